@@ -1,0 +1,22 @@
+# Compiler flags, ccache and the fast linker. Warnings are errors: a warning nobody fixes hides the next one.
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Werror -Wshadow=local -Wnon-virtual-dtor -Woverloaded-virtual
+                    -fno-omit-frame-pointer -fdiagnostics-color=auto)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wthread-safety -Wthread-safety-beta)
+else()
+  # g++ 12 reports these inside its own std::string and std::expected when it inlines.
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(SHEPHERD_SANITIZE)
+  add_compile_options(-fsanitize=${SHEPHERD_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SHEPHERD_SANITIZE})
+endif()
