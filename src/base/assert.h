@@ -1,0 +1,14 @@
+// What must hold in our own code. Checked in release builds too: a process that has broken its own rules must not go on
+// writing a log. Never used on outside input, which gets an Error.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#define SHEPHERD_ASSERT(condition, why)                                                              \
+  do {                                                                                               \
+    if (!(condition)) [[unlikely]] {                                                                 \
+      std::fprintf(stderr, "%s:%d: broken invariant: %s (%s)\n", __FILE__, __LINE__, why, #condition); \
+      std::abort();                                                                                  \
+    }                                                                                                \
+  } while (false)

@@ -1,0 +1,37 @@
+// A few threads for blocking work (store reads, DNS, files), so that io threads never block.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/mutex.h"
+
+namespace shepherd {
+
+// Owns its threads; the destructor runs what was posted and joins them. Work of different lanes runs in parallel, so
+// there is no order between two posts.
+// Threads: any.
+class Lanes final : public Executor {
+ public:
+  Lanes(std::string name, std::size_t threads);
+  ~Lanes() override;
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  void post(Work work) override EXCLUDES(mutex_);
+
+ private:
+  void run() EXCLUDES(mutex_);
+
+  Mutex mutex_;
+  CondVar ready_;
+  std::deque<Work> queue_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace shepherd
