@@ -1,0 +1,97 @@
+// One io thread's loop: readiness of descriptors, work posted by other threads, ticks.
+//
+// Plain epoll, edge-triggered: a descriptor is registered once for its whole life. Asio's async_wait would cost an
+// epoll_ctl and an allocated operation for every wait, which is every request and every idle consumer.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/limits.h"
+#include "base/mutex.h"
+
+namespace shepherd::net {
+
+// Owns the epoll descriptor and the queue of posted work. run() is called by exactly one thread; what says "loop
+// thread" may only be called there. Threads: any for post(), stop() and in_loop(); otherwise strand (the loop thread).
+class EventLoop final : public Executor {
+ public:
+  // Told when its descriptor became readable or writable (an edge: it must go on until EAGAIN). It must stay alive
+  // until work posted after its unwatch() has run, because its events may already be on their way.
+  class Watcher {
+   public:
+    virtual void on_events(std::uint32_t epoll_events) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+
+  // Something with deadlines.
+  class Ticker {
+   public:
+    virtual std::chrono::milliseconds tick() = 0;  // answers when to be called again
+    virtual void on_loop_stop() = 0;               // let go of every descriptor and remove yourself
+
+   protected:
+    ~Ticker() = default;
+  };
+
+  EventLoop();
+  ~EventLoop() override;
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // However much is posted between two turns, it costs one wake-up, and none when the loop is awake. After the loop has
+  // ended, work is dropped.
+  void post(Work work) override EXCLUDES(mutex_);
+  bool in_loop() const;
+  void run() EXCLUDES(mutex_);
+  void stop() EXCLUDES(mutex_);
+
+  enum class Trigger { edge, level };
+  // Loop thread. False: the kernel has no room for another registration.
+  bool watch(int fd, Watcher& watcher, Trigger trigger = Trigger::edge);
+  void rewatch(int fd, Watcher& watcher);  // another owner from now on; reports the current readiness anew
+  void unwatch(int fd);
+  void add_ticker(Ticker& ticker, std::chrono::milliseconds first);
+  void remove_ticker(Ticker& ticker);
+
+  // The one read buffer of all connections of this thread. Valid until the next one reads, which is never inside a
+  // connection's own call-outs: connections resume each other only through post().
+  std::span<char> read_buffer() { return read_buffer_; }
+  // Strings with capacity for responses, so that idle connections own none.
+  std::string take_buffer();
+  void give_buffer(std::string&& buffer);
+
+ private:
+  struct Tick {
+    Ticker* ticker;
+    std::chrono::steady_clock::time_point due;
+  };
+
+  int wait_ms() EXCLUDES(mutex_);
+  bool run_posted() EXCLUDES(mutex_);
+  void run_tickers();
+  void end() EXCLUDES(mutex_);
+  void wake();
+
+  int epoll_ = -1;
+  int wake_ = -1;
+  std::vector<Tick> tickers_;
+  std::vector<Work> running_;
+  std::vector<std::string> buffers_;
+  std::array<char, kReadBufferBytes> read_buffer_;
+
+  Mutex mutex_;
+  std::vector<Work> posted_ GUARDED_BY(mutex_);
+  bool asleep_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  bool ended_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shepherd::net

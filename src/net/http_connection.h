@@ -1,0 +1,71 @@
+// One HTTP/1.x connection on its io thread: reads requests, hands them over one at a time, sends the answers in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/connection.h"
+#include "net/request_reader.h"
+#include "net/responder_target.h"
+
+namespace shepherd::net {
+
+// Reads into the io thread's buffer and parses from there; owns bytes only while a request is incomplete, or pipelined
+// behind one that is being handled. An answer that starts a stream passes the socket on to a stream connection.
+// Threads: strand, except answer() and executor(), which any thread may call for the request in flight.
+class HttpConnection final : public Connection, public Responder::Target {
+ public:
+  HttpConnection(Shard& shard, Socket socket, std::string peer);
+
+  // Begins to read; or, for one connection too many, answers 503 and ends.
+  void start(bool refuse);
+
+  void on_events(std::uint32_t events) override;
+  void on_sweep(std::int64_t now_ms) override;
+  void drain() override;
+  void cut() override { release(); }
+
+  void answer(Answer answer) override;
+  Executor& executor() override;
+
+ private:
+  enum class Phase : std::uint8_t { reading, in_flight, last_words, lingering };
+
+  void step();
+  void step_later();
+  void advance();
+  void consume(std::string_view& bytes);
+  void dispatch();
+  void read_more();
+
+  void deliver();
+  void respond(Response&& response);
+  void respond_error(int status, std::string_view reason, std::string_view message);
+  void refuse();
+  void start_event_stream(StreamAnswer&& answer);
+  void start_websocket(UpgradeAnswer&& answer);
+  void send_batch();
+  void written(Outbox::Status status);
+  void linger();
+
+  RequestReader reader_;
+  std::string peer_;
+  std::shared_ptr<void> slot_;
+  std::string held_;  // bytes behind the request in flight
+  std::size_t held_from_ = 0;
+  std::string batch_;  // answers of this turn, sent together
+  std::string websocket_key_;
+  Answer answer_;          // written by the answering thread before it posts
+  std::int64_t since_ms_;  // when the current stage of the current phase began
+  RequestReader::Stage stage_ = RequestReader::Stage::idle;
+  Phase phase_ = Phase::reading;
+  bool readable_ = false;  // there was an edge, and no EAGAIN since
+  bool head_request_ = false;
+  bool in_handler_ = false;
+  bool answered_inside_ = false;  // the handler answered before it returned
+  bool step_posted_ = false;
+};
+
+}  // namespace shepherd::net

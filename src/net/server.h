@@ -1,0 +1,82 @@
+// The listening side: io threads and HTTP servers on them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/limits.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "net/http.h"
+
+namespace shepherd::net {
+
+// N threads with an event loop each. A connection stays on its thread. Owns the threads; stop() cuts what is open, ends
+// the loops and joins; work posted after that is dropped. It must outlive whoever keeps one of its executors, a
+// Responder included.
+// Threads: any.
+class IoThreads {
+ public:
+  explicit IoThreads(std::size_t threads);
+  ~IoThreads();
+  IoThreads(const IoThreads&) = delete;
+  IoThreads& operator=(const IoThreads&) = delete;
+
+  std::size_t size() const;
+  Executor& executor(std::size_t i);
+  void stop();
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+struct TlsFiles {
+  std::string certificate;  // PEM chain; empty: plaintext
+  std::string key;
+};
+
+// How long a peer may take. Checked by a sweep, so they are exact to about `sweep`.
+struct Deadlines {
+  std::chrono::milliseconds header = kHeaderDeadline;
+  std::chrono::milliseconds body = kBodyDeadline;
+  std::chrono::milliseconds idle = kIdleDeadline;
+  std::chrono::milliseconds write = kWriteDeadline;
+  std::chrono::milliseconds tls_handshake = kTlsHandshakeDeadline;
+  std::chrono::milliseconds keep_alive = kKeepAlive;
+  std::chrono::milliseconds linger = kLingerDeadline;
+  std::chrono::milliseconds sweep = kSweepInterval;
+};
+
+struct ListenOptions {
+  std::string address;  // "127.0.0.1:8080", "[::1]:0"; port 0 takes a free one
+  TlsFiles tls;
+  std::size_t max_connections = kMaxConnections;
+  std::string name;  // for metrics and logs: "public", "internal"
+  Deadlines deadlines;
+};
+
+// One listener and its connections. Connections are spread over the io threads in turn.
+// Fails to start with a message that names the address and what to do (port taken, no permission, bad certificate).
+// The handler, clock and metrics outlive it. The destructor cuts what shutdown() has not ended; neither may be called
+// on an io thread. Threads: any.
+class HttpServer {
+ public:
+  static Result<std::unique_ptr<HttpServer>> listen(IoThreads& io, ListenOptions options, HttpHandler& handler,
+                                                    const Clock& clock, MetricRegistry& metrics);
+  virtual ~HttpServer() = default;
+  virtual std::uint16_t port() const = 0;
+  virtual std::string url() const = 0;  // "http://127.0.0.1:8080"
+  // Stops accepting, lets requests in flight finish, tells streams to end (on_shutdown), closes idle connections;
+  // returns when all are gone or after `deadline_ms`, whichever is first (then the rest is cut). Blocks the caller.
+  virtual void shutdown(std::int64_t deadline_ms) = 0;
+};
+
+}  // namespace shepherd::net
