@@ -1,0 +1,175 @@
+#include "store/memory/memory_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/wire_json.h"
+#include "store/memory/memory_txn.h"
+#include "store/page_limit.h"
+#include "store/task_match.h"
+#include "store/unknown_task.h"
+
+namespace shepherd {
+
+MemoryStore::MemoryStore(std::function<Fault()> faults) : faults_(std::move(faults)) {}
+MemoryStore::~MemoryStore() = default;
+
+std::string MemoryStore::Log::complete() const {
+  return is_terminal(head.state.state) ? complete_data(task()) : std::string();
+}
+
+const MemoryStore::Log* MemoryStore::find(const std::string& task) const {
+  auto log = logs_.find(task);
+  return log == logs_.end() ? nullptr : &log->second;
+}
+
+Result<Commit> MemoryStore::write(const std::function<void(WriteTxn&)>& operations) {
+  MemoryTxn txn(*this);
+  operations(txn);
+  Fault fault = faults_ ? faults_() : Fault::none;
+  if (fault == Fault::fail_before_commit) {
+    return fail(ErrorCode::unavailable, "io_error", "The transaction was rolled back.");
+  }
+  Commit commit = txn.commit();
+  if (fault == Fault::fail_after_commit) {
+    return fail(ErrorCode::unavailable, "io_error", "Whether the transaction was committed is not known.");
+  }
+  return commit;
+}
+
+Result<Page> MemoryStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(task);
+  if (!log) return unknown_task(task);
+  Page page;
+  page.first = log->head.state.first_sequence;
+  page.head = log->head.state.last_sequence;
+  page.complete = log->complete();
+  auto run = std::upper_bound(log->runs.begin(), log->runs.end(), after,
+                              [](std::uint64_t n, const StoredRun& stored) { return n < stored.run->last(); });
+  PageLimit room(limit);
+  for (; run != log->runs.end() &&
+         room.take(run->run->last() - std::max(after, run->run->first - 1), run->run->bytes.size());
+       ++run) {
+    page.runs.push_back(run->run);
+  }
+  return page;
+}
+
+Result<Page> MemoryStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(task);
+  if (!log) return unknown_task(task);
+  Page page;
+  page.first = log->head.state.first_sequence;
+  page.head = log->head.state.last_sequence;
+  page.complete = log->complete();
+  if (before == 0) before = page.head + 1;
+  PageLimit room(limit);
+  for (auto run = log->runs.rbegin(); run != log->runs.rend(); ++run) {
+    if (run->run->first >= before) continue;
+    if (!room.take(std::min(before, run->run->last() + 1) - run->run->first, run->run->bytes.size())) break;
+    page.runs.push_back(run->run);
+  }
+  std::reverse(page.runs.begin(), page.runs.end());
+  return page;
+}
+
+Result<Page> MemoryStore::read_all(std::uint64_t after, ReadLimit limit) const {
+  MutexLock lock(mutex_);
+  Page page;
+  page.head = position_;
+  if (!by_position_.empty()) page.first = by_position_.begin()->second.run->position;
+  PageLimit room(limit);
+  for (auto run = by_position_.upper_bound(after); run != by_position_.end(); ++run) {
+    const EventRun& found = *run->second.run;
+    if (!room.take(found.last_position() - std::max(after, found.position - 1), found.bytes.size())) break;
+    page.runs.push_back(run->second.run);
+  }
+  return page;
+}
+
+Result<std::map<std::string, std::uint64_t>> MemoryStore::heads(const std::vector<std::string>& tasks) const {
+  MutexLock lock(mutex_);
+  std::map<std::string, std::uint64_t> heads;
+  for (const std::string& id : tasks) {
+    if (id.empty()) {
+      heads[id] = position_;
+    } else if (const Log* log = find(id)) {
+      heads[id] = log->head.state.last_sequence;
+    }
+  }
+  return heads;
+}
+
+Result<Task> MemoryStore::task(const std::string& id) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(id);
+  if (!log) return unknown_task(id);
+  return log->task();
+}
+
+Result<std::vector<Task>> MemoryStore::tasks(const TaskFilter& filter) const {
+  MutexLock lock(mutex_);
+  const Log* before = filter.before.empty() ? nullptr : find(filter.before);
+  if (!filter.before.empty() && !before) return unknown_task(filter.before);
+  auto newer = [](const Log* a, const Log* b) {
+    return std::pair(a->created_ms, std::string_view(a->spec.id)) >
+           std::pair(b->created_ms, std::string_view(b->spec.id));
+  };
+  std::vector<const Log*> found;
+  for (const auto& [id, log] : logs_) {
+    if (before && !newer(before, &log)) continue;
+    if (matches(filter, log.task())) found.push_back(&log);
+  }
+  std::sort(found.begin(), found.end(), newer);
+  if (found.size() > filter.limit) found.resize(filter.limit);
+  std::vector<Task> tasks;
+  for (const Log* log : found) tasks.push_back(log->task());
+  return tasks;
+}
+
+Result<std::string> MemoryStore::detail(const std::string& task, std::uint64_t sequence) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(task);
+  if (!log) return unknown_task(task);
+  auto detail = log->details.find(sequence);
+  if (detail == log->details.end()) {
+    return fail(ErrorCode::not_found, "no_detail", "Event " + std::to_string(sequence) + " has no detail.");
+  }
+  return detail->second;
+}
+
+Result<std::map<std::string, std::string>> MemoryStore::records(const std::string& kind) const {
+  MutexLock lock(mutex_);
+  auto found = records_.find(kind);
+  if (found == records_.end()) return std::map<std::string, std::string>();
+  return found->second;
+}
+
+Result<std::vector<RunInfo>> MemoryStore::oldest_runs(std::size_t limit) const {
+  MutexLock lock(mutex_);
+  std::vector<RunInfo> runs;
+  for (const auto& [position, stored] : by_position_) {
+    if (runs.size() == limit) break;
+    const EventRun& run = *stored.run;
+    runs.push_back({run.task, run.first, run.last(), run.received_ms, run.bytes.size()});
+  }
+  return runs;
+}
+
+Result<StoreStats> MemoryStore::stats() const {
+  MutexLock lock(mutex_);
+  StoreStats stats;
+  stats.tasks = logs_.size();
+  for (const auto& [position, stored] : by_position_) {
+    stats.events += stored.run->size();
+    stats.bytes += stored.run->bytes.size();
+  }
+  for (const auto& [id, log] : logs_) {
+    for (const auto& [sequence, detail] : log.details) stats.detail_bytes += detail.size();
+  }
+  return stats;
+}
+
+}  // namespace shepherd

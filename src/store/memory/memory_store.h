@@ -1,0 +1,75 @@
+// The store in memory: for tests and simulation. The same answers as the durable ones, and faults on demand.
+//
+// Shared state holds only what was committed. A transaction works on copies of the heads it touches and keeps its new
+// runs to itself; committing moves them over under the lock, rolling back forgets them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "store/append_plan.h"
+#include "store/event_store.h"
+#include "store/run_builder.h"
+
+namespace shepherd {
+
+// What happens to a transaction. fail_after_commit: it is committed, but the caller is told unavailable, as when the
+// machine's answer is lost.
+enum class Fault { none, fail_before_commit, fail_after_commit };
+
+// Threads: as EventStore.
+class MemoryStore final : public EventStore {
+ public:
+  // faults is asked once for each transaction, after its operations ran.
+  explicit MemoryStore(std::function<Fault()> faults = {});
+  ~MemoryStore() override;
+
+  Result<Commit> write(const std::function<void(WriteTxn&)>& operations) override EXCLUDES(mutex_);
+
+  Result<Page> read(const std::string& task, std::uint64_t after, ReadLimit limit) const override EXCLUDES(mutex_);
+  Result<Page> read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const override
+      EXCLUDES(mutex_);
+  Result<Page> read_all(std::uint64_t after, ReadLimit limit) const override EXCLUDES(mutex_);
+  Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const override
+      EXCLUDES(mutex_);
+  Result<Task> task(const std::string& id) const override EXCLUDES(mutex_);
+  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override EXCLUDES(mutex_);
+  Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override EXCLUDES(mutex_);
+  Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
+  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override EXCLUDES(mutex_);
+  Result<StoreStats> stats() const override EXCLUDES(mutex_);
+
+ private:
+  friend class MemoryTxn;
+
+  struct Log {
+    TaskSpec spec;
+    TaskHead head;
+    std::int64_t created_ms = 0;
+    std::string fingerprint, idempotency_key;
+    std::deque<StoredRun> runs;
+    std::map<std::string, std::uint64_t, std::less<>> event_ids;
+    std::map<std::uint64_t, std::string> details;
+
+    Task task() const { return {spec, head.state, created_ms}; }
+    std::string complete() const;  // data of task_complete; empty while it runs
+  };
+
+  const Log* find(const std::string& task) const REQUIRES(mutex_);
+
+  std::function<Fault()> faults_;
+  mutable Mutex mutex_;
+  std::map<std::string, Log> logs_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> ids_by_key_ GUARDED_BY(mutex_);   // idempotency key -> task
+  std::map<std::uint64_t, StoredRun> by_position_ GUARDED_BY(mutex_);  // by last position
+  std::uint64_t position_ GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::map<std::string, std::string>> records_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd

@@ -1,0 +1,232 @@
+#include "store/memory/memory_txn.h"
+
+#include <algorithm>
+
+#include "model/wire_json.h"
+#include "store/task_match.h"
+#include "store/unknown_task.h"
+
+namespace shepherd {
+
+// The lookups of plan_append for one task: the transaction's own runs, then the committed ones.
+class MemoryTxn::Known final : public KnownEvents {
+ public:
+  Known(const MemoryTxn& txn, const MemoryTxn::Working& working, const std::string& task)
+      : txn_(txn), working_(working), task_(task) {}
+
+  Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override {
+    if (auto body = txn_.builder_.body_of_number(task_, producer, number)) return std::string(*body);
+    for (auto run = txn_.runs_.rbegin(); run != txn_.runs_.rend(); ++run) {
+      if (run->run->task != task_ || run->run->last() <= working_.dropped_through) continue;
+      if (auto body = run->body_of_number(producer, number)) return std::string(*body);
+    }
+    if (working_.replaces) return std::nullopt;
+    MutexLock lock(txn_.store_.mutex_);
+    auto log = txn_.store_.logs_.find(task_);
+    if (log == txn_.store_.logs_.end()) return std::nullopt;
+    for (auto run = log->second.runs.rbegin(); run != log->second.runs.rend(); ++run) {
+      if (run->run->last() <= working_.dropped_through) break;
+      if (auto body = run->body_of_number(producer, number)) return std::string(*body);
+    }
+    return std::nullopt;
+  }
+
+  Result<bool> has_event_id(std::string_view event_id) override {
+    if (working_.log.event_ids.contains(event_id)) return true;
+    if (working_.replaces) return false;
+    MutexLock lock(txn_.store_.mutex_);
+    auto log = txn_.store_.logs_.find(task_);
+    if (log == txn_.store_.logs_.end()) return false;
+    auto known = log->second.event_ids.find(event_id);
+    return known != log->second.event_ids.end() && known->second > working_.dropped_through;
+  }
+
+ private:
+  const MemoryTxn& txn_;
+  const MemoryTxn::Working& working_;
+  const std::string& task_;
+};
+
+MemoryTxn::Working* MemoryTxn::find(const std::string& task) {
+  auto known = working_.find(task);
+  if (known != working_.end()) return known->second.deleted ? nullptr : &known->second;
+  MutexLock lock(store_.mutex_);
+  auto log = store_.logs_.find(task);
+  if (log == store_.logs_.end()) return nullptr;
+  Working& working = working_[task];
+  working.log.spec = log->second.spec;
+  working.log.head = log->second.head;
+  working.log.created_ms = log->second.created_ms;
+  working.log.fingerprint = log->second.fingerprint;
+  working.log.idempotency_key = log->second.idempotency_key;
+  return &working;
+}
+
+std::optional<std::string> MemoryTxn::task_with_key(const std::string& key) {
+  if (auto added = new_keys_.find(key); added != new_keys_.end()) return added->second;
+  MutexLock lock(store_.mutex_);
+  auto known = store_.ids_by_key_.find(key);
+  if (known == store_.ids_by_key_.end()) return std::nullopt;
+  return known->second;
+}
+
+Result<Created> MemoryTxn::create_task(const TaskSpec& spec, std::int64_t created_ms,
+                                       const std::string& idempotency_key) {
+  std::string fingerprint = spec_fingerprint(spec);
+  if (!idempotency_key.empty()) {
+    auto id = task_with_key(idempotency_key);
+    if (Working* known = id ? find(*id) : nullptr; known && known->log.idempotency_key == idempotency_key) {
+      if (known->log.fingerprint == fingerprint) return Created{known->log.task(), true};
+      return fail(ErrorCode::conflict, "idempotency_key_reused",
+                  "This Idempotency-Key made another task. Use a new key for a new request.");
+    }
+  }
+  if (Working* known = find(spec.id)) {
+    if (known->log.fingerprint == fingerprint) return Created{known->log.task(), true};
+    return fail(ErrorCode::conflict, "task_exists", "Task " + spec.id + " exists with another content.");
+  }
+  Working fresh;
+  fresh.replaces = true;
+  fresh.log.spec = spec;
+  fresh.log.created_ms = created_ms;
+  fresh.log.fingerprint = std::move(fingerprint);
+  fresh.log.idempotency_key = idempotency_key;
+  if (!idempotency_key.empty()) new_keys_[idempotency_key] = spec.id;
+  Created created{fresh.log.task(), false};
+  working_[spec.id] = std::move(fresh);
+  return created;
+}
+
+Result<Task> MemoryTxn::task(const std::string& id) {
+  Working* working = find(id);
+  if (!working) return unknown_task(id);
+  return working->log.task();
+}
+
+Result<Task> MemoryTxn::update_task(const TaskSpec& spec) {
+  Working* working = find(spec.id);
+  if (!working) return unknown_task(spec.id);
+  working->log.spec.title = spec.title;
+  working->log.spec.labels = spec.labels;
+  working->spec_changed = true;
+  return working->log.task();
+}
+
+Result<void> MemoryTxn::delete_task(const std::string& task) {
+  Working* working = find(task);
+  if (!working) return unknown_task(task);
+  collect();
+  std::erase_if(runs_, [&](const StoredRun& stored) { return stored.run->task == task; });
+  *working = {};
+  working->deleted = true;
+  return {};
+}
+
+Result<Appended> MemoryTxn::append(const AppendRequest& request) {
+  Working* working = find(request.task);
+  if (!working) return unknown_task(request.task);
+  Known known(*this, *working, request.task);
+  auto plan = plan_append(working->log.head, request, known);
+  if (!plan) return fail(std::move(plan.error()));
+  std::uint64_t sequence = working->log.head.state.last_sequence;
+  Appended appended = builder_.add(working->log.head, request, *plan);
+  for (const auto& fresh : plan->fresh) {
+    const Draft& draft = request.drafts.drafts[fresh.draft];
+    ++sequence;
+    if (!draft.event_id.empty() && !fresh.keyed) working->log.event_ids[draft.event_id] = sequence;
+    if (!draft.detail.empty()) working->log.details[sequence] = draft.detail;
+  }
+  return appended;
+}
+
+Result<void> MemoryTxn::drop_through(const std::string& task, std::uint64_t through) {
+  Working* working = find(task);
+  if (!working) return unknown_task(task);
+  collect();
+  std::uint64_t kept = 0, dropped = working->dropped_through;
+  auto look = [&](const EventRun& run) {
+    if (run.last() <= through) dropped = std::max(dropped, run.last());
+    if (run.last() > std::max(through, dropped) && kept == 0) kept = run.first;
+  };
+  if (!working->replaces) {
+    MutexLock lock(store_.mutex_);
+    for (const StoredRun& stored : store_.logs_.at(task).runs) look(*stored.run);
+  }
+  for (const StoredRun& stored : runs_) {
+    if (stored.run->task == task) look(*stored.run);
+  }
+  working->dropped_through = dropped;
+  working->log.head.state.first_sequence = kept;
+  std::erase_if(working->log.event_ids, [&](const auto& id) { return id.second <= dropped; });
+  std::erase_if(working->log.details, [&](const auto& detail) { return detail.first <= dropped; });
+  return {};
+}
+
+Result<void> MemoryTxn::put_record(const std::string& kind, const std::string& key, const std::string& value) {
+  records_[{kind, key}] = value;
+  return {};
+}
+
+void MemoryTxn::collect() {
+  std::uint64_t unused = 0;  // positions are given at commit
+  for (StoredRun& run : builder_.take(unused)) runs_.push_back(std::move(run));
+}
+
+void MemoryTxn::erase(const std::string& id) {
+  auto log = store_.logs_.find(id);
+  if (log == store_.logs_.end()) return;
+  for (const StoredRun& stored : log->second.runs) store_.by_position_.erase(stored.run->last_position());
+  auto key = store_.ids_by_key_.find(log->second.idempotency_key);
+  if (key != store_.ids_by_key_.end() && key->second == id) store_.ids_by_key_.erase(key);
+  store_.logs_.erase(log);
+}
+
+void MemoryTxn::apply(const std::string& id, Working& working) {
+  if (working.deleted || working.replaces) erase(id);
+  if (working.deleted) return;
+  MemoryStore::Log& log = store_.logs_[id];
+  if (working.replaces || working.spec_changed) log.spec = std::move(working.log.spec);
+  log.head = std::move(working.log.head);
+  log.created_ms = working.log.created_ms;
+  log.fingerprint = std::move(working.log.fingerprint);
+  log.idempotency_key = std::move(working.log.idempotency_key);
+  if (!log.idempotency_key.empty()) store_.ids_by_key_[log.idempotency_key] = id;
+  log.event_ids.merge(working.log.event_ids);
+  log.details.merge(working.log.details);
+}
+
+Commit MemoryTxn::commit() {
+  collect();
+  Commit commit;
+  MutexLock lock(store_.mutex_);
+  for (auto& [id, working] : working_) apply(id, working);
+  for (StoredRun& stored : runs_) {
+    stored.run->position = store_.position_ + 1;
+    store_.position_ = stored.run->last_position();
+    commit.runs.push_back(stored.run);
+    store_.by_position_[stored.run->last_position()] = stored;
+    store_.logs_.at(stored.run->task).runs.push_back(std::move(stored));
+  }
+  for (auto& [id, working] : working_) {
+    if (working.dropped_through == 0) continue;
+    MemoryStore::Log& log = store_.logs_.at(id);
+    std::uint64_t through = working.dropped_through;
+    while (!log.runs.empty() && log.runs.front().run->last() <= through) {
+      store_.by_position_.erase(log.runs.front().run->last_position());
+      log.runs.pop_front();
+    }
+    log.details.erase(log.details.begin(), log.details.upper_bound(through));
+    std::erase_if(log.event_ids, [&](const auto& known) { return known.second <= through; });
+  }
+  for (auto& [name, value] : records_) {
+    auto& kind = store_.records_[name.first];
+    if (value.empty()) {
+      kind.erase(name.second);
+    } else {
+      kind[name.second] = std::move(value);
+    }
+  }
+  return commit;
+}
+
+}  // namespace shepherd

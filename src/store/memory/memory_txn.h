@@ -1,0 +1,57 @@
+// One transaction of the memory store.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/memory/memory_store.h"
+
+namespace shepherd {
+
+// Threads: caller (the one write() runs on); takes the store's lock for each look at it.
+class MemoryTxn final : public WriteTxn {
+ public:
+  explicit MemoryTxn(MemoryStore& store) : store_(store) {}
+
+  Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
+                              const std::string& idempotency_key) override;
+  Result<Task> task(const std::string& id) override;
+  Result<Task> update_task(const TaskSpec& spec) override;
+  Result<void> delete_task(const std::string& task) override;
+  Result<Appended> append(const AppendRequest& request) override;
+  Result<void> drop_through(const std::string& task, std::uint64_t through) override;
+  Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
+
+  Commit commit();
+
+ private:
+  class Known;
+
+  // A task as this transaction will leave it.
+  struct Working {
+    bool replaces = false;  // created here, perhaps after a deletion: nothing of the committed log stays
+    bool deleted = false;
+    bool spec_changed = false;
+    MemoryStore::Log log;  // its runs stay empty: new ones are in runs_, old ones in the store
+    std::uint64_t dropped_through = 0;
+  };
+
+  Working* find(const std::string& task);  // nullptr: unknown, or deleted here
+  std::optional<std::string> task_with_key(const std::string& key);
+  void collect();  // moves finished runs out of the builder
+  void apply(const std::string& id, Working& working) REQUIRES(store_.mutex_);
+  void erase(const std::string& id) REQUIRES(store_.mutex_);
+
+  MemoryStore& store_;
+  RunBuilder builder_;
+  std::vector<StoredRun> runs_;
+  std::map<std::string, Working> working_;
+  std::map<std::string, std::string> new_keys_;
+  std::map<std::pair<std::string, std::string>, std::string> records_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,36 @@
+// When a page of runs is full: a run is never split, so the last one may pass the limit in events, but not in bytes
+// unless it is the only one.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+
+#include "base/limits.h"
+#include "store/event_store.h"
+
+namespace shepherd {
+
+class PageLimit {
+ public:
+  explicit PageLimit(ReadLimit limit)
+      : events_(limit.events == 0 ? kMaxPageEvents : limit.events),
+        bytes_(limit.bytes == 0 ? kMaxPageBytes : limit.bytes) {}
+
+  // Whether the next run goes into the page. `wanted`: how many of its events were asked for.
+  bool take(std::uint64_t wanted, std::size_t bytes) {
+    if (taken_events_ >= events_) return false;
+    if (taken_events_ > 0 && taken_bytes_ + bytes > bytes_) return false;
+    taken_events_ += wanted;
+    taken_bytes_ += bytes;
+    return true;
+  }
+  bool full() const { return taken_events_ >= events_; }
+  // Room for events that are still wanted; a hint for how far to read.
+  std::uint64_t events_left() const { return full() ? 0 : events_ - taken_events_; }
+
+ private:
+  std::uint64_t events_, bytes_;
+  std::uint64_t taken_events_ = 0, taken_bytes_ = 0;
+};
+
+}  // namespace shepherd

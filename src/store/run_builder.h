@@ -1,0 +1,56 @@
+// Collects what the appends of one transaction add, as runs: consecutive events of one task, from one producer with
+// consecutive numbers (or from none), at most kMaxRunEvents and kMaxRunBytes. Single posts that meet in one commit thus
+// become one row.
+// Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "store/append_plan.h"
+#include "store/event_run.h"
+#include "store/event_store.h"
+
+namespace shepherd {
+
+// A run with what a store keeps beside it.
+struct StoredRun {
+  std::shared_ptr<EventRun> run;
+  std::optional<std::string> producer;  // of numbered events (the loose one: ""); nullopt: no numbers
+  std::uint64_t producer_first = 0;     // the producer's number of the first event; the others follow
+  bool by_server = false;               // the server said it, see FoldEvent
+  std::int64_t first_received_ms = 0;
+
+  // The body of the event with the producer's number, or nullopt when it is not in this run.
+  std::optional<std::string_view> body_of_number(std::string_view producer_name, std::uint64_t number) const;
+};
+
+class RunBuilder {
+ public:
+  // Numbers the planned drafts, folds them into `head` and collects them. The i-th fresh draft gets the number
+  // (last_sequence before) + 1 + i.
+  Appended add(TaskHead& head, const AppendRequest& request, const AppendPlan& plan);
+
+  // Among what was collected and not yet taken.
+  std::optional<std::string_view> body_of_number(const std::string& task, const std::string& producer,
+                                                 std::uint64_t number) const;
+
+  // Gives out everything collected, in order; positions follow `position`, which moves to the newest one.
+  std::vector<StoredRun> take(std::uint64_t& position);
+
+  bool empty() const { return runs_.empty(); }
+
+ private:
+  StoredRun& run_for(std::vector<std::size_t>& of_task, const AppendRequest& request, const Draft& draft, bool keyed,
+                     std::uint64_t sequence);
+
+  std::vector<StoredRun> runs_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_task_;  // indexes into runs_, ascending
+};
+
+}  // namespace shepherd

@@ -1,0 +1,15 @@
+// Folding stored events again, to rebuild what a store had only in memory, or to check what it wrote.
+// Threads: value.
+#pragma once
+
+#include "base/result.h"
+#include "model/task.h"
+#include "store/event_run.h"
+
+namespace shepherd {
+
+// Applies the run's events after state.last_sequence; the others are already in it. internal/corrupt when an event
+// cannot be read or a number is missing.
+Result<void> fold_run(TaskState& state, const EventRun& run, bool by_server);
+
+}  // namespace shepherd

@@ -1,0 +1,56 @@
+#include "store/sqlite/backup.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/limits.h"
+#include "store/sqlite/database.h"
+
+namespace shepherd {
+
+namespace {
+
+Result<void> sync(const std::filesystem::path& path, int flags) {
+  int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+  bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
+  int why = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (done) return {};
+  return fail(ErrorCode::unavailable, "io_error", "Cannot sync " + path.string() + ": " + std::strerror(why) + ".");
+}
+
+}  // namespace
+
+Result<void> backup_store(const std::string& database_file, const std::string& destination) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  if (fs::exists(destination, why)) {
+    return fail(ErrorCode::conflict, "destination_exists", destination + " exists. Name a new file.");
+  }
+  auto source = Database::open(database_file, OpenMode::read_write, kBusyWait);
+  if (!source) return fail(std::move(source.error()));
+  std::string partial = destination + ".partial";
+  fs::remove(partial, why);
+  // The copy holds what the log holds: no one else's business.
+  int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return fail(ErrorCode::unavailable, "io_error", "Cannot write " + partial + ": " + std::strerror(errno) + ".");
+  }
+  ::close(descriptor);
+  auto copied = (*source)->use("VACUUM INTO ?", partial).run();
+  if (copied) copied = sync(partial, O_RDWR);
+  if (!copied) {
+    fs::remove(partial, why);
+    return copied;
+  }
+  fs::rename(partial, destination, why);
+  if (why) return fail(ErrorCode::unavailable, "io_error", "Cannot rename " + partial + ": " + why.message() + ".");
+  fs::path directory = fs::path(destination).parent_path();
+  return sync(directory.empty() ? fs::path(".") : directory, O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace shepherd

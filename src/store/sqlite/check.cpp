@@ -1,0 +1,151 @@
+#include "store/sqlite/check.h"
+
+#include <functional>
+#include <utility>
+
+#include "base/limits.h"
+#include "model/task_fold.h"
+#include "store/run_codec.h"
+#include "store/run_fold.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/read_pool.h"
+#include "store/sqlite/schema.h"
+
+namespace shepherd {
+
+namespace {
+
+constexpr std::size_t kMostProblems = 1000;  // a badly damaged file has one for each row; nobody reads them all
+
+class Check {
+ public:
+  explicit Check(Database& database) : database_(database) {}
+
+  Result<std::vector<std::string>> run() {
+    for (auto part : {&Check::structure, &Check::tasks, &Check::strays, &Check::details, &Check::counters}) {
+      if (auto done = (this->*part)(); !done) return fail(std::move(done.error()));
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  void problem(std::string text) {
+    if (problems_.size() < kMostProblems) problems_.push_back(std::move(text));
+  }
+
+  Result<void> each(Statement row, const std::function<void(const Statement&)>& look) {
+    for (;;) {
+      auto found = row.step();
+      if (!found) return fail(std::move(found.error()));
+      if (!*found) return {};
+      look(row);
+    }
+  }
+
+  Result<void> structure() {
+    return each(database_.use("PRAGMA integrity_check"), [&](const Statement& row) {
+      if (row.bytes(0) != "ok") problem(row.text(0));
+    });
+  }
+
+  Result<void> tasks() {
+    return each(database_.use("SELECT key, id, state, first, last, projection FROM task"),
+                [&](const Statement& row) { log(row); });
+  }
+
+  // One task: its numbers, its events, its projection.
+  void log(const Statement& task) {
+    std::string id = task.text(1);
+    TaskState projected = decode_task_state(task.bytes(5));
+    if (task.bytes(2) != name(projected.state) || task.number(3) != projected.first_sequence ||
+        task.number(4) != projected.last_sequence) {
+      problem(id + ": its columns differ from its projection");
+    }
+    TaskState folded;
+    bool whole = true, readable = true;
+    std::uint64_t next = 0;
+    auto done = each(
+        database_.use("SELECT last, count, lengths, events FROM run WHERE task = ? ORDER BY last", task.integer(0)),
+        [&](const Statement& row) {
+          EventRun run;
+          run.task = id;
+          run.first = row.number(0) - row.number(1) + 1;
+          if (next == 0) {
+            whole = run.first == 1;
+            if (run.first != projected.first_sequence) problem(id + ": its log does not start where its row says");
+            next = run.first;
+          }
+          if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
+          next = row.number(0) + 1;
+          auto decoded = decode_run(row.bytes(2), row.bytes(3), run);
+          auto index = read_index(row.bytes(2));
+          if (!decoded || !index || run.size() != row.number(1)) {
+            problem(id + ": the run that ends with number " + std::to_string(row.number(0)) + " is damaged");
+            readable = false;
+          }
+          // Newer events than the projection are folded when the store opens.
+          if (!readable || !whole || run.first > projected.last_sequence) return;
+          if (auto applied = fold_run(folded, run, index->by_server); !applied) {
+            problem(applied.error().message);
+            readable = false;
+          }
+        });
+    if (!done) problem(id + ": " + done.error().message);
+    if (next == 0 && projected.first_sequence != 0) problem(id + ": its log is gone");
+    if (next != 0 && next <= projected.last_sequence) problem(id + ": the end of its log is missing");
+    if (readable && whole && next != 0 && encode_task_state(folded) != encode_task_state(projected)) {
+      problem(id + ": its projection is not what its log says");
+    }
+  }
+
+  Result<void> strays() {
+    auto done = each(database_.use("SELECT position FROM run WHERE task NOT IN (SELECT key FROM task)"),
+                     [&](const Statement& row) { problem("run " + row.text(0) + " belongs to no task"); });
+    if (!done) return done;
+    std::uint64_t before = 0;
+    return each(database_.use("SELECT position, count FROM run ORDER BY position"), [&](const Statement& row) {
+      if (row.number(0) - row.number(1) < before) problem("run " + row.text(0) + " overlaps the one before it");
+      before = row.number(0);
+    });
+  }
+
+  Result<void> details() {
+    auto done = each(database_.use("SELECT position FROM detail WHERE blob NOT IN (SELECT key FROM blob)"),
+                     [&](const Statement& row) { problem("the detail at " + row.text(0) + " has no content"); });
+    if (!done) return done;
+    return each(database_.use("SELECT key FROM blob LEFT JOIN (SELECT blob, count(*) AS used FROM detail GROUP BY blob)"
+                              " ON blob = key WHERE refs <> coalesce(used, 0)"),
+                [&](const Statement& row) { problem("content " + row.text(0) + " is counted wrongly"); });
+  }
+
+  Result<void> counters() {
+    return each(database_.use("SELECT (SELECT value FROM meta WHERE name = 'events') - coalesce(sum(count), 0) FROM run"
+                              " WHERE position <= (SELECT value FROM meta WHERE name = 'projected_through')"),
+                [&](const Statement& row) {
+                  if (row.integer(0) != 0) problem("the number of kept events is off by " + row.text(0));
+                });
+  }
+
+  Database& database_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> check_store(const std::string& database_file) {
+  auto database = Database::open(database_file, OpenMode::read_write, kBusyWait);
+  if (!database) return fail(std::move(database.error()));
+  if (auto done = configure_reader(**database, kReaderCacheBytes); !done) return fail(std::move(done.error()));
+  auto version = schema_version(**database);
+  if (!version) return fail(std::move(version.error()));
+  if (*version != kSchemaVersion) {
+    return fail(ErrorCode::internal, "newer_schema",
+                database_file + " has schema version " + std::to_string(*version) + "; this program checks version " +
+                    std::to_string(kSchemaVersion) + ".");
+  }
+  Snapshot snapshot(**database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  return Check(**database).run();
+}
+
+}  // namespace shepherd

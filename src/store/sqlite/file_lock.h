@@ -1,0 +1,26 @@
+// Says that this process uses a database: an exclusive lock on a file beside it, which the kernel takes back when the
+// process ends, however it ends.
+// Threads: value.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace shepherd {
+
+class FileLock {
+ public:
+  // unavailable/database_locked when another process (or another store of this one) has it.
+  static Result<FileLock> take(const std::string& path);
+  FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+}  // namespace shepherd

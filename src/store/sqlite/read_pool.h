@@ -1,0 +1,63 @@
+// A few read connections, lent out one at a time. Reads are short, so that none of them holds the write-ahead log.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "store/sqlite/database.h"
+
+namespace shepherd {
+
+// Threads: any.
+class ReadPool {
+ public:
+  // All of them are opened at once.
+  static Result<std::unique_ptr<ReadPool>> open(const std::string& path, std::size_t connections,
+                                                std::chrono::milliseconds busy_wait);
+
+  // A connection, given back at the end of its scope.
+  class Lease {
+   public:
+    Lease(ReadPool& pool, std::unique_ptr<Database> database) : pool_(pool), database_(std::move(database)) {}
+    ~Lease() { pool_.give_back(std::move(database_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Database* operator->() { return database_.get(); }
+    Database& operator*() { return *database_; }
+
+   private:
+    ReadPool& pool_;
+    std::unique_ptr<Database> database_;
+  };
+  Lease lease() EXCLUDES(mutex_);  // waits for a free one
+
+ private:
+  ReadPool() = default;
+  void give_back(std::unique_ptr<Database> database) EXCLUDES(mutex_);
+
+  Mutex mutex_;
+  CondVar freed_;
+  std::vector<std::unique_ptr<Database>> free_ GUARDED_BY(mutex_);
+};
+
+// A read transaction: several statements that see one commit.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database) : database_(database) {}
+  Result<void> begin() { return database_.use("BEGIN").run(); }
+  ~Snapshot() {
+    if (database_.in_transaction()) (void)database_.use("COMMIT").run();
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Database& database_;
+};
+
+}  // namespace shepherd

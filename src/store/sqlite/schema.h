@@ -1,0 +1,24 @@
+// The tables, their versions, and the settings of a connection. docs of the columns are in schema.cpp, beside the SQL.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "store/sqlite/database.h"
+
+namespace shepherd {
+
+inline constexpr int kSchemaVersion = 1;
+
+// Brings an empty or older file to kSchemaVersion, in one transaction. A newer one is refused with
+// internal/newer_schema, another program's file with internal/corrupt.
+Result<void> migrate(Database& database, int page_bytes);
+
+// Settings that SQLite keeps for each connection. cache_bytes: its page cache.
+Result<void> configure_writer(Database& database, std::size_t cache_bytes, std::size_t wal_keep_bytes);
+Result<void> configure_reader(Database& database, std::size_t cache_bytes);
+
+// 0 for an empty file.
+Result<int> schema_version(Database& database);
+
+}  // namespace shepherd

@@ -1,0 +1,57 @@
+// For the tests beside this adapter: a store in a scratch directory, and a second look at its file with plain SQL.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "conformance/scratch_directory.h"
+#include "conformance/store_fixture.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace shepherd::testing {
+
+class SqliteStoreTest : public ::testing::Test {
+ protected:
+  std::string file() const { return directory_.file("shepherd.db"); }
+  Result<std::unique_ptr<SqliteStore>> try_open(const SqliteOptions& options = {}) {
+    return SqliteStore::open(directory_.path(), options);
+  }
+  std::unique_ptr<SqliteStore> open(const SqliteOptions& options = {}) {
+    auto store = try_open(options);
+    if (!store) throw std::runtime_error(store.error().message);
+    return std::move(*store);
+  }
+  // Another program's connection.
+  std::unique_ptr<Database> sql() {
+    auto database = Database::open(file(), OpenMode::read_write, std::chrono::milliseconds(1000));
+    if (!database) throw std::runtime_error(database.error().message);
+    return std::move(*database);
+  }
+  static std::string one(Database& database, const std::string& query) {
+    auto row = database.prepare_once(query);
+    auto found = row.step();
+    if (!found) throw std::runtime_error(found.error().message);
+    return *found ? row.text(0) : "no row";
+  }
+  std::string one(const std::string& query) {
+    auto database = sql();
+    return one(*database, query);
+  }
+
+  ScratchDirectory directory_;
+};
+
+// Nothing happens by itself: what is not written at once stays in memory.
+inline SqliteOptions still() {
+  SqliteOptions options;
+  options.housekeeping = false;
+  options.project_every = 1'000'000;
+  return options;
+}
+
+}  // namespace shepherd::testing

@@ -1,0 +1,297 @@
+// The reading half of SqliteStore. A read takes the committed head first and then a snapshot, which is at least as new:
+// runs beyond that head are left for the next read, so that head, completion and runs always belong together.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "model/task_fold.h"
+#include "model/wire_json.h"
+#include "store/page_limit.h"
+#include "store/run_codec.h"
+#include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/task_row.h"
+#include "store/task_match.h"
+#include "store/unknown_task.h"
+
+namespace shepherd {
+
+namespace {
+
+// Rows of `SELECT position, last, count, received_last, lengths, events`.
+Result<RunPtr> run_of(const Statement& row, const std::string& task) {
+  auto run = std::make_shared<EventRun>();
+  run->task = task;
+  run->position = row.number(0) - row.number(2) + 1;
+  run->first = row.number(1) - row.number(2) + 1;
+  run->received_ms = row.integer(3);
+  run->ends.reserve(row.number(2));
+  run->types.reserve(row.number(2));
+  if (auto decoded = decode_run(row.bytes(4), row.bytes(5), *run); !decoded) return fail(std::move(decoded.error()));
+  return run;
+}
+
+std::uint64_t file_bytes(const std::string& path) {
+  struct stat facts{};
+  return ::stat(path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
+}
+
+}  // namespace
+
+Result<LogBounds> SqliteStore::stored_bounds(Database& database, const std::string& task) const {
+  auto row = database.use("SELECT key, projection FROM task WHERE id = ?", task);
+  auto found = row.step();
+  if (!found) return fail(std::move(found.error()));
+  if (!*found) return unknown_task(task);
+  Task projected;
+  projected.spec.id = task;
+  projected.state = decode_task_state(row.bytes(1));
+  return LogBounds{row.integer(0), projected.state.first_sequence, projected.state.last_sequence,
+                   is_terminal(projected.state.state) ? complete_data(projected) : std::string()};
+}
+
+Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
+  auto head = committed_.bounds(task);
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (!head) {
+    if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+    auto stored = stored_bounds(*database, task);
+    if (!stored) return fail(std::move(stored.error()));
+    head = std::move(*stored);
+  }
+  Page page{{}, head->first, head->last, std::move(head->complete)};
+  if (after >= head->last) return page;
+  auto row = database->use(
+      "SELECT position, last, count, received_last, lengths, events FROM run"
+      " WHERE task = ? AND last > ? AND last <= ? ORDER BY last",
+      head->key, after, head->last);
+  PageLimit room(limit);
+  while (!room.full()) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) break;
+    auto run = run_of(row, task);
+    if (!run) return fail(std::move(run.error()));
+    if (!room.take((*run)->last() - std::max(after, (*run)->first - 1), (*run)->bytes.size())) break;
+    page.runs.push_back(std::move(*run));
+  }
+  // Retention may have dropped runs between the look at the head and the snapshot.
+  if (page.runs.empty()) {
+    page.first = 0;
+  } else if (page.runs.front()->first > after + 1) {
+    page.first = page.runs.front()->first;
+  }
+  return page;
+}
+
+Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
+  auto head = committed_.bounds(task);
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  if (!head) {
+    auto stored = stored_bounds(*database, task);
+    if (!stored) return fail(std::move(stored.error()));
+    head = std::move(*stored);
+  }
+  Page page{{}, head->first, head->last, std::move(head->complete)};
+  if (before == 0 || before > head->last + 1) before = head->last + 1;
+  if (before <= 1) return page;
+
+  // The run that holds before - 1 may reach beyond it.
+  std::uint64_t newest = 0;
+  {
+    auto row =
+        database->use("SELECT last FROM run WHERE task = ? AND last >= ? ORDER BY last LIMIT 1", head->key, before - 1);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (*found) newest = row.number(0);
+  }
+  auto row = database->use(
+      "SELECT position, last, count, received_last, lengths, events FROM run"
+      " WHERE task = ? AND last <= ? ORDER BY last DESC",
+      head->key, newest);
+  PageLimit room(limit);
+  while (!room.full()) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) break;
+    if (row.number(1) - row.number(2) + 1 >= before) continue;
+    auto run = run_of(row, task);
+    if (!run) return fail(std::move(run.error()));
+    if (!room.take(std::min(before, (*run)->last() + 1) - (*run)->first, (*run)->bytes.size())) break;
+    page.runs.push_back(std::move(*run));
+  }
+  std::reverse(page.runs.begin(), page.runs.end());
+  return page;
+}
+
+Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
+  Page page;
+  page.head = committed_.totals().position;
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  {
+    auto row = database->use("SELECT position - count + 1 FROM run ORDER BY position LIMIT 1");
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (*found && row.number(0) <= page.head) page.first = row.number(0);
+  }
+  if (after >= page.head) return page;
+  auto row = database->use(
+      "SELECT run.position, run.last, run.count, run.received_last, run.lengths, run.events, task.id"
+      " FROM run CROSS JOIN task ON task.key = run.task"
+      " WHERE run.position > ? AND run.position <= ? ORDER BY run.position",
+      after, page.head);
+  PageLimit room(limit);
+  while (!room.full()) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) break;
+    auto run = run_of(row, row.text(6));
+    if (!run) return fail(std::move(run.error()));
+    if (!room.take((*run)->last_position() - std::max(after, (*run)->position - 1), (*run)->bytes.size())) break;
+    page.runs.push_back(std::move(*run));
+  }
+  return page;
+}
+
+Result<std::map<std::string, std::uint64_t>> SqliteStore::heads(const std::vector<std::string>& tasks) const {
+  std::map<std::string, std::uint64_t> heads;
+  std::vector<const std::string*> elsewhere;
+  for (const std::string& task : tasks) {
+    if (task.empty()) {
+      heads[task] = committed_.totals().position;
+    } else if (auto last = committed_.last(task)) {
+      heads[task] = *last;
+    } else {
+      elsewhere.push_back(&task);
+    }
+  }
+  if (elsewhere.empty()) return heads;
+  auto database = readers_->lease();
+  for (const std::string* task : elsewhere) {
+    auto row = database->use("SELECT last FROM task WHERE id = ?", *task);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (*found) heads[*task] = row.number(0);
+  }
+  return heads;
+}
+
+Result<Task> SqliteStore::task(const std::string& id) const {
+  auto newest = committed_.state(id);
+  auto database = readers_->lease();
+  auto row = read_task_row(*database, id);
+  if (!row) return fail(std::move(row.error()));
+  if (!*row) return unknown_task(id);
+  Task task = std::move((*row)->task);
+  if (newest && newest->last_sequence >= task.state.last_sequence) task.state = std::move(*newest);
+  return task;
+}
+
+Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
+  // SQL narrows by what it has columns for; matches() decides, on the newest state.
+  std::string sql = std::string("SELECT ") + kTaskColumns + " FROM " + kTaskTables + " WHERE true";
+  if (!filter.before.empty()) sql += " AND (task.created, task.id) < (SELECT created, id FROM task WHERE id = ?1)";
+  if (filter.active) sql += " AND task.state NOT IN ('completed', 'failed', 'timed_out', 'cancelled')";
+  if (filter.state) sql += " AND task.state = ?2";
+  if (!filter.agent.empty()) sql += " AND task.agent = ?3";
+  if (!filter.workflow.empty()) sql += " AND task.workflow <> '' AND task.workflow = ?4";
+  sql += " ORDER BY task.created DESC, task.id DESC";
+
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  if (!filter.before.empty()) {
+    auto row = database->use("SELECT 1 FROM task WHERE id = ?", filter.before);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return unknown_task(filter.before);
+  }
+  auto row = database->prepare_once(sql);
+  row.bind(1, std::string_view(filter.before));
+  row.bind(2, filter.state ? name(*filter.state) : std::string_view());
+  row.bind(3, std::string_view(filter.agent));
+  row.bind(4, std::string_view(filter.workflow));
+  std::vector<Task> tasks;
+  while (tasks.size() < filter.limit) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) break;
+    Task task = task_of(row).task;
+    auto newest = committed_.state(task.spec.id);
+    if (newest && newest->last_sequence >= task.state.last_sequence) task.state = std::move(*newest);
+    if (matches(filter, task)) tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t sequence) const {
+  auto head = committed_.bounds(task);
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  if (!head) {
+    auto stored = stored_bounds(*database, task);
+    if (!stored) return fail(std::move(stored.error()));
+    head = std::move(*stored);
+  }
+  auto row = database->use(
+      "SELECT blob.bytes FROM (SELECT position, last, count FROM run WHERE task = ?1 AND last >= ?2"
+      " ORDER BY last LIMIT 1) AS run"
+      " JOIN detail ON detail.position = run.position - (run.last - ?2) JOIN blob ON blob.key = detail.blob"
+      " WHERE run.last - run.count < ?2",
+      head->key, sequence);
+  auto found = row.step();
+  if (!found) return fail(std::move(found.error()));
+  if (*found) return details_.decompress(row.bytes(0));
+  return fail(ErrorCode::not_found, "no_detail", "Event " + std::to_string(sequence) + " has no detail.");
+}
+
+Result<std::map<std::string, std::string>> SqliteStore::records(const std::string& kind) const {
+  auto database = readers_->lease();
+  auto row = database->use("SELECT key, value FROM record WHERE kind = ?", kind);
+  std::map<std::string, std::string> records;
+  for (;;) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return records;
+    records[row.text(0)] = row.text(1);
+  }
+}
+
+Result<std::vector<RunInfo>> SqliteStore::oldest_runs(std::size_t limit) const {
+  auto database = readers_->lease();
+  auto row = database->use(
+      "SELECT task.id, run.last - run.count + 1, run.last, run.received_last, run.lengths"
+      " FROM run CROSS JOIN task ON task.key = run.task ORDER BY run.position LIMIT ?",
+      static_cast<std::uint64_t>(limit));
+  std::vector<RunInfo> runs;
+  for (;;) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return runs;
+    auto index = read_index(row.bytes(4));
+    if (!index) return fail(std::move(index.error()));
+    runs.push_back({row.text(0), row.number(1), row.number(2), row.integer(3), index->bytes});
+  }
+}
+
+Result<StoreStats> SqliteStore::stats() const {
+  StoreTotals totals = committed_.totals();
+  StoreStats stats;
+  stats.events = totals.events;
+  stats.detail_bytes = totals.detail_bytes;
+  auto database = readers_->lease();
+  auto row = database->use("SELECT count(*) FROM task");
+  auto found = row.step();
+  if (!found) return fail(std::move(found.error()));
+  stats.tasks = row.number(0);
+  stats.wal_bytes = file_bytes(path_ + "-wal");
+  stats.bytes = file_bytes(path_) + stats.wal_bytes + file_bytes(path_ + "-shm");
+  return stats;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,109 @@
+// The embedded store: one SQLite database, write-ahead log, synchronous=FULL, one writer, a few readers.
+//
+// A row is a run of events (schema.cpp). A task's projection is written when its state changes; mere progress is kept
+// in memory, written every project_every events or after a second without writes, and folded again from the log when
+// the process ended before that. Readers look at the committed heads in memory first, so they see every commit.
+// One process at a time: a lock file beside the database says so.
+//
+// Failures: as EventStore; open() also internal/newer_schema and unavailable/database_locked.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "store/event_store.h"
+#include "store/sqlite/committed_heads.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/detail_codec.h"
+#include "store/sqlite/file_lock.h"
+#include "store/sqlite/read_pool.h"
+#include "store/sqlite/sqlite_txn.h"
+#include "store/sqlite/wal_keeper.h"
+#include "store/sqlite/writer_heads.h"
+
+namespace shepherd {
+
+struct SqliteOptions {
+  std::chrono::milliseconds busy_wait = kBusyWait;
+  int page_bytes = kSqlitePageBytes;  // of a new file
+  std::size_t project_every = kProjectEvery;
+  std::size_t head_cache_tasks = kHeadCacheTasks;
+  std::size_t read_connections = kReadConnections;
+  WalLimits wal{kWalSoftBytes, kWalHardBytes, kWalRestBytes};
+  bool housekeeping = true;  // checkpoints, idle projections and vacuum on an own thread; false: by housekeep() only
+};
+
+// Threads: as EventStore; write() may even be called from several, they take turns.
+class SqliteStore final : public EventStore {
+ public:
+  // `path` is the database file, or a directory that holds (or gets) shepherd.db. Missing ones are made, readable by
+  // the owner only.
+  static Result<std::unique_ptr<SqliteStore>> open(const std::string& path, SqliteOptions options = {});
+  ~SqliteStore() override;
+
+  Result<Commit> write(const std::function<void(WriteTxn&)>& operations) override EXCLUDES(writing_);
+
+  Result<Page> read(const std::string& task, std::uint64_t after, ReadLimit limit) const override;
+  Result<Page> read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const override;
+  Result<Page> read_all(std::uint64_t after, ReadLimit limit) const override;
+  Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const override;
+  Result<Task> task(const std::string& id) const override;
+  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override;
+  Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override;
+  Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
+  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override;
+  Result<StoreStats> stats() const override;
+
+  // Writes all projections that are behind.
+  Result<void> flush() EXCLUDES(writing_);
+  // One round of what the housekeeping thread does; true when there is more to do at once.
+  bool housekeep() EXCLUDES(writing_);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  SqliteStore(std::string path, const SqliteOptions& options, FileLock lock, std::unique_ptr<Database> writer);
+
+  Result<void> start() EXCLUDES(writing_);
+  Result<void> load_counters() REQUIRES(writing_);
+  Result<void> load_unprojected() REQUIRES(writing_);
+  Result<Commit> transact(const std::function<void(WriteTxn&)>& operations, bool project) REQUIRES(writing_);
+  void publish(const SqliteTxn& txn) REQUIRES(writing_);
+  void after_commit() REQUIRES(writing_);
+  bool vacuum_step() REQUIRES(writing_);
+  void keep_house() EXCLUDES(house_);
+
+  Result<LogBounds> stored_bounds(Database& database, const std::string& task) const;
+
+  std::string path_;
+  SqliteOptions options_;
+  FileLock lock_;
+  mutable Mutex writing_;  // held through a whole transaction, the caller's operations included: they take turns
+  std::unique_ptr<Database> writer_ GUARDED_BY(writing_);
+  WriterHeads writer_heads_ GUARDED_BY(writing_);
+  DetailCodec details_;
+  WriterCounters counters_ GUARDED_BY(writing_);
+  std::uint64_t log_frames_ GUARDED_BY(writing_) = 0;
+  bool vacuum_due_ GUARDED_BY(writing_) = false;
+  std::chrono::steady_clock::time_point last_write_ GUARDED_BY(writing_);
+  CommittedHeads committed_;
+  std::unique_ptr<ReadPool> readers_;
+  std::unique_ptr<WalKeeper> wal_;
+
+  Mutex house_;
+  CondVar house_work_;
+  bool house_called_ GUARDED_BY(house_) = false;
+  bool stopping_ GUARDED_BY(house_) = false;
+  std::thread housekeeper_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,222 @@
+// What may happen to a disk and to a process: killed in the middle, no space left, damaged pages.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "store/sqlite/backup.h"
+#include "store/sqlite/check.h"
+#include "store/sqlite/sqlite_fixture.h"
+
+namespace shepherd::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Appends for ever and says each acknowledged number on the pipe.
+[[noreturn]] void write_until_killed(const std::string& directory, int acknowledged) {
+  auto store = SqliteStore::open(directory);
+  if (!store) _exit(2);
+  (void)create(**store, spec("t"));
+  std::uint64_t number = (*store)->task("t")->state.last_sequence;
+  for (;;) {
+    Batch batch;
+    for (int i = 0; i < 5; ++i) batch.log("event", ++number);
+    auto appended = append(**store, "t", batch, strict("p"));
+    if (!appended || appended->last_sequence != number) _exit(3);
+    if (write(acknowledged, &number, sizeof number) != sizeof number) _exit(4);
+  }
+}
+
+TEST_F(SqliteStoreTest, NothingAcknowledgedIsMissingAfterSigkill) {
+  std::uint64_t acknowledged = 0;
+  for (int round = 0; round < 5; ++round) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      close(ends[0]);
+      write_until_killed(directory_.path(), ends[1]);
+    }
+    close(ends[1]);
+    std::uint64_t number = 0;
+    for (int i = 0; i < 20 + 30 * round; ++i) {
+      ASSERT_EQ(read(ends[0], &number, sizeof number), static_cast<ssize_t>(sizeof number));
+      acknowledged = number;
+    }
+    kill(child, SIGKILL);
+    while (read(ends[0], &number, sizeof number) == sizeof number) acknowledged = number;
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << WEXITSTATUS(status);
+
+    auto store = open();
+    auto events = log_of(*store, "t");
+    EXPECT_GE(events.size(), acknowledged);
+    EXPECT_EQ(store->task("t")->state.last_sequence, events.size());
+    EXPECT_EQ(store->stats()->events, events.size());
+    auto repeat = append(*store, "t", Batch().log("event", acknowledged), strict("p"));
+    ASSERT_TRUE(repeat) << repeat.error().message;
+    EXPECT_EQ(repeat->added, 0u);
+  }
+  EXPECT_THAT(*check_store(file()), IsEmpty());
+}
+
+// Files of this process may not grow beyond `bytes` while this lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(SqliteStoreTest, AFullDiskRefusesWritesAndLosesNothing) {
+  auto store = open(still());
+  ASSERT_TRUE(create(*store, spec("t")));
+  std::string text(5000, 'x');
+  Batch batch;
+  for (int i = 0; i < 20; ++i) batch.log(text);
+  std::uint64_t acknowledged = 0;
+  {
+    FileSizeLimit limit(2 * kMiB);
+    Result<Appended> last = fail(ErrorCode::internal, "", "");
+    for (int i = 0; i < 100; ++i) {
+      last = append(*store, "t", batch);
+      if (!last) break;
+      acknowledged = last->last_sequence;
+    }
+    ASSERT_FALSE(last) << "the limit was never reached";
+    EXPECT_EQ(reason(last), "storage_full/storage_full") << last.error().message;
+    EXPECT_EQ(reason(append(*store, "t", batch)), "storage_full/storage_full");
+    EXPECT_EQ(store->task("t")->state.last_sequence, acknowledged);
+    EXPECT_EQ(log_of(*store, "t").size(), acknowledged) << "reading goes on";
+  }
+  auto again = append(*store, "t", batch);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->last_sequence, acknowledged + 20);
+  store.reset();
+  store = open();
+  EXPECT_EQ(log_of(*store, "t").size(), acknowledged + 20);
+  store.reset();
+  EXPECT_THAT(*check_store(file()), IsEmpty());
+}
+
+TEST_F(SqliteStoreTest, BackupsOfARunningStoreOpenAsStores) {
+  auto store = open(still());
+  ASSERT_TRUE(create(*store, spec("t")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("a", 1).detail("{\"raw\":1}"), strict("p")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("not projected yet", 2), strict("p")));
+  std::string copy = directory_.file("copy/backup.db");
+  fs::create_directory(directory_.file("copy"));
+  auto done = backup_store(file(), copy);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(reason(backup_store(file(), copy)), "conflict/destination_exists");
+  ASSERT_TRUE(append(*store, "t", Batch().log("later", 3), strict("p")));
+
+  EXPECT_THAT(*check_store(copy), IsEmpty());
+  auto restored = SqliteStore::open(copy);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(summaries(**restored, "t"), (std::vector<std::string>{"a", "not projected yet"}));
+  EXPECT_EQ(*(*restored)->detail("t", 1), "{\"raw\":1}");
+  EXPECT_EQ((*restored)->task("t")->state.last_sequence, 2u);
+  EXPECT_EQ(append(**restored, "t", Batch().log("own way", 3), strict("p"))->last_sequence, 3u);
+  EXPECT_EQ(reason(backup_store(file(), directory_.file("nowhere/x.db"))), "unavailable/io_error");
+}
+
+TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(*store, "t", Batch().log("a").log("b").detail("{\"raw\":1}")));
+  ASSERT_TRUE(store->flush());
+  EXPECT_THAT(*check_store(file()), IsEmpty());
+  store.reset();
+  EXPECT_THAT(*check_store(file()), IsEmpty());
+
+  auto finds = [&](const std::string& damage, const std::string& words) {
+    fs::copy_file(file(), directory_.file("damaged.db"), fs::copy_options::overwrite_existing);
+    auto database = Database::open(directory_.file("damaged.db"), OpenMode::read_write, {});
+    EXPECT_TRUE((*database)->execute(damage));
+    database->reset();
+    auto problems = check_store(directory_.file("damaged.db"));
+    EXPECT_TRUE(problems) << problems.error().message;
+    EXPECT_THAT(*problems, ::testing::Contains(HasSubstr(words))) << damage;
+  };
+  finds("DELETE FROM run WHERE last = 4", "events are missing before number 5");
+  finds("DELETE FROM run WHERE last = 6", "the end of its log is missing");
+  finds("DELETE FROM run", "its log is gone");
+  finds("UPDATE run SET events = '[{}]' WHERE last = 2", "is damaged");
+  finds("UPDATE task SET projection = replace(projection, 'running', 'paused')", "columns differ");
+  finds("UPDATE task SET state = 'paused', projection = replace(projection, 'running', 'paused')", "not what its log says");
+  finds("DELETE FROM blob", "has no content");
+  finds("UPDATE blob SET refs = 7", "counted wrongly");
+  finds("UPDATE meta SET value = 5 WHERE name = 'events'", "off by -1");
+  finds("DELETE FROM task", "belongs to no task");
+}
+
+TEST_F(SqliteStoreTest, DamagedPagesAreAnErrorNotACrash) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  std::string text(3000, 'x');
+  Batch batch;
+  for (int i = 0; i < 100; ++i) batch.log(text);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(append(*store, "t", batch));
+  store.reset();
+  {
+    std::fstream damage(file(), std::ios::in | std::ios::out | std::ios::binary);
+    damage.seekp(static_cast<std::streamoff>(fs::file_size(file()) / 2));
+    damage << std::string(64 * kKiB, '\x5a');
+  }
+  auto opened = try_open();
+  if (opened) {
+    std::uint64_t after = 0;
+    Result<Page> page = Page{};
+    do {
+      page = (*opened)->read("t", after, {});
+      if (page && !page->runs.empty()) after = page->runs.back()->last();
+    } while (page && !page->runs.empty());
+    ASSERT_FALSE(page);
+    EXPECT_EQ(reason(page), "internal/corrupt");
+    opened->reset();
+  } else {
+    EXPECT_EQ(reason(opened), "internal/corrupt");
+  }
+  auto problems = check_store(file());
+  EXPECT_TRUE(!problems || !problems->empty());
+}
+
+TEST(DetailCodec, ComesBackAndRefusesNonsense) {
+  DetailCodec codec;
+  for (std::size_t size : {0u, 1u, 100u, 100'000u, 8'000'000u}) {
+    std::string detail(size, 'j');
+    EXPECT_EQ(*codec.decompress(codec.compress(detail)), detail);
+  }
+  std::string bytes = codec.compress("{\"raw\":{\"type\":\"assistant\"}}");
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+    EXPECT_EQ(reason(codec.decompress(bytes.substr(0, cut))), "internal/corrupt") << cut;
+  }
+  EXPECT_EQ(reason(codec.decompress("not zstd")), "internal/corrupt");
+  EXPECT_NE(content_hash("a"), content_hash("b"));
+  EXPECT_EQ(content_hash("a").size(), 16u);
+}
+
+}  // namespace
+}  // namespace shepherd::testing

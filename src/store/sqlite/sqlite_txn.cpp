@@ -1,0 +1,225 @@
+#include "store/sqlite/sqlite_txn.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "model/task_fold.h"
+#include "model/wire_json.h"
+#include "store/run_codec.h"
+#include "store/sqlite/task_row.h"
+#include "store/task_match.h"
+#include "store/unknown_task.h"
+
+namespace shepherd {
+
+// The lookups of plan_append for one task: the transaction's own runs, then the rows.
+class SqliteTxn::Known final : public KnownEvents {
+ public:
+  Known(SqliteTxn& txn, const WriterHead& head) : txn_(txn), head_(head) {}
+
+  Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override {
+    if (auto body = txn_.builder_.body_of_number(head_.id, producer, number)) return std::string(*body);
+    auto known = head_.producer_rows.find(producer);
+    if (known == head_.producer_rows.end()) return std::nullopt;
+    // No run is longer, so none that starts lower can hold the number.
+    std::uint64_t below = number > kMaxRunEvents ? number - kMaxRunEvents : 0;
+    auto row = txn_.database_.use(
+        "SELECT producer_first, count, lengths, events FROM run"
+        " WHERE producer = ? AND producer_first <= ? AND producer_first > ? ORDER BY producer_first DESC",
+        known->second.key, number, below);
+    for (;;) {
+      auto found = row.step();
+      if (!found) return txn_.broken(std::move(found.error()));
+      if (!*found) return std::nullopt;
+      std::uint64_t offset = number - row.number(0);
+      if (offset >= row.number(1)) continue;
+      EventRun run;
+      if (auto decoded = decode_run(row.bytes(2), row.bytes(3), run); !decoded) return txn_.broken(decoded.error());
+      if (offset < run.size()) return std::string(body_of(run.event(offset)));
+    }
+  }
+
+  Result<bool> has_event_id(std::string_view event_id) override {
+    auto row = txn_.database_.use("SELECT 1 FROM event_key WHERE task = ? AND event_id = ?", head_.key, event_id);
+    auto found = row.step();
+    if (!found) return txn_.broken(std::move(found.error()));
+    return *found;
+  }
+
+ private:
+  SqliteTxn& txn_;
+  const WriterHead& head_;
+};
+
+std::unexpected<Error> SqliteTxn::broken(Error error) {
+  if (!broken_) broken_ = error;
+  return fail(std::move(error));
+}
+
+Result<WriterHead*> SqliteTxn::find(const std::string& task) {
+  if (broken_) return fail(*broken_);
+  auto head = heads_.find(task);
+  if (!head) return broken(std::move(head.error()));
+  if (!*head) return unknown_task(task);
+  return *head;
+}
+
+Result<Task> SqliteTxn::task(const std::string& id) {
+  auto head = find(id);
+  if (!head) return fail(std::move(head.error()));
+  auto row = read_task_row(database_, id);
+  if (!row) return broken(std::move(row.error()));
+  if (!*row) return unknown_task(id);
+  Task task = std::move((*row)->task);
+  task.state = (*head)->head.state;
+  return task;
+}
+
+Result<Created> SqliteTxn::known_task(const std::string& id, std::string_view request, const char* reason,
+                                      const char* message) {
+  {
+    auto row = database_.use("SELECT request FROM task WHERE id = ?", id);
+    auto found = row.step();
+    if (!found) return broken(std::move(found.error()));
+    if (!*found || row.bytes(0) != request) return fail(ErrorCode::conflict, reason, message);
+  }
+  auto known = task(id);
+  if (!known) return fail(std::move(known.error()));
+  return Created{std::move(*known), true};
+}
+
+Result<Created> SqliteTxn::create_task(const TaskSpec& spec, std::int64_t created_ms,
+                                       const std::string& idempotency_key) {
+  if (broken_) return fail(*broken_);
+  std::string request = content_hash(spec_fingerprint(spec));
+  if (!idempotency_key.empty()) {
+    auto row = database_.use("SELECT id FROM task WHERE idempotency_key = ?", idempotency_key);
+    auto found = row.step();
+    if (!found) return broken(std::move(found.error()));
+    if (*found) {
+      return known_task(row.text(0), request, "idempotency_key_reused",
+                        "This Idempotency-Key made another task. Use a new key for a new request.");
+    }
+  }
+  auto head = heads_.find(spec.id);
+  if (!head) return broken(std::move(head.error()));
+  if (*head) return known_task(spec.id, request, "task_exists", "A task with this id exists with another content.");
+
+  Task task{spec, {}, created_ms};
+  auto key = insert_task_row(database_, task, request, idempotency_key);
+  if (!key) return broken(std::move(key.error()));
+  heads_.add(spec.id, *key);
+  return Created{std::move(task), false};
+}
+
+Result<Task> SqliteTxn::update_task(const TaskSpec& spec) {
+  auto head = find(spec.id);
+  if (!head) return fail(std::move(head.error()));
+  auto known = task(spec.id);
+  if (!known) return known;
+  known->spec.title = spec.title;
+  known->spec.labels = spec.labels;
+  auto done = update_task_row(database_, (*head)->key, known->spec);
+  if (!done) return broken(std::move(done.error()));
+  return known;
+}
+
+Result<void> SqliteTxn::delete_task(const std::string& task) {
+  auto head = find(task);
+  if (!head) return fail(std::move(head.error()));
+  if (auto done = store_runs(); !done) return done;
+  if (auto done = erase_runs(**head, UINT64_MAX >> 1); !done) return done;
+  for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
+                          "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
+    if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
+  }
+  std::erase_if(commit_.runs, [&](const RunPtr& run) { return run->task == task; });
+  deleted_.push_back(task);
+  heads_.erase(task);
+  return {};
+}
+
+Result<Appended> SqliteTxn::append(const AppendRequest& request) {
+  auto found = find(request.task);
+  if (!found) return fail(std::move(found.error()));
+  WriterHead& head = **found;
+  Known known(*this, head);
+  auto plan = plan_append(head.head, request, known);
+  if (!plan) return fail(std::move(plan.error()));
+
+  std::uint64_t sequence = head.head.state.last_sequence;
+  for (const auto& fresh : plan->fresh) {
+    const Draft& draft = request.drafts.drafts[fresh.draft];
+    ++sequence;
+    if (!draft.event_id.empty() && !fresh.keyed) {
+      auto done = database_
+                      .use("INSERT OR REPLACE INTO event_key(task, event_id, sequence) VALUES(?, ?, ?)", head.key,
+                           draft.event_id, sequence)
+                      .run();
+      if (!done) return broken(std::move(done.error()));
+    }
+    if (!draft.detail.empty()) {
+      auto blob = store_blob(draft.detail);
+      if (!blob) return broken(std::move(blob.error()));
+      pending_details_[request.task].push_back({sequence, *blob});
+    }
+  }
+  Appended appended = builder_.add(head.head, request, *plan);
+  if (appended.added > 0) head.dirty = true;
+  counters_.events += appended.added;
+  counters_.unprojected += appended.added;
+  return appended;
+}
+
+Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t through) {
+  auto head = find(task);
+  if (!head) return fail(std::move(head.error()));
+  if (auto done = store_runs(); !done) return done;
+  through = std::min(through, (*head)->head.state.last_sequence);
+  if (auto done = erase_runs(**head, through); !done) return done;
+  auto row = database_.use("SELECT last - count + 1 FROM run WHERE task = ? ORDER BY last LIMIT 1", (*head)->key);
+  auto kept = row.step();
+  if (!kept) return broken(std::move(kept.error()));
+  std::uint64_t first = *kept ? row.number(0) : 0;
+  std::uint64_t gone = first == 0 ? (*head)->head.state.last_sequence : first - 1;
+  (*head)->head.state.first_sequence = first;
+  (*head)->dirty = true;
+  auto done = database_.use("DELETE FROM event_key WHERE task = ? AND sequence <= ?", (*head)->key, gone).run();
+  if (!done) return broken(std::move(done.error()));
+  return {};
+}
+
+Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& key, const std::string& value) {
+  if (broken_) return fail(*broken_);
+  auto done =
+      value.empty()
+          ? database_.use("DELETE FROM record WHERE kind = ? AND key = ?", kind, key).run()
+          : database_.use("INSERT OR REPLACE INTO record(kind, key, value) VALUES(?, ?, ?)", kind, key, Blob{value})
+                .run();
+  if (!done) return broken(std::move(done.error()));
+  return {};
+}
+
+Result<void> SqliteTxn::finish(bool project) {
+  if (broken_) return fail(*broken_);
+  if (auto done = store_runs(); !done) return done;
+  // Erasing changes `events` on disk, which is only right together with all projections.
+  if (erased_events_ || project) {
+    if (auto done = heads_.write_dirty(); !done) return broken(std::move(done.error()));
+    counters_.unprojected = 0;
+    for (auto [meta, value] : {std::pair{"projected_through", counters_.position},
+                               {"position", counters_.position},
+                               {"events", counters_.events}}) {
+      if (auto done = set_meta(meta, value); !done) return done;
+    }
+  } else {
+    for (WriterHead* head : heads_.changed()) {
+      if (!head->dirty || !head->must_write()) continue;
+      if (auto done = heads_.write(*head); !done) return broken(std::move(done.error()));
+    }
+  }
+  if (stored_blobs_ || erased_events_) return set_meta("detail_bytes", counters_.detail_bytes);
+  return {};
+}
+
+}  // namespace shepherd

@@ -1,0 +1,86 @@
+// One transaction of the SQLite store, between BEGIN and COMMIT. Appends collect runs in memory; they become rows when
+// the transaction ends, or before an operation that must see them.
+//
+// A failure of SQLite itself breaks the transaction: every later operation, and finish(), answer that error, and the
+// owner rolls back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/event_store.h"
+#include "store/run_builder.h"
+#include "store/sqlite/committed_heads.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/detail_codec.h"
+#include "store/sqlite/writer_heads.h"
+
+namespace shepherd {
+
+// What the writer counts. A transaction works on a copy, which its commit makes the writer's.
+struct WriterCounters : StoreTotals {
+  std::uint64_t unprojected = 0;  // events since all projections were written
+};
+
+// Threads: caller.
+class SqliteTxn final : public WriteTxn {
+ public:
+  SqliteTxn(Database& database, WriterHeads& heads, DetailCodec& details, const WriterCounters& counters)
+      : database_(database), heads_(heads), details_(details), counters_(counters) {}
+
+  Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
+                              const std::string& idempotency_key) override;
+  Result<Task> task(const std::string& id) override;
+  Result<Task> update_task(const TaskSpec& spec) override;
+  Result<void> delete_task(const std::string& task) override;
+  Result<Appended> append(const AppendRequest& request) override;
+  Result<void> drop_through(const std::string& task, std::uint64_t through) override;
+  Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
+
+  // Writes what is still in memory; with `project` also every projection that is behind. COMMIT is the owner's.
+  Result<void> finish(bool project);
+
+  Commit& commit() { return commit_; }
+  const WriterCounters& counters() const { return counters_; }
+  const std::vector<std::string>& deleted() const { return deleted_; }
+  bool erased_events() const { return erased_events_; }
+
+ private:
+  class Known;
+  struct PendingDetail {
+    std::uint64_t sequence;
+    std::int64_t blob;
+  };
+
+  // Remembers a failure of the database and passes it on.
+  std::unexpected<Error> broken(Error error);
+  Result<WriterHead*> find(const std::string& task);  // not_found/unknown_task, never nullptr
+  Result<Created> known_task(const std::string& id, std::string_view request, const char* reason, const char* message);
+  Result<void> store_runs();
+  Result<void> store_run(const StoredRun& stored);
+  Result<std::int64_t> producer_key(WriterHead& head, const std::string& producer);
+  Result<void> store_details(const EventRun& run);
+  Result<std::int64_t> store_blob(std::string_view detail);
+  Result<void> erase_runs(WriterHead& head, std::uint64_t through);
+  Result<void> erase_details(std::uint64_t first_position, std::uint64_t last_position);
+  Result<void> set_meta(const char* name, std::uint64_t value);
+
+  Database& database_;
+  WriterHeads& heads_;
+  DetailCodec& details_;
+  WriterCounters counters_;
+  RunBuilder builder_;
+  std::map<std::string, std::vector<PendingDetail>> pending_details_;
+  Commit commit_;
+  std::vector<std::string> deleted_;
+  bool erased_events_ = false;
+  bool stored_blobs_ = false;
+  std::optional<Error> broken_;
+  std::string index_buffer_, events_buffer_;
+};
+
+}  // namespace shepherd

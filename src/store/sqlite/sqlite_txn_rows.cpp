@@ -1,0 +1,140 @@
+// The rows behind a transaction's appends and deletions.
+#include "store/run_codec.h"
+#include "store/sqlite/sqlite_txn.h"
+
+namespace shepherd {
+
+Result<void> SqliteTxn::set_meta(const char* name, std::uint64_t value) {
+  auto done = database_.use("UPDATE meta SET value = ? WHERE name = ?", value, std::string_view(name)).run();
+  if (!done) return broken(std::move(done.error()));
+  return {};
+}
+
+Result<void> SqliteTxn::store_runs() {
+  for (const StoredRun& stored : builder_.take(counters_.position)) {
+    if (auto done = store_run(stored); !done) return broken(std::move(done.error()));
+    if (auto done = store_details(*stored.run); !done) return broken(std::move(done.error()));
+    commit_.runs.push_back(stored.run);
+  }
+  return {};
+}
+
+Result<void> SqliteTxn::store_run(const StoredRun& stored) {
+  const EventRun& run = *stored.run;
+  auto head = heads_.find(run.task);
+  if (!head) return fail(std::move(head.error()));
+  std::optional<std::int64_t> producer;
+  std::optional<std::uint64_t> producer_first;
+  if (stored.producer) {
+    auto key = producer_key(**head, *stored.producer);
+    if (!key) return fail(std::move(key.error()));
+    producer = *key;
+    producer_first = stored.producer_first;
+  }
+  index_buffer_.clear();
+  encode_index(index_buffer_, stored);
+  events_buffer_.clear();
+  encode_events(events_buffer_, run);
+  return database_
+      .use(
+          "INSERT INTO run(position, task, last, count, types, received_first, received_last, producer,"
+          " producer_first, lengths, events) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          run.last_position(), (*head)->key, run.last(), static_cast<std::uint64_t>(run.size()),
+          std::uint64_t{mask_of(run)}, stored.first_received_ms, run.received_ms, producer, producer_first,
+          Blob{index_buffer_}, std::string_view(events_buffer_))
+      .run();
+}
+
+Result<std::int64_t> SqliteTxn::producer_key(WriterHead& head, const std::string& producer) {
+  auto known = head.producer_rows.find(producer);
+  if (known != head.producer_rows.end()) return known->second.key;
+  // Its numbers are written with the projection; until then the runs say them.
+  auto done =
+      database_.use("INSERT INTO producer(task, name, high, holes) VALUES(?, ?, 0, '')", head.key, producer).run();
+  if (!done) return fail(std::move(done.error()));
+  head.producer_rows[producer].key = database_.last_key();
+  return database_.last_key();
+}
+
+Result<void> SqliteTxn::store_details(const EventRun& run) {
+  if (pending_details_.empty()) return {};
+  auto pending = pending_details_.find(run.task);
+  if (pending == pending_details_.end()) return {};
+  auto& details = pending->second;
+  auto detail = details.begin();
+  for (; detail != details.end() && detail->sequence <= run.last(); ++detail) {
+    std::uint64_t position = run.position + (detail->sequence - run.first);
+    auto done = database_.use("INSERT INTO detail(position, blob) VALUES(?, ?)", position, detail->blob).run();
+    if (!done) return done;
+  }
+  details.erase(details.begin(), detail);
+  return {};
+}
+
+Result<std::int64_t> SqliteTxn::store_blob(std::string_view detail) {
+  std::string hash = content_hash(detail);
+  {
+    auto row = database_.use("UPDATE blob SET refs = refs + 1 WHERE hash = ? RETURNING key", Blob{hash});
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (*found) {
+      std::int64_t key = row.integer(0);
+      auto done = row.run();
+      if (!done) return fail(std::move(done.error()));
+      return key;
+    }
+  }
+  std::string bytes = details_.compress(detail);
+  auto done = database_.use("INSERT INTO blob(hash, refs, bytes) VALUES(?, 1, ?)", Blob{hash}, Blob{bytes}).run();
+  if (!done) return fail(std::move(done.error()));
+  counters_.detail_bytes += bytes.size();
+  stored_blobs_ = true;
+  return database_.last_key();
+}
+
+Result<void> SqliteTxn::erase_runs(WriterHead& head, std::uint64_t through) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> positions;
+  {
+    auto row =
+        database_.use("DELETE FROM run WHERE task = ? AND last <= ? RETURNING position, count", head.key, through);
+    for (;;) {
+      auto found = row.step();
+      if (!found) return broken(std::move(found.error()));
+      if (!*found) break;
+      positions.emplace_back(row.number(0) - row.number(1) + 1, row.number(0));
+      counters_.events -= row.number(1);
+    }
+  }
+  if (!positions.empty()) erased_events_ = true;
+  for (auto [first, last] : positions) {
+    if (auto done = erase_details(first, last); !done) return broken(std::move(done.error()));
+  }
+  return {};
+}
+
+Result<void> SqliteTxn::erase_details(std::uint64_t first_position, std::uint64_t last_position) {
+  std::vector<std::int64_t> blobs;
+  {
+    auto row = database_.use("DELETE FROM detail WHERE position BETWEEN ? AND ? RETURNING blob", first_position,
+                             last_position);
+    for (;;) {
+      auto found = row.step();
+      if (!found) return fail(std::move(found.error()));
+      if (!*found) break;
+      blobs.push_back(row.integer(0));
+    }
+  }
+  for (std::int64_t blob : blobs) {
+    auto done = database_.use("UPDATE blob SET refs = refs - 1 WHERE key = ?", blob).run();
+    if (!done) return done;
+    auto row = database_.use("DELETE FROM blob WHERE key = ? AND refs = 0 RETURNING length(bytes)", blob);
+    auto erased = row.step();
+    if (!erased) return fail(std::move(erased.error()));
+    if (!*erased) continue;
+    counters_.detail_bytes -= row.number(0);
+    if (auto ended = row.run(); !ended) return ended;
+  }
+  return {};
+}
+
+}  // namespace shepherd

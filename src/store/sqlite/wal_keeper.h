@@ -1,0 +1,56 @@
+// Keeps the write-ahead log bounded without making commits wait for it: a thread copies the log into the database with
+// passive checkpoints while the writer goes on. The log starts over only when all of it is copied and nobody writes in
+// between, so the writer copies the small rest itself when the thread has nearly caught up (Finish::rest), or, when the
+// thread cannot keep up, waits and copies everything (Finish::all).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "store/sqlite/database.h"
+
+namespace shepherd {
+
+struct WalLimits {
+  std::size_t soft_bytes;  // here the thread starts
+  std::size_t hard_bytes;  // here the writer copies
+  std::size_t rest_bytes;  // what the writer may copy itself between two commits
+};
+
+// Threads: committed() and finish() from the writer; pass() from the keeper's thread; the rest from any.
+class WalKeeper {
+ public:
+  WalKeeper(std::unique_ptr<Database> database, WalLimits limits, std::size_t frame_bytes)
+      : database_(std::move(database)), limits_(limits), frame_bytes_(frame_bytes) {}
+
+  enum class Finish { nothing, rest, all };
+  // After each commit: the log holds this many frames. Says what the writer should do now.
+  Finish committed(std::uint64_t frames) EXCLUDES(mutex_);
+  // The writer's own checkpoint, on its connection.
+  void finish(Database& writer, Finish how) EXCLUDES(mutex_, passing_);
+
+  bool due() const EXCLUDES(mutex_);
+  // One passive checkpoint. A failure is only logged: the next pass tries again, and the log keeps what is not copied.
+  void pass() EXCLUDES(mutex_, passing_);
+
+  std::uint64_t log_bytes() const EXCLUDES(mutex_);
+
+ private:
+  void copied(int code, int frames) EXCLUDES(mutex_);
+  std::uint64_t uncopied_bytes() const REQUIRES(mutex_) { return (frames_ - copied_) * frame_bytes_; }
+
+  std::unique_ptr<Database> database_;
+  WalLimits limits_;
+  std::size_t frame_bytes_;
+  Mutex passing_;  // held during pass(), so that finish(all) can wait for it
+  mutable Mutex mutex_;
+  std::uint64_t frames_ GUARDED_BY(mutex_) = 0;  // in the log
+  std::uint64_t copied_ GUARDED_BY(mutex_) = 0;  // of them, into the database
+  bool passed_ GUARDED_BY(mutex_) = false;       // the thread has done its part since the log started over
+  bool warned_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shepherd

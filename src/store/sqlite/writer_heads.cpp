@@ -1,0 +1,187 @@
+#include "store/sqlite/writer_heads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/task_fold.h"
+#include "store/run_codec.h"
+#include "store/run_fold.h"
+
+namespace shepherd {
+
+void WriterHeads::begin() {
+  ++transaction_;
+  changed_.clear();
+  erased_.clear();
+}
+
+void WriterHeads::commit() {
+  changed_.clear();
+  erased_.clear();
+}
+
+void WriterHeads::rollback() {
+  for (WriterHead* head : changed_) head->stale = true;
+  // A task that was erased and made again: the erased one is what is committed.
+  for (auto& head : erased_) {
+    head->stale = true;
+    std::string id = head->id;
+    heads_[id] = std::move(head);
+  }
+  commit();
+}
+
+void WriterHeads::change(WriterHead& head) {
+  if (head.used_in == transaction_) return;
+  head.used_in = transaction_;
+  changed_.push_back(&head);
+}
+
+Result<WriterHead*> WriterHeads::find(const std::string& task) {
+  auto known = heads_.find(task);
+  if (known == heads_.end() || known->second->stale) {
+    auto loaded = load(task);
+    if (!loaded) return fail(std::move(loaded.error()));
+    if (!*loaded) {
+      if (known != heads_.end()) heads_.erase(known);
+      return nullptr;
+    }
+    known = heads_.insert_or_assign(task, std::move(*loaded)).first;
+  }
+  change(*known->second);
+  return known->second.get();
+}
+
+WriterHead& WriterHeads::add(const std::string& task, std::int64_t key) {
+  auto& head = heads_[task];
+  head = std::make_unique<WriterHead>();
+  head->id = task;
+  head->key = key;
+  change(*head);
+  return *head;
+}
+
+void WriterHeads::erase(const std::string& task) {
+  auto known = heads_.find(task);
+  if (known == heads_.end()) return;
+  std::erase(changed_, known->second.get());
+  // One made in this transaction was never committed; put back, it is loaded again and found missing.
+  erased_.insert(erased_.begin(), std::move(known->second));
+  heads_.erase(known);
+}
+
+Result<std::unique_ptr<WriterHead>> WriterHeads::load(const std::string& task) {
+  auto head = std::make_unique<WriterHead>();
+  {
+    auto row = database_.use("SELECT key, projection FROM task WHERE id = ?", task);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return nullptr;
+    head->id = task;
+    head->key = row.integer(0);
+    head->head.state = decode_task_state(row.bytes(1));
+    head->written_state = head->head.state.state;
+    head->written_pr_url = head->head.state.pr_url;
+  }
+  if (auto done = load_producers(*head); !done) return fail(std::move(done.error()));
+  if (auto done = fold_unprojected(*head); !done) return fail(std::move(done.error()));
+  return head;
+}
+
+Result<void> WriterHeads::load_producers(WriterHead& head) {
+  auto row = database_.use("SELECT key, name, high, holes FROM producer WHERE task = ?", head.key);
+  for (;;) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return {};
+    std::string name = row.text(1);
+    ProducerNumbers numbers = ProducerNumbers::decode(row.number(2), row.bytes(3));
+    head.producer_rows[name] = {row.integer(0), numbers};
+    if (numbers.high() > 0) head.head.producers[name] = std::move(numbers);
+  }
+}
+
+Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
+  auto row = database_.use(
+      "SELECT last, count, producer, producer_first, lengths, events FROM run"
+      " WHERE task = ? AND last > ? ORDER BY last",
+      head.key, head.head.state.last_sequence);
+  for (;;) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return {};
+    EventRun run;
+    run.task = head.id;
+    run.first = row.number(0) - row.number(1) + 1;
+    auto index = read_index(row.bytes(4));
+    if (!index) return fail(std::move(index.error()));
+    if (auto done = decode_run(row.bytes(4), row.bytes(5), run); !done) return done;
+    if (auto done = fold_run(head.head.state, run, index->by_server); !done) return done;
+    if (!row.null(2)) {
+      for (auto& [name, producer] : head.producer_rows) {
+        if (producer.key == row.integer(2)) head.head.producers[name].use(row.number(3), run.size());
+      }
+    }
+    head.dirty = true;
+  }
+}
+
+Result<void> WriterHeads::write(WriterHead& head) {
+  const TaskState& state = head.head.state;
+  std::string projection = encode_task_state(state);
+  std::string_view state_name = name(state.state);
+  auto done = database_
+                  .use("UPDATE task SET state = ?, first = ?, last = ?, projection = ? WHERE key = ?", state_name,
+                       state.first_sequence, state.last_sequence, projection, head.key)
+                  .run();
+  if (!done) return done;
+  for (auto& [producer, row] : head.producer_rows) {
+    const ProducerNumbers& numbers = head.head.producers[producer];
+    if (numbers == row.written) continue;
+    std::string holes = numbers.encode_holes();
+    done = database_.use("UPDATE producer SET high = ?, holes = ? WHERE key = ?", numbers.high(), holes, row.key).run();
+    if (!done) return done;
+    row.written = numbers;
+  }
+  head.written_state = state.state;
+  head.written_pr_url = state.pr_url;
+  head.dirty = false;
+  return {};
+}
+
+Result<void> WriterHeads::write_dirty() {
+  std::vector<std::string> stale;
+  for (auto& [task, head] : heads_) {
+    if (head->stale) stale.push_back(task);
+  }
+  for (const std::string& task : stale) {
+    if (auto head = find(task); !head) return fail(std::move(head.error()));
+  }
+  for (auto& [task, head] : heads_) {
+    if (!head->dirty) continue;
+    change(*head);
+    if (auto done = write(*head); !done) return done;
+  }
+  return {};
+}
+
+std::vector<std::string> WriterHeads::evict(std::size_t most) {
+  std::vector<std::string> evicted;
+  if (heads_.size() <= most) return evicted;
+  std::vector<std::uint64_t> uses;
+  uses.reserve(heads_.size());
+  for (const auto& [task, head] : heads_) uses.push_back(head->used_in);
+  auto oldest = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() - most + most / 4);
+  std::nth_element(uses.begin(), oldest, uses.end());
+  for (auto head = heads_.begin(); head != heads_.end();) {
+    if (head->second->used_in < *oldest && !head->second->dirty) {
+      evicted.push_back(head->first);
+      head = heads_.erase(head);
+    } else {
+      ++head;
+    }
+  }
+  return evicted;
+}
+
+}  // namespace shepherd
