@@ -1,0 +1,166 @@
+#include "hub/hub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+Hub::Hub(const Clock& clock, MetricRegistry& metrics)
+    : clock_(clock),
+      published_(metrics.counter("shepherd_hub_events_total", "Committed events that a watched log's tail took in")),
+      bytes_(metrics.gauge("shepherd_hub_tail_bytes", "Memory of all tails")),
+      tails_count_(metrics.gauge("shepherd_hub_tails", "Logs whose newest events are kept in memory")) {}
+
+std::shared_ptr<Tail> Hub::tail(const std::string& task) {
+  MutexLock lock(mutex_);
+  auto& kept = tails_[task];
+  if (!kept.tail) {
+    kept.tail = std::make_shared<Tail>(task, task.empty() ? kAllTailEvents : kTailEvents);
+    tails_count_.set(static_cast<std::int64_t>(tails_.size()));
+  }
+  kept.used_ms = kept.held_ms = clock_.steady_ms();
+  return kept.tail;
+}
+
+std::shared_ptr<Tail> Hub::find(const std::string& task) const {
+  MutexLock lock(mutex_);
+  auto found = tails_.find(task);
+  return found == tails_.end() ? nullptr : found->second.tail;
+}
+
+void Hub::collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::vector<Executor*>& executors) {
+  for (Executor* executor : executors) {
+    auto known = std::find_if(wakes.begin(), wakes.end(), [&](const auto& wake) { return wake.first == executor; });
+    if (known == wakes.end()) known = wakes.insert(wakes.end(), {executor, {}});
+    known->second.push_back(tail);
+  }
+}
+
+void Hub::post(Wakes wakes) {
+  for (auto& [executor, tails] : wakes) {
+    executor->post([executor = executor, tails = std::move(tails)] {
+      for (const auto& tail : tails) tail->drain(executor);
+    });
+  }
+}
+
+void Hub::publish(std::span<const RunPtr> runs) {
+  std::vector<std::pair<std::shared_ptr<Tail>, const RunPtr*>> targets;
+  {
+    MutexLock lock(mutex_);
+    if (tails_.empty()) return;
+    auto all = tails_.find("");
+    std::int64_t now_ms = clock_.steady_ms();
+    for (const auto& run : runs) {
+      if (auto found = tails_.find(run->task); found != tails_.end()) {
+        found->second.used_ms = now_ms;
+        targets.emplace_back(found->second.tail, &run);
+        published_.add(run->size());
+      }
+      if (all != tails_.end()) targets.emplace_back(all->second.tail, &run);
+    }
+  }
+  Wakes wakes;
+  std::vector<Executor*> executors;
+  for (const auto& [tail, run] : targets) {
+    executors.clear();
+    tail->publish(*run, executors);
+    collect(wakes, tail, executors);
+  }
+  post(std::move(wakes));
+}
+
+void Hub::publish_to(const std::string& task, std::span<const RunPtr> runs) {
+  auto tail = find(task);
+  if (!tail) return;
+  Wakes wakes;
+  std::vector<Executor*> executors;
+  for (const auto& run : runs) tail->publish(run, executors);
+  collect(wakes, tail, executors);
+  post(std::move(wakes));
+}
+
+std::optional<std::uint64_t> Hub::head(const std::string& task) const {
+  auto tail = find(task);
+  if (!tail) return std::nullopt;
+  return tail->head();
+}
+
+void Hub::publish_delta(const std::string& task, const std::string& data) {
+  Wakes wakes;
+  for (const auto& tail : {find(task), find("")}) {
+    if (!tail) continue;
+    std::vector<Executor*> executors;
+    tail->publish_delta(task, data, executors);
+    collect(wakes, tail, executors);
+  }
+  post(std::move(wakes));
+}
+
+void Hub::learn(const std::string& task, std::uint64_t head, const std::string& complete) {
+  auto tail = find(task);
+  if (!tail) return;
+  Wakes wakes;
+  std::vector<Executor*> executors;
+  tail->learn(head, complete, executors);
+  collect(wakes, tail, executors);
+  post(std::move(wakes));
+}
+
+void Hub::vanish(const std::string& task) {
+  std::shared_ptr<Tail> tail;
+  {
+    MutexLock lock(mutex_);
+    auto found = tails_.find(task);
+    if (found == tails_.end()) return;
+    tail = std::move(found->second.tail);
+    tails_.erase(found);
+  }
+  Wakes wakes;
+  std::vector<Executor*> executors;
+  tail->vanish(executors);
+  collect(wakes, tail, executors);
+  post(std::move(wakes));
+}
+
+std::vector<std::string> Hub::watched() const {
+  MutexLock lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [task, kept] : tails_) {
+    if (kept.tail.use_count() > 1) names.push_back(task);
+  }
+  return names;
+}
+
+void Hub::age() {
+  std::vector<std::pair<std::int64_t, std::shared_ptr<Tail>>> by_use;
+  {
+    MutexLock lock(mutex_);
+    std::int64_t now_ms = clock_.steady_ms();
+    for (auto at = tails_.begin(); at != tails_.end();) {
+      if (at->second.tail.use_count() > 1) at->second.held_ms = now_ms;
+      if (now_ms - at->second.held_ms > kTailLinger.count()) {
+        at = tails_.erase(at);
+      } else {
+        by_use.emplace_back(at->second.used_ms, at->second.tail);
+        ++at;
+      }
+    }
+    tails_count_.set(static_cast<std::int64_t>(tails_.size()));
+  }
+  std::size_t total = 0;
+  for (const auto& [used_ms, tail] : by_use) total += tail->bytes();
+  if (total > kHubBytes) {
+    std::sort(by_use.begin(), by_use.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [used_ms, tail] : by_use) {
+      if (total <= kHubBytes) break;
+      total -= std::min(total, tail->bytes());
+      tail->shed();
+    }
+  }
+  bytes_.set(static_cast<std::int64_t>(total));
+}
+
+}  // namespace shepherd

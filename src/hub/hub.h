@@ -1,0 +1,67 @@
+// The hub: a cache of the newest events of watched logs, framed once per transport, and the wake-ups of their feeds.
+// Losing it loses nothing: a feed that does not find its next number here reads the store.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "hub/tail.h"
+#include "store/event_run.h"
+
+namespace shepherd {
+
+// Threads: any. publish() never blocks on I/O and never calls consumers: it posts to their executors.
+class Hub {
+ public:
+  Hub(const Clock& clock, MetricRegistry& metrics);
+
+  // The tail of a task's log, or of all logs for "". Made on first use; events published from now on are in it.
+  std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
+
+  // Committed runs in commit order. Idempotent by number; a run that leaves a hole restarts the tail after the hole.
+  void publish(std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  // The same for one log alone ("" for the log of all tasks): what a replica read from the store.
+  void publish_to(const std::string& task, std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
+  // The newest number the tail knows, 0 when it knows none; nullopt when there is no tail.
+  std::optional<std::uint64_t> head(const std::string& task) const EXCLUDES(mutex_);
+  // The store reaches `head` in this log (Tail::learn); ignored when nobody watches it.
+  void learn(const std::string& task, std::uint64_t head, const std::string& complete) EXCLUDES(mutex_);
+  // The task was deleted.
+  void vanish(const std::string& task) EXCLUDES(mutex_);
+
+  // Watched tasks (and "" when all logs are watched), for repairing lost hints.
+  std::vector<std::string> watched() const EXCLUDES(mutex_);
+
+  // Drops tails that nobody holds and that have lingered; frees the least recently used bytes beyond kHubBytes.
+  void age() EXCLUDES(mutex_);
+
+ private:
+  struct Kept {
+    std::shared_ptr<Tail> tail;
+    std::int64_t used_ms;  // when it was last asked for or published to
+    std::int64_t held_ms;  // when somebody was last seen to hold it
+  };
+  // Executors to wake, each with the tails that have something for it.
+  using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
+  static void collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::vector<Executor*>& executors);
+  static void post(Wakes wakes);
+  std::shared_ptr<Tail> find(const std::string& task) const EXCLUDES(mutex_);
+
+  const Clock& clock_;
+  Counter& published_;
+  Gauge& bytes_;
+  Gauge& tails_count_;
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, Kept> tails_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd

@@ -1,0 +1,40 @@
+#include "hub/selection.h"
+
+#include <algorithm>
+
+#include "model/task_fold.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+
+std::string_view raw_type_name(std::string_view event_json) {
+  // Inside a JSON string every quote is escaped, so the first `"type":"` is the member itself.
+  constexpr std::string_view kMember = "\"type\":\"";
+  auto at = event_json.find(kMember);
+  if (at == std::string_view::npos) return {};
+  auto rest = event_json.substr(at + kMember.size());
+  return rest.substr(0, rest.find('"'));
+}
+
+bool Selection::takes_event(const EventRun& run, std::size_t i) const {
+  if (types.everything()) return true;
+  EventType type = run.types[i];
+  if (type != EventType::other) return (types.known & mask_of(type)) != 0;
+  if (types.unknown.empty()) return false;
+  auto type_name = raw_type_name(run.event(i));
+  return std::find(types.unknown.begin(), types.unknown.end(), type_name) != types.unknown.end();
+}
+
+bool Selection::takes_any(const EventRun& run) const {
+  if (!takes_task(run.task)) return false;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (takes_event(run, i)) return true;
+  }
+  return false;
+}
+
+bool ends_task(const EventRun& run, std::size_t i) {
+  return run.types[i] == EventType::status && is_terminal(end_state_of(run.types[i], body_of(run.event(i))));
+}
+
+}  // namespace shepherd

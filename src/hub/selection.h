@@ -1,0 +1,41 @@
+// Which events a consumer wants: by type, and on the log of all tasks by task.
+// Threads: value.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/event_type.h"
+#include "store/event_run.h"
+
+namespace shepherd {
+
+// Empty: all types.
+struct TypeFilter {
+  TypeMask known = 0;
+  std::vector<std::string> unknown;  // names this version does not know
+  bool everything() const { return known == 0 && unknown.empty(); }
+};
+
+struct Selection {
+  TypeFilter types;
+  std::optional<std::set<std::string>> tasks;  // nullopt: every task
+
+  bool everything() const { return types.everything() && !tasks; }
+  bool takes_task(const std::string& task) const { return !tasks || tasks->contains(task); }
+  // Whether event i of the run is wanted, its task apart.
+  bool takes_event(const EventRun& run, std::size_t i) const;
+  // Whether any event of the run is wanted.
+  bool takes_any(const EventRun& run) const;
+};
+
+// The value of `type` in a finished event, as it stands in the JSON.
+std::string_view raw_type_name(std::string_view event_json);
+
+// Whether event i ends its task: a `status` event with a terminal state.
+bool ends_task(const EventRun& run, std::size_t i);
+
+}  // namespace shepherd

@@ -1,0 +1,320 @@
+#include "hub/tail.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- lists of waiters ---
+
+void Tail::link(TailWaiter*& list, TailWaiter& waiter) {
+  waiter.list_ = &list;
+  waiter.previous_ = nullptr;
+  waiter.next_ = list;
+  if (list != nullptr) list->previous_ = &waiter;
+  list = &waiter;
+}
+
+void Tail::unlink(TailWaiter& waiter) {
+  if (waiter.list_ == nullptr) return;
+  if (waiter.previous_ != nullptr) waiter.previous_->next_ = waiter.next_;
+  if (waiter.next_ != nullptr) waiter.next_->previous_ = waiter.previous_;
+  if (*waiter.list_ == &waiter) *waiter.list_ = waiter.next_;
+  waiter.list_ = nullptr;
+}
+
+Tail::Group& Tail::group_of(Executor* executor) {
+  for (auto& group : groups_) {
+    if (group->executor == executor) return *group;
+  }
+  groups_.push_back(std::make_unique<Group>());
+  groups_.back()->executor = executor;
+  return *groups_.back();
+}
+
+void Tail::wait(TailWaiter& waiter, const PullRequest& request, Executor* executor) {
+  SHEPHERD_ASSERT(waiter.list_ == nullptr, "a feed waits once at a time");
+  waiter.selection_ = request.selection;
+  waiter.deltas_ = request.delta_seen != nullptr;
+  waiter.ready_ = false;
+  waiter.passed_ = 0;
+  Group& group = group_of(executor);
+  bool choosy = waiter.selection_ != nullptr || waiter.deltas_;
+  link(choosy ? group.choosy : group.plain, waiter);
+}
+
+void Tail::leave(TailWaiter& waiter) {
+  MutexLock lock(mutex_);
+  unlink(waiter);
+}
+
+std::uint64_t Tail::passed(const TailWaiter& waiter) const {
+  MutexLock lock(mutex_);
+  if (waiter.list_ == nullptr || waiter.ready_) return waiter.passed_;
+  return head_;
+}
+
+void Tail::drain(Executor* executor) {
+  Group* group = nullptr;
+  {
+    MutexLock lock(mutex_);
+    group = &group_of(executor);
+    group->posted = false;
+    while (group->plain != nullptr) {
+      TailWaiter& waiter = *group->plain;
+      unlink(waiter);
+      link(group->draining, waiter);
+    }
+    for (TailWaiter* waiter = group->choosy; waiter != nullptr;) {
+      TailWaiter* next = waiter->next_;
+      if (waiter->ready_) {
+        unlink(*waiter);
+        link(group->draining, *waiter);
+      }
+      waiter = next;
+    }
+  }
+  // One at a time: a call may destroy or re-register any feed of this executor, itself included.
+  for (;;) {
+    TailWaiter* waiter = nullptr;
+    {
+      MutexLock lock(mutex_);
+      waiter = group->draining;
+      if (waiter == nullptr) return;
+      unlink(*waiter);
+    }
+    waiter->on_wake();
+  }
+}
+
+void Tail::post(Group& group, std::vector<Executor*>& wake) {
+  if (group.posted) return;
+  group.posted = true;
+  wake.push_back(group.executor);
+}
+
+void Tail::wake_all(std::vector<Executor*>& wake) {
+  for (auto& group : groups_) {
+    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) waiter->ready_ = true;
+    if (group->plain != nullptr || group->choosy != nullptr) post(*group, wake);
+  }
+}
+
+// --- events in ---
+
+void Tail::restart(std::uint64_t head) {
+  // Waiters that were passing events over had seen everything up to the old head.
+  for (auto& group : groups_) {
+    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+      if (!waiter->ready_) waiter->passed_ = known_ ? head_ : 0;
+    }
+  }
+  runs_.clear();
+  framed_.clear();
+  events_ = 0;
+  run_bytes_ = 0;
+  head_ = head;
+  known_ = true;
+}
+
+void Tail::publish(const RunPtr& run, std::vector<Executor*>& wake) {
+  MutexLock lock(mutex_);
+  std::uint64_t first = first_of(*run);
+  std::uint64_t last = last_of(*run);
+  if (known_ && last <= head_) return;
+  if (!known_) {
+    restart(first - 1);
+  } else if (first > head_ + 1) {
+    restart(first - 1);
+    wake_all(wake);
+  }
+  std::uint64_t before = head_;
+  runs_.push_back(run);
+  events_ += run->size();
+  run_bytes_ += run->bytes.size();
+  head_ = last;
+  complete_ = run->complete;
+  trim();
+
+  for (auto& group : groups_) {
+    if (group->plain != nullptr) post(*group, wake);
+    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+      if (waiter->ready_) continue;
+      bool ended = !run->complete.empty();
+      if (waiter->selection_ != nullptr && !ended && !waiter->selection_->takes_any(*run)) continue;
+      waiter->ready_ = true;
+      waiter->passed_ = before;
+      post(*group, wake);
+    }
+  }
+}
+
+void Tail::trim() {
+  // A quarter above the bound before anything goes, so that moving the rest down is paid for by many events.
+  if (events_ <= max_events_ + max_events_ / 4 && run_bytes_ <= kTailBytes) return;
+  std::size_t drop = 0;
+  while (drop + 1 < runs_.size() && (events_ - runs_[drop]->size() >= max_events_ || run_bytes_ > kTailBytes)) {
+    events_ -= runs_[drop]->size();
+    run_bytes_ -= runs_[drop]->bytes.size();
+    ++drop;
+  }
+  runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(drop));
+  for (auto& frames : framed_) frames->drop_before(first_of(*runs_.front()));
+}
+
+void Tail::learn(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) {
+  MutexLock lock(mutex_);
+  if (known_ && head <= head_) return;
+  bool news = known_;
+  restart(head);
+  complete_ = complete;
+  if (news) wake_all(wake);
+}
+
+void Tail::vanish(std::vector<Executor*>& wake) {
+  MutexLock lock(mutex_);
+  restart(0);
+  gone_ = true;
+  wake_all(wake);
+}
+
+void Tail::publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) {
+  MutexLock lock(mutex_);
+  bool wanted = false;
+  for (auto& group : groups_) {
+    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+      if (!waiter->deltas_) continue;
+      if (waiter->selection_ != nullptr && !waiter->selection_->takes_task(task)) continue;
+      wanted = true;
+      if (waiter->ready_) continue;
+      waiter->ready_ = true;
+      waiter->passed_ = head_;
+      post(*group, wake);
+    }
+  }
+  // Whoever does not wait at the end is behind, and deltas are the first thing a slow consumer loses.
+  if (!wanted || !known_) return;
+  deltas_.push_back({++delta_ids_, head_, task, data, {}});
+  if (deltas_.size() > kPendingDeltas) deltas_.erase(deltas_.begin());
+}
+
+// --- frames out ---
+
+FramedRun& Tail::framed(const FrameEncoder& encoder, std::uint64_t from) {
+  FramedRun* frames = nullptr;
+  for (auto& candidate : framed_) {
+    if (&candidate->encoder() == &encoder) frames = candidate.get();
+  }
+  if (frames == nullptr) frames = framed_.emplace_back(std::make_unique<FramedRun>(encoder, all())).get();
+  if (frames->empty() || from < frames->first()) frames->restart(from);
+  auto run = runs_.end();
+  while (run != runs_.begin() && last_of(**std::prev(run)) >= frames->next()) --run;
+  for (; run != runs_.end(); ++run) {
+    for (std::uint64_t number = frames->next(); number <= last_of(**run); ++number) {
+      auto i = static_cast<std::size_t>(number - first_of(**run));
+      bool ends = all() && ends_task(**run, i);
+      frames->add(**run, i, ends ? std::string_view((*run)->complete) : std::string_view());
+    }
+  }
+  return *frames;
+}
+
+void Tail::take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) {
+  for (auto& delta : deltas_) {
+    if (delta.id <= *request.delta_seen || delta.after != request.after) continue;
+    *request.delta_seen = delta.id;
+    if (request.selection != nullptr && !request.selection->takes_task(delta.task)) continue;
+    auto known = std::find_if(delta.framed.begin(), delta.framed.end(),
+                              [&](const auto& pair) { return pair.first == request.encoder; });
+    if (known == delta.framed.end()) {
+      std::string bytes;
+      request.encoder->delta(bytes, delta.task, delta.data);
+      delta.framed.emplace_back(request.encoder, own_bytes(std::move(bytes)));
+      known = std::prev(delta.framed.end());
+    }
+    out.push_back(known->second);
+  }
+}
+
+void Tail::take_selected(const PullRequest& request, FramedRun& frames, std::vector<ByteSpan>& out, Pull& pull) {
+  std::size_t taken = 0;
+  for (const auto& run : runs_) {
+    if (last_of(*run) <= pull.number) continue;
+    bool task_wanted = request.selection->takes_task(run->task);
+    while (pull.number < last_of(*run)) {
+      if (taken >= request.max_bytes) return;
+      auto i = static_cast<std::size_t>(pull.number + 1 - first_of(*run));
+      bool wanted = task_wanted && request.selection->takes_event(*run, i);
+      ++pull.number;
+      if (wanted) {
+        ++pull.events;
+        taken += run->event(i).size();
+      } else {
+        ++pull.skipped;
+      }
+      if (task_wanted) frames.one(pull.number, wanted, out);
+    }
+  }
+}
+
+Pull Tail::pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWaiter* waiter, Executor* executor) {
+  MutexLock lock(mutex_);
+  Pull pull;
+  pull.number = request.after;
+  if (gone_) {
+    pull.what = Pull::What::gone;
+    return pull;
+  }
+  if (!known_ || request.after > head_) return pull;  // behind: only the store knows
+  if (request.delta_seen != nullptr) take_deltas(request, out);
+  if (request.after < head_) {
+    if (runs_.empty() || request.after + 1 < first_of(*runs_.front())) return pull;
+    FramedRun& frames = framed(*request.encoder, request.after + 1);
+    if (request.selection == nullptr) {
+      pull.number = frames.all_from(request.after + 1, request.max_bytes, out) - 1;
+      pull.events = static_cast<std::size_t>(pull.number - request.after);
+    } else {
+      take_selected(request, frames, out, pull);
+    }
+  }
+  pull.at_end = pull.number == head_;
+  if (pull.at_end && !all()) pull.complete = complete_;
+  pull.what = out.empty() ? Pull::What::nothing : Pull::What::frames;
+  if (out.empty() && pull.at_end && pull.complete.empty() && waiter != nullptr) {
+    wait(*waiter, {request.encoder, pull.number, request.selection, request.delta_seen, 0}, executor);
+  }
+  return pull;
+}
+
+// --- bookkeeping ---
+
+std::uint64_t Tail::head() const {
+  MutexLock lock(mutex_);
+  return known_ ? head_ : 0;
+}
+
+std::size_t Tail::bytes() const {
+  MutexLock lock(mutex_);
+  std::size_t total = run_bytes_;
+  for (const auto& frames : framed_) total += frames->bytes();
+  return total;
+}
+
+bool Tail::watched() const {
+  MutexLock lock(mutex_);
+  return std::any_of(groups_.begin(), groups_.end(), [](const auto& group) {
+    return group->plain != nullptr || group->choosy != nullptr || group->draining != nullptr;
+  });
+}
+
+void Tail::shed() {
+  MutexLock lock(mutex_);
+  runs_.clear();
+  framed_.clear();
+  events_ = 0;
+  run_bytes_ = 0;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,143 @@
+// The tail of one log (a task's, or all tasks'): its newest events, framed once per transport on first use, and the
+// feeds that wait at its end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "hub/framed_run.h"
+#include "hub/selection.h"
+#include "store/event_run.h"
+
+namespace shepherd {
+
+// A feed that waits at a tail's end. Lives and is called on its executor; leaves the tail when destroyed.
+// Threads: strand.
+class TailWaiter {
+ public:
+  TailWaiter() = default;
+  TailWaiter(const TailWaiter&) = delete;
+  TailWaiter& operator=(const TailWaiter&) = delete;
+
+ protected:
+  virtual ~TailWaiter() = default;  // the owner calls Tail::leave() first
+  virtual void on_wake() = 0;
+
+ private:
+  friend class Tail;
+  TailWaiter* previous_ = nullptr;
+  TailWaiter* next_ = nullptr;
+  TailWaiter** list_ = nullptr;  // head of the list it is in; null: not waiting
+  const Selection* selection_ = nullptr;  // null: everything
+  // Everything up to here was seen not to be wanted while waiting; 0: nothing was passed over.
+  std::uint64_t passed_ = 0;
+  bool deltas_ = false;
+  bool ready_ = false;
+};
+
+// What a feed finds behind its cursor.
+struct Pull {
+  enum class What { frames, nothing, behind, gone };
+  What what = What::behind;
+  std::uint64_t number = 0;   // the new cursor
+  std::size_t events = 0;     // events among the frames
+  std::size_t skipped = 0;    // events passed over by the selection
+  bool at_end = false;        // the cursor is the log's newest number
+  std::string complete;       // at_end of a task that has ended: data of task_complete
+};
+
+struct PullRequest {
+  const FrameEncoder* encoder = nullptr;
+  std::uint64_t after = 0;
+  const Selection* selection = nullptr;     // null: everything
+  std::uint64_t* delta_seen = nullptr;      // null: no deltas wanted
+  std::size_t max_bytes = 0;
+};
+
+// An idle tail is small (vectors, not deques): there is one for every watched task.
+// Threads: any. Never calls out with its lock held; wake-ups are collected for the hub to post.
+class Tail : public std::enable_shared_from_this<Tail> {
+ public:
+  Tail(std::string task, std::size_t max_events) : task_(std::move(task)), max_events_(max_events) {}
+
+  const std::string& task() const { return task_; }  // empty: all tasks
+  bool all() const { return task_.empty(); }
+
+  // Adds what is new in the run. Appends executors that have feeds to wake (each at most once until it drains).
+  void publish(const RunPtr& run, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  void publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  // The store is known to reach `head` (and the task to have ended, with `complete`). When that is news, what is
+  // between is left to the store and feeds wake.
+  void learn(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  // The task was deleted: feeds find it gone.
+  void vanish(std::vector<Executor*>& wake) EXCLUDES(mutex_);
+
+  // Takes what follows request.after into `out`. When there is nothing and `waiter` is given, it waits from now on:
+  // drain() will call it once.
+  Pull pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWaiter* waiter, Executor* executor)
+      EXCLUDES(mutex_);
+  // Calls the woken waiters of this executor. Runs on it.
+  void drain(Executor* executor) EXCLUDES(mutex_);
+  void leave(TailWaiter& waiter) EXCLUDES(mutex_);
+  // For a waiter: how far the log was passed over so far.
+  std::uint64_t passed(const TailWaiter& waiter) const EXCLUDES(mutex_);
+
+  std::uint64_t head() const EXCLUDES(mutex_);  // 0: not known
+  std::size_t bytes() const EXCLUDES(mutex_);
+  bool watched() const EXCLUDES(mutex_);  // a feed waits here
+  // Frees the cached bytes; the numbers stay known.
+  void shed() EXCLUDES(mutex_);
+
+ private:
+  struct Group {  // the waiters of one executor; never moves, waiters point into it
+    Executor* executor = nullptr;
+    TailWaiter* plain = nullptr;     // want everything
+    TailWaiter* choosy = nullptr;    // have a selection or want deltas
+    TailWaiter* draining = nullptr;  // are being called
+    bool posted = false;             // a drain is on its way
+  };
+  struct Delta {
+    std::uint64_t id;
+    std::uint64_t after;  // the log's newest number when it came
+    std::string task, data;
+    std::vector<std::pair<const FrameEncoder*, ByteSpan>> framed;
+  };
+
+  static void link(TailWaiter*& list, TailWaiter& waiter);
+  static void unlink(TailWaiter& waiter);
+  Group& group_of(Executor* executor) REQUIRES(mutex_);
+  void restart(std::uint64_t head) REQUIRES(mutex_);
+  void trim() REQUIRES(mutex_);
+  void wake_all(std::vector<Executor*>& wake) REQUIRES(mutex_);
+  void post(Group& group, std::vector<Executor*>& wake) REQUIRES(mutex_);
+  FramedRun& framed(const FrameEncoder& encoder, std::uint64_t from) REQUIRES(mutex_);
+  void take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) REQUIRES(mutex_);
+  void take_selected(const PullRequest& request, FramedRun& frames, std::vector<ByteSpan>& out, Pull& pull)
+      REQUIRES(mutex_);
+  void wait(TailWaiter& waiter, const PullRequest& request, Executor* executor) REQUIRES(mutex_);
+  std::uint64_t first_of(const EventRun& run) const { return all() ? run.position : run.first; }
+  std::uint64_t last_of(const EventRun& run) const { return all() ? run.last_position() : run.last(); }
+
+  const std::string task_;
+  const std::size_t max_events_;
+  mutable Mutex mutex_;
+  std::vector<RunPtr> runs_ GUARDED_BY(mutex_);  // consecutive, ending at head_
+  std::uint64_t head_ GUARDED_BY(mutex_) = 0;
+  bool known_ GUARDED_BY(mutex_) = false;  // head_ means something
+  bool gone_ GUARDED_BY(mutex_) = false;
+  std::size_t events_ GUARDED_BY(mutex_) = 0;
+  std::size_t run_bytes_ GUARDED_BY(mutex_) = 0;
+  std::string complete_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<FramedRun>> framed_ GUARDED_BY(mutex_);
+  std::vector<Delta> deltas_ GUARDED_BY(mutex_);
+  std::uint64_t delta_ids_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::unique_ptr<Group>> groups_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd

@@ -1,0 +1,250 @@
+#include "hub/tail.h"
+
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+#include "base/manual_executor.h"
+#include "hub/hub.h"
+#include "hub/test_frames.h"
+
+namespace shepherd {
+namespace {
+
+constexpr EventType kLog = EventType::log;
+constexpr EventType kCall = EventType::tool_call;
+constexpr std::size_t kPlenty = 1 * kMiB;
+
+class Waiter : public TailWaiter {
+ public:
+  void on_wake() override { ++woken; }
+  int woken = 0;
+};
+
+class TailTest : public testing::Test {
+ protected:
+  std::string pull(std::uint64_t after, const Selection* selection = nullptr, Waiter* waiter = nullptr) {
+    std::vector<ByteSpan> spans;
+    last_ = tail_->pull({&frames_, after, selection, nullptr, kPlenty}, spans, waiter, &io_);
+    return text_of(spans);
+  }
+  void publish(std::uint64_t first, const std::vector<EventType>& types) {
+    tail_->publish(make_run("t", first, first, types), wake_);
+  }
+  std::shared_ptr<Tail> tail_ = std::make_shared<Tail>("t", 10);
+  TextFrames frames_;
+  ManualExecutor io_;
+  std::vector<Executor*> wake_;
+  Pull last_;
+};
+
+TEST_F(TailTest, KnowsNothingBeforeTheFirstRun) {
+  pull(0);
+  EXPECT_EQ(last_.what, Pull::What::behind);
+}
+
+TEST_F(TailTest, GivesWhatFollowsTheCursor) {
+  publish(1, {kLog, kLog});
+  publish(3, {kLog});
+  EXPECT_EQ(pull(0), "e1 e2 e3 ");
+  EXPECT_EQ(pull(2), "e3 ");
+  EXPECT_TRUE(last_.at_end);
+  EXPECT_EQ(pull(3), "");
+  EXPECT_EQ(last_.what, Pull::What::nothing);
+}
+
+TEST_F(TailTest, IgnoresRepeatsAndOverlaps) {
+  publish(1, {kLog, kLog});
+  publish(1, {kLog, kLog});
+  publish(2, {kLog, kLog});
+  EXPECT_EQ(pull(0), "e1 e2 e3 ");
+}
+
+TEST_F(TailTest, AHoleRestartsIt) {
+  publish(1, {kLog});
+  publish(5, {kLog});
+  pull(1);
+  EXPECT_EQ(last_.what, Pull::What::behind);
+  EXPECT_EQ(pull(4), "e5 ");
+}
+
+TEST_F(TailTest, DropsTheOldestBeyondItsBound) {
+  for (std::uint64_t n = 1; n <= 40; ++n) publish(n, {kLog});
+  pull(0);
+  EXPECT_EQ(last_.what, Pull::What::behind);
+  EXPECT_EQ(pull(38), "e39 e40 ");
+}
+
+TEST_F(TailTest, FramesAgainForAConsumerThatIsFurtherBack) {
+  for (std::uint64_t n = 1; n <= 6; ++n) publish(n, {kLog});
+  EXPECT_EQ(pull(4), "e5 e6 ");
+  EXPECT_EQ(pull(1), "e2 e3 e4 e5 e6 ");
+}
+
+TEST_F(TailTest, ManySegmentsArriveInOrderAndBounded) {
+  std::string big(20 * kKiB, 'x');
+  tail_ = std::make_shared<Tail>("t", 1000);
+  class BigFrames final : public FrameEncoder {
+   public:
+    void event(std::string& out, const EventRun& run, std::size_t i) const override { out += run.event(i); }
+    void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
+    void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
+    void position(std::string&, std::string_view, std::uint64_t) const override {}
+    void delta(std::string&, std::string_view, std::string_view) const override {}
+    void complete(std::string&, std::string_view, std::string_view, std::uint64_t) const override {}
+  } frames;
+  std::string expected;
+  for (std::uint64_t n = 1; n <= 30; ++n) {
+    auto run = make_run("t", n, n, {kLog}, big);
+    expected += run->bytes;
+    tail_->publish(run, wake_);
+  }
+  std::string got;
+  std::uint64_t after = 0;
+  int pulls = 0;
+  while (after < 30) {
+    std::vector<ByteSpan> spans;
+    auto pulled = tail_->pull({&frames, after, nullptr, nullptr, 100 * kKiB}, spans, nullptr, &io_);
+    got += text_of(spans);
+    after = pulled.number;
+    ++pulls;
+  }
+  EXPECT_EQ(got, expected);
+  EXPECT_GT(pulls, 3);
+}
+
+TEST_F(TailTest, WakesAWaiterOnce) {
+  publish(1, {kLog});
+  Waiter waiter;
+  EXPECT_EQ(pull(1, nullptr, &waiter), "");
+  wake_.clear();
+  publish(2, {kLog});
+  publish(3, {kLog});
+  EXPECT_EQ(wake_.size(), 1U) << "one drain serves both runs";
+  tail_->drain(&io_);
+  EXPECT_EQ(waiter.woken, 1);
+  tail_->leave(waiter);
+}
+
+TEST_F(TailTest, AFilteredWaiterSleepsThroughOtherTypes) {
+  publish(1, {kLog});
+  Selection calls{{mask_of(kCall), {}}, {}};
+  Waiter waiter;
+  pull(1, &calls, &waiter);
+  wake_.clear();
+  publish(2, {kLog, kLog});
+  EXPECT_TRUE(wake_.empty());
+  EXPECT_EQ(tail_->passed(waiter), 3U);
+  publish(4, {kLog, kCall});
+  EXPECT_EQ(wake_.size(), 1U);
+  tail_->drain(&io_);
+  EXPECT_EQ(waiter.woken, 1);
+  EXPECT_EQ(pull(3, &calls), "e5 ");
+  EXPECT_EQ(last_.skipped, 1U);
+  tail_->leave(waiter);
+}
+
+TEST_F(TailTest, UnknownTypesAreSelectedByName) {
+  auto run = std::make_shared<EventRun>(*make_run("t", 1, 1, {EventType::other}));
+  run->bytes = R"({"sequence":1,"receivedAt":"x","type":"my_type","summary":"\"type\":\"other_type\""})";
+  run->ends = {static_cast<std::uint32_t>(run->bytes.size())};
+  tail_->publish(run, wake_);
+  Selection mine{{0, {"my_type"}}, {}};
+  Selection other{{0, {"other_type"}}, {}};
+  EXPECT_EQ(pull(0, &mine), "e1 ");
+  EXPECT_EQ(pull(0, &other), "");
+}
+
+TEST_F(TailTest, LearningWakesWhoeverWaitsBehind) {
+  publish(1, {kLog});
+  Waiter waiter;
+  pull(1, nullptr, &waiter);
+  wake_.clear();
+  tail_->learn(1, {}, wake_);
+  EXPECT_TRUE(wake_.empty());
+  tail_->learn(9, {}, wake_);
+  EXPECT_EQ(wake_.size(), 1U);
+  tail_->drain(&io_);
+  pull(1);
+  EXPECT_EQ(last_.what, Pull::What::behind);
+  tail_->leave(waiter);
+}
+
+TEST_F(TailTest, ADeletedTaskIsGone) {
+  publish(1, {kLog});
+  tail_->vanish(wake_);
+  pull(1);
+  EXPECT_EQ(last_.what, Pull::What::gone);
+}
+
+TEST(Hub, PublishesToTheTaskAndToAll) {
+  ManualClock clock;
+  MetricRegistry metrics;
+  Hub hub(clock, metrics);
+  auto task = hub.tail("t");
+  auto all = hub.tail("");
+  std::vector<RunPtr> runs{make_run("t", 1, 100, {kLog}), make_run("u", 1, 101, {kLog})};
+  hub.publish(runs);
+  EXPECT_EQ(task->head(), 1U);
+  EXPECT_EQ(all->head(), 101U);
+  EXPECT_EQ(hub.head("u"), std::nullopt);
+}
+
+TEST(Hub, ForgetsTailsNobodyHolds) {
+  ManualClock clock;
+  MetricRegistry metrics;
+  Hub hub(clock, metrics);
+  hub.tail("t");
+  auto held = hub.tail("u");
+  clock.advance_ms(kTailLinger.count() + 1);
+  hub.age();
+  EXPECT_EQ(hub.head("t"), std::nullopt);
+  EXPECT_NE(hub.head("u"), std::nullopt);
+}
+
+TEST(Hub, MemoryIsBoundedLeastRecentlyUsedFirst) {
+  ManualClock clock;
+  MetricRegistry metrics;
+  Hub hub(clock, metrics);
+  std::vector<std::shared_ptr<Tail>> held;
+  std::string padding(1 * kMiB, 'x');
+  for (int i = 0; i < 300; ++i) {
+    clock.advance_ms(10);
+    std::string task = "t" + std::to_string(i);
+    held.push_back(hub.tail(task));
+    std::vector<RunPtr> runs{make_run(task, 1, static_cast<std::uint64_t>(i) + 1, {kLog}, padding)};
+    hub.publish(runs);
+  }
+  hub.age();
+  std::size_t total = 0;
+  for (const auto& tail : held) total += tail->bytes();
+  EXPECT_LE(total, kHubBytes);
+  EXPECT_EQ(held.front()->bytes(), 0U);
+  EXPECT_GT(held.back()->bytes(), 0U);
+  EXPECT_EQ(held.front()->head(), 1U) << "the number stays known";
+}
+
+TEST(Hub, ANewDeltaReachesWaitersBeforeTheNextEvent) {
+  ManualClock clock;
+  MetricRegistry metrics;
+  Hub hub(clock, metrics);
+  ManualExecutor io;
+  TextFrames frames;
+  auto tail = hub.tail("t");
+  std::vector<RunPtr> first{make_run("t", 1, 1, {kLog})};
+  hub.publish(first);
+  Waiter waiter;
+  std::uint64_t seen = 0;
+  std::vector<ByteSpan> spans;
+  tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, &waiter, &io);
+  hub.publish_delta("t", "hello");
+  std::vector<RunPtr> second{make_run("t", 2, 2, {kLog})};
+  hub.publish(second);
+  io.run_all();
+  EXPECT_EQ(waiter.woken, 1);
+  tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, nullptr, &io);
+  EXPECT_EQ(text_of(spans), "delta:hello e2 ");
+  tail->leave(waiter);
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,137 @@
+#include "journal/reorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+// A queue nobody used for this long is forgotten; the store knows the numbers.
+constexpr std::int64_t kForgetAfterMs = 60'000;
+
+std::string numbers(std::uint64_t from, std::uint64_t to) {
+  return from == to ? std::to_string(from) : std::to_string(from) + "-" + std::to_string(to);
+}
+
+AppendRequest missing_notice(const std::string& task, std::uint64_t from, std::uint64_t to, std::int64_t now_ms) {
+  std::string json = R"({"type":"log","summary":"Producer numbers )" + numbers(from, to) +
+                     R"( have not arrived","data":{"missing":{"from":)" + std::to_string(from) + R"(,"to":)" +
+                     std::to_string(to) + "}}}";
+  AppendRequest notice;
+  notice.task = task;
+  notice.received_ms = now_ms;
+  notice.by_server = true;
+  if (auto drafts = decode_events(json, Framing::json, Intake{.now_ms = now_ms})) notice.drafts = std::move(*drafts);
+  return notice;
+}
+
+}  // namespace
+
+void Reorder::append(AppendRequest request, Done done) {
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  for (const auto& draft : request.drafts.drafts) {
+    first = std::min(first, draft.producer_sequence);
+    last = std::max(last, draft.producer_sequence);
+  }
+  std::string task = request.task;
+  std::int64_t received_ms = request.received_ms;
+  bool start = false;
+  {
+    MutexLock order(order_mutex_);
+    std::vector<Release> releases;
+    {
+      MutexLock lock(mutex_);
+      auto [at, made] = queues_.try_emplace(task);
+      Queue& queue = at->second;
+      start = made;
+      queue.used_ms = clock_.steady_ms();
+      queue.events += request.drafts.drafts.size();
+      queue.waiting.emplace(first, Waiting{std::move(request), std::move(done), last, queue.used_ms});
+      if (queue.started) release_due(task, queue, false, releases);
+    }
+    submit_all(std::move(releases));
+  }
+  if (!start) return;
+  // What the store knows of this producer decides which number is due. Asked without the order lock: the answer may
+  // come at once and takes it.
+  AppendRequest ask;
+  ask.task = task;
+  ask.producer.kind = ProducerKind::loose;
+  ask.received_ms = received_ms;
+  submit_(std::move(ask), [this, task](Result<Appended> high) { on_started(task, high); });
+}
+
+void Reorder::on_started(const std::string& task, const Result<Appended>& high) {
+  MutexLock order(order_mutex_);
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    auto at = queues_.find(task);
+    if (at == queues_.end()) return;
+    Queue& queue = at->second;
+    queue.started = true;
+    queue.next = high ? high->producer_sequence + 1 : 1;
+    // When the store cannot say (unknown task, no disk), it will say so to each request itself.
+    release_due(task, queue, !high.has_value(), releases);
+    if (!high) queues_.erase(at);
+  }
+  submit_all(std::move(releases));
+}
+
+void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
+  auto node = queue.waiting.extract(queue.waiting.begin());
+  Waiting& waiting = node.mapped();
+  queue.events -= waiting.request.drafts.drafts.size();
+  queue.next = std::max(queue.next, waiting.last + 1);
+  out.push_back({std::move(waiting.request), std::move(waiting.done)});
+}
+
+void Reorder::release_due(const std::string& task, Queue& queue, bool all, std::vector<Release>& out) {
+  std::int64_t now_ms = clock_.steady_ms();
+  while (!queue.waiting.empty()) {
+    auto& [first, oldest] = *queue.waiting.begin();
+    bool in_order = first <= queue.next;
+    bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || queue.events > kReorderEvents;
+    if (!in_order && !waited && !all) return;
+    if (!in_order && !all) {
+      out.push_back({missing_notice(task, queue.next, first - 1, oldest.request.received_ms), [](Result<Appended>) {}});
+    }
+    release_front(queue, out);
+  }
+}
+
+void Reorder::submit_all(std::vector<Release> releases) {
+  for (auto& release : releases) submit_(std::move(release.request), std::move(release.done));
+}
+
+void Reorder::tick() {
+  MutexLock order(order_mutex_);
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    std::int64_t now_ms = clock_.steady_ms();
+    for (auto at = queues_.begin(); at != queues_.end();) {
+      Queue& queue = at->second;
+      if (queue.started) release_due(at->first, queue, false, releases);
+      bool forget = queue.started && queue.waiting.empty() && now_ms - queue.used_ms > kForgetAfterMs;
+      at = forget ? queues_.erase(at) : std::next(at);
+    }
+  }
+  submit_all(std::move(releases));
+}
+
+void Reorder::flush() {
+  MutexLock order(order_mutex_);
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    for (auto& [task, queue] : queues_) release_due(task, queue, true, releases);
+  }
+  submit_all(std::move(releases));
+}
+
+}  // namespace shepherd

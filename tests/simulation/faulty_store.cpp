@@ -1,0 +1,37 @@
+#include "faulty_store.h"
+
+namespace shepherd::simulation {
+namespace {
+
+std::unexpected<Error> broken() { return fail(ErrorCode::unavailable, "io_error", "the simulated disk failed"); }
+
+}  // namespace
+
+Result<Commit> FaultyStore::write(const std::function<void(WriteTxn&)>& operations) {
+  if (strikes()) return broken();
+  auto commit = inner_.write(operations);
+  if (commit && strikes()) return broken();
+  return commit;
+}
+
+Result<Page> FaultyStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
+  if (strikes()) return broken();
+  return inner_.read(task, after, limit);
+}
+
+Result<Page> FaultyStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
+  if (strikes()) return broken();
+  return inner_.read_before(task, before, limit);
+}
+
+Result<Page> FaultyStore::read_all(std::uint64_t after, ReadLimit limit) const {
+  if (strikes()) return broken();
+  return inner_.read_all(after, limit);
+}
+
+Result<std::map<std::string, std::uint64_t>> FaultyStore::heads(const std::vector<std::string>& tasks) const {
+  if (strikes()) return broken();
+  return inner_.heads(tasks);
+}
+
+}  // namespace shepherd::simulation

@@ -1,0 +1,41 @@
+// A store that fails as real ones do: writes that are refused, writes that are committed but answered by an error (the
+// process lost the connection between commit and answer), reads that fail. Slowness is the schedule's: reads run on
+// lanes that the simulation cranks when it likes.
+// Threads: caller.
+#pragma once
+
+#include "base/random.h"
+#include "store/event_store.h"
+
+namespace shepherd::simulation {
+
+class FaultyStore final : public EventStore {
+ public:
+  FaultyStore(EventStore& inner, Random& random) : inner_(inner), random_(random) {}
+  void set_fault_percent(unsigned percent) { percent_ = percent; }
+
+  Result<Commit> write(const std::function<void(WriteTxn&)>& operations) override;
+  Result<Page> read(const std::string& task, std::uint64_t after, ReadLimit limit) const override;
+  Result<Page> read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const override;
+  Result<Page> read_all(std::uint64_t after, ReadLimit limit) const override;
+  Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const override;
+  Result<Task> task(const std::string& id) const override { return inner_.task(id); }
+  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override { return inner_.tasks(filter); }
+  Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override {
+    return inner_.detail(task, sequence);
+  }
+  Result<std::map<std::string, std::string>> records(const std::string& kind) const override {
+    return inner_.records(kind);
+  }
+  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override { return inner_.oldest_runs(limit); }
+  Result<StoreStats> stats() const override { return inner_.stats(); }
+
+ private:
+  bool strikes() const { return random_.below(100) < percent_; }
+
+  EventStore& inner_;
+  Random& random_;
+  unsigned percent_ = 0;
+};
+
+}  // namespace shepherd::simulation

@@ -1,0 +1,134 @@
+// A small world in one thread: replicas (hub, journal, feeds) over one store and a bus that loses, repeats and
+// reorders; producers that retry; consumers that read when they like, hang up and come back. Every choice comes from a
+// seed, so a failing seed is a failing test.
+// Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/manual_executor.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "faulty_store.h"
+#include "journal/journal.h"
+#include "store/memory/memory_store.h"
+
+namespace shepherd::simulation {
+
+// Hints to the other replicas, badly delivered.
+class SimBus final : public Bus {
+ public:
+  SimBus(Random& random, std::deque<std::pair<SimBus*, Hint>>& wire) : random_(random), wire_(wire) {}
+  void publish(const Hint& hint) override;
+  void subscribe(std::function<void(const Hint&)> handler) override { handler_ = std::move(handler); }
+  bool connects_replicas() const override { return true; }
+  void deliver(const Hint& hint) { handler_(hint); }
+  std::vector<SimBus*> peers;
+
+ private:
+  Random& random_;
+  std::deque<std::pair<SimBus*, Hint>>& wire_;
+  std::function<void(const Hint&)> handler_;
+};
+
+struct Replica {
+  Replica(EventStore& store, Random& random, const Clock& clock, std::deque<std::pair<SimBus*, Hint>>& wire);
+
+  MetricRegistry metrics;
+  ManualExecutor io;     // in order
+  ManualExecutor lanes;  // in any order
+  SimBus bus;
+  Hub hub;
+  Journal journal;
+};
+
+// A producer that numbers its events and, when strict, posts each until it is acknowledged.
+struct SimProducer {
+  std::string id;
+  std::string task;
+  bool strict = true;
+  std::size_t home = 0;              // loose producers stay with one replica
+  std::uint64_t next = 1;            // strict: the number to post; loose: the next fresh number
+  std::uint64_t total = 0;
+  bool in_flight = false;
+  std::vector<std::uint64_t> shuffled;  // loose: a window of numbers yet to post
+  std::set<std::uint64_t> acknowledged;
+  bool finished() const { return next > total && shuffled.empty(); }
+};
+
+class SimConsumer final : public FeedConsumer {
+ public:
+  SimConsumer(std::string name, FeedOptions options, std::uint64_t start)
+      : name_(std::move(name)), options_(std::move(options)), start_(start), cursor_(start) {}
+
+  void connect(Replica& replica);
+  void hang_up() { feed_.reset(); }
+  bool connected() const { return feed_ != nullptr; }
+  bool idle() const { return connected() && ready_; }
+  void next();
+  void tick(std::int64_t now_ms) {
+    if (feed_) feed_->tick(now_ms);
+  }
+
+  void on_frames(FrameBatch&& batch) override;
+  void on_feed_error(const Error& error) override { broken_ = !error.message.empty(); }
+  bool broken() const { return broken_; }
+  bool ended() const { return ended_; }
+
+  // Every event of the store that this consumer wanted was received, once, in order.
+  void check_complete(const EventStore& store) const;
+
+ private:
+  void frame(std::string_view line);
+
+  std::string name_;
+  FeedOptions options_;
+  std::uint64_t start_;
+  std::uint64_t cursor_;
+  std::vector<std::uint64_t> received_;
+  std::unique_ptr<Feed> feed_;
+  bool ready_ = false;  // may call next
+  bool broken_ = false;
+  bool ended_ = false;
+};
+
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();
+  void run();
+
+ private:
+  void add_producers();
+  void add_consumers();
+  void act();
+  void produce(SimProducer& producer);
+  void produce_loose(SimProducer& producer);
+  void post(SimProducer& producer, std::uint64_t number, Replica& replica);
+  void drop_old_events();
+  void settle();
+  void check();
+  void check_producer(const SimProducer& producer);
+  std::vector<std::string> log_of(const std::string& task) const;
+
+  std::uint64_t seed_;
+  SeededRandom random_;
+  unsigned faults_percent_;
+  ManualClock clock_;
+  MemoryStore memory_;
+  FaultyStore store_;
+  std::deque<std::pair<SimBus*, Hint>> wire_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<SimProducer> producers_;
+  std::vector<std::unique_ptr<SimConsumer>> consumers_;
+  std::vector<std::string> tasks_;
+};
+
+}  // namespace shepherd::simulation
