@@ -1,0 +1,298 @@
+#include "access/access.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "access/secret.h"
+#include "access/tickets.h"
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mutex.h"
+
+namespace shepherd {
+namespace {
+
+const std::string kTokenKind = "token";
+
+std::int64_t in_ms(std::chrono::milliseconds span) {
+  return span.count();
+}
+
+bool is_plain_line(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::unexpected<Error> bad_token() {
+  return fail(ErrorCode::unauthenticated, "bad_token", "this is not a token of this server; it may have been revoked");
+}
+
+// All that completions on the writer's thread touch; they keep it alive when Access itself is gone.
+struct State {
+  Mutex mutex;
+  TokenTable tokens GUARDED_BY(mutex);
+  std::size_t pending GUARDED_BY(mutex) = 0;  // tokens on their way to the store
+  Tickets tickets GUARDED_BY(mutex);
+  LoginCodes login_codes GUARDED_BY(mutex);
+  std::map<std::uint64_t, std::shared_ptr<const std::function<void(const std::string&)>>> callbacks GUARDED_BY(mutex);
+  std::uint64_t last_callback GUARDED_BY(mutex) = 0;
+  std::atomic<std::uint64_t> revision{1};
+  std::atomic<std::int64_t> next_expiry_ms{std::numeric_limits<std::int64_t>::max()};
+
+  void put(TokenRecord record) REQUIRES(mutex) {
+    if (record.info.expires_ms != 0) next_expiry_ms = std::min(next_expiry_ms.load(), record.info.expires_ms);
+    tokens.put(std::move(record));
+  }
+
+  // In this order: whoever sees the new revision must not find the token any more.
+  void revoked(const std::string& id) EXCLUDES(mutex) {
+    std::vector<std::shared_ptr<const std::function<void(const std::string&)>>> calls;
+    {
+      MutexLock lock(mutex);
+      tokens.remove(id);
+      tickets.drop_token(id);
+      login_codes.drop_token(id);
+      for (const auto& [callback_id, callback] : callbacks) calls.push_back(callback);
+      ++revision;
+    }
+    for (const auto& call : calls) (*call)(id);
+  }
+};
+
+class JournalAccess final : public Access {
+ public:
+  JournalAccess(Journal& journal, const Clock& clock, Random& random)
+      : journal_(journal), clock_(clock), random_(random) {}
+
+  ~JournalAccess() override {
+    MutexLock lock(state_->mutex);
+    state_->callbacks.clear();
+  }
+
+  Result<void> load() {
+    auto records = journal_.store().records(kTokenKind);
+    if (!records) return fail(records.error());
+    MutexLock lock(state_->mutex);
+    for (const auto& [id, value] : *records) {
+      auto token = decode_token(id, value);
+      if (token) {
+        state_->put(std::move(*token));
+      } else {
+        log_warn("token {} in the store cannot be read and does not work; revoke it and make a new one", id);
+      }
+    }
+    return {};
+  }
+
+  Result<std::shared_ptr<const Principal>> authenticate(std::string_view secret) const override {
+    auto digest = digest_secret(kTokenPrefix, secret);
+    if (!digest) return bad_token();
+    std::int64_t now_ms = clock_.wall_ms();
+    MutexLock lock(state_->mutex);
+    return state_->tokens.find(*digest, now_ms);
+  }
+
+  std::uint64_t revision() const override {
+    std::int64_t now_ms = clock_.wall_ms();
+    if (now_ms >= state_->next_expiry_ms.load(std::memory_order_relaxed)) {
+      MutexLock lock(state_->mutex);
+      if (now_ms >= state_->next_expiry_ms) {
+        state_->next_expiry_ms = state_->tokens.next_expiry(now_ms);
+        ++state_->revision;
+      }
+    }
+    return state_->revision.load(std::memory_order_acquire);
+  }
+
+  bool still_valid(const Principal& principal) const override {
+    if (principal.token_id.empty()) return true;
+    std::int64_t now_ms = clock_.wall_ms();
+    MutexLock lock(state_->mutex);
+    return state_->tokens.usable(principal.token_id, now_ms) != nullptr;
+  }
+
+  std::uint64_t on_revoked(std::function<void(const std::string&)> callback) override {
+    MutexLock lock(state_->mutex);
+    state_->callbacks.emplace(++state_->last_callback,
+                              std::make_shared<const std::function<void(const std::string&)>>(std::move(callback)));
+    return state_->last_callback;
+  }
+
+  void forget(std::uint64_t callback_id) override {
+    MutexLock lock(state_->mutex);
+    state_->callbacks.erase(callback_id);
+  }
+
+  void create_token(std::string token_name, Scope scope, std::string only_task, std::int64_t expires_ms,
+                    Done<NewToken> done) override {
+    std::int64_t now_ms = clock_.wall_ms();
+    if (token_name.empty() || token_name.size() > kMaxTokenNameBytes || !is_plain_line(token_name)) {
+      return done(fail(ErrorCode::invalid_argument, "bad_token_name",
+                       "a token needs a name of one line and at most " + std::to_string(kMaxTokenNameBytes) +
+                           " bytes: the person or program that uses it"));
+    }
+    if (!only_task.empty() && (scope != Scope::producer || !is_task_id(only_task))) {
+      return done(fail(ErrorCode::invalid_argument, "bad_token_task",
+                       "only a producer token can be limited to one task, by its id"));
+    }
+    if (expires_ms != 0 && expires_ms <= now_ms) {
+      return done(fail(ErrorCode::invalid_argument, "bad_token_expiry", "the token would already have expired"));
+    }
+    add({.id = {},
+         .name = std::move(token_name),
+         .scope = scope,
+         .only_task = std::move(only_task),
+         .created_ms = now_ms,
+         .expires_ms = expires_ms,
+         .session = false},
+        std::move(done));
+  }
+
+  void revoke_token(std::string id, Done<void> done) override {
+    bool known = false;
+    {
+      MutexLock lock(state_->mutex);
+      known = state_->tokens.contains(id);
+    }
+    if (!known) return done(fail(ErrorCode::not_found, "unknown_token", "there is no token with this id"));
+    journal_.write([id](WriteTxn& txn) { return txn.put_record(kTokenKind, id, ""); },
+                   [state = state_, id, done = std::move(done)](Result<void> written) mutable {
+                     if (written) state->revoked(id);
+                     done(std::move(written));
+                   });
+  }
+
+  std::vector<TokenInfo> tokens() const override {
+    MutexLock lock(state_->mutex);
+    return state_->tokens.list();
+  }
+
+  std::string make_login_code(const Principal& principal) override {
+    std::int64_t steady_ms = clock_.steady_ms();
+    MutexLock lock(state_->mutex);
+    std::string code = make_secret(kLoginCodePrefix, random_);
+    state_->login_codes.add(*digest_secret(kLoginCodePrefix, code), principal, steady_ms);
+    return code;
+  }
+
+  void redeem_login_code(std::string_view code, Done<NewToken> done) override {
+    std::int64_t now_ms = clock_.wall_ms();
+    auto session = session_of(code, now_ms);
+    if (!session) {
+      return done(fail(ErrorCode::unauthenticated, "bad_login_code",
+                       "this login link was used or is too old; `shepherd token login` makes a new one"));
+    }
+    add(std::move(*session), std::move(done));
+  }
+
+  Result<std::string> make_ticket(std::shared_ptr<const Principal> principal) override {
+    std::int64_t now_ms = clock_.wall_ms();
+    std::int64_t steady_ms = clock_.steady_ms();
+    MutexLock lock(state_->mutex);
+    if (!usable(*principal, now_ms)) return bad_token();
+    std::string ticket = make_secret(kTicketPrefix, random_);
+    state_->tickets.add(*digest_secret(kTicketPrefix, ticket), std::move(principal), steady_ms);
+    return ticket;
+  }
+
+  Result<std::shared_ptr<const Principal>> use_ticket(std::string_view ticket, std::string_view stream,
+                                                      bool has_cursor) override {
+    std::int64_t now_ms = clock_.wall_ms();
+    std::int64_t steady_ms = clock_.steady_ms();
+    auto digest = digest_secret(kTicketPrefix, ticket);
+    MutexLock lock(state_->mutex);
+    auto principal = digest ? state_->tickets.use(*digest, stream, has_cursor, steady_ms) : nullptr;
+    if (principal == nullptr || !usable(*principal, now_ms)) {
+      return fail(ErrorCode::unauthenticated, "bad_ticket",
+                  "this ticket was used or is too old; get a new one from POST /api/v1/tickets");
+    }
+    return principal;
+  }
+
+ private:
+  bool usable(const Principal& principal, std::int64_t now_ms) const REQUIRES(state_->mutex) {
+    return principal.token_id.empty() || state_->tokens.usable(principal.token_id, now_ms) != nullptr;
+  }
+
+  // The session that a login code stands for; the code is used up.
+  std::optional<TokenInfo> session_of(std::string_view code, std::int64_t now_ms) {
+    auto digest = digest_secret(kLoginCodePrefix, code);
+    if (!digest) return std::nullopt;
+    std::int64_t steady_ms = clock_.steady_ms();
+    MutexLock lock(state_->mutex);
+    auto principal = state_->login_codes.take(*digest, steady_ms);
+    if (!principal) return std::nullopt;
+    std::int64_t expires_ms = now_ms + in_ms(kSessionLife);
+    if (!principal->token_id.empty()) {
+      const TokenInfo* token = state_->tokens.usable(principal->token_id, now_ms);
+      if (token == nullptr) return std::nullopt;
+      if (token->expires_ms != 0) expires_ms = std::min(expires_ms, token->expires_ms);
+    }
+    return TokenInfo{.id = {},
+                     .name = std::move(principal->person),
+                     .scope = principal->scope,
+                     .only_task = std::move(principal->only_task),
+                     .created_ms = now_ms,
+                     .expires_ms = expires_ms,
+                     .session = true};
+  }
+
+  // Gives the token its id and secret and stores it; long expired ones leave in the same transaction.
+  void add(TokenInfo info, Done<NewToken> done) {
+    TokenRecord record{std::move(info), {}};
+    std::string secret;
+    std::vector<std::string> stale;
+    bool full = false;
+    {
+      MutexLock lock(state_->mutex);
+      stale = state_->tokens.expired(record.info.created_ms - in_ms(kExpiredTokenKeep));
+      full = state_->tokens.size() + state_->pending >= kMaxTokens + stale.size();
+      if (!full) {
+        ++state_->pending;
+        record.info.id = make_sortable_id(record.info.created_ms, random_);
+        secret = make_secret(kTokenPrefix, random_);
+      }
+    }
+    if (full) {
+      return done(fail(ErrorCode::conflict, "too_many_tokens", "there are too many tokens; revoke some first"));
+    }
+    record.digest = *digest_secret(kTokenPrefix, secret);
+    journal_.write(
+        [id = record.info.id, value = encode_token(record), stale](WriteTxn& txn) -> Result<void> {
+          for (const auto& old : stale) {
+            if (auto removed = txn.put_record(kTokenKind, old, ""); !removed) return removed;
+          }
+          return txn.put_record(kTokenKind, id, value);
+        },
+        [state = state_, record, secret, stale, done = std::move(done)](Result<void> written) mutable {
+          {
+            MutexLock lock(state->mutex);
+            --state->pending;
+            if (written) {
+              for (const auto& old : stale) state->tokens.remove(old);
+              state->put(record);
+            }
+          }
+          if (!written) return done(fail(std::move(written.error())));
+          done(NewToken{std::move(record.info), std::move(secret)});
+        });
+  }
+
+  Journal& journal_;
+  const Clock& clock_;
+  Random& random_;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Access>> Access::open(Journal& journal, const Clock& clock, Random& random) {
+  auto access = std::make_unique<JournalAccess>(journal, clock, random);
+  if (auto loaded = access->load(); !loaded) return fail(loaded.error());
+  return access;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,290 @@
+#include "access/access.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/limits.h"
+#include "base/manual_executor.h"
+#include "bus/bus.h"
+#include "store/memory/memory_store.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+class AccessTest : public testing::Test {
+ protected:
+  AccessTest() { reopen(); }
+  ~AccessTest() override { journal_.drain(); }
+
+  void reopen() {
+    auto opened = Access::open(journal_, clock_, random_);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    access_ = std::move(*opened);
+  }
+  template <class T, class Start>
+  Result<T> wait_for(Start start) {
+    Result<T> answer = fail(ErrorCode::internal, "unanswered", "no answer yet");
+    start([&answer](Result<T> result) { answer = std::move(result); });
+    while (journal_.step()) {
+    }
+    return answer;
+  }
+  Result<NewToken> create(const std::string& token_name, Scope scope, const std::string& task = "",
+                          std::int64_t expires_ms = 0) {
+    return wait_for<NewToken>([&](auto done) { access_->create_token(token_name, scope, task, expires_ms, done); });
+  }
+  Result<void> revoke(const std::string& id) {
+    return wait_for<void>([&](auto done) { access_->revoke_token(id, done); });
+  }
+  Result<NewToken> redeem(const std::string& code) {
+    return wait_for<NewToken>([&](auto done) { access_->redeem_login_code(code, done); });
+  }
+  std::shared_ptr<const Principal> principal_of(const std::string& secret) {
+    auto principal = access_->authenticate(secret);
+    return principal ? *principal : nullptr;
+  }
+
+  ManualClock clock_;
+  MetricRegistry metrics_;
+  SystemRandom random_;
+  Fault fault_ = Fault::none;
+  MemoryStore store_{[this] { return fault_; }};
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  ManualExecutor lanes_;
+  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  std::unique_ptr<Access> access_;
+};
+
+TEST_F(AccessTest, ATokenWorksAlsoAfterARestartAndIsStoredHashed) {
+  auto token = create("ada", Scope::producer, "task-1", clock_.wall_ms() + kHourMs);
+  ASSERT_TRUE(token.has_value()) << token.error().message;
+  reopen();
+  auto principal = access_->authenticate(token->secret);
+  ASSERT_TRUE(principal.has_value());
+  EXPECT_EQ((*principal)->person, "ada");
+  EXPECT_EQ((*principal)->token_id, token->info.id);
+  EXPECT_EQ((*principal)->scope, Scope::producer);
+  EXPECT_EQ((*principal)->only_task, "task-1");
+  auto records = store_.records("token");
+  ASSERT_EQ(records->size(), 1U);
+  EXPECT_EQ(records->begin()->second.find(token->secret.substr(4)), std::string::npos);
+  ASSERT_EQ(access_->tokens().size(), 1U);
+  EXPECT_EQ(access_->tokens()[0].expires_ms, clock_.wall_ms() + kHourMs);
+}
+
+TEST_F(AccessTest, RefusesWhatIsNotAToken) {
+  auto token = create("ada", Scope::admin);
+  std::string other = token->secret;
+  other.back() = other.back() == 'A' ? 'E' : 'A';
+  for (const std::string& bad :
+       {std::string(), std::string("shp_"), other, token->secret + "x", std::string(1'000'000, 'x')}) {
+    auto principal = access_->authenticate(bad);
+    ASSERT_FALSE(principal.has_value());
+    EXPECT_EQ(principal.error().reason, "bad_token");
+    EXPECT_EQ(principal.error().code, ErrorCode::unauthenticated);
+  }
+}
+
+TEST_F(AccessTest, RefusesBadTokenRequests) {
+  EXPECT_EQ(create("", Scope::viewer).error().reason, "bad_token_name");
+  EXPECT_EQ(create("a\nb", Scope::viewer).error().reason, "bad_token_name");
+  EXPECT_EQ(create(std::string(kMaxTokenNameBytes + 1, 'a'), Scope::viewer).error().reason, "bad_token_name");
+  EXPECT_EQ(create("ada", Scope::viewer, "task-1").error().reason, "bad_token_task");
+  EXPECT_EQ(create("ada", Scope::producer, "../x").error().reason, "bad_token_task");
+  EXPECT_EQ(create("ada", Scope::viewer, "", clock_.wall_ms()).error().reason, "bad_token_expiry");
+  EXPECT_TRUE(store_.records("token")->empty());
+}
+
+TEST_F(AccessTest, ExpiryEndsATokenAndMovesTheRevision) {
+  auto token = create("ada", Scope::viewer, "", clock_.wall_ms() + kHourMs);
+  auto forever = create("bob", Scope::viewer);
+  auto principal = principal_of(token->secret);
+  std::uint64_t revision = access_->revision();
+  clock_.advance_ms(kHourMs - 1);
+  EXPECT_EQ(access_->revision(), revision);
+  EXPECT_TRUE(access_->still_valid(*principal));
+  clock_.advance_ms(1);
+  EXPECT_GT(access_->revision(), revision);
+  EXPECT_FALSE(access_->still_valid(*principal));
+  EXPECT_EQ(access_->authenticate(token->secret).error().reason, "token_expired");
+  EXPECT_NE(principal_of(forever->secret), nullptr);
+  revision = access_->revision();
+  clock_.advance_ms(1000 * kHourMs);
+  EXPECT_EQ(access_->revision(), revision) << "one expiry, one step";
+}
+
+TEST_F(AccessTest, LongExpiredTokensLeaveTheStore) {
+  auto token = create("ada", Scope::viewer, "", clock_.wall_ms() + kHourMs);
+  clock_.advance_ms(kHourMs + std::chrono::milliseconds(kExpiredTokenKeep).count());
+  auto next = create("bob", Scope::viewer);
+  auto records = store_.records("token");
+  ASSERT_EQ(records->size(), 1U);
+  EXPECT_EQ(records->begin()->first, next->info.id);
+  EXPECT_EQ(access_->authenticate(token->secret).error().reason, "bad_token");
+}
+
+TEST_F(AccessTest, RevokingCutsEverythingOfTheToken) {
+  auto token = create("ada", Scope::operator_);
+  auto other = create("bob", Scope::viewer);
+  auto principal = principal_of(token->secret);
+  auto ticket = access_->make_ticket(principal);
+  std::string code = access_->make_login_code(*principal);
+  std::vector<std::string> told;
+  std::uint64_t callback = access_->on_revoked([&](const std::string& id) {
+    EXPECT_FALSE(access_->still_valid(*principal)) << "told only when it is so";
+    told.push_back(id);
+  });
+  std::uint64_t revision = access_->revision();
+
+  ASSERT_TRUE(revoke(token->info.id).has_value());
+  EXPECT_EQ(told, std::vector<std::string>{token->info.id});
+  EXPECT_GT(access_->revision(), revision);
+  EXPECT_EQ(access_->authenticate(token->secret).error().reason, "bad_token");
+  EXPECT_FALSE(access_->use_ticket(*ticket, "/x", false).has_value());
+  EXPECT_FALSE(redeem(code).has_value());
+  EXPECT_FALSE(access_->make_ticket(principal).has_value());
+  EXPECT_EQ(revoke(token->info.id).error().reason, "unknown_token");
+  EXPECT_NE(principal_of(other->secret), nullptr);
+
+  access_->on_revoked([&](const std::string&) { told.emplace_back("second"); });
+  access_->forget(callback);
+  told.clear();
+  ASSERT_TRUE(revoke(other->info.id).has_value());
+  EXPECT_EQ(told, std::vector<std::string>{"second"});
+  reopen();
+  EXPECT_EQ(principal_of(token->secret), nullptr);
+}
+
+TEST_F(AccessTest, AFailedCommitChangesNothing) {
+  auto token = create("ada", Scope::viewer);
+  fault_ = Fault::fail_before_commit;
+  EXPECT_FALSE(revoke(token->info.id).has_value());
+  EXPECT_FALSE(create("bob", Scope::viewer).has_value());
+  EXPECT_NE(principal_of(token->secret), nullptr);
+  EXPECT_EQ(access_->tokens().size(), 1U);
+}
+
+TEST_F(AccessTest, CompletionsMayOutliveAccess) {
+  bool answered = false;
+  access_->create_token("ada", Scope::viewer, "", 0, [&](Result<NewToken> token) { answered = token.has_value(); });
+  access_.reset();
+  while (journal_.step()) {
+  }
+  EXPECT_TRUE(answered);
+}
+
+TEST_F(AccessTest, ALoginCodeBecomesOneSession) {
+  auto token = create("ada", Scope::operator_);
+  std::string code = access_->make_login_code(*principal_of(token->secret));
+  auto session = redeem(code);
+  ASSERT_TRUE(session.has_value()) << session.error().message;
+  EXPECT_TRUE(session->info.session);
+  EXPECT_EQ(session->info.expires_ms, clock_.wall_ms() + std::chrono::milliseconds(kSessionLife).count());
+  auto principal = principal_of(session->secret);
+  ASSERT_NE(principal, nullptr);
+  EXPECT_EQ(principal->person, "ada");
+  EXPECT_EQ(principal->scope, Scope::operator_);
+  EXPECT_EQ(redeem(code).error().reason, "bad_login_code");
+  EXPECT_EQ(redeem("nonsense").error().reason, "bad_login_code");
+
+  code = access_->make_login_code(*principal);
+  clock_.advance_ms(kLoginLinkLife.count() + 1);
+  EXPECT_EQ(redeem(code).error().reason, "bad_login_code");
+}
+
+TEST_F(AccessTest, ASessionEndsWithTheTokenItCameFrom) {
+  auto token = create("ada", Scope::viewer, "", clock_.wall_ms() + kHourMs);
+  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
+  ASSERT_TRUE(session.has_value());
+  EXPECT_EQ(session->info.expires_ms, token->info.expires_ms);
+}
+
+TEST_F(AccessTest, TicketsEndWithTheirTokensLife) {
+  auto token = create("ada", Scope::viewer, "", clock_.wall_ms() + 20'000);
+  auto ticket = access_->make_ticket(principal_of(token->secret));
+  ASSERT_TRUE(ticket.has_value());
+  ASSERT_TRUE(access_->use_ticket(*ticket, "/x", false).has_value());
+  EXPECT_TRUE(access_->use_ticket(*ticket, "/x", true).has_value());
+  EXPECT_EQ(access_->use_ticket(*ticket, "/x", false).error().reason, "bad_ticket");
+  EXPECT_EQ(access_->use_ticket("sht_", "/x", true).error().reason, "bad_ticket");
+  clock_.advance_ms(20'000);
+  EXPECT_EQ(access_->use_ticket(*ticket, "/x", true).error().reason, "bad_ticket");
+}
+
+TEST_F(AccessTest, AnonymousMayHaveTicketsToo) {
+  auto anonymous = std::make_shared<const Principal>(Principal{"", "anonymous", Scope::admin, ""});
+  EXPECT_TRUE(access_->still_valid(*anonymous));
+  auto ticket = access_->make_ticket(anonymous);
+  ASSERT_TRUE(ticket.has_value());
+  EXPECT_EQ(access_->use_ticket(*ticket, "/x", false).value(), anonymous);
+}
+
+class AdminToken : public testing::Test {
+ protected:
+  AdminToken() {
+    std::string name = testing::TempDir() + "adminXXXXXX";
+    directory_ = mkdtemp(name.data());
+    path_ = directory_ / "admin.token";
+    access_ = std::move(*Access::open(journal_, clock_, random_));
+  }
+  ~AdminToken() override {
+    journal_.drain();
+    std::filesystem::remove_all(directory_);
+  }
+
+  std::filesystem::path directory_, path_;
+  ManualClock clock_;
+  MetricRegistry metrics_;
+  SystemRandom random_;
+  MemoryStore store_;
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  ManualExecutor lanes_;
+  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_};
+  std::unique_ptr<Access> access_;
+};
+
+TEST_F(AdminToken, IsMadeOnceAndKeptPrivate) {
+  auto secret = ensure_admin_token(*access_, path_);
+  ASSERT_TRUE(secret.has_value()) << secret.error().message;
+  struct stat facts{};
+  ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600U);
+  EXPECT_EQ((*access_->authenticate(*secret))->scope, Scope::admin);
+  EXPECT_EQ(ensure_admin_token(*access_, path_).value(), *secret);
+  EXPECT_EQ(access_->tokens().size(), 1U);
+
+  ASSERT_EQ(::chmod(path_.c_str(), 0644), 0);
+  EXPECT_EQ(ensure_admin_token(*access_, path_).value(), *secret);
+  ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600U);
+}
+
+TEST_F(AdminToken, ReplacesAStaleFile) {
+  std::ofstream(path_) << "shp_of_another_installation\n";
+  std::ofstream(path_.string() + ".new") << "left by a start that died";
+  auto secret = ensure_admin_token(*access_, path_);
+  ASSERT_TRUE(secret.has_value()) << secret.error().message;
+  std::string line;
+  std::getline(std::ifstream(path_), line);
+  EXPECT_EQ(line, *secret);
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+}
+
+TEST_F(AdminToken, WithoutADirectoryThereIsAnErrorAndNoToken) {
+  auto secret = ensure_admin_token(*access_, directory_ / "missing" / "admin.token");
+  ASSERT_FALSE(secret.has_value());
+  journal_.drain();
+  EXPECT_TRUE(store_.records("token")->empty());
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,69 @@
+// The tokens in memory: found by the digest of their secret or by their public id. Knows nothing of the store but the
+// form of its records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "access/principal.h"
+#include "access/secret.h"
+#include "base/result.h"
+
+namespace shepherd {
+
+struct TokenInfo {
+  std::string id;    // sortable id, not secret
+  std::string name;  // person or program
+  Scope scope = Scope::viewer;
+  std::string only_task;
+  std::int64_t created_ms = 0, expires_ms = 0;  // expires 0: never (admin file token)
+  bool session = false;                         // a browser session, made by a login link
+
+  bool expired(std::int64_t now_ms) const { return expires_ms != 0 && now_ms >= expires_ms; }
+};
+
+struct TokenRecord {
+  TokenInfo info;
+  Digest digest;
+};
+
+// A token as the value of a store record of kind "token"; its key is the id.
+std::string encode_token(const TokenRecord& record);
+// nullopt: not a token record.
+std::optional<TokenRecord> decode_token(std::string id, std::string_view json);
+
+// Threads: caller.
+class TokenTable {
+ public:
+  void put(TokenRecord record);
+  bool remove(const std::string& id);  // false: there was none
+
+  // unauthenticated/bad_token, unauthenticated/token_expired.
+  Result<std::shared_ptr<const Principal>> find(const Digest& digest, std::int64_t now_ms) const;
+  // nullptr: unknown or expired. Valid until the next change.
+  const TokenInfo* usable(const std::string& id, std::int64_t now_ms) const;
+  bool contains(const std::string& id) const { return digests_.contains(id); }
+
+  std::vector<TokenInfo> list() const;                             // by id, so by age
+  std::vector<std::string> expired(std::int64_t before_ms) const;  // ids of those that expired before that moment
+  // The next moment at which a token expires; the largest number when none does.
+  std::int64_t next_expiry(std::int64_t now_ms) const;
+  std::size_t size() const { return digests_.size(); }
+
+ private:
+  struct Entry {
+    TokenInfo info;
+    std::shared_ptr<const Principal> principal;
+  };
+
+  std::unordered_map<Digest, Entry, DigestHash> entries_;
+  std::unordered_map<std::string, Digest> digests_;  // by id
+};
+
+}  // namespace shepherd

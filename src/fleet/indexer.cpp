@@ -1,0 +1,203 @@
+#include "fleet/indexer.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr ReadLimit kBatch{kIndexBatchEvents, kFeedReadBytes};
+
+// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and whoever waited for a lock that
+// it holds would wait as idly.
+// Threads: any may set; one waits.
+class Signal {
+ public:
+  Signal() { sem_init(&semaphore_, 0, 0); }
+  ~Signal() { sem_destroy(&semaphore_); }
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+
+  void set() {
+    if (!set_.exchange(true)) sem_post(&semaphore_);
+  }
+  void wait() {
+    while (sem_wait(&semaphore_) != 0 && errno == EINTR) {
+    }
+    set_ = false;
+  }
+  void wait_for(std::chrono::milliseconds timeout) {
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    auto nanoseconds = until.tv_nsec + timeout.count() % 1000 * 1'000'000;
+    until.tv_sec += timeout.count() / 1000 + nanoseconds / 1'000'000'000;
+    until.tv_nsec = nanoseconds % 1'000'000'000;
+    int waited = 0;
+    while ((waited = sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR) {
+    }
+    if (waited == 0) set_ = false;
+  }
+
+ private:
+  sem_t semaphore_;
+  std::atomic<bool> set_{false};
+};
+
+class StoreIndexer final : public Indexer {
+ public:
+  StoreIndexer(const EventStore& store, SearchIndex& index, MetricRegistry& metrics)
+      : store_(store),
+        index_(index),
+        position_(metrics.gauge("shepherd_search_indexed_position", "Newest global position in the search index.")),
+        lag_(metrics.gauge("shepherd_search_lag_events", "Committed events that the search index does not have yet.")),
+        failures_(metrics.counter("shepherd_search_index_failures_total", "Indexing batches that failed.")),
+        thread_([this] { run(); }) {}
+
+  ~StoreIndexer() override {
+    stopping_ = true;
+    wake_.set();
+    retry_.set();
+    thread_.join();
+  }
+
+  void wake() override { wake_.set(); }
+
+  Result<void> forget_task(const std::string& task) override {
+    auto forgotten = forget_through(task, std::numeric_limits<std::uint64_t>::max());
+    if (!forgotten && forgotten.error().code == ErrorCode::not_found) return {};
+    return forgotten;
+  }
+
+  Result<void> forget_through(const std::string& task, std::uint64_t sequence) override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    auto through = index_.indexed_through();
+    if (!through) return fail(through.error());
+    auto heads = store_.heads({""});
+    if (!heads) return fail(heads.error());
+    if (std::uint64_t head = (*heads)[""]; head > *through) {
+      // What is committed by now and not indexed yet must not enter the index later.
+      Forgotten& forgotten = forgotten_[task];
+      forgotten.sequence = std::max(forgotten.sequence, sequence);
+      forgotten.position = std::max(forgotten.position, head);
+    }
+    return remove(task, sequence);
+  }
+
+ private:
+  struct Forgotten {
+    std::uint64_t sequence = 0;  // events of the task through here…
+    std::uint64_t position = 0;  // …that were committed through here
+  };
+
+  void run() {
+    pthread_setname_np(pthread_self(), "indexer");
+    sched_param idle{};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &idle);
+    while (!stopping_) {
+      auto more = step();
+      if (!more) {
+        failures_.add();
+        log_warn("indexing for search failed, trying again: {}", more.error().message);
+        retry_.wait_for(kIndexRetry);
+      } else if (!*more) {
+        wake_.wait();
+      }
+    }
+  }
+
+  // Indexes one batch; false when there is nothing left.
+  Result<bool> step() EXCLUDES(mutex_) {
+    auto through = index_.indexed_through();
+    if (!through) return fail(through.error());
+    auto page = store_.read_all(*through, kBatch);
+    if (!page) return fail(page.error());
+    position_.set(static_cast<std::int64_t>(*through));
+    lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
+    if (page->runs.empty() && page->head <= *through) return false;
+
+    std::uint64_t last = page->runs.empty() ? page->head : page->runs.back()->last_position();
+    std::vector<SearchEntry> entries;
+    for (const RunPtr& run : page->runs)
+      append_entries(entries, *run, *through, std::numeric_limits<std::uint64_t>::max());
+    {
+      MutexLock lock(mutex_);
+      leave_out_forgotten(entries, page->runs);
+      if (auto added = index_.add(entries, last); !added) return fail(added.error());
+      std::erase_if(forgotten_, [&](const auto& entry) { return entry.second.position <= last; });
+    }
+    position_.set(static_cast<std::int64_t>(last));
+    lag_.set(page->head > last ? static_cast<std::int64_t>(page->head - last) : 0);
+    return true;
+  }
+
+  // The events of a run after position `after` and through sequence `through`.
+  static void append_entries(std::vector<SearchEntry>& entries, const EventRun& run, std::uint64_t after,
+                             std::uint64_t through) {
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (run.position + i <= after || run.first + i > through) continue;
+      entries.push_back({run.position + i, searchable_text(run.event(i), kMaxIndexedBytes)});
+    }
+  }
+
+  void leave_out_forgotten(std::vector<SearchEntry>& entries, const std::vector<RunPtr>& runs) REQUIRES(mutex_) {
+    if (forgotten_.empty()) return;
+    for (const RunPtr& run : runs) {
+      auto known = forgotten_.find(run->task);
+      if (known == forgotten_.end() || known->second.sequence < run->first) continue;
+      std::uint64_t by_sequence = run->position + std::min(known->second.sequence - run->first, run->size() - 1);
+      std::uint64_t last = std::min(by_sequence, known->second.position);
+      std::erase_if(
+          entries, [&](const SearchEntry& entry) { return entry.position >= run->position && entry.position <= last; });
+    }
+  }
+
+  Result<void> remove(const std::string& task, std::uint64_t through) REQUIRES(mutex_) {
+    for (std::uint64_t after = 0; after < through;) {
+      auto page = store_.read(task, after, kBatch);
+      if (!page) return fail(page.error());
+      if (page->runs.empty()) return {};
+      std::vector<SearchEntry> entries;
+      for (const RunPtr& run : page->runs) append_entries(entries, *run, 0, through);
+      if (auto removed = index_.remove(entries); !removed) return removed;
+      after = page->runs.back()->last();
+    }
+    return {};
+  }
+
+  const EventStore& store_;
+  SearchIndex& index_;
+  Gauge& position_;
+  Gauge& lag_;
+  Counter& failures_;
+  std::atomic<bool> stopping_{false};
+  Signal wake_;
+  Signal retry_;                                                   // set only to stop
+  Mutex mutex_;                                                    // held while the index changes
+  std::map<std::string, Forgotten> forgotten_ GUARDED_BY(mutex_);  // until the index has passed their position
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Indexer> Indexer::start(const EventStore& store, SearchIndex& index, MetricRegistry& metrics) {
+  return std::make_unique<StoreIndexer>(store, index, metrics);
+}
+
+}  // namespace shepherd

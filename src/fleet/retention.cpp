@@ -1,0 +1,133 @@
+#include "fleet/retention.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::size_t kMaxRuns = 64 * kRetentionRunsPerStep;  // looked at in one round
+
+using Drops = std::map<std::string, std::uint64_t>;  // by task: its runs through this sequence
+
+struct Due {
+  std::vector<Drops> steps;  // each at most kRetentionRunsPerStep runs
+  bool more = false;
+};
+
+// How many bytes the store is over its bound. The WAL is on its way into the database, not content.
+Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound) {
+  if (bound == 0) return 0;
+  auto stats = store.stats();
+  if (!stats) return fail(stats.error());
+  std::uint64_t content = stats->bytes - std::min(stats->bytes, stats->wal_bytes);
+  return content > bound ? content - bound : 0;
+}
+
+// The newest sequences of those tasks among the runs that still run.
+Result<std::map<std::string, std::uint64_t>> pinned(const EventStore& store, const std::vector<RunInfo>& runs) {
+  std::set<std::string> tasks;
+  for (const RunInfo& run : runs) tasks.insert(run.task);
+  auto heads = store.heads({tasks.begin(), tasks.end()});
+  if (!heads) return heads;
+  std::map<std::string, std::uint64_t> out;
+  for (const RunInfo& run : runs) {
+    auto head = heads->find(run.task);
+    if (head == heads->end() || head->second != run.last) continue;
+    auto task = store.task(run.task);
+    if (task && !is_terminal(task->state.state)) out.insert(*head);
+  }
+  return out;
+}
+
+Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std::int64_t now_ms) {
+  auto excess = excess_bytes(store, policy.bytes);
+  if (!excess) return fail(excess.error());
+  bool by_age = policy.days > 0;
+  if (!by_age && *excess == 0) return Due{};
+  std::int64_t cutoff_ms = now_ms - policy.days * kDayMs;
+
+  for (std::size_t limit = kRetentionRunsPerStep;; limit *= 2) {
+    auto runs = store.oldest_runs(limit);
+    if (!runs) return fail(runs.error());
+    auto kept = pinned(store, *runs);
+    if (!kept) return fail(kept.error());
+    Due due;
+    std::size_t dropped = 0;
+    std::uint64_t freed = 0;
+    bool reached_young = false;
+    for (const RunInfo& run : *runs) {
+      bool old = by_age && run.received_ms < cutoff_ms;
+      if (!old && freed >= *excess) {
+        reached_young = true;
+        continue;
+      }
+      auto pin = kept->find(run.task);
+      if (pin != kept->end() && pin->second == run.last) continue;
+      if (dropped++ % kRetentionRunsPerStep == 0) due.steps.emplace_back();
+      due.steps.back()[run.task] = run.last;
+      freed += run.bytes;
+    }
+    bool saw_all = runs->size() < limit || reached_young;
+    // By size one round must do: the store's size follows its deletes late, and a second look at once would drop more
+    // than was asked for.
+    due.more = !saw_all && dropped > 0 && *excess == 0;
+    if (saw_all || limit >= kMaxRuns) return due;
+  }
+}
+
+// The rest of a round: one step after the other, each a transaction of its own.
+struct Round {
+  Journal& journal;
+  Due due;
+  std::move_only_function<void(Result<bool>)> done;
+  std::size_t next = 0;
+};
+
+Result<void> drop(WriteTxn& txn, const Drops& drops) {
+  for (const auto& [task, last] : drops) {
+    auto dropped = txn.drop_through(task, last);
+    if (!dropped && dropped.error().code != ErrorCode::not_found) return dropped;  // deleted meanwhile: fine
+  }
+  return {};
+}
+
+void drop_next(const std::shared_ptr<Round>& round) {
+  if (round->next == round->due.steps.size()) return round->done(round->due.more);
+  const Drops& drops = round->due.steps[round->next++];
+  round->journal.write([round, &drops](WriteTxn& txn) { return drop(txn, drops); },
+                       [round](const Result<void>& written) {
+                         if (!written) return round->done(fail(written.error()));
+                         drop_next(round);
+                       });
+}
+
+}  // namespace
+
+void retention_step(Journal& journal, const RetentionPolicy& policy, const Clock& clock,
+                    std::move_only_function<void(Result<bool>)> done, Indexer* indexer) {
+  auto due = find_due(journal.store(), policy, clock.wall_ms());
+  if (!due) return done(fail(due.error()));
+  if (indexer != nullptr) {
+    Drops all;
+    for (const Drops& drops : due->steps) {
+      for (const auto& [task, last] : drops) all[task] = last;
+    }
+    for (const auto& [task, last] : all) {
+      auto forgotten = indexer->forget_through(task, last);
+      // The index is derived data; the disk must not fill up because of it.
+      if (!forgotten) log_warn("retention: words of {} stay in the search index: {}", task, forgotten.error().message);
+    }
+  }
+  drop_next(std::make_shared<Round>(journal, std::move(*due), std::move(done)));
+}
+
+}  // namespace shepherd

@@ -1,0 +1,27 @@
+// Retention by age and size: drops the oldest runs, in small steps between other writes. A consumer that asks for what
+// is gone is told by a `gap`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "fleet/indexer.h"
+#include "journal/journal.h"
+
+namespace shepherd {
+
+struct RetentionPolicy {
+  int days = kRetentionDays;              // 0: for ever
+  std::uint64_t bytes = kRetentionBytes;  // store size to keep under; 0: no bound
+};
+
+// One round: drops what is due, oldest first, in transactions of at most kRetentionRunsPerStep runs, then calls
+// done(more) with whether more is due by age. A task that still runs keeps its newest run. With an indexer, what is
+// dropped leaves the search index first.
+// Threads: any; blocks on store reads, so call it from a lane. done() runs there or on the writer's thread.
+void retention_step(Journal& journal, const RetentionPolicy& policy, const Clock& clock,
+                    std::move_only_function<void(Result<bool>)> done, Indexer* indexer = nullptr);
+
+}  // namespace shepherd
