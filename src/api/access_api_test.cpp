@@ -1,0 +1,241 @@
+#include <map>
+
+#include "api/api_fixture.h"
+#include "api/route.h"
+
+namespace shepherd {
+namespace {
+
+class AccessApi : public ApiFixture {
+ protected:
+  static std::string base64url(std::string_view text) {
+    constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::string out;
+    unsigned bits = 0;
+    int count = 0;
+    for (unsigned char c : text) {
+      bits = bits << 8 | c;
+      for (count += 8; count >= 6; count -= 6) out += kDigits[bits >> (count - 6) & 63];
+    }
+    if (count > 0) out += kDigits[bits << (6 - count) & 63];
+    return out;
+  }
+  std::string login() {
+    auto link = post("/api/v1/login-links", "{}");
+    EXPECT_EQ(link.status, 201);
+    auto answer = call(*public_, "GET", std::string(parsed(link).at("path").as_string()), "", {});
+    EXPECT_EQ(answer.status, 303);
+    EXPECT_EQ(answer.header("location"), "/");
+    std::string cookie(answer.header("set-cookie"));
+    EXPECT_NE(cookie.find("; HttpOnly"), std::string::npos);
+    EXPECT_NE(cookie.find("; SameSite=Strict"), std::string::npos);
+    return cookie.substr(0, cookie.find(';'));
+  }
+};
+
+// What each kind of caller may do. A request that passes the gate may fail later, but never with 401 or 403.
+TEST_F(AccessApi, ScopesByRoute) {
+  create("t1");
+  std::map<std::string, std::string> callers{
+      {"nobody", ""},
+      {"viewer", token("v", Scope::viewer)},
+      {"operator", token("o", Scope::operator_)},
+      {"producer", token("p", Scope::producer)},
+      {"producer of t1", token("p1", Scope::producer, "t1")},
+      {"producer of t2", token("p2", Scope::producer, "t2")},
+      {"admin", admin_},
+  };
+  std::map<Need, std::string> allowed{
+      {Need::open, "nobody, viewer, operator, producer, producer of t1, producer of t2, admin"},
+      {Need::anyone, "viewer, operator, producer, producer of t1, producer of t2, admin"},
+      {Need::metrics, "viewer, operator, producer, admin"},
+      {Need::view, "viewer, operator, producer, admin"},
+      {Need::command, "operator, admin"},
+      {Need::produce, "producer, producer of t1, admin"},
+      {Need::administer, "admin"},
+  };
+  for (const Route& route : routes()) {
+    if (route.pattern == "/api/v1/logout" || route.method == "DELETE") continue;  // they change what the rest needs
+    std::string path(route.pattern);
+    bool of_task = path.find("/tasks/{id}") != std::string::npos;
+    if (auto at = path.find("{id}"); at != std::string::npos) path.replace(at, 4, "t1");
+    if (auto at = path.find("{sequence}"); at != std::string::npos) path.replace(at, 10, "1");
+    net::HttpServer& server = (route.listeners & kOnPublic) != 0 ? *public_ : *internal_;
+    std::string list = allowed.at(route.need);
+    if (route.need == Need::view && of_task) list += ", producer of t1";
+    for (const auto& [name, secret] : callers) {
+      int status =
+          call(server, std::string(route.method), path, route.body == BodyKind::none ? "" : "{\"x\":1}", bearer(secret))
+              .status;
+      bool may = (", " + list + ",").find(", " + name + ",") != std::string::npos;
+      int refusal = name == "nobody" ? 401 : 403;
+      if (route.pattern == "/login") refusal = 0;  // answers 401 for a bad code
+      if (may && route.pattern != "/login") {
+        EXPECT_NE(status, 401) << name << " " << route.method << " " << route.pattern;
+        EXPECT_NE(status, 403) << name << " " << route.method << " " << route.pattern;
+      } else if (refusal != 0) {
+        EXPECT_EQ(status, refusal) << name << " " << route.method << " " << route.pattern;
+      }
+    }
+  }
+}
+
+TEST_F(AccessApi, TokensAreMadeListedAndRevoked) {
+  auto made = post("/api/v1/tokens", R"({"name":"ci","scope":"producer","task":"t1","expiresInSeconds":60})");
+  ASSERT_EQ(made.status, 201);
+  auto info = parsed(made).as_object();
+  std::string secret(info.at("secret").as_string());
+  std::string id(info.at("id").as_string());
+  auto list = get("/api/v1/tokens");
+  EXPECT_NE(list.body.find(id), std::string::npos);
+  EXPECT_EQ(list.body.find(secret), std::string::npos);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/whoami", "", bearer(secret)).body,
+            R"({"person":"ci","scope":"producer","task":"t1","tokenID":")" + id + "\"}");
+  EXPECT_EQ(call(*public_, "DELETE", "/api/v1/tokens/" + id, "", bearer(admin_)).status, 204);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/whoami", "", bearer(secret)).status, 401);
+  EXPECT_EQ(call(*public_, "DELETE", "/api/v1/tokens/" + id, "", bearer(admin_)).status, 404);
+  for (const char* bad : {"[]", R"({"name":"x","scope":"king"})", R"({"name":"x","scope":"viewer","task":"t1"})",
+                          R"({"scope":"viewer"})", R"({"name":"x","scope":"viewer","expiresInSeconds":-1})",
+                          R"({"name":"x","scope":"viewer","expiresAt":"yesterday"})",
+                          R"({"name":"x","scope":"viewer","expiresAt":"2001-01-01T00:00:00Z"})"}) {
+    EXPECT_EQ(post("/api/v1/tokens", bad).status, 400) << bad;
+  }
+}
+
+TEST_F(AccessApi, ARevocationCutsLiveStreamsAndKeepAliveConnections) {
+  create("t1");
+  NewToken viewer = make_token("v", Scope::viewer);
+  auto socket = open_socket("/api/v1/tasks/t1/events", bearer(viewer.secret));
+  ASSERT_TRUE(socket);
+  next(*socket, "caught_up");
+  net::HttpClient client(*net::parse_url(public_->url()));
+  ASSERT_EQ(client.request("GET", "/api/v1/whoami", bearer(viewer.secret), "", 10s)->status, 200);
+  EXPECT_EQ(api_->live_streams(), 1U);
+  EXPECT_EQ(call(*public_, "DELETE", "/api/v1/tokens/" + viewer.info.id, "", bearer(admin_)).status, 204);
+  EXPECT_EQ(close_code(*socket), 4101);
+  EXPECT_EQ(client.request("GET", "/api/v1/whoami", bearer(viewer.secret), "", 10s)->status, 401);
+}
+
+TEST_F(AccessApi, BadCredentialsAreRefusedThenSlowedDown) {
+  auto answer = call(*public_, "GET", "/api/v1/tasks", "", bearer("shp_wrong"));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_TRUE(answer.header("www-authenticate").starts_with("Bearer"));
+  int status = 0;
+  for (int i = 0; i < 200 && status != 429; ++i) {
+    status = call(*public_, "GET", "/api/v1/tasks", "", bearer("shp_wrong")).status;
+  }
+  EXPECT_EQ(status, 429);
+}
+
+TEST_F(AccessApi, ABrowserLogsInByALinkOnce) {
+  auto link = parsed(post("/api/v1/login-links", "{}"));
+  std::string path(link.at("path").as_string());
+  EXPECT_EQ(link.at("url").as_string(), public_->url() + path);
+  auto first = call(*public_, "GET", path, "", {});
+  EXPECT_EQ(first.status, 303);
+  auto second = call(*public_, "GET", path, "", {});
+  EXPECT_EQ(second.status, 401);
+  EXPECT_NE(second.body.find("shepherd token login-link"), std::string::npos);
+  EXPECT_EQ(second.header("content-type"), "text/html; charset=utf-8");
+}
+
+TEST_F(AccessApi, ACookieReadsButChangesOnlyFromItsOwnPage) {
+  std::string cookie = login();
+  std::string origin = public_->url();
+  auto with = [&](const std::string& method, const std::string& target, net::HeaderList extra) {
+    extra.emplace_back("Cookie", cookie);
+    return call(*public_, method, target, method == "POST" ? R"({"prompt":"x"})" : "", extra).status;
+  };
+  EXPECT_EQ(with("GET", "/api/v1/tasks", {}), 200);
+  EXPECT_EQ(with("POST", "/api/v1/tasks", {{"Origin", origin}}), 201);
+  EXPECT_EQ(with("POST", "/api/v1/tasks", {{"Sec-Fetch-Site", "same-origin"}}), 201);
+  EXPECT_EQ(with("POST", "/api/v1/tasks", {}), 403);
+  EXPECT_EQ(with("POST", "/api/v1/tasks", {{"Origin", "https://evil.com"}}), 403);
+  create("t1");
+  auto foreign = open_socket("/api/v1/tasks/t1/events", {{"Cookie", cookie}, {"Origin", "https://evil.com"}});
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().reason, "bad_origin");
+  EXPECT_TRUE(open_socket("/api/v1/tasks/t1/events", {{"Cookie", cookie}, {"Origin", origin}}));
+  EXPECT_EQ(with("POST", "/api/v1/logout", {{"Origin", origin}}), 204);
+  EXPECT_EQ(with("GET", "/api/v1/tasks", {}), 401);
+}
+
+TEST_F(AccessApi, HostsThatAreNotOursAreRefusedBeforeTheBodyIsRead) {
+  net::Request head;
+  head.method = "POST";
+  head.target = "/api/v1/tasks";
+  head.peer = "127.0.0.1:50000";
+  head.headers = {{"host", "evil.com"},
+                  {"authorization", "Bearer " + admin_},
+                  {"content-type", "application/json"},
+                  {"content-length", "1000"}};
+  auto refused = api_->public_handler().admit(head);
+  ASSERT_TRUE(refused.refuse.has_value());
+  EXPECT_EQ(refused.refuse->status, 403);
+  EXPECT_NE(refused.refuse->body.find("bad_host"), std::string::npos);
+  head.headers[0].second = "localhost:8080";
+  EXPECT_FALSE(api_->public_handler().admit(head).refuse.has_value());
+}
+
+TEST_F(AccessApi, StreamsOfClientsWithoutHeaders) {
+  create("t1");
+  // The token as a WebSocket subprotocol.
+  auto socket =
+      open_socket("/api/v1/tasks/t1/events", {{"Sec-WebSocket-Protocol", "shepherd.v1, bearer." + base64url(admin_)}});
+  EXPECT_TRUE(socket) << socket.error().message;
+
+  // A ticket opens one stream, and that stream again when it carries a cursor.
+  append_lines("t1", 1);
+  std::string ticket(parsed(post("/api/v1/tickets", "{}")).at("ticket").as_string());
+  std::string target = "/api/v1/tasks/t1/events?ticket=" + ticket;
+  EXPECT_TRUE(open_socket(target, {}));
+  EXPECT_FALSE(open_socket(target, {})) << "used";
+  EXPECT_TRUE(open_socket(target + "&after=1", {}));
+  EXPECT_FALSE(open_socket("/api/v1/events?ticket=" + ticket + "&after=0", {})) << "another stream";
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks?ticket=" + ticket, "", {}).status, 401) << "not a stream";
+
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks?token=" + admin_, "", {}).status, 401);
+  ApiConfig older = config_;
+  older.allow_token_parameter = true;
+  restart_with(older);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks?token=" + admin_, "", {}).status, 200);
+  for (const auto& record : audit_.records()) {
+    EXPECT_EQ(record.path.find(admin_), std::string::npos);
+    EXPECT_EQ(record.path.find(ticket), std::string::npos);
+  }
+}
+
+TEST_F(AccessApi, AProducerOfOneTaskSeesOnlyThatTask) {
+  create("t1");
+  create("t2");
+  std::string secret = token("p", Scope::producer, "t1");
+  auto socket = open_socket("/api/v1/events", bearer(secret));
+  ASSERT_TRUE(socket);
+  next(*socket, "caught_up");
+  append_lines("t2", 1);
+  append_lines("t1", 1);
+  EXPECT_EQ(next(*socket, "task_event").at("taskID").as_string(), "t1");
+  EXPECT_FALSE(open_socket("/api/v1/events?tasks=t2", bearer(secret)));
+  ASSERT_TRUE(socket->send(R"({"type":"subscribe","tasks":["t2"]})"));
+  EXPECT_EQ(next(*socket, "error").at("data").at("code").as_string(), "forbidden");
+}
+
+TEST_F(AccessApi, WithoutAuthenticationAnOlderRunnerNeedsNoToken) {
+  create("t1");
+  ApiConfig open = config_;
+  open.internal_listener.auth = false;
+  restart_with(open);
+  EXPECT_EQ(
+      call(*internal_, "POST", "/api/v1/tasks/t1/events", R"({"sequence":1,"type":"log","summary":"a"})", {}).status,
+      200);
+  EXPECT_EQ(call(*internal_, "POST", "/api/v1/tasks/t1/status", R"({"event":"completed","message":"ok"})", {}).status,
+            200);
+  EXPECT_EQ(
+      call(*internal_, "POST", "/api/v1/tasks/t1/events", R"({"type":"log"})", {{"Origin", "https://evil.com"}}).status,
+      403)
+      << "a web page must not post there";
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks", "", {}).status, 401) << "the other listener is not open";
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,48 @@
+#include "api/api.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "api/core.h"
+#include "api/listener.h"
+#include "api/status_map.h"
+
+namespace shepherd {
+
+struct Api::Impl {
+  explicit Impl(ApiParts parts)
+      : core(std::move(parts)),
+        public_listener(core, kOnPublic, "public", core.parts.config.public_listener),
+        internal_listener(core, kOnInternal, "internal", core.parts.config.internal_listener) {
+    revocations = core.parts.access.on_revoked(
+        [this](const std::string& token_id) { core.live.cut_token(token_id, kCloseRevoked, "token revoked"); });
+  }
+  ~Impl() {
+    core.parts.access.forget(revocations);
+    // Calls on lanes and in the writer's queue use the core; there is nobody to wake us, and this happens once.
+    while (core.in_flight.load(std::memory_order_acquire) != 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  Core core;
+  Listener public_listener;
+  Listener internal_listener;
+  std::uint64_t revocations = 0;
+};
+
+Api::Api(ApiParts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
+Api::~Api() = default;
+
+net::HttpHandler& Api::public_handler() {
+  return impl_->public_listener;
+}
+net::HttpHandler& Api::internal_handler() {
+  return impl_->internal_listener;
+}
+std::size_t Api::live_streams() const {
+  return impl_->core.live.size();
+}
+
+}  // namespace shepherd

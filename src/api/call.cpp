@@ -1,0 +1,109 @@
+#include "api/call.h"
+
+#include <utility>
+
+#include "api/problem.h"
+#include "api/status_map.h"
+#include "base/log.h"
+
+namespace shepherd {
+namespace {
+
+std::string path_parameter(const net::Request& request, PathPart part) {
+  std::string_view raw = request.path().substr(part.offset, part.size);
+  if (raw.find('%') == std::string_view::npos) return std::string(raw);
+  return net::percent_decode(raw, false).value_or("");
+}
+
+}  // namespace
+
+Call::Call(Core& core, RouteMetrics& route_metrics, Pass pass, net::Request&& request, net::Responder responder)
+    : in_flight_(core),
+      route_metrics_(&route_metrics),
+      pass_(std::move(pass)),
+      request_(std::move(request)),
+      responder_(std::move(responder)),
+      id_(path_parameter(request_, pass_.parts[0])),
+      second_(path_parameter(request_, pass_.parts[1])),
+      begun_(std::chrono::steady_clock::now()) {}
+
+void Call::set_range(std::uint64_t first, std::uint64_t last) {
+  first_ = static_cast<std::int64_t>(first);
+  last_ = static_cast<std::int64_t>(last);
+}
+
+void Call::drop_request() {
+  request_.headers = {};
+  request_.body = {};
+}
+
+AuditRecord Call::audit_record() const {
+  AuditRecord record;
+  record.at_ms = parts().clock.wall_ms();
+  if (pass_.principal != nullptr) {
+    record.person = pass_.principal->person;
+    record.token_id = pass_.principal->token_id;
+  }
+  record.peer = request_.peer;
+  record.method = request_.method;
+  record.path = request_.path();
+  record.status = 200;
+  return record;
+}
+
+void Call::send(net::Response response) {
+  add_api_headers(response);
+  finish(std::move(response), "");
+}
+
+void Call::send_page(net::Response response) {
+  add_page_headers(response);
+  finish(std::move(response), "");
+}
+
+void Call::send_json(int status, std::string body) {
+  send(json_response(status, std::move(body)));
+}
+
+void Call::fail(const Error& error) {
+  fail(error, http_status(error.code));
+}
+
+void Call::fail(const Error& error, int status) {
+  if (error.code == ErrorCode::internal) {
+    log_error("{} {}: {} ({})", pass_.route->method, pass_.route->pattern, error.message, error.reason);
+  }
+  audited_elsewhere_ = false;
+  net::Response response = problem(error, status);
+  add_api_headers(response);
+  finish(std::move(response), error.reason);
+}
+
+void Call::finish(net::Response response, std::string_view reason) {
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun_;
+  route_metrics_->answered(pass_.route, response.status, taken.count());
+  // Probes and static files ask nothing of anybody; everything else leaves a trace.
+  if (!audited_elsewhere_ && (pass_.principal != nullptr || response.status >= 400)) {
+    AuditRecord record = audit_record();
+    record.status = response.status;
+    record.reason = reason;
+    record.first = first_;
+    record.last = last_;
+    record.duration_ms = static_cast<std::int64_t>(taken.count() * 1000);
+    parts().audit.record(std::move(record));
+  }
+  responder_.send(std::move(response));
+}
+
+void Call::stream(net::Response head, std::shared_ptr<net::StreamHandler> handler) {
+  add_api_headers(head);
+  route_metrics_->opened(*pass_.route, head.status);
+  responder_.stream(std::move(head), std::move(handler));
+}
+
+void Call::upgrade(std::shared_ptr<net::StreamHandler> handler) {
+  route_metrics_->opened(*pass_.route, 101);
+  responder_.upgrade(offers_subprotocol(request_) ? std::string(kSubprotocol) : std::string(), {}, std::move(handler));
+}
+
+}  // namespace shepherd

@@ -1,0 +1,112 @@
+#include "api/credentials.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace shepherd {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Calls visit(part) for each part between separators; stops when it answers true.
+template <class Visit>
+void each_part(std::string_view text, char separator, Visit visit) {
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (visit(trimmed(part))) return;
+  }
+}
+
+int base64url_digit(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '-') return 62;
+  if (c == '_') return 63;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<std::string> decode_base64url(std::string_view text) {
+  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+  if (text.size() % 4 == 1) return std::nullopt;
+  std::string out;
+  unsigned bits = 0;
+  int count = 0;
+  for (char c : text) {
+    int digit = base64url_digit(c);
+    if (digit < 0) return std::nullopt;
+    bits = bits << 6 | static_cast<unsigned>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      out += static_cast<char>(bits >> count & 0xff);
+    }
+  }
+  return out;
+}
+
+std::string_view bearer_secret(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() <= kScheme.size()) return {};
+  bool is_bearer = std::equal(kScheme.begin(), kScheme.end(), authorization.begin(),
+                              [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  return is_bearer ? trimmed(authorization.substr(kScheme.size())) : std::string_view{};
+}
+
+std::string_view cookie_value(std::string_view cookies, std::string_view name) {
+  std::string_view value;
+  each_part(cookies, ';', [&](std::string_view pair) {
+    std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || pair.substr(0, equals) != name) return false;
+    value = pair.substr(equals + 1);
+    return true;
+  });
+  return value;
+}
+
+bool offers_subprotocol(const net::Request& request) {
+  bool offered = false;
+  each_part(request.header("sec-websocket-protocol"), ',', [&](std::string_view part) {
+    offered = part == kSubprotocol;
+    return offered;
+  });
+  return offered;
+}
+
+Credential find_credential(const net::Request& request, CredentialRules rules) {
+  if (std::string_view header = request.header("authorization"); !header.empty()) {
+    return {CredentialKind::bearer, std::string(bearer_secret(header))};
+  }
+  Credential found;
+  if (request.is_websocket) {
+    constexpr std::string_view kBearer = "bearer.";
+    each_part(request.header("sec-websocket-protocol"), ',', [&](std::string_view part) {
+      if (!part.starts_with(kBearer)) return false;
+      found = {CredentialKind::subprotocol, decode_base64url(part.substr(kBearer.size())).value_or("")};
+      return true;
+    });
+    if (found.kind != CredentialKind::none) return found;
+  }
+  if (request.method == "GET") {
+    std::string_view query = request.query();
+    if (rules.stream) {
+      if (auto ticket = net::query_value(query, "ticket")) return {CredentialKind::ticket, std::move(*ticket)};
+    }
+    if (rules.token_parameter) {
+      if (auto token = net::query_value(query, "token")) return {CredentialKind::token_parameter, std::move(*token)};
+    }
+  }
+  if (std::string_view cookie = cookie_value(request.header("cookie"), kSessionCookie); !cookie.empty()) {
+    return {CredentialKind::cookie, std::string(cookie)};
+  }
+  return found;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,49 @@
+// Pages of one task's log, picked from the store's runs. Blocking; for lanes.
+// Threads: any (no state).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "journal/feed.h"
+#include "store/event_store.h"
+
+namespace shepherd {
+
+struct PageRequest {
+  std::string task;
+  std::optional<std::uint64_t> after, before;  // both exclude their number
+  std::optional<std::uint64_t> tail;           // the newest so many, instead of `after`
+  TypeFilter types;
+  std::size_t limit = 0;
+};
+
+struct PickedEvent {
+  RunPtr run;
+  std::size_t index = 0;
+  std::uint64_t sequence() const { return run->first + index; }
+  std::string_view json() const { return run->event(index); }
+};
+
+struct EventPage {
+  std::vector<PickedEvent> events;                             // ascending
+  std::uint64_t first = 0, head = 0;                           // what the log holds now
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> gap;  // asked for, but no longer kept
+  std::optional<std::uint64_t> next_after;                     // more follow after this number
+  std::optional<std::uint64_t> next_before;                    // more come before this number (pages that go backwards)
+};
+
+// conflict/cursor_ahead with lastSequence when `after` is beyond the log; the store's errors.
+Result<EventPage> read_event_page(const EventStore& store, const PageRequest& request);
+
+// The number after which the newest `count` events that pass the filter follow. Looks back at most kMaxTailScan events.
+Result<std::uint64_t> tail_start(const EventStore& store, const std::string& task, std::uint64_t count,
+                                 const TypeFilter& types);
+
+Error cursor_ahead(std::uint64_t head);
+
+}  // namespace shepherd

@@ -1,0 +1,161 @@
+// Events in: what producers post. The per-event path: decode on the io thread, append, answer from the writer's thread.
+#include <charconv>
+#include <utility>
+
+#include "api/handlers.h"
+#include "base/limits.h"
+#include "model/task_fold.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+Intake intake_of(const ApiParts& parts, std::int64_t now_ms) {
+  Intake intake;
+  intake.redactor = parts.config.redact ? &parts.redactor : nullptr;
+  intake.condense = &parts.condense;
+  intake.now_ms = now_ms;
+  intake.keep_detail = parts.config.keep_detail;
+  return intake;
+}
+
+std::string accepted(std::uint64_t sequence, std::uint64_t producer_sequence) {
+  std::string body;
+  body.reserve(96);
+  auto append_number = [&](std::uint64_t number) {
+    char digits[20];
+    body.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  };
+  body += R"({"status":"accepted","sequence":)";
+  append_number(sequence);
+  body += R"(,"producerSequence":)";
+  append_number(producer_sequence);
+  body += '}';
+  return body;
+}
+
+// The header makes a producer strict; numbers without it are taken as they come.
+Result<Producer> producer_of(const Call& call, const DraftBatch& batch) {
+  std::string_view id = call.request().header("shepherd-producer");
+  if (id.empty()) {
+    for (const Draft& draft : batch.drafts) {
+      if (draft.producer_sequence != 0) return Producer{ProducerKind::loose, {}};
+    }
+    return Producer{ProducerKind::none, {}};
+  }
+  if (id.size() > kMaxProducerIdBytes) {
+    return fail(ErrorCode::invalid_argument, "bad_producer",
+                "Shepherd-Producer is longer than " + std::to_string(kMaxProducerIdBytes) + " bytes.");
+  }
+  for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
+    if (batch.drafts[i].producer_sequence == 0) {
+      return fail(Error{
+          ErrorCode::invalid_argument,
+          "missing_sequence",
+          "A producer that names itself numbers its events from 1: `sequence` is missing.",
+          {}}.with("index", static_cast<std::int64_t>(i)));
+    }
+  }
+  return Producer{ProducerKind::strict, std::string(id)};
+}
+
+// The connection's audit trail for this task. Only on the io thread.
+std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
+  ConnectionState* connection = call.connection();
+  if (connection == nullptr) return nullptr;
+  if (connection->trail == nullptr || !connection->trail->goes_on(call.principal(), call.id())) {
+    connection->trail = std::make_shared<ProducerTrail>(call.parts().audit, call.parts().clock, call.principal(),
+                                                        call.id(), call.audit_record());
+  }
+  return connection->trail;
+}
+
+void append_events(Call call, std::shared_ptr<ProducerTrail> trail) {
+  ApiParts& parts = call.parts();
+  std::int64_t now_ms = parts.clock.wall_ms();
+  Framing framing =
+      call.request().header("content-type").find("ndjson") != std::string_view::npos ? Framing::ndjson : Framing::json;
+  auto batch = decode_events(call.request().body, framing, intake_of(parts, now_ms));
+  if (!batch) return call.fail(batch.error());
+  auto producer = producer_of(call, *batch);
+  if (!producer) return call.fail(producer.error());
+
+  AppendRequest request;
+  request.task = call.id();
+  request.producer = std::move(*producer);
+  request.drafts = std::move(*batch);
+  request.received_ms = now_ms;
+  call.drop_request();  // here, not on the writer's thread
+  parts.journal.append(std::move(request),
+                       [call = std::move(call), trail = std::move(trail)](Result<Appended> appended) mutable {
+                         if (!appended) return call.fail(appended.error());
+                         if (trail != nullptr) {
+                           trail->posted(appended->last_sequence - appended->added + 1, appended->last_sequence);
+                           call.skip_audit();
+                         }
+                         call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
+                       });
+}
+
+// The same terminal state again is fine; another one is not.
+void answer_ended(Call call, State wanted, Error error) {
+  std::string current;
+  for (const ErrorField& field : error.fields) {
+    const auto* text = std::get_if<std::string>(&field.value);
+    if (text != nullptr && field.name == "currentState") current = *text;
+  }
+  if (!is_terminal(wanted)) return call.fail(error);
+  if (current != name(wanted)) {
+    error.code = ErrorCode::conflict;
+    error.message = "The task has already ended as " + current + ".";
+    return call.fail(error);
+  }
+  Call::on_lane(std::move(call), [](Call on_lane) {
+    auto heads = on_lane.parts().journal.store().heads({on_lane.id()});
+    if (!heads) return on_lane.fail(heads.error());
+    auto head = heads->find(on_lane.id());
+    on_lane.send_json(200, accepted(head == heads->end() ? 0 : head->second, 0));
+  });
+}
+
+}  // namespace
+
+void post_events(Call call) {
+  auto trail = trail_of(call);
+  if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), std::move(trail));
+  Call::on_lane(std::move(call),
+                [trail = std::move(trail)](Call large) mutable { append_events(std::move(large), std::move(trail)); });
+}
+
+void post_status(Call call) {
+  ApiParts& parts = call.parts();
+  std::int64_t now_ms = parts.clock.wall_ms();
+  auto batch = decode_status_update(call.request().body, intake_of(parts, now_ms));
+  if (!batch) return call.fail(batch.error());
+  State wanted = State::running;
+  for (const Draft& draft : batch->drafts) wanted = end_state_of(draft.type, batch->body(draft));
+
+  AppendRequest request;
+  request.task = call.id();
+  request.drafts = std::move(*batch);
+  request.received_ms = now_ms;
+  parts.journal.append(std::move(request), [call = std::move(call), wanted](Result<Appended> appended) mutable {
+    if (appended) {
+      call.set_range(appended->last_sequence - appended->added + 1, appended->last_sequence);
+      return call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
+    }
+    if (appended.error().code == ErrorCode::gone) return answer_ended(std::move(call), wanted, appended.error());
+    call.fail(appended.error());
+  });
+}
+
+void post_deltas(Call call) {
+  ApiParts& parts = call.parts();
+  auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
+  if (!deltas) return call.fail(deltas.error());
+  for (std::string& delta : *deltas) parts.journal.publish_delta(call.id(), std::move(delta));
+  call.skip_audit();  // live text is best effort and leaves nothing behind
+  call.send_json(202, R"({"status":"accepted"})");
+}
+
+}  // namespace shepherd

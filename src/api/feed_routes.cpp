@@ -1,0 +1,227 @@
+// Feeds out: a request becomes a WebSocket, an event stream or a page. What can be refused is refused before that.
+#include <charconv>
+#include <utility>
+
+#include "api/cursor.h"
+#include "api/event_page.h"
+#include "api/frames.h"
+#include "api/handlers.h"
+#include "api/live_sse.h"
+#include "api/live_websocket.h"
+#include "api/query.h"
+
+namespace shepherd {
+namespace {
+
+bool wants_event_stream(const net::Request& request) {
+  return request.header("accept").find("text/event-stream") != std::string_view::npos;
+}
+
+StreamTrail trail_of(const Call& call, std::string task, std::uint64_t after) {
+  StreamTrail trail;
+  trail.principal = call.principal();
+  trail.peer = call.request().peer;
+  trail.task = std::move(task);
+  trail.status = call.request().is_websocket ? 101 : 200;
+  trail.begun_wall_ms = call.parts().clock.wall_ms();
+  trail.begun_steady_ms = call.parts().clock.steady_ms();
+  trail.after = after;
+  return trail;
+}
+
+// What a stream's query and headers ask for.
+struct StreamRequest {
+  std::string resume;  // Last-Event-ID, else `after`; empty: not given
+  bool from_header = false;
+  std::optional<std::uint64_t> tail;
+  TypeFilter types;
+  bool deltas = false;
+};
+
+Result<StreamRequest> stream_request(const Call& call, const Query& query) {
+  StreamRequest request;
+  auto tail = query.number("tail");
+  auto types = query.types();
+  auto deltas = query.flag("deltas");
+  if (!tail) return fail(tail.error());
+  if (!types) return fail(types.error());
+  if (!deltas) return fail(deltas.error());
+  request.tail = *tail;
+  request.types = std::move(*types);
+  request.deltas = *deltas;
+  if (std::string_view id = call.request().header("last-event-id"); !id.empty()) {
+    request.resume = id;
+    request.from_header = true;
+  } else {
+    request.resume = query.text("after").value_or("");
+  }
+  // A reconnect goes on where it was, whatever the first request asked for.
+  if (request.from_header) request.tail.reset();
+  if (request.tail && !request.resume.empty()) {
+    return fail(bad_parameter("tail", "`tail` and `after` exclude each other."));
+  }
+  return request;
+}
+
+std::string_view resume_name(const StreamRequest& request) {
+  return request.from_header ? "Last-Event-ID" : "after";
+}
+
+struct Resume {
+  std::uint64_t after = 0;
+  bool ended = false;  // "7.end": the client has seen task_complete
+};
+
+Result<Resume> parse_resume(const StreamRequest& request) {
+  Resume resume;
+  std::string_view text = request.resume;
+  if (text.empty()) return resume;
+  if (request.from_header && text.ends_with(".end")) {
+    resume.ended = true;
+    text.remove_suffix(4);
+  }
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), resume.after);
+  if (error != std::errc() || end != text.data() + text.size() || resume.after > INT64_MAX) {
+    return fail(bad_parameter(resume_name(request),
+                              "`" + std::string(resume_name(request)) + "` must be a whole number, 0 or more."));
+  }
+  return resume;
+}
+
+void open_task_stream(Call call, StreamRequest request, Resume resume) {
+  const EventStore& store = call.parts().journal.store();
+  auto newest = store.read_before(call.id(), 0, {1, 1});  // says what the log holds, and whether it has ended
+  if (!newest) return call.fail(newest.error());
+  if (resume.after > newest->head) return call.fail(cursor_ahead(newest->head));
+  if (resume.ended && resume.after == newest->head && !newest->complete.empty()) {
+    net::Response nothing_follows;
+    nothing_follows.status = 204;
+    return call.send(std::move(nothing_follows));
+  }
+  FeedOptions options;
+  options.task = call.id();
+  options.after = resume.after;
+  if (request.tail) {
+    auto start = tail_start(store, call.id(), *request.tail, request.types);
+    if (!start) return call.fail(start.error());
+    options.after = *start;
+  }
+  options.types = std::move(request.types);
+  options.deltas = request.deltas;
+  StreamTrail trail = trail_of(call, options.task, options.after);
+  Core& core = call.core();
+  if (call.request().is_websocket) {
+    options.encoder = &websocket_task_frames();
+    return call.upgrade(std::make_shared<LiveWebSocket>(core, std::move(options), std::move(trail)));
+  }
+  options.encoder = &sse_task_frames();
+  std::string start_id = std::to_string(options.after);
+  call.stream(LiveSse::head(),
+              std::make_shared<LiveSse>(core, std::move(options), std::move(trail), std::move(start_id)));
+}
+
+// The tasks a multiplexed feed may carry: those asked for, or all that the caller may see.
+Result<std::optional<std::set<std::string>>> chosen_tasks(const Principal& principal,
+                                                          const std::optional<std::vector<std::string>>& asked) {
+  if (!asked) {
+    if (principal.may(Right::view, "")) return std::nullopt;
+    return std::set<std::string>{principal.only_task};
+  }
+  std::set<std::string> tasks(asked->begin(), asked->end());
+  for (const std::string& task : tasks) {
+    if (!principal.may(Right::view, task)) {
+      return fail(ErrorCode::permission_denied, "forbidden", "This token may not see task " + task + ".");
+    }
+  }
+  return tasks;
+}
+
+Result<std::uint64_t> newest_position(const EventStore& store, const std::optional<std::set<std::string>>& tasks,
+                                      bool named) {
+  std::vector<std::string> names{""};
+  if (tasks && named) names.insert(names.end(), tasks->begin(), tasks->end());
+  auto heads = store.heads(names);
+  if (!heads) return fail(heads.error());
+  for (const std::string& name : names) {
+    if (!name.empty() && !heads->contains(name)) {
+      return fail(
+          Error{ErrorCode::not_found, "unknown_task", "There is no task " + name + ".", {}}.with("taskID", name));
+    }
+  }
+  auto newest = heads->find("");
+  return newest == heads->end() ? 0 : newest->second;
+}
+
+void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64_t> after,
+                     std::optional<std::set<std::string>> tasks, bool named) {
+  auto newest = newest_position(call.parts().journal.store(), tasks, named);
+  if (!newest) return call.fail(newest.error());
+  if (after && *after > *newest) {
+    Error ahead{ErrorCode::conflict,
+                "cursor_ahead",
+                "This cursor is beyond the store's newest event. Start again without one.",
+                {}};
+    return call.fail(std::move(ahead).with("cursor", encode_cursor(*newest)));
+  }
+  FeedOptions options;
+  options.after = after.value_or(*newest - std::min(*newest, request.tail.value_or(0)));
+  options.types = std::move(request.types);
+  options.deltas = request.deltas;
+  options.tasks = std::move(tasks);
+  StreamTrail trail = trail_of(call, "", options.after);
+  Core& core = call.core();
+  if (call.request().is_websocket) {
+    options.encoder = &websocket_all_frames();
+    return call.upgrade(std::make_shared<LiveWebSocket>(core, std::move(options), std::move(trail), *newest));
+  }
+  options.encoder = &sse_all_frames();
+  std::string start_id = encode_cursor(options.after);
+  call.stream(LiveSse::head(),
+              std::make_shared<LiveSse>(core, std::move(options), std::move(trail), std::move(start_id)));
+}
+
+}  // namespace
+
+void get_task_events(Call call) {
+  if (!call.request().is_websocket && !wants_event_stream(call.request())) return get_event_page(std::move(call));
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  auto request = stream_request(call, *query);
+  if (!request) return call.fail(request.error());
+  auto resume = parse_resume(*request);
+  if (!resume) return call.fail(resume.error());
+  Call::on_lane(std::move(call), [request = std::move(*request), resume = *resume](Call on_lane) mutable {
+    open_task_stream(std::move(on_lane), std::move(request), resume);
+  });
+}
+
+void get_all_events(Call call) {
+  if (!call.request().is_websocket && !wants_event_stream(call.request())) {
+    return call.fail({ErrorCode::invalid_argument,
+                      "not_acceptable",
+                      "Many logs at once come by WebSocket or with `Accept: text/event-stream`. For pages, read "
+                      "/api/v1/tasks/{id}/events.",
+                      {}},
+                     406);
+  }
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  auto request = stream_request(call, *query);
+  if (!request) return call.fail(request.error());
+  std::optional<std::uint64_t> after;
+  if (!request->resume.empty()) {
+    auto position = decode_cursor(request->resume);
+    if (!position) return call.fail(bad_parameter(resume_name(*request), position.error().message));
+    after = *position;
+  }
+  auto asked = query->tasks();
+  if (!asked) return call.fail(asked.error());
+  auto tasks = chosen_tasks(*call.principal(), *asked);
+  if (!tasks) return call.fail(tasks.error());
+  Call::on_lane(std::move(call), [request = std::move(*request), after, tasks = std::move(*tasks),
+                                  named = asked->has_value()](Call on_lane) mutable {
+    open_all_stream(std::move(on_lane), std::move(request), after, std::move(tasks), named);
+  });
+}
+
+}  // namespace shepherd

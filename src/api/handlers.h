@@ -1,0 +1,56 @@
+// The handlers of the route table, by file. Each answers its call exactly once, now or later.
+// Threads: called on the connection's io thread; they must not block there.
+#pragma once
+
+#include "api/call.h"
+
+namespace shepherd {
+
+// task_routes.cpp
+void create_task(Call call);
+void list_tasks(Call call);
+void get_task(Call call);
+void patch_task(Call call);
+void delete_task(Call call);
+
+// event_routes.cpp
+void post_events(Call call);
+void post_status(Call call);
+void post_deltas(Call call);
+
+// feed_routes.cpp
+void get_task_events(Call call);
+void get_all_events(Call call);
+
+// page_routes.cpp
+void get_event_page(Call call);  // get_task_events when the client wants neither WebSocket nor event stream
+void get_event(Call call);
+void get_event_detail(Call call);
+
+// search_routes.cpp
+void search(Call call);
+
+// token_routes.cpp
+void create_token(Call call);
+void list_tokens(Call call);
+void revoke_token(Call call);
+void create_ticket(Call call);
+
+// login_routes.cpp
+void login(Call call);
+void create_login_link(Call call);
+void logout(Call call);
+void whoami(Call call);
+
+// health_routes.cpp
+void healthz(Call call);
+void readyz(Call call);
+void metrics(Call call);
+
+// asset_routes.cpp
+void openapi(Call call);
+void page(Call call);
+void page_script(Call call);
+void page_style(Call call);
+
+}  // namespace shepherd

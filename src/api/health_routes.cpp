@@ -1,0 +1,37 @@
+// Probes and metrics.
+#include <utility>
+
+#include "api/handlers.h"
+#include "fleet/prometheus.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+
+void healthz(Call call) {
+  std::string body = R"({"status":"ok","version":)";
+  append_json_string(body, call.parts().config.version);
+  body += '}';
+  call.send_json(200, std::move(body));
+}
+
+void readyz(Call call) {
+  Readiness& readiness = call.core().readiness;
+  readiness.check([call = std::move(call)](Result<void> ready) mutable {
+    if (ready) return call.send_json(200, R"({"status":"ready"})");
+    Error error = ready.error();
+    error.message = "The store does not take writes now: " + error.message;
+    call.fail(error, 503);
+  });
+}
+
+void metrics(Call call) {
+  // Reading computed gauges may touch the disk.
+  Call::on_lane(std::move(call), [](Call on_lane) {
+    net::Response response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.body = prometheus_text(on_lane.parts().metrics);
+    on_lane.send(std::move(response));
+  });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,65 @@
+#include "api/listener.h"
+
+#include <utility>
+
+#include "api/problem.h"
+
+namespace shepherd {
+
+Listener::Listener(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config)
+    : core_(core), metrics_(core.parts.metrics, name), gate_(core, listener, config) {}
+
+net::Admission Listener::admit(const net::Request& head) {
+  // Without a body there is nothing to save by refusing now, and handle() can keep the connection.
+  if (!has_body(head)) return {kMaxSmallBodyBytes, std::nullopt};
+  auto pass = gate_.check(head);
+  if (!pass) return {0, refuse(head, pass.error())};
+  // Routes without a body still take a small one: some clients send `{}` with every POST.
+  std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
+  // Kept for handle(), so that the work is done once.
+  if (ConnectionState* state = connection_state(head)) state->admitted = std::move(*pass);
+  return {most, std::nullopt};
+}
+
+void Listener::handle(net::Request&& request, net::Responder responder) {
+  std::optional<Pass> pass;
+  if (ConnectionState* state = connection_state(request)) pass = std::exchange(state->admitted, std::nullopt);
+  if (!pass) {
+    auto checked = gate_.check(request);
+    if (!checked) return responder.send(refuse(request, checked.error()));
+    pass = std::move(*checked);
+  }
+  auto* handle_route = pass->route->handle;
+  handle_route(Call(core_, metrics_, std::move(*pass), std::move(request), std::move(responder)));
+}
+
+net::Response Listener::protocol_error(int status, std::string_view reason, std::string_view message) {
+  metrics_.answered(nullptr, status, 0);
+  ErrorCode code = status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+  net::Response response = problem({code, std::string(reason), std::string(message), {}}, status);
+  add_api_headers(response);
+  return response;
+}
+
+net::Response Listener::refuse(const net::Request& request, const Refusal& refusal) {
+  metrics_.answered(refusal.route, refusal.status, 0);
+  AuditRecord record;
+  record.at_ms = core_.parts.clock.wall_ms();
+  if (refusal.principal != nullptr) {
+    record.person = refusal.principal->person;
+    record.token_id = refusal.principal->token_id;
+  }
+  record.peer = request.peer;
+  record.method = request.method;
+  record.path = request.path();
+  record.status = refusal.status;
+  record.reason = refusal.error.reason;
+  core_.parts.audit.record(std::move(record));
+
+  net::Response response = problem(refusal.error, refusal.status);
+  if (!refusal.allow.empty()) response.headers.emplace_back("Allow", refusal.allow);
+  add_api_headers(response);
+  return response;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,31 @@
+// One listener's HttpHandler: the gate while headers are in, the route's handler once the body is.
+#pragma once
+
+#include <string_view>
+
+#include "api/call.h"
+#include "api/core.h"
+#include "api/gate.h"
+#include "api/route_metrics.h"
+#include "net/http.h"
+
+namespace shepherd {
+
+// Threads: any.
+class Listener final : public net::HttpHandler {
+ public:
+  Listener(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config);
+
+  net::Admission admit(const net::Request& head) override;
+  void handle(net::Request&& request, net::Responder responder) override;
+  net::Response protocol_error(int status, std::string_view reason, std::string_view message) override;
+
+ private:
+  net::Response refuse(const net::Request& request, const Refusal& refusal);
+
+  Core& core_;
+  RouteMetrics metrics_;
+  Gate gate_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,53 @@
+// All live streams of the process, so that a revoked token or a deleted task can cut its streams at once.
+// An intrusive list: a stream pays two pointers for being found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+
+namespace shepherd {
+
+class LiveStream;
+
+// A task's row changed: the WebSocket message that says so.
+struct TaskUpdate {
+  std::string task;
+  ByteSpan frame;
+};
+
+// Threads: any.
+class LiveRegistry {
+ public:
+  explicit LiveRegistry(MetricRegistry& metrics);
+
+  void add(LiveStream& stream) EXCLUDES(mutex_);
+  void remove(LiveStream& stream) EXCLUDES(mutex_);
+  std::size_t size() const EXCLUDES(mutex_);
+
+  // Ends the streams of a token or of a task with a close code, each on its own io thread.
+  void cut_token(std::string_view token_id, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
+  void cut_task(std::string_view task, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
+  // Hands updates to the streams that want them, one post for each.
+  void tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) EXCLUDES(mutex_);
+
+ private:
+  // Posts `act` to every stream that `which` picks. `which` runs under the lock and reads only what never changes.
+  template <class Which, class Act>
+  void post_to(const Which& which, const Act& act) EXCLUDES(mutex_);
+
+  Gauge& streams_;
+  mutable Mutex mutex_;
+  LiveStream* newest_ GUARDED_BY(mutex_) = nullptr;
+  std::size_t size_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,205 @@
+// The loop between a feed and a connection, single-threaded: slow peers, keep-alives, cuts, failures.
+#include "api/live_stream.h"
+
+#include <gtest/gtest.h>
+
+#include "api/api_fixture.h"
+#include "api/frames.h"
+#include "api/live_sse.h"
+#include "api/live_websocket.h"
+#include "base/manual_executor.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+// A peer that takes bytes only while `takes` holds.
+class ScriptedConnection final : public net::StreamConnection {
+ public:
+  explicit ScriptedConnection(Executor& executor) : executor_(executor) {}
+
+  bool write(std::span<const ByteSpan> spans) override {
+    for (const ByteSpan& span : spans) sent += span.bytes;
+    ++writes;
+    return takes;
+  }
+  void finish(std::uint16_t code, std::string_view) override { closed_with = code; }
+  Executor& executor() override { return executor_; }
+
+  std::string sent;
+  int writes = 0;
+  int closed_with = 0;
+  bool takes = true;
+
+ private:
+  Executor& executor_;
+};
+
+class LiveStreamTest : public testing::Test {
+ protected:
+  LiveStreamTest() {
+    auto opened = Access::open(journal_, clock_, random_);
+    access_ = std::move(*opened);
+    core_ = std::make_unique<Core>(ApiParts{
+        journal_, nullptr, nullptr, *access_, audit_, metrics_, clock_, random_, redactor_, condense_, lanes_, {}});
+    TaskSpec spec;
+    spec.id = "t1";
+    journal_.create_task(spec, "", [](Result<Created>) {});
+    settle();
+  }
+  ~LiveStreamTest() override {
+    if (stream_ != nullptr && connected_) close();
+    stream_.reset();
+    settle();
+  }
+
+  void settle() {
+    for (bool busy = true; busy;) {
+      busy = journal_.step();
+      busy = lanes_.run_one() || busy;
+      busy = io_.run_one() || busy;
+    }
+  }
+  void append(const std::string& summary, const std::string& type = "log") {
+    Intake intake;
+    intake.now_ms = clock_.wall_ms();
+    AppendRequest request;
+    request.task = "t1";
+    request.received_ms = clock_.wall_ms();
+    request.drafts =
+        *decode_events(R"({"type":")" + type + R"(","summary":")" + summary + "\"}", Framing::json, intake);
+    journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    settle();
+  }
+  StreamTrail trail() {
+    StreamTrail made;
+    made.principal = principal_;
+    made.task = "t1";
+    made.status = 200;
+    return made;
+  }
+  void open(std::shared_ptr<LiveStream> stream) {
+    stream_ = std::move(stream);
+    connected_ = true;
+    stream_->on_open(connection_);
+    settle();
+  }
+  void open_sse() {
+    FeedOptions options;
+    options.task = "t1";
+    options.encoder = &sse_task_frames();
+    open(std::make_shared<LiveSse>(*core_, std::move(options), trail(), "0"));
+  }
+  void close() {
+    connected_ = false;
+    stream_->on_close(net::CloseCause::peer);
+    settle();
+  }
+  bool sent(std::string_view text) const { return connection_.sent.find(text) != std::string::npos; }
+
+  ManualClock clock_;
+  SystemRandom random_;
+  MetricRegistry metrics_;
+  Fault fault_ = Fault::none;
+  MemoryStore store_{[this] { return fault_; }};
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  ManualExecutor lanes_, io_;
+  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  Redactor redactor_ = std::move(*Redactor::create({}));
+  CondenseRules condense_;
+  AuditInMemory audit_;
+  std::unique_ptr<Access> access_;
+  std::shared_ptr<const Principal> principal_ = std::make_shared<Principal>();
+  std::unique_ptr<Core> core_;
+  ScriptedConnection connection_{io_};
+  std::shared_ptr<LiveStream> stream_;
+  bool connected_ = false;
+};
+
+TEST_F(LiveStreamTest, ASlowPeerGetsNothingMoreUntilItHasDrained) {
+  open_sse();
+  EXPECT_TRUE(connection_.sent.starts_with("id: 0\n\n")) << connection_.sent;
+  connection_.takes = false;
+  append("one");
+  int writes = connection_.writes;
+  append("two");
+  append("three");
+  EXPECT_EQ(connection_.writes, writes);
+  connection_.takes = true;
+  stream_->on_drained();
+  settle();
+  EXPECT_TRUE(sent("two"));
+  EXPECT_TRUE(sent("three"));
+  EXPECT_EQ(connection_.writes, writes + 1) << "one write carries all that is pending";
+}
+
+TEST_F(LiveStreamTest, AQuietEventStreamIsKeptAlive) {
+  open_sse();
+  std::int64_t now = 1'000'000;
+  stream_->on_tick(now);
+  stream_->on_tick(now + kKeepAlive.count() - 1);
+  EXPECT_FALSE(sent(kSseKeepAlive));
+  stream_->on_tick(now + kKeepAlive.count());
+  EXPECT_TRUE(sent(kSseKeepAlive));
+  append("one");
+  connection_.sent.clear();
+  stream_->on_tick(now + 2 * kKeepAlive.count());
+  EXPECT_FALSE(sent(kSseKeepAlive)) << "traffic counts";
+}
+
+TEST_F(LiveStreamTest, TheEndOfTheTaskEndsTheStream) {
+  open_sse();
+  Intake intake;
+  AppendRequest request;
+  request.task = "t1";
+  request.drafts = *decode_status_update(R"({"event":"completed","message":"ok"})", intake);
+  journal_.append(std::move(request), [](Result<Appended>) {});
+  settle();
+  EXPECT_TRUE(sent("id: 1.end\n\n"));
+  EXPECT_EQ(connection_.closed_with, 1000);
+}
+
+TEST_F(LiveStreamTest, CutsReachOnlyTheirStreams) {
+  open_sse();
+  core_->live.cut_token("somebody else", 4101, "revoked");
+  core_->live.cut_task("t2", 4102, "deleted");
+  settle();
+  EXPECT_EQ(connection_.closed_with, 0);
+  core_->live.cut_task("t1", 4102, "deleted");
+  settle();
+  EXPECT_EQ(connection_.closed_with, 4102);
+}
+
+TEST_F(LiveStreamTest, AStreamThatClosesIsForgotten) {
+  open_sse();
+  EXPECT_EQ(core_->live.size(), 1U);
+  close();
+  EXPECT_EQ(core_->live.size(), 0U);
+  std::weak_ptr<LiveStream> weak = stream_;
+  stream_.reset();
+  EXPECT_TRUE(weak.expired());
+  ASSERT_EQ(audit_.records().size(), 1U);
+  EXPECT_EQ(audit_.records()[0].reason, "peer");
+  append("nobody hears it");
+}
+
+TEST_F(LiveStreamTest, ShutdownSaysSo) {
+  open_sse();
+  stream_->on_shutdown();
+  EXPECT_EQ(connection_.closed_with, 1001);
+}
+
+TEST_F(LiveStreamTest, AClientThatDoesNotReadItsAnswersIsClosed) {
+  FeedOptions options;
+  options.task = "t1";
+  options.encoder = &websocket_task_frames();
+  open(std::make_shared<LiveWebSocket>(*core_, std::move(options), trail()));
+  connection_.takes = false;
+  append("one");
+  for (int i = 0; i < 10'000 && connection_.closed_with == 0; ++i) stream_->on_message("nonsense");
+  EXPECT_EQ(connection_.closed_with, 4100);
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,154 @@
+#include "api/live_websocket.h"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <utility>
+
+#include "api/frames.h"
+#include "api/status_map.h"
+#include "base/ids.h"
+#include "base/limits.h"
+#include "model/wire_json.h"
+#include "net/websocket_frame.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+Error bad_message(std::string text) {
+  return {ErrorCode::invalid_argument, "bad_message", std::move(text), {}};
+}
+
+std::string_view text_member(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr || !value->is_string()) return {};
+  return value->get_string();
+}
+
+Result<std::set<std::string>> named_tasks(const json::value& value) {
+  std::set<std::string> tasks;
+  if (!value.is_array()) return fail(bad_message("`tasks` must be an array of task ids."));
+  for (const json::value& item : value.get_array()) {
+    if (!item.is_string() || !is_task_id(item.get_string())) {
+      return fail(bad_message("`tasks` must be an array of task ids."));
+    }
+    tasks.emplace(item.get_string());
+  }
+  return tasks;
+}
+
+}  // namespace
+
+LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail)
+    : LiveStream(core, std::move(options), std::move(trail)) {}
+
+LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, std::uint64_t position)
+    : LiveStream(core, options, std::move(trail)),
+      selection_(std::make_unique<Selection>(std::move(options.tasks), position)) {}
+
+void LiveWebSocket::on_start() {
+  if (selection_ != nullptr) core().updates.watch(executor(), selection_->position);
+}
+
+void LiveWebSocket::on_stop() {
+  if (selection_ != nullptr) core().updates.unwatch();
+}
+
+void LiveWebSocket::on_second(std::int64_t) {
+  if (selection_ != nullptr) core().updates.tick();
+}
+
+void LiveWebSocket::on_task_updates(const std::vector<TaskUpdate>& updates) {
+  for (const TaskUpdate& update : updates) {
+    if (selection_->tasks && !selection_->tasks->contains(update.task)) continue;
+    if (!say(update.frame)) return;  // a slow reader gets the row's next change
+  }
+}
+
+void LiveWebSocket::on_message(std::string_view text) {
+  if (ended()) return;
+  boost::system::error_code error;
+  json::value value = json::parse(text, error);
+  if (error || !value.is_object()) return refuse(bad_message("A message must be a JSON object."), "");
+  const json::object& message = value.get_object();
+  std::string_view type = text_member(message, "type");
+  std::string_view id = text_member(message, "id");
+  if (type != "subscribe" && type != "unsubscribe") {
+    return refuse({ErrorCode::invalid_argument, "unsupported", "This server does not take this type of message.", {}},
+                  id);
+  }
+  if (auto changed = change(message, type == "subscribe"); !changed) return refuse(changed.error(), id);
+  std::string data = R"({"all":)";
+  data += selection_->tasks ? "false" : "true";
+  data += R"(,"tasks":[)";
+  if (selection_->tasks) {
+    for (const std::string& task : *selection_->tasks) {
+      if (data.back() != '[') data += ',';
+      append_json_string(data, task);
+    }
+  }
+  data += "]}";
+  answer("subscribed", data, id);
+}
+
+Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) {
+  if (selection_ == nullptr) return fail(bad_message("This stream has one task. Use /api/v1/events to follow many."));
+  std::optional<std::set<std::string>> next;
+  const json::value* given = message.if_contains("tasks");
+  if (given == nullptr) {
+    if (!subscribe) return fail(bad_message("Say which `tasks` to leave."));
+    if (!principal().may(Right::view, "")) next = {principal().only_task};
+  } else {
+    auto named = named_tasks(*given);
+    if (!named) return fail(named.error());
+    if (!subscribe && !selection_->tasks) {
+      return fail(bad_message("This stream hears every task. Subscribe to those you want to keep."));
+    }
+    next = selection_->tasks ? *selection_->tasks : std::set<std::string>();
+    for (const std::string& task : *named) {
+      if (!subscribe) {
+        next->erase(task);
+      } else if (!principal().may(Right::view, task)) {
+        return fail(ErrorCode::permission_denied, "forbidden", "This token may not see task " + task + ".");
+      } else {
+        next->insert(task);
+      }
+    }
+    if (next->size() > kMaxFeedTasks) {
+      return fail(bad_message("At most " + std::to_string(kMaxFeedTasks) + " tasks fit in one feed."));
+    }
+  }
+  selection_->tasks = next;
+  if (feed() != nullptr) feed()->set_tasks(std::move(next));
+  return {};
+}
+
+void LiveWebSocket::answer(std::string_view type, std::string_view data, std::string_view id) {
+  std::string payload = R"({"type":")";
+  payload += type;
+  payload += '"';
+  if (!id.empty()) {
+    payload += R"(,"id":)";
+    append_json_string(payload, id);
+  }
+  payload += R"(,"data":)";
+  payload += data;
+  payload += '}';
+  std::string frame;
+  net::append_frame(frame, net::Opcode::text, payload);
+  if (!say(own_bytes(std::move(frame)))) end(kCloseRefused, "answers are not being read");
+}
+
+void LiveWebSocket::refuse(const Error& error, std::string_view id) {
+  std::string data = R"({"code":)";
+  append_json_string(data, error.reason);
+  data += R"(,"detail":)";
+  append_json_string(data, error.message);
+  data += R"(,"error":)";
+  append_json_string(data, error.message);
+  data += '}';
+  answer("error", data, id);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,47 @@
+// A live WebSocket. On a stream of many logs the client may change which ones it hears:
+//   {"type":"subscribe","tasks":["a","b"]}    adds them; without tasks: all that the caller may see
+//   {"type":"unsubscribe","tasks":["a"]}      leaves them
+// Both are answered by {"type":"subscribed","data":{"tasks":[…]}}, everything else by {"type":"error","data":{…}}.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/live_stream.h"
+
+namespace shepherd {
+
+// Threads: strand (the connection's io thread).
+class LiveWebSocket final : public LiveStream {
+ public:
+  // The log of one task.
+  LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail);
+  // Many logs; `position` is the store's newest when the stream was asked for.
+  LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, std::uint64_t position);
+
+  bool wants_task_updates() const override { return selection_ != nullptr; }
+  void on_task_updates(const std::vector<TaskUpdate>& updates) override;
+  void on_message(std::string_view text) override;
+
+ private:
+  struct Selection {
+    std::optional<std::set<std::string>> tasks;  // nullopt: all
+    std::uint64_t position = 0;
+  };
+
+  void on_start() override;
+  void on_stop() override;
+  void on_second(std::int64_t steady_ms) override;
+  Result<void> change(const boost::json::object& message, bool subscribe);
+  void answer(std::string_view type, std::string_view data, std::string_view id);
+  void refuse(const Error& error, std::string_view id);
+
+  std::unique_ptr<Selection> selection_;  // nullptr: the log of one task
+};
+
+}  // namespace shepherd

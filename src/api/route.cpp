@@ -1,0 +1,55 @@
+#include "api/route.h"
+
+#include "api/handlers.h"
+#include "base/limits.h"
+
+namespace shepherd {
+namespace {
+
+constexpr auto kNone = BodyKind::none;
+constexpr auto kJson = BodyKind::json;
+
+// clang-format off
+constexpr Route kRoutes[] = {
+    // method, pattern, listeners, need, body, most bytes of it, stream, handler
+    {"POST", "/api/v1/tasks/{id}/events", kOnInternal, Need::produce, BodyKind::events, kMaxBodyBytes, false, post_events},
+    {"GET", "/api/v1/tasks/{id}/events", kOnBoth, Need::view, kNone, 0, true, get_task_events},
+    {"GET", "/api/v1/tasks/{id}/events/{sequence}", kOnBoth, Need::view, kNone, 0, false, get_event},
+    {"GET", "/api/v1/tasks/{id}/events/{sequence}/detail", kOnBoth, Need::view, kNone, 0, false, get_event_detail},
+    {"POST", "/api/v1/tasks/{id}/status", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_status},
+    {"POST", "/api/v1/tasks/{id}/deltas", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_deltas},
+    {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
+
+    {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskBodyBytes, false, create_task},
+    {"GET", "/api/v1/tasks", kOnPublic, Need::view, kNone, 0, false, list_tasks},
+    {"GET", "/api/v1/tasks/{id}", kOnPublic, Need::view, kNone, 0, false, get_task},
+    {"PATCH", "/api/v1/tasks/{id}", kOnPublic, Need::command, kJson, kMaxSmallBodyBytes, false, patch_task},
+    {"DELETE", "/api/v1/tasks/{id}", kOnPublic, Need::administer, kNone, 0, false, delete_task},
+    {"GET", "/api/v1/search", kOnPublic, Need::view, kNone, 0, false, search},
+
+    {"POST", "/api/v1/tokens", kOnPublic, Need::administer, kJson, kMaxSmallBodyBytes, false, create_token},
+    {"GET", "/api/v1/tokens", kOnPublic, Need::administer, kNone, 0, false, list_tokens},
+    {"DELETE", "/api/v1/tokens/{id}", kOnPublic, Need::administer, kNone, 0, false, revoke_token},
+    {"POST", "/api/v1/tickets", kOnPublic, Need::anyone, kNone, 0, false, create_ticket},
+    {"GET", "/login", kOnPublic, Need::open, kNone, 0, false, login},
+    {"POST", "/api/v1/login-links", kOnPublic, Need::anyone, kNone, 0, false, create_login_link},
+    {"POST", "/api/v1/logout", kOnPublic, Need::anyone, kNone, 0, false, logout},
+    {"GET", "/api/v1/whoami", kOnPublic, Need::anyone, kNone, 0, false, whoami},
+
+    {"GET", "/healthz", kOnBoth, Need::open, kNone, 0, false, healthz},
+    {"GET", "/readyz", kOnBoth, Need::open, kNone, 0, false, readyz},
+    {"GET", "/metrics", kOnPublic, Need::metrics, kNone, 0, false, metrics},
+    {"GET", "/openapi.json", kOnPublic, Need::open, kNone, 0, false, openapi},
+    {"GET", "/", kOnPublic, Need::open, kNone, 0, false, page},
+    {"GET", "/page.js", kOnPublic, Need::open, kNone, 0, false, page_script},
+    {"GET", "/page.css", kOnPublic, Need::open, kNone, 0, false, page_style},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+}  // namespace shepherd

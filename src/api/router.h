@@ -1,0 +1,45 @@
+// Finds the route of a request on one listener.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/route.h"
+
+namespace shepherd {
+
+// A parameter's place in the path, so that it survives moving the request.
+struct PathPart {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+using PathParts = std::array<PathPart, 2>;
+
+struct Found {
+  const Route* route = nullptr;
+  PathParts parts;
+  std::string allow;       // without a route: the methods this path does answer here, "GET, POST"; empty: unknown path
+  bool elsewhere = false;  // without a route: the other listener answers it
+};
+
+// Threads: any (constant after construction).
+class Router {
+ public:
+  explicit Router(unsigned listener);
+  Found find(std::string_view method, std::string_view path) const;
+
+ private:
+  struct Entry {
+    const Route* route;
+    std::vector<std::string_view> segments;
+  };
+  static constexpr std::size_t kMaxSegments = 8;
+
+  unsigned listener_;
+  std::array<std::vector<Entry>, kMaxSegments + 1> by_length_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,24 @@
+// One table from an error code to what each transport says.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace shepherd {
+
+// WebSocket close codes of ours. 4000-4099: come back with your cursor. 4100-4199: do not.
+inline constexpr std::uint16_t kCloseDone = 1000;
+inline constexpr std::uint16_t kCloseShutdown = 1001;
+inline constexpr std::uint16_t kCloseReconnect = 4000;
+inline constexpr std::uint16_t kCloseRefused = 4100;
+inline constexpr std::uint16_t kCloseRevoked = 4101;
+inline constexpr std::uint16_t kCloseTaskDeleted = 4102;
+
+int http_status(ErrorCode code);
+std::uint16_t close_code(ErrorCode code);
+std::string_view status_title(int status);  // "Not Found"; "Error" for codes that the API never sends
+
+}  // namespace shepherd

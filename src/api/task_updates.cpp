@@ -1,0 +1,230 @@
+#include "api/task_updates.h"
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "api/frames.h"
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+// Of every event only whose it is.
+class TaskNames final : public FrameEncoder {
+ public:
+  void event(std::string& out, const EventRun& run, std::size_t) const override {
+    out += run.task;
+    out += '\n';
+  }
+  void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
+  void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
+  void position(std::string&, std::string_view, std::uint64_t) const override {}
+  void delta(std::string&, std::string_view, std::string_view) const override {}
+  void complete(std::string&, std::string_view, std::string_view, std::uint64_t) const override {}
+};
+
+const TaskNames kTaskNames;
+
+}  // namespace
+
+struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<State> {
+  struct Row {
+    bool changed = false;
+    std::int64_t told_ms = 0;
+  };
+
+  State(Journal& the_journal, Executor& the_lanes, const Clock& the_clock, LiveRegistry& the_live)
+      : journal(the_journal), lanes(the_lanes), clock(the_clock), live(the_live) {}
+
+  // --- on the feed's executor ---
+
+  void open(std::uint64_t position) {
+    if (feed != nullptr || !watched()) return;
+    FeedOptions options;
+    options.after = position;
+    options.encoder = &kTaskNames;
+    {
+      MutexLock lock(mutex);
+      options.executor = executor;
+    }
+    feed = journal.open_feed(std::move(options), *this);
+    waiting = false;
+    pump();
+  }
+
+  void close_if_unwatched() {
+    if (!watched()) feed.reset();
+  }
+
+  void pump() {
+    if (pumping) return;
+    pumping = true;
+    while (feed != nullptr && !waiting) {
+      waiting = true;
+      feed->next();
+    }
+    pumping = false;
+  }
+
+  void on_frames(FrameBatch&& batch) override {
+    waiting = false;
+    {
+      MutexLock lock(mutex);
+      for (const ByteSpan& span : batch.spans) note_names(span.bytes);
+    }
+    flush();
+    pump();
+  }
+
+  void on_feed_error(const Error&) override {
+    // Left waiting: the next tick opens a new feed where this one stopped.
+    MutexLock lock(mutex);
+    broken_at = feed->number();
+  }
+
+  // --- on any thread ---
+
+  bool watched() EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return watchers > 0 && !stopped;
+  }
+
+  void note_names(std::string_view names) REQUIRES(mutex) {
+    std::string_view previous;
+    while (!names.empty()) {
+      std::string_view task = names.substr(0, names.find('\n'));
+      names.remove_prefix(std::min(task.size() + 1, names.size()));
+      if (task == previous) continue;  // events of one run
+      rows[std::string(task)].changed = true;
+      previous = task;
+    }
+  }
+
+  // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.
+  void flush() EXCLUDES(mutex) {
+    std::vector<std::string> due;
+    {
+      MutexLock lock(mutex);
+      if (reading || stopped || watchers == 0) return;
+      std::int64_t now_ms = clock.steady_ms();
+      for (auto row = rows.begin(); row != rows.end();) {
+        bool rested = now_ms - row->second.told_ms >= kTaskUpdateInterval.count();
+        if (rested && row->second.changed) {
+          row->second = {false, now_ms};
+          due.push_back(row->first);
+        } else if (rested) {
+          row = rows.erase(row);
+          continue;
+        }
+        ++row;
+      }
+      if (due.empty()) return;
+      reading = true;
+      jobs.fetch_add(1);
+    }
+    lanes.post([self = shared_from_this(), due = std::move(due)] { self->tell(due); });
+  }
+
+  void tell(const std::vector<std::string>& tasks) EXCLUDES(mutex) {
+    auto updates = std::make_shared<std::vector<TaskUpdate>>();
+    for (const std::string& id : tasks) {
+      auto task = journal.store().task(id);
+      if (!task) continue;  // deleted since
+      std::string data;
+      append_task(data, *task);
+      std::string frame;
+      append_websocket_message(frame, "task_update", id, data);
+      updates->push_back({id, own_bytes(std::move(frame))});
+    }
+    if (!updates->empty()) live.tell(std::move(updates));
+    {
+      MutexLock lock(mutex);
+      reading = false;
+    }
+    jobs.fetch_sub(1);
+  }
+
+  Journal& journal;
+  Executor& lanes;
+  const Clock& clock;
+  LiveRegistry& live;
+
+  std::unique_ptr<Feed> feed;  // this and the next two: the executor's
+  bool waiting = false;
+  bool pumping = false;
+
+  std::atomic<int> jobs{0};
+  Mutex mutex;
+  Executor* executor GUARDED_BY(mutex) = nullptr;
+  std::size_t watchers GUARDED_BY(mutex) = 0;
+  bool reading GUARDED_BY(mutex) = false;
+  bool stopped GUARDED_BY(mutex) = false;
+  std::optional<std::uint64_t> broken_at GUARDED_BY(mutex);
+  std::map<std::string, Row> rows GUARDED_BY(mutex);
+};
+
+TaskUpdates::TaskUpdates(Journal& journal, Executor& lanes, const Clock& clock, LiveRegistry& live)
+    : state_(std::make_shared<State>(journal, lanes, clock, live)) {}
+
+TaskUpdates::~TaskUpdates() {
+  {
+    MutexLock lock(state_->mutex);
+    state_->stopped = true;
+  }
+  while (state_->jobs.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void TaskUpdates::watch(Executor& executor, std::uint64_t position) {
+  Executor* home = nullptr;
+  {
+    MutexLock lock(state_->mutex);
+    if (++state_->watchers != 1) return;
+    if (state_->executor == nullptr) state_->executor = &executor;
+    home = state_->executor;
+  }
+  home->post([state = state_, position] { state->open(position); });
+}
+
+void TaskUpdates::unwatch() {
+  Executor* home = nullptr;
+  {
+    MutexLock lock(state_->mutex);
+    if (--state_->watchers != 0) return;
+    home = state_->executor;
+    state_->rows.clear();
+  }
+  home->post([state = state_] { state->close_if_unwatched(); });
+}
+
+void TaskUpdates::touch(const std::string& task) {
+  {
+    MutexLock lock(state_->mutex);
+    if (state_->watchers == 0) return;
+    state_->rows[task].changed = true;
+  }
+  state_->flush();
+}
+
+void TaskUpdates::tick() {
+  std::optional<std::uint64_t> broken;
+  Executor* home = nullptr;
+  {
+    MutexLock lock(state_->mutex);
+    broken = std::exchange(state_->broken_at, std::nullopt);
+    home = state_->executor;
+  }
+  if (broken) {
+    home->post([state = state_, position = *broken] {
+      state->feed.reset();
+      state->open(position);
+    });
+  }
+  state_->flush();
+}
+
+}  // namespace shepherd

@@ -1,0 +1,38 @@
+// `task_update` messages: the rows of tasks that changed, to whoever follows many logs by WebSocket, at most one every
+// kTaskUpdateInterval per task. Reads all logs by a feed of its own while somebody listens, and only then.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/live_registry.h"
+#include "base/clock.h"
+#include "base/executor.h"
+#include "journal/journal.h"
+
+namespace shepherd {
+
+// The destructor waits for a row that is being read on a lane.
+// Threads: any.
+class TaskUpdates {
+ public:
+  TaskUpdates(Journal& journal, Executor& lanes, const Clock& clock, LiveRegistry& live);
+  ~TaskUpdates();
+  TaskUpdates(const TaskUpdates&) = delete;
+  TaskUpdates& operator=(const TaskUpdates&) = delete;
+
+  // Somebody listens. The feed lives on the first one's executor and starts after `position`.
+  void watch(Executor& executor, std::uint64_t position);
+  void unwatch();
+  // A row changed without an event (created, renamed).
+  void touch(const std::string& task);
+  // About every second: tells what had to wait.
+  void tick();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace shepherd
