@@ -1,0 +1,96 @@
+// shepherd doctor: is this installation healthy, and if not, what to do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/config_flags.h"
+#include "app/data_lock.h"
+#include "app/doctor.h"
+#include "app/terminal_text.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  ConfigFlags flags;
+  bool json = false;
+};
+
+std::string_view word(Finding::Level level) {
+  return level == Finding::Level::ok ? "ok" : level == Finding::Level::warn ? "warn" : "FAIL";
+}
+
+void print(Context& context, const Finding& finding, bool as_json) {
+  if (as_json) {
+    std::string level(word(finding.level));
+    std::transform(level.begin(), level.end(), level.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+    context.out.json_line(json::serialize(json::object{
+        {"level", level}, {"subject", finding.subject}, {"text", finding.text}, {"advice", finding.advice}}));
+    return;
+  }
+  Color color = finding.level == Finding::Level::ok     ? Color::green
+                : finding.level == Finding::Level::warn ? Color::yellow
+                                                        : Color::red;
+  context.out.line(fmt::format("{}  {:<12} {}", context.out.paint(color, fmt::format("{:<4}", word(finding.level))),
+                               finding.subject, terminal_text(finding.text, Lines::join)));
+  if (!finding.advice.empty()) context.out.line(fmt::format("      {:<12} -> {}", "", finding.advice));
+  context.out.flush();
+}
+
+Result<ExitCode> examine(Context& context, const Options& options) {
+  Result<ConfigInputs> inputs = options.flags.inputs();
+  if (!inputs) return fail(inputs.error());
+  Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
+  if (!loaded) return fail(loaded.error());
+  const Config& config = loaded->config;
+
+  bool failed = false;
+  auto report = [&](const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) {
+      failed |= finding.level == Finding::Level::fail;
+      print(context, finding, options.json);
+    }
+  };
+  report({{Finding::Level::ok, "config", loaded->file.empty() ? "defaults; there is no file" : loaded->file, ""}});
+  report(examine_data(config.data));
+  report(examine_machine());
+  if (DataLock::holder(config.data)) {
+    Result<Destination> destination = find_server({"", config.data}, context.environment);
+    Result<ApiClient> client =
+        destination ? ApiClient::create(*destination) : Result<ApiClient>(fail(destination.error()));
+    if (client) {
+      report(examine_server(*client));
+    } else {
+      report({{Finding::Level::warn, "server", client.error().message, ""}});
+    }
+  } else {
+    report(examine_ports(config));
+  }
+  report({examine_database(config.data)});
+  return failed ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("doctor", "Check this installation and say what to do");
+  options->flags.add_to(*command);
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->footer(
+      "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, the search "
+      "index,\n"
+      "and reads every page of the database. Exit code 1 when something is broken; warnings do not count.\n\n"
+      "Example:\n  shepherd doctor --data /srv/shepherd");
+  command->callback(
+      [options, &context] { context.action = [options, &context] { return examine(context, *options); }; });
+}
+
+}  // namespace shepherd

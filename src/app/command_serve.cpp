@@ -1,0 +1,150 @@
+// shepherd serve: the server until a signal ends it.
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+#include "app/config_flags.h"
+#include "app/server.h"
+#include "app/service_notify.h"
+#include "app/version.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  ConfigFlags flags;
+  bool json = false;
+};
+
+// The signals that end the server. They are blocked in every thread and collected by one, so that stopping is ordinary
+// code and not a handler.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&set_);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+  // True when one came within the time.
+  bool wait(std::chrono::milliseconds time) const {
+    timespec timeout{time.count() / 1'000, (time.count() % 1'000) * 1'000'000};
+    return sigtimedwait(&set_, nullptr, &timeout) > 0;
+  }
+  // A second one ends the process at once; nothing that was acknowledged is lost by that.
+  void unblock() const { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+
+ private:
+  sigset_t set_;
+};
+
+void say_ready_json(Context& context, const Server& server) {
+  json::object ready{{"event", "ready"},
+                     {"public", server.public_url()},
+                     {"internal", server.internal_url()},
+                     {"grpc", nullptr},
+                     {"adminTokenFile", server.admin_token_file()}};
+  context.out.line(json::serialize(ready));
+}
+
+void say_ready(Context& context, const Server& server, const Config& config) {
+  Output& out = context.out;
+  auto field = [&](std::string_view name, const std::string& value, std::string_view remark) {
+    out.line(fmt::format("  {:<10} {}  {}", name, out.paint(Color::bold, value), out.paint(Color::dim, remark)));
+  };
+  bool usual = default_data_directory(context.environment).value_or("") == config.data;
+  out.line(fmt::format("Shepherd {} is ready.\n", kVersion));
+  field("open", server.login_link(), config.open.auth == "none" ? "" : "signs a browser in, once, within 15 minutes");
+  field("public", server.public_url(), "people, dashboards, command lines");
+  field("internal", server.internal_url(), "events are posted here");
+  field("data", config.data, "");
+  out.line("\nTry it in another terminal:");
+  if (!usual) out.line(fmt::format("  export SHEPHERD_DATA={}", config.data));
+  out.line("  shepherd tasks create --id hello \"Say hello\"");
+  out.line("  shepherd post hello --type log \"hello, world\"");
+  out.line("  shepherd watch hello");
+  out.line(out.paint(Color::dim, "\nCtrl-C stops the server."));
+}
+
+Result<ExitCode> serve(Context& context, const Options& options) {
+  Result<ConfigInputs> inputs = options.flags.inputs();
+  if (!inputs) return fail(inputs.error());
+  Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
+  if (!loaded) return fail(loaded.error());
+  const Config& config = loaded->config;
+  // Threads that come and go between connections would otherwise each keep an arena of freed memory.
+  mallopt(M_ARENA_MAX, kMallocArenas);
+  start_log(config.log_level);
+  if (loaded->sources.at("grpc.listen") != "default") {
+    log_warn("grpc.listen ({}) has no effect: this version serves no gRPC", config.grpc_listen);
+  }
+
+  EndSignals signals;
+  ServiceNotify service(context.environment);
+  Result<std::unique_ptr<Server>> server = Server::start(config);
+  if (!server) {
+    // A taken port or a locked database is this command's failure, not a server that did not answer.
+    if (exit_code_of(server.error()) != ExitCode::unreachable) return fail(server.error());
+    context.complain(server.error().message);
+    return ExitCode::failed;
+  }
+  options.json ? say_ready_json(context, **server) : say_ready(context, **server, config);
+  context.out.flush();
+  service.send("READY=1");
+
+  SystemClock clock;
+  std::int64_t alive_ms = clock.steady_ms();
+  while (!signals.wait(kServerTick)) {
+    (*server)->tick();
+    auto interval = service.watchdog_interval();
+    if (interval && clock.steady_ms() - alive_ms >= interval->count()) {
+      alive_ms = clock.steady_ms();
+      service.send("WATCHDOG=1");
+    }
+  }
+  signals.unblock();
+  service.send("STOPPING=1");
+  if (!options.json) context.err.line("Stopping; a second Ctrl-C ends it at once.");
+  context.err.flush();
+  server->reset();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("serve", "Run the server");
+  ConfigFlags& flags = options->flags;
+  flags.add_to(*command);
+  flags.add_key(*command, "--listen", "public.listen",
+                "Public address (default 127.0.0.1:8080); port 0 takes a free one");
+  flags.add_key(*command, "--internal-listen", "internal.listen", "Internal address (default 127.0.0.1:8081)");
+  flags.add_key(*command, "--grpc-listen", "grpc.listen", "Accepted for later; this version serves no gRPC");
+  flags.add_key(*command, "--tls-cert", "public.tls.cert", "Certificate chain of the public address (PEM)");
+  flags.add_key(*command, "--tls-key", "public.tls.key", "Its private key (PEM)");
+  flags.add_key(*command, "--internal-tls-cert", "internal.tls.cert", "The same for the internal address");
+  flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "The same for the internal address");
+  flags.add_key(*command, "--auth", "public.auth", "token, or none: nobody needs a token (loopback only)");
+  flags.add_key(*command, "--internal-auth", "internal.auth", "The same for the internal address");
+  flags.add_switch(*command, "--insecure-bind", "insecure_bind", "Allow addresses beyond loopback without TLS");
+  flags.add_key(*command, "--log-level", "log.level", "debug, info, warn, error or off");
+  command->add_flag("--json", options->json, "Print one JSON line when ready, for programs that start it");
+  command->footer(
+      "Examples:\n  shepherd serve\n  shepherd serve --data ./data --listen 127.0.0.1:0 --internal-listen 127.0.0.1:0 "
+      "--json\n  shepherd serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem");
+  command->callback([options, &context] { context.action = [options, &context] { return serve(context, *options); }; });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,207 @@
+#include "app/completion.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shepherd {
+namespace {
+
+struct Flag {
+  std::string name;  // "--state", "-h"
+  std::string help;
+  bool takes_value = false;
+  std::vector<std::string> choices;  // of the value, when it is one of a few
+};
+
+struct Command {
+  std::string path;  // "tasks create"; empty: the program itself
+  std::string help;
+  std::vector<Flag> flags;
+  std::vector<Command> commands;
+  std::string name() const { return path.substr(path.rfind(' ') + 1); }
+};
+
+// CLI11 names a closed set of values in the option's type: "TEXT:{a,b}".
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  std::size_t open = type.find('{');
+  std::size_t close = type.find('}');
+  std::vector<std::string> choices;
+  if (open == std::string::npos || close == std::string::npos || close < open) return choices;
+  std::string word;
+  for (char c : type.substr(open + 1, close - open - 1) + ",") {
+    if (c != ',') {
+      word += c;
+    } else if (!word.empty()) {
+      choices.push_back(std::exchange(word, {}));
+    }
+  }
+  return choices;
+}
+
+Command read_tree(const CLI::App& app, const std::string& path) {
+  Command command{path, app.get_description(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      command.flags.push_back(
+          {"--" + name, option->get_description(), option->get_items_expected_max() > 0, choices_of(*option)});
+    }
+    for (const std::string& name : option->get_snames()) {
+      command.flags.push_back({"-" + name, option->get_description(), false, {}});
+    }
+  }
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    command.commands.push_back(read_tree(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name()));
+  }
+  return command;
+}
+
+void flatten(const Command& command, std::vector<const Command*>& out) {
+  out.push_back(&command);
+  for (const Command& sub : command.commands) flatten(sub, out);
+}
+
+std::string joined_names(const Command& command) {
+  std::string words;
+  for (const Command& sub : command.commands) words += sub.name() + " ";
+  for (const Flag& flag : command.flags) words += flag.name + " ";
+  if (!words.empty()) words.pop_back();
+  return words;
+}
+
+// Descriptions go into single quotes, and zsh gives brackets and colons a meaning.
+std::string shell_quoted(std::string_view text, std::string_view escaped = "") {
+  std::string out;
+  for (char c : text) {
+    if (c == '\n') break;
+    if (c == '\'') {
+      out += "'\\''";
+      continue;
+    }
+    if (escaped.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string function_name(const Command& command) {
+  std::string name = "_shepherd";
+  if (!command.path.empty()) name += "_" + command.path;
+  for (char& c : name) c = c == ' ' || c == '-' ? '_' : c;
+  return name;
+}
+
+void append_zsh_function(std::string& out, const Command& command) {
+  out += fmt::format("{}() {{\n  _arguments -C \\\n", function_name(command));
+  for (const Flag& flag : command.flags) {
+    std::string value;
+    if (!flag.choices.empty()) {
+      value = fmt::format(":value:({})", fmt::join(flag.choices, " "));
+    } else if (flag.takes_value) {
+      value = ":value:_files";
+    }
+    out += fmt::format("    '{}[{}]{}' \\\n", flag.name, shell_quoted(flag.help, "[]:"), value);
+  }
+  if (command.commands.empty()) {
+    out += "    '*:argument:_files'\n}\n\n";
+    return;
+  }
+  out +=
+      "    '1:command:->command' '*::argument:->argument'\n  case $state in\n    command)\n      local -a commands=(\n";
+  for (const Command& sub : command.commands) {
+    out += fmt::format("        '{}:{}'\n", sub.name(), shell_quoted(sub.help, ":"));
+  }
+  out += "      )\n      _describe command commands ;;\n    argument)\n      case $words[1] in\n";
+  for (const Command& sub : command.commands) {
+    out += fmt::format("        {}) {} ;;\n", sub.name(), function_name(sub));
+  }
+  out += "      esac ;;\n  esac\n}\n\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CLI::App& app) {
+  Command root = read_tree(app, "");
+  std::vector<const Command*> commands;
+  flatten(root, commands);
+  std::string out =
+      "# bash completion for shepherd. Use: source <(shepherd completion bash)\n"
+      "_shepherd() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} path= word i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    word=${COMP_WORDS[i]}\n"
+      "    case \" $path${path:+ }$word \" in\n";
+  for (const Command* command : commands) {
+    if (!command->path.empty()) out += fmt::format("      ' {} ') path='{}' ;;\n", command->path, command->path);
+  }
+  out += "    esac\n  done\n  case \"$path $previous\" in\n";
+  for (const Command* command : commands) {
+    for (const Flag& flag : command->flags) {
+      if (!flag.choices.empty()) {
+        out += fmt::format("    '{} {}') COMPREPLY=($(compgen -W '{}' -- \"$current\")); return ;;\n", command->path,
+                           flag.name, fmt::join(flag.choices, " "));
+      } else if (flag.takes_value) {
+        out += fmt::format("    '{} {}') COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n", command->path,
+                           flag.name);
+      }
+    }
+  }
+  out += "  esac\n  local words=\n  case \"$path\" in\n";
+  for (const Command* command : commands) {
+    out += fmt::format("    '{}') words='{}' ;;\n", command->path, joined_names(*command));
+  }
+  out +=
+      "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
+      "complete -o default -F _shepherd shepherd\n";
+  return out;
+}
+
+std::string zsh_completion(const CLI::App& app) {
+  Command root = read_tree(app, "");
+  std::vector<const Command*> commands;
+  flatten(root, commands);
+  std::string out = "#compdef shepherd\n# zsh completion for shepherd. Use: source <(shepherd completion zsh)\n\n";
+  for (const Command* command : commands) append_zsh_function(out, *command);
+  out += "compdef _shepherd shepherd\n";
+  return out;
+}
+
+std::string fish_completion(const CLI::App& app) {
+  Command root = read_tree(app, "");
+  std::vector<const Command*> commands;
+  flatten(root, commands);
+  std::string out =
+      "# fish completion for shepherd. Use: shepherd completion fish | source\n"
+      "function __shepherd_at\n"
+      "  set -l words (commandline -opc)\n"
+      "  set -l path\n"
+      "  for word in $words[2..-1]\n"
+      "    string match -q -- '-*' $word; or set -a path $word\n"
+      "  end\n"
+      "  test (count $argv) -le (count $path); and test \"$argv\" = \"$path[1..(count $argv)]\"\n"
+      "end\n"
+      "function __shepherd_start\n"
+      "  test (count (commandline -opc)) -eq 1\n"
+      "end\n"
+      "complete -c shepherd -f\n";
+  for (const Command* command : commands) {
+    std::string where = command->path.empty() ? "__shepherd_start" : "__shepherd_at " + command->path;
+    for (const Command& sub : command->commands) {
+      out += fmt::format("complete -c shepherd -n '{}' -a {} -d '{}'\n", where, sub.name(), shell_quoted(sub.help));
+    }
+    for (const Flag& flag : command->flags) {
+      bool is_long = flag.name.starts_with("--");
+      std::string value = !flag.choices.empty() ? fmt::format(" -x -a '{}'", fmt::join(flag.choices, " "))
+                          : flag.takes_value    ? " -r -F"
+                                                : "";
+      out += fmt::format("complete -c shepherd -n '{}' -{} {}{} -d '{}'\n", where, is_long ? "l" : "s",
+                         flag.name.substr(is_long ? 2 : 1), value, shell_quoted(flag.help));
+    }
+  }
+  return out;
+}
+
+}  // namespace shepherd

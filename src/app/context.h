@@ -1,0 +1,42 @@
+// What every command gets: its environment, where it writes, and how it reaches the server.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "app/exit_code.h"
+#include "app/output.h"
+#include "base/result.h"
+#include "client/api_client.h"
+#include "client/live_client.h"
+
+namespace shepherd {
+
+// Threads: caller.
+struct Context {
+  Environment environment;
+  Output out;
+  Output err;
+  // What the chosen command does; set while the command line is parsed, called after it.
+  std::function<Result<ExitCode>()> action;
+
+  // One line on standard error: "shepherd: …". The text may come from a server or an agent, so it is made harmless.
+  void complain(std::string_view message);
+};
+
+// The flags of every command that talks to a server.
+struct ServerOptions {
+  std::string url, data, ca_file;
+  bool insecure_tls = false;
+
+  net::ClientTls tls() const { return {ca_file, insecure_tls}; }
+};
+void add_server_options(CLI::App& command, ServerOptions& options);
+
+// The data directory of flag, environment and configuration file.
+Result<std::string> data_directory(const Context& context, const std::string& flag);
+Result<Destination> locate_server(const Context& context, const ServerOptions& options);
+Result<ApiClient> connect_server(const Context& context, const ServerOptions& options);
+
+}  // namespace shepherd

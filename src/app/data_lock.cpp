@@ -1,0 +1,90 @@
+#include "app/data_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "client/find_server.h"
+
+namespace shepherd {
+namespace {
+
+std::string lock_path(const std::string& directory) {
+  return directory + "/lock";
+}
+
+// The holder writes its process id into the file; 0 when it has not yet.
+std::int64_t written_pid(int descriptor) {
+  char text[32];
+  ssize_t got = pread(descriptor, text, sizeof text, 0);
+  std::int64_t pid = 0;
+  if (got > 0) std::from_chars(text, text + got, pid);
+  return pid;
+}
+
+}  // namespace
+
+Result<void> make_data_directory(const std::string& directory) {
+  std::error_code error;
+  if (std::filesystem::is_directory(directory, error)) {
+    if (access(directory.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+    return fail(ErrorCode::permission_denied, "data_not_writable",
+                fmt::format("cannot write to the data directory {}: {}; make it yours or choose another with --data",
+                            directory, std::strerror(errno)));
+  }
+  std::filesystem::path parent = std::filesystem::path(directory).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  if (!error && mkdir(directory.c_str(), 0700) != 0) error = std::error_code(errno, std::generic_category());
+  if (error) {
+    return fail(
+        ErrorCode::permission_denied, "data_not_writable",
+        fmt::format("cannot make the data directory {}: {}; choose another with --data", directory, error.message()));
+  }
+  return {};
+}
+
+Result<DataLock> DataLock::take(const std::string& directory) {
+  int descriptor = open(lock_path(directory).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return fail(ErrorCode::permission_denied, "data_not_writable",
+                fmt::format("cannot open {}: {}", lock_path(directory), std::strerror(errno)));
+  }
+  DataLock lock(descriptor);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    std::string who = fmt::format("process {}", written_pid(descriptor));
+    if (Result<ServerRecord> record = read_server_record(directory)) who += ", " + record->public_url;
+    return fail(ErrorCode::conflict, "data_in_use",
+                fmt::format("the data directory {} is in use by another server ({}); use that one, stop it, or choose "
+                            "another directory with --data",
+                            directory, who));
+  }
+  std::string pid = fmt::format("{}\n", getpid());
+  bool written = ftruncate(descriptor, 0) == 0 &&
+                 pwrite(descriptor, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  if (!written) {
+    return fail(ErrorCode::storage_full, "data_not_writable",
+                fmt::format("cannot write {}: {}", lock_path(directory), std::strerror(errno)));
+  }
+  return lock;
+}
+
+std::optional<std::int64_t> DataLock::holder(const std::string& directory) {
+  int descriptor = open(lock_path(directory).c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  DataLock probe(descriptor);
+  if (flock(descriptor, LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  return written_pid(descriptor);
+}
+
+DataLock::~DataLock() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,27 @@
+// What may be wrong with an installation, looked at from outside. Every finding says what to do about it.
+// Threads: value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "client/api_client.h"
+
+namespace shepherd {
+
+struct Finding {
+  enum class Level { ok, warn, fail };
+  Level level = Level::ok;
+  std::string subject;  // "database"
+  std::string text;
+  std::string advice;  // empty when all is well
+};
+
+std::vector<Finding> examine_data(const std::string& directory);  // directory, permissions, lock, disk
+Finding examine_database(const std::string& directory);           // reads every page
+std::vector<Finding> examine_machine();                           // clock, limits
+std::vector<Finding> examine_ports(const Config& config);         // when no server runs: are they free?
+std::vector<Finding> examine_server(ApiClient& client);           // when one runs: does it answer, is search behind?
+
+}  // namespace shepherd

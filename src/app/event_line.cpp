@@ -1,0 +1,127 @@
+#include "app/event_line.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/terminal_text.h"
+#include "client/json_source.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+json::object object_member(std::string_view event, std::string_view name) {
+  boost::system::error_code error;
+  json::value value = json::parse(json_member(event, name), error);
+  return !error && value.is_object() ? std::move(value.get_object()) : json::object();
+}
+
+std::string text_of(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+void describe_result(EventLine& line, std::string_view event) {
+  json::object output = object_member(event, "output");
+  const json::value* success = output.if_contains("success");
+  bool failed = success != nullptr && success->is_bool() && !success->get_bool();
+  line.word = failed ? "failed" : "done";
+  line.color = failed ? Color::red : Color::green;
+  std::string summary = text_of(output, "summary");
+  if (line.text.empty()) line.text = summary;
+}
+
+void describe_usage(EventLine& line, std::string_view event) {
+  json::object data = object_member(event, "data");
+  const json::value* cost = data.if_contains("costUSD");
+  boost::system::error_code error;
+  double usd = cost != nullptr && cost->is_number() ? cost->to_number<double>(error) : 0;
+  if (line.text.empty() && usd > 0) line.text = fmt::format("${:.4f} so far", usd);
+}
+
+void describe_status(EventLine& line, std::string_view event) {
+  std::string state = text_of(object_member(event, "data"), "state");
+  if (!state.empty() && line.text.find(state) == std::string::npos) {
+    line.text = line.text.empty() ? state : state + ": " + line.text;
+  }
+  line.color = state == "completed"                        ? Color::green
+               : state == "failed" || state == "timed_out" ? Color::red
+                                                           : Color::yellow;
+}
+
+struct Look {
+  std::string_view word;
+  Color color;
+};
+
+Look look_of(EventType type) {
+  switch (type) {
+    case EventType::session_start:
+      return {"session", Color::cyan};
+    case EventType::thinking:
+      return {"thinking", Color::dim};
+    case EventType::output:
+      return {"output", Color::plain};
+    case EventType::tool_call:
+      return {"call", Color::blue};
+    case EventType::tool_result:
+      return {"done", Color::green};
+    case EventType::error:
+      return {"error", Color::red};
+    case EventType::finding:
+      return {"finding", Color::magenta};
+    case EventType::usage:
+      return {"usage", Color::dim};
+    case EventType::status:
+      return {"status", Color::yellow};
+    case EventType::approval:
+      return {"approval", Color::yellow};
+    case EventType::log:
+      return {"log", Color::dim};
+    case EventType::result:
+      return {"result", Color::green};
+    case EventType::command:
+      return {"command", Color::magenta};
+    case EventType::command_result:
+      return {"answer", Color::magenta};
+    case EventType::message:
+      return {"message", Color::plain};
+    case EventType::eviction:
+      return {"eviction", Color::dim};
+    case EventType::other:
+      return {"", Color::plain};
+  }
+  return {"", Color::plain};
+}
+
+}  // namespace
+
+EventLine event_line(std::string_view event) {
+  EventLine line;
+  Result<EventView> view = parse_event(event);
+  if (!view) {
+    line.text = event;
+  } else {
+    line.sequence = view->sequence;
+    line.timestamp_ms = view->timestamp_ms;
+    auto [word, color] = look_of(view->type);
+    line.word = word.empty() ? view->type_name : std::string(word);
+    line.color = color;
+    line.text = view->summary;
+    if (view->type == EventType::tool_result) describe_result(line, event);
+    if (view->type == EventType::usage) describe_usage(line, event);
+    if (view->type == EventType::status) describe_status(line, event);
+    if (!view->tool.empty() && line.text.find(view->tool) == std::string::npos) {
+      line.text = line.text.empty() ? view->tool : view->tool + ": " + line.text;
+    }
+    if (view->late) line.text += " (late)";
+  }
+  line.word = cut_to(terminal_text(line.word, Lines::join), 9);
+  line.text = terminal_text(line.text, Lines::join);
+  return line;
+}
+
+}  // namespace shepherd

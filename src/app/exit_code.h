@@ -1,0 +1,27 @@
+// The exit codes of every command, in one place: scripts depend on them.
+// Threads: value.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace shepherd {
+
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,       // anything not below
+  usage = 2,        // the command line or the configuration is wrong
+  unreachable = 3,  // no server, or it cannot answer now: trying again may help
+  refused = 4,      // not signed in, or not allowed
+  not_found = 5,    // no such task, token or event
+  conflict = 6,     // it exists already with other content, or it has ended
+  task_failed = 7,  // watch: the task ended, but not as completed
+};
+
+ExitCode exit_code_of(const Error& error);
+
+// The table for --help.
+std::string exit_code_help();
+
+}  // namespace shepherd

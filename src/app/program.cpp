@@ -1,0 +1,125 @@
+#include "app/program.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/nearest_word.h"
+#include "app/version.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::string_view kServerGroup = "Running a server";
+constexpr std::string_view kUseGroup = "Watching and feeding tasks";
+constexpr std::string_view kCareGroup = "Taking care of it";
+
+std::string start_here() {
+  return "Start here:\n"
+         "  shepherd serve                                     # in one terminal\n"
+         "  shepherd tasks create \"Fix the login bug\"          # in another; prints the task's id\n"
+         "  shepherd post TASK --type log \"hello\"              # what an agent would report\n"
+         "  shepherd watch TASK                                # live\n\n"
+         "Environment:\n"
+         "  SHEPHERD_URL, SHEPHERD_TOKEN   the server and who you are; on the server's own machine neither is needed\n"
+         "  SHEPHERD_DATA                  the data directory (default ~/.local/share/shepherd)\n"
+         "  NO_COLOR                       no colour\n\n" +
+         exit_code_help();
+}
+
+void group(CLI::App& app, std::string_view title, const std::vector<std::string>& names) {
+  for (const std::string& name : names) app.get_subcommand(name)->group(std::string(title));
+}
+
+// The command that the user got as far as, e.g. "shepherd tasks create".
+std::string command_path(const CLI::App& app) {
+  std::string path = app.get_name();
+  const CLI::App* here = &app;
+  while (!here->get_subcommands().empty()) {
+    here = here->get_subcommands().front();
+    path += " " + here->get_name();
+  }
+  return path;
+}
+
+// CLI11's sentences end with a full stop or a second line; ours are one line with what to do.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  std::string help = fmt::format("; see \"{} --help\"", command_path(app));
+  if (app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+    std::string near = nearest_word(words.front(), names);
+    return fmt::format("there is no command \"{}\"{}{}", words.front(),
+                       near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), near.empty() ? help : "");
+  }
+  std::string message = error.what();
+  if (std::size_t line = message.find('\n'); line != std::string::npos) message.resize(line);
+  while (message.ends_with('.')) message.pop_back();
+  return message + help;
+}
+
+int finish(Context& context, ExitCode code) {
+  context.out.flush();
+  context.err.flush();
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+void build_command_line(CLI::App& app, Context& context) {
+  app.name("shepherd");
+  app.description("The control tower for AI agents: every step of every agent in a durable log, shown live.");
+  app.set_version_flag("--version", std::string("shepherd ") + kVersion, "Print the version");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(34);
+  app.footer(start_here());
+
+  add_serve_command(app, context);
+  add_tasks_command(app, context);
+  add_watch_command(app, context);
+  add_post_command(app, context);
+  add_search_command(app, context);
+  add_token_command(app, context);
+  add_export_command(app, context);
+  add_import_command(app, context);
+  add_backup_command(app, context);
+  add_doctor_command(app, context);
+  add_config_command(app, context);
+  add_completion_command(app, context);
+
+  group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
+  group(app, kUseGroup, {"tasks", "watch", "post", "search"});
+  group(app, kCareGroup, {"token", "export", "import", "completion"});
+}
+
+int run_program(int argc, const char* const* argv, Context& context) {
+  CLI::App app;
+  build_command_line(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    context.out.line(app.help());
+    return finish(context, ExitCode::ok);
+  } catch (const CLI::CallForVersion& version) {
+    context.out.line(version.what());
+    return finish(context, ExitCode::ok);
+  } catch (const CLI::ParseError& error) {
+    context.complain(usage_message(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+    return finish(context, ExitCode::usage);
+  }
+  if (!context.action) {
+    context.err.line(app.help());
+    return finish(context, ExitCode::usage);
+  }
+  Result<ExitCode> done = context.action();
+  if (!done) {
+    context.complain(done.error().message);
+    return finish(context, exit_code_of(done.error()));
+  }
+  return finish(context, *done);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,32 @@
+// Runs retention in the background: once a minute, step after step on a lane until nothing is due.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "fleet/indexer.h"
+#include "fleet/retention.h"
+#include "journal/journal.h"
+
+namespace shepherd {
+
+// Everything it is given must outlive its last step; stop() and then ending the lanes makes sure of that.
+// Threads: any.
+class RetentionLoop {
+ public:
+  RetentionLoop(Journal& journal, RetentionPolicy policy, const Clock& clock, Executor& lanes, Indexer* indexer);
+
+  void tick();  // starts a round when one is due
+  void stop();  // no new steps; one that is under way ends by itself
+
+ private:
+  struct Shared;
+  static void step(const std::shared_ptr<Shared>& shared);
+
+  std::shared_ptr<Shared> shared_;
+  std::int64_t next_ms_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,247 @@
+#include "app/server.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "access/access.h"
+#include "access/audit.h"
+#include "api/api.h"
+#include "app/data_lock.h"
+#include "app/exposure.h"
+#include "app/retention_loop.h"
+#include "app/version.h"
+#include "base/lanes.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "bus/bus.h"
+#include "client/find_server.h"
+#include "fleet/indexer.h"
+#include "fleet/process_metrics.h"
+#include "hub/hub.h"
+#include "journal/journal.h"
+#include "net/server.h"
+#include "store/search_sqlite/sqlite_search_index.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace shepherd {
+namespace {
+
+// One process: a commit concerns nobody but the search index.
+class IndexingBus final : public Bus {
+ public:
+  explicit IndexingBus(Indexer& indexer) : indexer_(indexer) {}
+  void publish(const Hint&) override { indexer_.wake(); }
+  void subscribe(std::function<void(const Hint&)>) override {}
+  bool connects_replicas() const override { return false; }
+
+ private:
+  Indexer& indexer_;
+};
+
+// A server bound to every address is reached on this machine by the loopback one.
+std::string local_url(std::string url) {
+  for (auto [any, loopback] : {std::pair{"://0.0.0.0:", "://127.0.0.1:"}, std::pair{"://[::]:", "://[::1]:"}}) {
+    if (std::size_t at = url.find(any); at != std::string::npos) {
+      url.replace(at, std::string_view(any).size(), loopback);
+    }
+  }
+  return url;
+}
+
+// Every connection is a descriptor, and the usual soft limit of 1,024 is for programs that use select().
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::size_t io_thread_count(const Config& config) {
+  if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMaxIoThreads);
+}
+
+ApiConfig api_config(const Config& config) {
+  ApiConfig api;
+  api.public_listener = {config.open.auth != "none", false, config.open.hosts, config.open.origins};
+  api.internal_listener = {config.internal.auth != "none", config.internal.trusted_network, config.internal.hosts, {}};
+  api.allow_token_parameter = config.allow_query_token;
+  api.metrics_open = config.metrics_open;
+  api.keep_detail = config.keep_detail;
+  api.redact = config.redact.enabled;
+  api.version = kVersion;
+  return api;
+}
+
+}  // namespace
+
+// In the order in which they are made; the other way round they end.
+struct Server::Parts {
+  Parts(const Config& given, DataLock taken) : config(given), lock(std::move(taken)), condense(given.condense) {}
+
+  Config config;
+  DataLock lock;
+  CondenseRules condense;
+  SystemClock clock;
+  SystemRandom random;
+  MetricRegistry metrics;
+  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<net::IoThreads> io;
+  std::unique_ptr<EventStore> store;
+  std::unique_ptr<SearchIndex> search;
+  std::unique_ptr<Indexer> indexer;
+  std::unique_ptr<Bus> bus;
+  std::unique_ptr<Hub> hub;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<RetentionLoop> retention;
+  std::optional<Redactor> redactor;
+  std::unique_ptr<Access> access;
+  std::unique_ptr<Audit> audit;
+  std::shared_ptr<const Principal> admin;
+  std::unique_ptr<Api> api;
+  std::unique_ptr<net::HttpServer> open;
+  std::unique_ptr<net::HttpServer> internal;
+
+  std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
+  Result<void> open_store();
+  Result<void> open_access();
+  Result<void> listen();
+  void stop();
+};
+
+Result<void> Server::Parts::open_store() {
+  Result<std::unique_ptr<SqliteStore>> opened = SqliteStore::open(file("shepherd.db"));
+  if (!opened) return fail(opened.error());
+  store = *std::move(opened);
+  auto heads = store->heads({""});
+  if (!heads) return fail(heads.error());
+  Result<std::unique_ptr<SearchIndex>> index = open_sqlite_search_index(file("search.db"), (*heads)[""]);
+  if (!index) return fail(index.error());
+  search = *std::move(index);
+  indexer = Indexer::start(*store, *search, metrics);
+  bus = std::make_unique<IndexingBus>(*indexer);
+  hub = std::make_unique<Hub>(clock, metrics);
+  lanes = std::make_unique<Lanes>("lane", kLanes);
+  journal = std::make_unique<Journal>(*store, *hub, *bus, *lanes, clock, metrics);
+  retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},
+                                              clock, *lanes, indexer.get());
+  return {};
+}
+
+Result<void> Server::Parts::open_access() {
+  Result<std::unique_ptr<Access>> tokens = Access::open(*journal, clock, random);
+  if (!tokens) return fail(tokens.error());
+  access = *std::move(tokens);
+  Result<std::string> secret = ensure_admin_token(*access, file(kAdminTokenFile));
+  if (!secret) return fail(secret.error());
+  Result<std::shared_ptr<const Principal>> principal = access->authenticate(*secret);
+  if (!principal) return fail(principal.error());
+  admin = *std::move(principal);
+  Result<std::unique_ptr<Audit>> written = Audit::open(config.data, metrics);
+  if (!written) return fail(written.error());
+  audit = *std::move(written);
+  return {};
+}
+
+Result<void> Server::Parts::listen() {
+  api = std::make_unique<Api>(ApiParts{*journal, search.get(), indexer.get(), *access, *audit, metrics, clock, random,
+                                       *redactor, condense, *lanes, api_config(config)});
+  io = std::make_unique<net::IoThreads>(io_thread_count(config));
+  auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
+    net::ListenOptions options;
+    options.address = port.listen;
+    options.tls = {port.tls_cert, port.tls_key};
+    options.max_connections = kMaxConnections;
+    options.name = name;
+    return net::HttpServer::listen(*io, std::move(options), handler, clock, metrics);
+  };
+  auto bound = bind(config.open, "public", api->public_handler());
+  if (!bound) return fail(bound.error());
+  open = *std::move(bound);
+  bound = bind(config.internal, "internal", api->internal_handler());
+  if (!bound) return fail(bound.error());
+  internal = *std::move(bound);
+  return {};
+}
+
+void Server::Parts::stop() {
+  if (open && internal) {
+    std::thread other([this] { internal->shutdown(kDrainDeadline.count()); });
+    open->shutdown(kDrainDeadline.count());
+    other.join();
+  } else if (open) {
+    open->shutdown(0);  // the other address could not be bound
+  }
+  if (retention) retention->stop();
+  if (journal) journal->drain();
+  internal.reset();
+  open.reset();
+  api.reset();    // waits for calls on their way, so lanes and journal still run
+  lanes.reset();  // joins: from here on nothing reads the store behind our back
+  if (io) io->stop();
+}
+
+Result<std::unique_ptr<Server>> Server::start(const Config& config) {
+  if (config.data.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_data_directory",
+                "no data directory: HOME is not set; give --data DIR or set SHEPHERD_DATA");
+  }
+  if (Result<void> safe = check_exposure(config); !safe) return fail(safe.error());
+  Result<Redactor> redactor = Redactor::create(config.redact);
+  if (!redactor) return fail(redactor.error());
+  if (Result<void> made = make_data_directory(config.data); !made) return fail(made.error());
+  Result<DataLock> lock = DataLock::take(config.data);
+  if (!lock) return fail(lock.error());
+  raise_descriptor_limit();
+
+  auto parts = std::make_unique<Parts>(config, *std::move(lock));
+  parts->redactor.emplace(*std::move(redactor));
+  register_process_metrics(parts->metrics);
+  std::unique_ptr<Server> server(new Server(std::move(parts)));  // from here on a failure stops what has started
+  Parts& made = *server->parts_;
+  if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
+  if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());
+  if (Result<void> listening = made.listen(); !listening) return fail(listening.error());
+  ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms()};
+  if (Result<void> written = write_server_record(config.data, record); !written) return fail(written.error());
+  return server;
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Server::~Server() {
+  std::remove(parts_->file(kServerRecordFile).c_str());
+  parts_->stop();
+}
+
+std::string Server::public_url() const {
+  return local_url(parts_->open->url());
+}
+
+std::string Server::internal_url() const {
+  return local_url(parts_->internal->url());
+}
+
+std::string Server::admin_token_file() const {
+  return parts_->file(kAdminTokenFile);
+}
+
+std::string Server::login_link() const {
+  if (parts_->config.open.auth == "none") return public_url();
+  return fmt::format("{}/login?code={}", public_url(), parts_->access->make_login_code(*parts_->admin));
+}
+
+void Server::tick() {
+  parts_->journal->tick();
+  parts_->retention->tick();
+}
+
+}  // namespace shepherd

@@ -1,0 +1,38 @@
+// The server: every part wired together. The only file that knows which store and index are used.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/config.h"
+#include "base/result.h"
+
+namespace shepherd {
+
+// start() takes the data directory's lock, opens the store, binds both addresses and announces itself in server.json;
+// what fails says what to do. The destructor stops: no new connections, streams told to come back later (1001), what
+// is queued committed, the store closed.
+// Threads: any; tick() from one.
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> start(const Config& config);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // As a client on this machine uses them.
+  std::string public_url() const;
+  std::string internal_url() const;
+  std::string admin_token_file() const;
+  // Signs a browser in as the admin, once; the plain address when no token is needed.
+  std::string login_link() const;
+
+  void tick();  // about every kServerTick
+
+ private:
+  struct Parts;
+  explicit Server(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace shepherd

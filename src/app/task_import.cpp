@@ -1,0 +1,191 @@
+#include "app/task_import.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <utility>
+
+#include "base/limits.h"
+#include "client/json_source.h"
+#include "model/task_fold.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+// What of a task's public object asks for it again. Not callbackURL: an import must not call anybody.
+constexpr std::string_view kCreationMembers[] = {
+    "id",       "namespace", "title",        "task",       "repo",   "agent",      "model",    "mode",   "runner",
+    "maxTurns", "labels",    "allowedTools", "mcpServers", "budget", "workflowID", "resumeOf", "timeout"};
+
+std::uint64_t stable_hash(std::string_view a, std::string_view b) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same on every machine and in every version
+  for (std::string_view text : {a, std::string_view("\n"), b}) {
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+// The event's own members, without braces: what the server numbered and stamped is left out.
+Result<std::string> members_of(std::string_view event) {
+  if (std::string_view body = body_of(event); !body.empty()) return std::string(body);
+  boost::system::error_code error;
+  json::value value = json::parse(event, error);
+  if (error || !value.is_object()) {
+    return fail(ErrorCode::invalid_argument, "bad_event", "is not a JSON object");
+  }
+  json::object object = std::move(value.get_object());
+  for (const char* own : {"sequence", "receivedAt", "producer", "late"}) object.erase(own);
+  std::string text = json::serialize(object);
+  return text.substr(1, text.size() - 2);
+}
+
+std::string with_type(std::string_view members, std::string_view type) {
+  json::object object = json::parse("{" + std::string(members) + "}").get_object();
+  object["type"] = type;
+  std::string text = json::serialize(object);
+  return text.substr(1, text.size() - 2);
+}
+
+bool same_event(std::string_view a, std::string_view b) {
+  Result<EventView> left = parse_event(a);
+  Result<EventView> right = parse_event(b);
+  return left && right && left->timestamp_ms == right->timestamp_ms && left->type_name == right->type_name &&
+         left->summary == right->summary && left->tool == right->tool;
+}
+
+}  // namespace
+
+Result<void> TaskImport::line(std::string_view text) {
+  std::string_view task = json_member(text, "task");
+  bool is_header = task.starts_with('{') && json_member(text, "type").empty();
+  if (is_header) return begin_task(task);
+  if (task_.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_task",
+                "comes before any {\"task\":{…}} line; is this a file that \"shepherd export\" wrote?");
+  }
+  return event(text);
+}
+
+Result<void> TaskImport::begin_task(std::string_view source) {
+  if (Result<void> done = finish(); !done) return done;
+  boost::system::error_code error;
+  json::value value = json::parse(source, error);
+  const json::object* given = error ? nullptr : value.if_object();
+  const json::value* id = given == nullptr ? nullptr : given->if_contains("id");
+  if (id == nullptr || !id->is_string()) {
+    return fail(ErrorCode::invalid_argument, "bad_task", "has a task without an id");
+  }
+  json::object body;
+  for (std::string_view name : kCreationMembers) {
+    const json::value* member = given->if_contains(name);
+    bool empty = member == nullptr || member->is_null() || (member->is_string() && member->get_string().empty());
+    if (!empty) body[name] = *member;
+  }
+  std::string task(id->get_string());
+  Result<CreatedTask> created = client_.create_task(json::serialize(body));
+  if (created) {
+    there_before_ = created->task.last_sequence;
+  } else if (created.error().reason == "task_exists") {
+    // Same id, other words: the log decides whether it is the same task.
+    Result<TaskView> known = client_.task(task);
+    if (!known) return fail(known.error());
+    there_before_ = known->last_sequence;
+  } else {
+    return fail(created.error());
+  }
+  task_ = std::move(task);
+  ++totals_.tasks;
+  return {};
+}
+
+Result<void> TaskImport::begin_log(std::string_view first_event) {
+  begun_ = true;
+  producer_ = fmt::format("import-{:016x}", stable_hash(task_, first_event));
+  if (there_before_ == 0) return {};
+  Result<LogPage> page = client_.events(task_, {{"after", "0"}, {"limit", "1"}});
+  if (!page) return fail(page.error());
+  std::string own = fmt::format("\"{}\"", producer_);
+  comparing_ = page->events.empty() || json_member(page->events.front(), "producer") != own;
+  return {};
+}
+
+Result<void> TaskImport::event(std::string_view source) {
+  ++totals_.events;
+  Result<std::string> members = members_of(source);
+  if (!members) return fail(members.error());
+  if (!begun_) {
+    if (Result<void> begun = begin_log(*members); !begun) return begun;
+  }
+  if (comparing_) return compare(source);
+
+  std::string_view type_source = json_member(source, "type");
+  std::string_view type_name = type_source.size() > 2 ? type_source.substr(1, type_source.size() - 2) : type_source;
+  EventType type = event_type(type_name);
+  if (type == EventType::command) return queue(with_type(*members, "imported_command"));
+  if (type == EventType::status && is_terminal(end_state_of(type, *members))) {
+    if (end_.empty()) {
+      end_ = *std::move(members);
+      return {};
+    }
+    return queue(with_type(*members, "imported_status"));
+  }
+  return queue(*members);
+}
+
+Result<void> TaskImport::compare(std::string_view source) {
+  if (page_used_ == page_.events.size()) {
+    Result<LogPage> page = client_.events(task_, {{"after", page_after_}, {"limit", std::to_string(kPostLines)}});
+    if (!page) return fail(page.error());
+    page_ = *std::move(page);
+    page_used_ = 0;
+    if (!page_.events.empty()) page_after_ = json_member(page_.events.back(), "sequence");
+  }
+  if (page_used_ < page_.events.size() && same_event(source, page_.events[page_used_])) {
+    ++page_used_;
+    return {};
+  }
+  return fail(ErrorCode::conflict, "other_log",
+              fmt::format("task {} is already here with another log; delete it first (shepherd tasks delete {})", task_,
+                          task_));
+}
+
+Result<void> TaskImport::queue(std::string_view members) {
+  batch_ += fmt::format(R"({{"sequence":{},)", ++number_);
+  batch_ += members;
+  batch_ += "}\n";
+  if (++batch_events_ >= kPostLines || batch_.size() >= kPostBytes) return post();
+  return {};
+}
+
+Result<void> TaskImport::post() {
+  if (batch_events_ == 0) return {};
+  Result<Posted> posted = client_.post_events(task_, batch_, producer_);
+  if (!posted) return fail(posted.error());
+  if (posted->sequence > there_before_) {
+    totals_.added += posted->sequence - there_before_;
+    there_before_ = posted->sequence;
+  }
+  batch_.clear();
+  batch_events_ = 0;
+  return {};
+}
+
+Result<void> TaskImport::finish() {
+  if (!end_.empty()) {
+    std::string end = std::exchange(end_, {});
+    if (Result<void> queued = queue(end); !queued) return queued;
+  }
+  if (Result<void> posted = post(); !posted) return posted;
+  task_.clear();
+  there_before_ = number_ = 0;
+  begun_ = comparing_ = false;
+  page_ = {};
+  page_used_ = 0;
+  page_after_ = "0";
+  return {};
+}
+
+}  // namespace shepherd

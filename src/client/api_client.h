@@ -1,0 +1,118 @@
+// The server's HTTP interface as typed, blocking calls.
+//
+// An error answer becomes an Error with the server's own code as `reason`, its message, and its other members as
+// fields. A server that cannot be reached is unavailable/unreachable; nothing is retried here, because only the caller
+// knows whether it wants to wait.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "client/find_server.h"
+#include "client/task_view.h"
+#include "net/client.h"
+
+namespace shepherd {
+
+// Parameters parameters in order; values are encoded by the client.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+std::string query_text(const Parameters& query);     // "?a=1&b=2", or "" when empty
+std::string percent_encoded(std::string_view text);  // for path segments and query values
+
+// Adds to an error of the connection itself what to do about it.
+Error with_connection_advice(Error error);
+
+struct TaskList {
+  std::vector<TaskView> tasks;
+  std::string next;  // target of the next page, from the Link header; empty: this was the last one
+};
+
+struct LogPage {
+  std::vector<std::string> events;  // JSON of each, as the server sent it
+};
+
+struct Posted {
+  std::uint64_t sequence = 0;           // the log's last number
+  std::uint64_t producer_sequence = 0;  // the producer's highest
+};
+
+struct CreatedTask {
+  TaskView task;
+  bool existed = false;
+};
+
+struct SearchHit {
+  std::string task;
+  std::uint64_t sequence = 0;
+  std::string timestamp, type, summary;
+  std::string snippet;  // the text around the match
+};
+struct SearchAnswer {
+  std::vector<SearchHit> hits;  // newest first
+  std::uint64_t indexed_through = 0;
+  std::string json;  // the whole answer
+};
+
+struct TokenRequest {
+  std::string name, scope, task;
+  std::int64_t expires_seconds = 0;  // 0: the server's default
+};
+
+// Threads: caller.
+class ApiClient {
+ public:
+  static Result<ApiClient> create(Destination destination, net::ClientTls tls = {});
+
+  // `body` is a creation request as in POST /api/v1/tasks.
+  Result<CreatedTask> create_task(std::string_view body, const std::string& idempotency_key = "");
+  Result<TaskList> tasks(const Parameters& filters);
+  Result<TaskList> next_tasks(const std::string& target);  // TaskList::next
+  Result<TaskView> task(std::string_view id);
+  Result<TaskView> patch_task(std::string_view id, std::string_view body);
+  Result<void> delete_task(std::string_view id);
+
+  // One page of a log, ascending: after, before, tail, types, limit, detail.
+  Result<LogPage> events(std::string_view task, const Parameters& query);
+  // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget.
+  Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "");
+
+  Result<SearchAnswer> search(std::string_view query, const Parameters& more = {});
+
+  // These answer the server's JSON.
+  Result<std::string> whoami();
+  Result<std::string> tokens();
+  Result<std::string> create_token(const TokenRequest& request);
+  Result<void> revoke_token(std::string_view id);
+  Result<std::string> login_link();  // a URL for a browser, good once
+
+  const Destination& destination() const { return destination_; }
+
+ private:
+  enum class Port { open, internal };
+  struct Call {
+    std::string_view method = "GET";
+    std::string target;
+    std::string_view body = {};
+    std::string_view content_type = {};
+    net::HeaderList headers = {};
+    Port port = Port::open;
+  };
+
+  ApiClient(Destination destination, net::HttpClient open, net::HttpClient internal);
+  Result<net::ClientResponse> send(Call call);
+  Result<std::string> body_of_answer(Call call);
+  Result<TaskList> task_list(std::string target);
+
+  Destination destination_;
+  net::HttpClient open_;
+  net::HttpClient internal_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,103 @@
+// Follows one task, or all of them, over a WebSocket, and resumes from its cursor by itself when the server restarts or
+// the network goes away. The listener sees every event once and in order, whatever happens in between.
+//
+// Ends when the task is complete, when the listener or stop() says so, or with an Error that trying again would not
+// change: unknown task, bad token, a close code of 4100-4199, or a server that keeps leaving the same hole
+// (internal/broken_sequence). A server that cannot be reached at the first try is such an Error too; once connected,
+// the client tries for ever, with a jittered and growing pause.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "client/find_server.h"
+#include "client/log_cursor.h"
+#include "net/client.h"
+
+namespace shepherd {
+
+struct LiveOptions {
+  std::string task;                    // empty: all tasks, from now or from `cursor`
+  std::optional<std::uint64_t> after;  // one task: the last number seen
+  std::uint64_t tail = 0;              // one task, without `after`: begin with the newest N
+  std::string cursor;                  // all tasks: where an earlier follower stopped
+  std::string types;                   // comma-separated; empty: all
+};
+
+enum class LiveState {
+  connected,     // replaying what is already there
+  live,          // caught up: what comes now is new
+  disconnected,  // trying again
+};
+
+struct LiveChange {
+  LiveState state = LiveState::connected;
+  std::string why;           // disconnected: for a person
+  std::int64_t down_ms = 0;  // connected again: how long the connection was gone; 0 at the first connect
+};
+
+// Called on the thread that runs the client.
+class LiveListener {
+ public:
+  virtual ~LiveListener() = default;
+  virtual bool on_event(std::string_view task, std::uint64_t sequence, std::string_view event) = 0;  // false: stop
+  virtual void on_gap(std::string_view task, std::uint64_t from, std::uint64_t to) = 0;
+  virtual void on_state(const LiveChange& change) = 0;
+  virtual void on_complete(std::string_view task, std::string_view data) = 0;  // data of task_complete
+};
+
+// Where the server is; asked again before every connection, because a restarted server may have another port.
+using Locate = std::function<Result<Destination>()>;
+
+// Threads: caller; stop() from any.
+class LiveClient {
+ public:
+  LiveClient(Locate locate, LiveOptions options, const Clock& clock, Random& random, net::ClientTls tls = {});
+
+  // Blocks until the end. True: the task is complete; false: stopped.
+  Result<bool> run(LiveListener& listener);
+  void stop() EXCLUDES(mutex_);
+
+ private:
+  enum class Outcome { go_on, complete, stopped, reconnect };
+
+  Result<net::WebSocketClient> connect();
+  Result<Outcome> follow(net::WebSocketClient& socket, LiveListener& listener);
+  Result<Outcome> take(std::string_view message, LiveListener& listener);
+  Result<Outcome> take_event(std::string_view message, LiveListener& listener);
+  Result<Outcome> judge(LogCursor::Step step);
+  Result<Outcome> after_close(const net::WebSocketClient& socket, const Error& error);
+  LogCursor& cursor_of(std::string_view task);
+  void note_position(std::string_view message, std::string_view data);
+  std::string target() const;
+  bool pause() EXCLUDES(mutex_);  // false: stopped meanwhile
+  bool stopping() EXCLUDES(mutex_);
+
+  Locate locate_;
+  LiveOptions options_;
+  const Clock& clock_;
+  Random& random_;
+  net::ClientTls tls_;
+
+  LogCursor cursor_;                                   // one task
+  std::unordered_map<std::string, LogCursor> others_;  // all tasks
+  std::string position_;                               // all tasks: the newest opaque cursor
+  std::optional<Destination> destination_;
+  std::string why_;   // of the newest disconnect
+  int failures_ = 0;  // since something arrived
+  int holes_ = 0;     // since an event was taken
+
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shepherd
