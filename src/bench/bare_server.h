@@ -1,0 +1,68 @@
+// The limit of the machine: the least that a server must do to hand posted events to WebSocket consumers. One thread,
+// one epoll, no storage, no authentication, no look into the JSON; it only wraps each event as Shepherd does, so that
+// the same bytes go out, and sends what has gathered once per turn of its loop.
+//
+//   POST /{channel}   NDJSON; answered at once
+//   GET /{channel}    WebSocket upgrade; from now on
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/poller.h"
+
+namespace shepherd::bench {
+
+// Owns the listening socket and its connections.
+// Threads: caller, except that stop() may come from any thread or from a signal.
+class BareServer {
+ public:
+  // Listens on a free port of 127.0.0.1. unavailable/no_port.
+  static Result<BareServer> listen();
+  BareServer(BareServer&& other) noexcept;
+  BareServer& operator=(BareServer&&) = delete;
+  ~BareServer();
+
+  std::uint16_t port() const { return port_; }
+  void run();  // until stop()
+  void stop();
+
+ private:
+  struct Channel {
+    std::string log;  // frames that somebody may still need
+    std::uint64_t sequence = 0;
+    std::vector<int> subscribers;  // descriptors
+    bool changed = false;
+  };
+  struct Connection {
+    std::string in;
+    Channel* channel = nullptr;  // of a subscriber
+    std::size_t offset = 0;      // into the channel's log: what it has been sent
+    bool watching_write = false;
+    bool open = false;
+  };
+
+  BareServer(int listener, int wake, std::uint16_t port) : listener_(listener), wake_(wake), port_(port) {}
+  void accept_all(Poller& poller);
+  void on_ready(Poller& poller, int fd);
+  bool take_request(Poller& poller, int fd);  // false: not complete yet
+  void append_events(Channel& channel, std::string_view name, std::string_view body);
+  void send_log(Poller& poller, int fd);
+  void watch(Poller& poller, int fd, bool write);
+  void flush(Poller& poller);
+  void cut(Channel& channel);
+  void drop(Poller& poller, int fd);
+
+  int listener_, wake_;
+  std::uint16_t port_;
+  std::vector<Connection> connections_;  // by descriptor
+  std::map<std::string, Channel, std::less<>> channels_;
+  std::vector<Channel*> changed_;
+  std::vector<char> buffer_ = std::vector<char>(256 * 1024);
+};
+
+}  // namespace shepherd::bench

@@ -1,0 +1,30 @@
+// Plain requests beside the load: making tasks, reading metrics and pages. Waits for the answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/link.h"
+
+namespace shepherd::bench {
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string target;
+  std::string headers = {};  // each with its line end
+  std::string body = {};
+};
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+};
+
+// All of them over a few connections, the answers in the requests' order. unavailable when a connection ends or the
+// time is over; a status is never an error.
+// Threads: caller.
+Result<std::vector<HttpAnswer>> http_calls(const Address& at, const std::vector<HttpRequest>& requests,
+                                           std::size_t connections = 16, double seconds = 60);
+Result<HttpAnswer> http_call(const Address& at, const HttpRequest& request, double seconds = 60);
+
+}  // namespace shepherd::bench

@@ -1,0 +1,15 @@
+// What a process costs, from /proc: its own use and that of its living children (nginx works in one).
+// 0 for a process that is gone.
+// Threads: any.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace shepherd::bench {
+
+double cpu_seconds(pid_t pid);
+std::uint64_t rss_bytes(pid_t pid);
+
+}  // namespace shepherd::bench

@@ -1,0 +1,60 @@
+// One scenario: a question about the server, measured by a few loads and reported as rows.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/bench.h"
+#include "bench/cores.h"
+#include "bench/launch.h"
+#include "bench/load.h"
+#include "bench/report.h"
+#include "bench/shepherd_server.h"
+#include "bench/target.h"
+
+namespace shepherd::bench {
+
+// What every scenario gets. Threads: caller.
+struct Bench {
+  const BenchOptions& options;
+  Report& report;
+  const ScratchDirectory& scratch;
+  int directories = 0;
+
+  int rounds() const { return options.quick ? 1 : 3; }  // where ratios are judged
+  // Measured seconds of one run.
+  double seconds(double usual) const;
+  double warmup() const { return options.quick ? 0.2 : 0.5; }
+  std::filesystem::path new_directory(const std::string& name);
+  Result<ShepherdServer> start_server(bool tls = false, int core = -1);
+};
+
+// Puts the tool on its core for as long as it lives.
+class PinnedTool {
+ public:
+  explicit PinnedTool(int core) { run_on_core(core); }
+  ~PinnedTool() { run_on_core(-1); }
+  PinnedTool(const PinnedTool&) = delete;
+  PinnedTool& operator=(const PinnedTool&) = delete;
+};
+
+// Plans and runs one load of this shape.
+Result<LoadResult> run_shape(Target& target, const Shape& shape, double warmup_seconds, double seconds);
+
+// The run whose rate is in the middle. Defects of all runs are added up in it.
+LoadResult median_run(std::vector<LoadResult> runs, double LoadResult::* rate);
+double median(std::vector<double> values);
+
+// The row of a load; `rate` is what it is about.
+Row load_row(std::string id, std::string title, const LoadResult& result, double LoadResult::* rate);
+
+Result<void> measure_single_posts(Bench& bench);
+Result<void> measure_batches(Bench& bench);
+Result<void> measure_fanout(Bench& bench);
+Result<void> measure_latency(Bench& bench);
+Result<void> measure_idle(Bench& bench);
+Result<void> measure_replay(Bench& bench);
+
+}  // namespace shepherd::bench
