@@ -1,0 +1,61 @@
+# Everything a developer or a continuous-integration machine runs. Each target installs what it needs, can be repeated,
+# and is quick the second time. `make` alone lists them.
+
+ARGS ?=
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint asan tsan fuzz bench clean packages packages-test
+MAKEFLAGS += --no-builtin-rules
+
+help: ## Shows this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+packages:
+	@tools/install-packages build
+packages-test:
+	@tools/install-packages build test
+
+# Ninja configures again by itself when a CMakeLists changes, but does not know about presets.
+build/%/build.ninja: CMakePresets.json
+	cmake --preset $*
+	@touch $@
+
+run: build ## Builds and starts the server; ARGS="--listen 127.0.0.1:9000" are passed on
+	@echo "Starting Shepherd. Open the login link below in a browser, or try: build/bin/shepherd tasks"
+	@exec build/bin/shepherd serve $(ARGS)
+
+build: packages build/release/build.ninja ## Builds the release program: build/bin/shepherd
+	@cmake --build --preset release --parallel $(JOBS)
+	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
+
+# Everything is built before the tests start, so that no test competes with a compiler.
+test: packages-test build/dev/build.ninja ## Builds and runs every test and check
+	@tools/make-venv
+	@cmake --build --preset dev --parallel $(JOBS)
+	@tools/run-preset --build-only fuzz
+	@tools/run-preset --build-only tsan
+	@tools/run-preset --build-only asan-ubsan
+	@ctest --preset dev --parallel $(JOBS)
+
+lint: packages-test build/dev/build.ninja ## Checks format, layers, clang-tidy and lock annotations
+	@ctest --preset dev --label-regex checks
+
+asan: packages-test build/asan-ubsan/build.ninja ## Runs every C++ test with address and undefined-behaviour sanitizers
+	@cmake --build --preset asan-ubsan --parallel $(JOBS)
+	@ctest --preset asan-ubsan --label-exclude 'checks|e2e|sanitizers|fuzz' --parallel $(JOBS)
+
+tsan: packages-test build/tsan/build.ninja ## Runs every C++ test with the thread sanitizer
+	@cmake --build --preset tsan --parallel $(JOBS)
+	@ctest --preset tsan --label-exclude 'checks|e2e|sanitizers|fuzz' --parallel $(JOBS)
+
+fuzz: packages-test ## Fuzzes every target for FUZZ_SECONDS (600); keeps what it finds in build/fuzz
+	@tools/run-preset fuzz --seconds $(FUZZ_SECONDS)
+
+bench: build ## Measures against the targets and the servers beside it (bench/README.md)
+	@tools/install-packages bench
+	@bench/run $(ARGS)
+
+clean: ## Removes everything that was built
+	rm -rf build

@@ -1,0 +1,71 @@
+"""Rules about files: length, names, paths of somebody's machine, the Threads line, and bounds that nobody uses."""
+
+import re
+import sys
+from pathlib import Path
+
+import source_tree
+
+LONGEST = 600
+BANNED = re.compile(r"(^|[_.-])(manager|helper|helpers|util|utils|common)([_.-]|$)", re.IGNORECASE)
+TEXT = (".h", ".cpp", ".py", ".md", ".txt", ".cmake", ".json", ".yaml", ".yml", ".sh", ".html", ".css", ".js", ".ts",
+        "Makefile", ".service", ".toml")
+# Home directories and work trees: a path that exists on one machine only.
+MACHINE_PATH = re.compile(r"(?<![\w.}/:-])/(?:home/[a-z]|root/|work/|Users/[A-Z])")
+
+
+def too_long(root):
+    for path in source_tree.files(root, ".h", ".cpp", ".py", ".cmake", ".ts", ".js"):
+        lines = path.read_text(errors="replace").count("\n")
+        if lines > LONGEST:
+            yield f"{path.relative_to(root)}: {lines} lines; over {LONGEST} a file holds more than one idea"
+
+
+def badly_named(root):
+    for path in source_tree.files(root):
+        for part in path.relative_to(root).parts:
+            if BANNED.search(part):
+                yield f"{path.relative_to(root)}: '{part}' names no idea; say what it does"
+
+
+def machine_paths(root):
+    for path in source_tree.files(root, *TEXT):
+        if source_tree.is_test(path.relative_to(root)):
+            continue  # tests make up paths as they make up everything else
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if MACHINE_PATH.search(line):
+                yield f"{path.relative_to(root)}:{number}: a path of one machine: {line.strip()[:100]}"
+
+
+def threads_unsaid(root):
+    for path in source_tree.files(root / "src", ".h"):
+        if not source_tree.is_test(path.relative_to(root)) and "Threads:" not in path.read_text(errors="replace"):
+            yield f"{path.relative_to(root)}: no 'Threads:' line; say who may call it"
+
+
+def unused_limits(root):
+    limits = root / "src" / "base" / "limits.h"
+    if not limits.exists():
+        return
+    text = limits.read_text()
+    rest = "\n".join(re.sub(r"//[^\n]*", "", p.read_text(errors="replace"))
+                     for p in source_tree.files(root / "src", ".h", ".cpp")
+                     if p != limits and not source_tree.is_test(p.relative_to(root)))
+    for name in re.findall(r"constexpr\s+[\w:<>]+\s+(k\w+)", text):
+        word = re.compile(rf"\b{name}\b")
+        if not word.search(rest) and len(word.findall(text)) < 2:
+            yield f"src/base/limits.h: {name} is used nowhere; a bound that nobody keeps is no bound"
+
+
+def problems(root):
+    return [p for rule in (too_long, badly_named, machine_paths, threads_unsaid, unused_limits) for p in rule(root)]
+
+
+def main():
+    found = problems(Path(sys.argv[1]).resolve())
+    print("\n".join(found) if found else "files keep the rules")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Every #include of another module must be among the DEPS that its CMakeLists declares.
+
+CMake refuses a dependency on a higher layer; this check refuses an include that CMake was not told about, so the
+declared picture is the real one. Only src/net's own sources may include Boost.Beast, which is slow to compile.
+"""
+
+import sys
+from pathlib import Path
+
+import source_tree
+
+
+def problems(root):
+    source = root / "src"
+    by_folder = source_tree.modules(source)
+    found = []
+    if not by_folder:
+        return [f"{source}: no shepherd_module() found"]
+    for path in source_tree.files(source, ".h", ".cpp"):
+        where = path.relative_to(root)
+        module = source_tree.module_of(path, by_folder)
+        if module is None:
+            found.append(f"{where}: belongs to no module; declare its folder with shepherd_module()")
+            continue
+        allowed = {module.name, *module.deps}
+        if source_tree.is_test(where):
+            allowed |= set(module.test_deps)
+        for line, quoted, name in source_tree.includes(path):
+            if name.startswith("boost/beast") and not (path.parent == source / "net" and path.suffix == ".cpp"):
+                found.append(f"{where}:{line}: Boost.Beast may be included only by src/net/*.cpp")
+            if not quoted:
+                continue
+            target = source / name
+            if not target.exists():
+                if (path.parent / name).exists():
+                    found.append(f'{where}:{line}: include "{name}" by its path from src')
+                continue  # a generated or third-party header; the compiler finds it or fails
+            other = source_tree.module_of(target, by_folder)
+            if other is not None and other.name not in allowed:
+                found.append(f"{where}:{line}: {module.name} includes {name}, but {other.name} is not in its DEPS")
+    return found
+
+
+def main():
+    found = problems(Path(sys.argv[1]).resolve())
+    print("\n".join(found) if found else "every include is a declared dependency")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""The checks can fail: each is given a small tree that breaks its rule, and one that keeps it."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_files
+import check_layers
+
+ROOT = Path(__file__).resolve().parents[2]
+MACHINE = "/" + "home/somebody/x"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = Path(directory.name)
+        self.write("src/base/CMakeLists.txt", "shepherd_module(NAME base LAYER 0)\n")
+        self.write("src/base/clock.h", "// Threads: any.\n")
+        self.write("src/model/CMakeLists.txt", "shepherd_module(NAME model LAYER 1 DEPS base LIBS fmt::fmt)\n")
+        self.write("src/model/event.h", '// Threads: value.\n#include "base/clock.h"\n#include <string>\n')
+        self.write("src/hub/CMakeLists.txt", "shepherd_module(NAME hub LAYER 2 DEPS model TEST_DEPS base)\n")
+        self.write("src/hub/hub.h", '// Threads: any.\n#include "model/event.h"\n')
+        self.write("src/hub/hub_test.cpp", '#include "base/clock.h"\n')
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def assert_one(self, problems, *words):
+        self.assertEqual(len(problems), 1, problems)
+        for word in words:
+            self.assertIn(word, problems[0])
+
+
+class Layers(Tree):
+    def test_declared_includes_pass(self):
+        self.assertEqual(check_layers.problems(self.root), [])
+
+    def test_upward_include(self):
+        self.write("src/model/bad.cpp", '#include "hub/hub.h"\n')
+        self.assert_one(check_layers.problems(self.root), "src/model/bad.cpp:1", "hub is not in its DEPS")
+
+    def test_transitive_include_is_not_enough(self):
+        self.write("src/hub/bad.cpp", '// x\n#include "base/clock.h"\n')
+        self.assert_one(check_layers.problems(self.root), "src/hub/bad.cpp:2", "base is not in its DEPS")
+
+    def test_adapter_is_its_own_module(self):
+        self.write("src/store/CMakeLists.txt", "shepherd_module(NAME store LAYER 2 DEPS base)\n")
+        self.write("src/store/sqlite/CMakeLists.txt", "shepherd_module(NAME store_sqlite LAYER 3 DEPS store)\n")
+        self.write("src/store/sqlite/open.h", "// Threads: any.\n")
+        self.write("src/store/bad.cpp", '#include "store/sqlite/open.h"\n')
+        self.assert_one(check_layers.problems(self.root), "store_sqlite is not in its DEPS")
+
+    def test_beast_outside_net(self):
+        self.write("src/hub/bad.cpp", "#include <boost/beast/http.hpp>\n")
+        self.assert_one(check_layers.problems(self.root), "Boost.Beast")
+
+    def test_beast_in_a_net_header(self):
+        self.write("src/net/CMakeLists.txt", "shepherd_module(NAME net LAYER 1 DEPS base)\n")
+        self.write("src/net/session.cpp", "#include <boost/beast/core.hpp>\n")
+        self.assertEqual(check_layers.problems(self.root), [])
+        self.write("src/net/session.h", "#include <boost/beast/core.hpp>\n")
+        self.assert_one(check_layers.problems(self.root), "src/net/session.h:1")
+
+    def test_file_outside_every_module(self):
+        self.write("src/stray/x.cpp", "\n")
+        self.assert_one(check_layers.problems(self.root), "belongs to no module")
+
+
+class Configure(Tree):
+    """cmake/module.cmake itself refuses what points upward."""
+
+    def configure(self, model_deps):
+        self.write("src/model/CMakeLists.txt", f"shepherd_module(NAME model LAYER 1 DEPS {model_deps})\n")
+        self.write("src/hub/CMakeLists.txt", "shepherd_module(NAME hub LAYER 2 DEPS base)\n")
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(tiny LANGUAGES NONE)\n"
+                   f"include({ROOT}/cmake/module.cmake)\n"
+                   "add_subdirectory(src/base)\nadd_subdirectory(src/hub)\nadd_subdirectory(src/model)\n")
+        (self.root / "src/hub/hub_test.cpp").unlink()
+        return subprocess.run(["cmake", "-S", self.root, "-B", self.root / "out"], capture_output=True, text=True)
+
+    def test_downward(self):
+        result = self.configure("base")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_upward(self):
+        result = self.configure("base hub")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("layering: model (layer 1) may not depend on hub (layer 2)", " ".join(result.stderr.split()))
+
+    def test_unknown(self):
+        result = self.configure("nothing")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("nothing", result.stderr)
+
+
+class Files(Tree):
+    def test_clean_tree(self):
+        self.assertEqual(check_files.problems(self.root), [])
+
+    def test_long_file(self):
+        self.write("src/hub/long.cpp", "\n" * 601)
+        self.assert_one(check_files.problems(self.root), "src/hub/long.cpp", "601 lines")
+
+    def test_banned_names(self):
+        for name in ("src/hub/hub_manager.cpp", "src/hub/utils.cpp", "tools/common.py"):
+            self.write(name, "\n")
+            self.assert_one(check_files.problems(self.root), name)
+            (self.root / name).unlink()
+        self.write("src/hub/utility_rooms.cpp", "\n")
+        self.assertEqual(check_files.problems(self.root), [])
+
+    def test_machine_path(self):
+        self.write("README.md", f"see {MACHINE}\n")
+        self.assert_one(check_files.problems(self.root), "README.md:1")
+
+    def test_threads_line(self):
+        self.write("src/hub/quiet.h", "#pragma once\n")
+        self.assert_one(check_files.problems(self.root), "src/hub/quiet.h", "Threads:")
+
+    def test_unused_limit(self):
+        self.write("src/base/limits.h", "// Threads: value.\ninline constexpr int kUsed = 1;\n"
+                   "inline constexpr std::chrono::milliseconds kIdle{2};\n")
+        self.write("src/hub/use.cpp", "int x = kUsed;  // unlike kIdle\n")
+        self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
+        self.assert_one(check_files.problems(self.root), "kIdle")
+
+
+class Tidy(Tree):
+    """clang-tidy also sees the lock annotations."""
+
+    SOURCE = """#include "base/mutex.h"
+namespace shepherd {
+class Box {
+ public:
+  int peek() { %s return value_; }
+ private:
+  Mutex mutex_;
+  int value_ GUARDED_BY(mutex_) = 0;
+};
+int look() { Box box; return box.peek(); }
+}  // namespace shepherd
+"""
+
+    def run_tidy(self, body):
+        (self.root / "src/base/mutex.h").write_text((ROOT / "src/base/mutex.h").read_text())
+        self.write("src/base/box.cpp", self.SOURCE % body)
+        self.write(".clang-tidy", (ROOT / ".clang-tidy").read_text())
+        self.write("build/compile_commands.json", f'[{{"directory": "{self.root}", "file": "src/base/box.cpp", '
+                   f'"command": "c++ -std=c++23 -I{self.root}/src -c src/base/box.cpp"}}]')
+        return subprocess.run(["python3", "-B", ROOT / "tests/checks/check_tidy.py", self.root, "--build",
+                               self.root / "build"], capture_output=True, text=True)
+
+    def test_unguarded_read(self):
+        result = self.run_tidy("")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("thread-safety", result.stdout)
+
+    def test_guarded_read_and_its_stamp(self):
+        self.assertIn("1 files looked at, 0 with findings", self.run_tidy("MutexLock lock(mutex_);").stdout)
+        self.assertIn("0 files looked at", self.run_tidy("MutexLock lock(mutex_);").stdout)
+        self.assertIn("1 files looked at", self.run_tidy("MutexLock held(mutex_);").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

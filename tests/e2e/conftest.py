@@ -1,0 +1,69 @@
+import os
+
+import pytest
+
+import server as server_module
+from server import Server
+from tasks import new_task
+
+
+def pytest_sessionstart(session):
+    if not server_module.BINARY or not os.access(server_module.BINARY, os.X_OK):
+        pytest.exit("set SHEPHERD_BIN to the shepherd program to test", returncode=2)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows the end of its servers' logs."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.when == "call" and report.failed:
+        for value in item.funcargs.values():
+            if isinstance(value, Server):
+                report.sections.append(("server log", value.log()))
+
+
+@pytest.fixture
+def make_server(tmp_path):
+    """Makes servers that end with the test."""
+    made = []
+
+    def make(name="data", **options):
+        made.append(Server(tmp_path / name, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.kill()
+
+
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("server") / "data").start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def server(shared_server):
+    """One server for the tests of a file; it must survive each of them."""
+    yield shared_server
+    assert shared_server.alive(), f"the server ended during the test\n{shared_server.log()}"
+
+
+@pytest.fixture
+def api(server):
+    with server.api() as client:
+        yield client
+
+
+@pytest.fixture
+def runner(server):
+    with server.runner() as client:
+        yield client
+
+
+@pytest.fixture
+def task(api):
+    """A fresh external task's id."""
+    return new_task(api)

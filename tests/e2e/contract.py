@@ -1,0 +1,75 @@
+"""Checks every JSON text the server sends against the published schemas in docs/schemas."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+from referencing import Registry, Resource
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
+
+
+def _load():
+    texts = {p.name.removesuffix(".schema.json"): json.loads(p.read_text()) for p in SCHEMAS.glob("*.schema.json")}
+    registry = Registry()
+    for name, schema in texts.items():
+        resource = Resource.from_contents(schema)
+        registry = registry.with_resource(f"{name}.schema.json", resource)
+        if "$id" in schema:
+            registry = registry.with_resource(schema["$id"], resource)
+    return {name: jsonschema.Draft202012Validator(schema, registry=registry,
+                                                  format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+            for name, schema in texts.items()}
+
+
+_validators = _load()
+
+
+def validate(kind, value):
+    """Fails the test when value is not what docs/schemas/<kind>.schema.json describes."""
+    assert kind in _validators, f"docs/schemas/{kind}.schema.json is missing"
+    error = jsonschema.exceptions.best_match(_validators[kind].iter_errors(value))
+    assert error is None, f"not a valid {kind}: {error.json_path}: {error.message}\n{json.dumps(value)[:2000]}"
+
+
+def _array_of(kind):
+    def check(value):
+        assert isinstance(value, list)
+        for each in value:
+            validate(kind, each)
+
+    return check
+
+
+# What a successful answer to a path holds.
+_ANSWERS = [
+    (re.compile(r"^/api/v1/tasks$"), {"GET": _array_of("task"), "POST": lambda v: validate("task", v)}),
+    (re.compile(r"^/api/v1/tasks/[^/]+$"), {"GET": lambda v: validate("task", v), "PATCH": lambda v: validate("task", v)}),
+]
+
+
+def check_response(response):
+    """An httpx response hook."""
+    response.read()
+    media = response.headers.get("content-type", "").split(";")[0]
+    path = response.request.url.path
+    if response.status_code >= 400:
+        assert media == "application/problem+json", f"{response.status_code} of {path} is {media!r}: {response.text[:300]}"
+        value = response.json()
+        validate("problem", value)
+        assert value["status"] == response.status_code
+        return
+    if media != "application/json":
+        return
+    value = response.json()
+    for pattern, by_method in _ANSWERS:
+        if pattern.match(path) and response.request.method in by_method:
+            by_method[response.request.method](value)
+
+
+def check_message(message):
+    """One message of a stream, in its WebSocket form."""
+    validate("stream-message", message)
+    if message["type"] == "task_event":
+        validate("event", message["data"])

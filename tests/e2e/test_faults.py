@@ -1,0 +1,272 @@
+"""What goes wrong around the server: disks, files, ports, other processes. Each says what happened and what to do, and
+nothing is acknowledged that is not stored."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+
+import httpx
+import pytest
+
+from server import DidNotStart
+from tasks import new_task, note, post_events
+
+
+def database(server):
+    (path,) = [p for p in server.data.glob("*.db") if "search" not in p.name]
+    return path
+
+
+def log_of(server, task):
+    found = []
+    with server.api() as api:
+        while True:
+            answer = api.get(f"/api/v1/tasks/{task}/events", params={"after": len(found), "limit": 5000})
+            events = answer.json()["events"]
+            if not events:
+                return [e["summary"] for e in found]
+            found += events
+
+
+def refuses_to_start(server, *words):
+    with pytest.raises(DidNotStart) as refused:
+        server.start()
+    assert refused.value.code not in (0, None) and refused.value.code > 0, refused.value
+    text = refused.value.text.lower()
+    for word in words:
+        assert word in text, refused.value.text
+    assert "terminate called" not in text and "broken invariant" not in text
+
+
+# --- starting ---
+
+def test_port_taken(make_server):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        refuses_to_start(make_server(listen=address), address, "use")
+        refuses_to_start(make_server(name="other", internal=address), address, "use")
+
+
+def test_data_directory_in_use(make_server):
+    first = make_server().start()
+    second = make_server()
+    refuses_to_start(second, str(second.data).lower(), "use")
+    assert first.alive()
+    with first.api() as api:
+        assert api.get("/api/v1/tasks").status_code == 200
+
+
+def test_data_directory_not_writable(make_server, tmp_path):
+    (tmp_path / "file").write_text("not a directory")
+    server = make_server()
+    server.data = tmp_path / "file" / "data"
+    refuses_to_start(server, "file")
+
+
+def test_newer_schema(make_server):
+    server = make_server().start()
+    assert server.stop() == 0
+    with sqlite3.connect(database(server)) as db:
+        db.execute("PRAGMA user_version = 9999")
+    db.close()
+    refuses_to_start(server, "newer")
+
+
+def test_garbage_database(make_server):
+    server = make_server().start()
+    assert server.stop() == 0
+    path = database(server)
+    for extra in path.parent.glob(path.name + "-*"):
+        extra.unlink()
+    path.write_bytes(b"this is not a database at all" * 1000)
+    refuses_to_start(server, path.name)
+    assert path.read_bytes().startswith(b"this is not"), "it is left as it was"
+
+
+def test_damaged_database_is_found_by_doctor(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        for _ in range(20):
+            post_events(runner, task, *[note("x" * 400) for _ in range(50)])
+    assert server.stop() == 0
+    assert server.cli("doctor", "--data", server.data, check=False).returncode == 0
+    path = database(server)
+    damaged = bytearray(path.read_bytes())
+    middle = len(damaged) // 2 // 4096 * 4096
+    damaged[middle:middle + 8192] = os.urandom(8192)
+    path.write_bytes(damaged)
+    result = server.cli("doctor", "--data", server.data, check=False)
+    assert result.returncode != 0
+    assert path.name in result.stdout + result.stderr or "database" in (result.stdout + result.stderr).lower()
+
+
+def test_bad_configuration_names_the_key(make_server):
+    refuses_to_start(make_server(config="public:\n  lisen: 127.0.0.1:0\n"), "lisen", "listen")
+    refuses_to_start(make_server(name="b", config="retention:\n  days: many\n"), "retention.days")
+    refuses_to_start(make_server(name="c", config="public: [\n"), "shepherd.yaml")
+
+
+# --- running ---
+
+def test_database_locked_by_another_process(make_server):
+    """A shell with an open transaction: writes wait, then are refused; nothing is half done."""
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        post_events(runner, task, note("before"))
+        other = subprocess.Popen(["sqlite3", database(server)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True)
+        try:
+            other.stdin.write("BEGIN IMMEDIATE;\nSELECT 'locked';\n")
+            other.stdin.flush()
+            if "locked" != other.stdout.readline().strip():
+                pytest.skip("the server does not let another process lock its database")
+            answer = runner.post(f"/api/v1/tasks/{task}/events", json=note("meanwhile"))
+            assert answer.status_code == 503, answer.text
+            assert answer.headers["retry-after"]
+            assert api.get(f"/api/v1/tasks/{task}/events").status_code == 200, "reading goes on"
+        finally:
+            other.communicate("ROLLBACK;\n.quit\n", timeout=10)
+        post_events(runner, task, note("after"))
+    assert log_of(server, task) == ["before", "after"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", place],
+                                           capture_output=True).returncode != 0:
+        pytest.skip("needs the right to mount a small disk")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_disk_full(make_server, small_disk):
+    server = make_server()
+    server.data = small_disk / "data"
+    server.start()
+    spare = small_disk / "spare"
+    spare.write_bytes(b"\0" * (4 << 20))
+    acknowledged, refused = [], None
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        for i in range(2000):
+            names = [f"{i}.{k}" for k in range(10)]
+            answer = runner.post(f"/api/v1/tasks/{task}/events",
+                                 json=[note(n, metadata={"pad": os.urandom(1000).hex()}) for n in names])
+            if answer.status_code != 200:
+                refused = answer
+                break
+            acknowledged += names
+        assert refused is not None, "the disk never filled up"
+        assert refused.status_code in (503, 507), refused.text
+        assert "disk" in refused.text.lower() or "full" in refused.text.lower() or "space" in refused.text.lower()
+        assert server.alive() and api.get("/healthz").status_code == 200
+        assert log_of(server, task) == acknowledged, "what was refused is not there, what was acknowledged is"
+        spare.unlink()
+        deadline = time.monotonic() + 15
+        while (answer := runner.post(f"/api/v1/tasks/{task}/events", json=note("again"))).status_code != 200:
+            assert time.monotonic() < deadline, f"space is free again, but: {answer.text}"
+            time.sleep(0.1)  # between two tries
+        acknowledged.append("again")
+        assert log_of(server, task) == acknowledged
+    server.kill()
+    server.start()
+    assert log_of(server, task) == acknowledged
+    server.kill()
+
+
+def test_database_copied_away_while_running_is_consistent(make_server, tmp_path):
+    """`backup` while events pour in gives a whole database."""
+    server = make_server().start()
+    stop = threading.Event()
+    with server.api() as api:
+        task = new_task(api)
+
+    def pour():
+        with server.runner() as runner:
+            while not stop.is_set():
+                post_events(runner, task, *[note("x") for _ in range(20)])
+
+    thread = threading.Thread(target=pour)
+    thread.start()
+    try:
+        copy = tmp_path / "copy"
+        server.cli("backup", copy)
+    finally:
+        stop.set()
+        thread.join()
+    server.stop()
+    databases = [p for p in ([copy] if copy.is_file() else copy.rglob("*.db"))]
+    assert databases
+    for path in databases:
+        db = sqlite3.connect(path)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        db.close()
+
+
+# --- stopping ---
+
+def test_sigterm_is_graceful(make_server):
+    server = make_server().start()
+    acknowledged, stop = [], threading.Event()
+    with server.api() as api:
+        task = new_task(api)
+
+    def pour():
+        with httpx.Client(base_url=server.internal, headers=server.headers(), trust_env=False) as client:
+            for i in range(100_000):
+                try:
+                    answer = client.post(f"/api/v1/tasks/{task}/events", json=note(str(i)))
+                except httpx.TransportError:
+                    return
+                if answer.status_code == 200:
+                    acknowledged.append(str(i))
+                if stop.is_set():
+                    return
+
+    thread = threading.Thread(target=pour)
+    with server.websocket(f"/api/v1/tasks/{task}/events") as feed, server.sse(f"/api/v1/tasks/{task}/events") as sse:
+        thread.start()
+        feed.events(50)
+        sse.events(50)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 8
+        assert feed.to_end()[1].code == 1001
+        assert sse.to_end()[1].reason == "end of response"
+    stop.set()
+    thread.join()
+    server.start()
+    assert log_of(server, task)[:len(acknowledged)] == acknowledged
+    assert len(log_of(server, task)) <= len(acknowledged) + 1, "at most the one in flight was stored unanswered"
+
+
+def test_sigterm_with_a_silent_client(make_server):
+    """A connection that never says anything does not hold up the end."""
+    server = make_server().start()
+    host, port = server.public.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as silent:
+        silent.sendall(b"GET /heal")
+        assert server.stop(timeout=12) == 0
+
+
+def test_two_starts_in_a_row_keep_the_data(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        post_events(runner, task, note("kept"))
+    token = server.token
+    assert server.stop() == 0
+    server.start()
+    assert server.token == token
+    assert log_of(server, task) == ["kept"]
+    assert shutil.which("sqlite3")

@@ -1,0 +1,132 @@
+"""A consumer that does not read costs the server little and the other consumers nothing."""
+
+import base64
+import json
+import os
+import resource
+import socket
+import statistics
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from tasks import new_task, note, post_events
+
+STALLED = 1000
+BURST_BYTES = 24 << 20
+
+
+@pytest.fixture(autouse=True, scope="module")
+def many_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192) if hard > 0 else 8192, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def stalled_websocket(server, task):
+    """A WebSocket whose owner never reads beyond the handshake."""
+    parts = urlsplit(server.public)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(20)
+    connection.connect((parts.hostname, parts.port))
+    connection.sendall((f"GET /api/v1/tasks/{task}/events HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+                        f"Authorization: Bearer {server.token}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                        "Sec-WebSocket-Version: 13\r\n"
+                        f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\n\r\n").encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += connection.recv(1)
+    assert b" 101 " in head.split(b"\r\n")[0]
+    return connection
+
+
+def latencies(server, runner, task, feed, count=60):
+    """Seconds from before the POST to the event's arrival on an open stream."""
+    found = []
+    for i in range(count):
+        mark = f"mark {time.monotonic_ns()}"
+        began = time.perf_counter()
+        post_events(runner, task, note(mark))
+        while True:
+            text = feed._socket.recv(20)
+            if mark in text:
+                break
+        found.append(time.perf_counter() - began)
+    return statistics.median(found)
+
+
+def pour(runner, task, total):
+    """About `total` bytes of events into a task's log."""
+    event = note("x", metadata={"pad": ["y" * 400] * 40})
+    chunk = [event] * 40
+    size = len(json.dumps(event)) * len(chunk)
+    sent = 0
+    while sent < total:
+        post_events(runner, task, *chunk)
+        sent += size
+
+
+def test_a_thousand_that_stall(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task, quiet = new_task(api), new_task(api)
+        with server.websocket(f"/api/v1/tasks/{quiet}/events") as healthy:
+            before = latencies(server, runner, quiet, healthy)
+            pour(runner, task, BURST_BYTES)  # what the hub and the store keep without any consumer
+            idle = server.rss_bytes()
+            sockets = [stalled_websocket(server, task) for _ in range(STALLED)]
+            try:
+                pour(runner, task, BURST_BYTES)
+                during = latencies(server, runner, quiet, healthy)
+                with server.websocket(f"/api/v1/tasks/{task}/events?tail=1") as beside:
+                    beside.events(1)
+                    busy = latencies(server, runner, task, beside)
+                grown = server.rss_bytes() - idle
+            finally:
+                for each in sockets:
+                    each.close()
+        print(f"median ms: before {before * 1e3:.2f}, beside stalled {during * 1e3:.2f}, same task {busy * 1e3:.2f}; "
+              f"RSS grew by {grown >> 20} MiB")
+        # Each of them is at most BURST_BYTES behind; buffering that for each would take gigabytes.
+        assert grown < STALLED * BURST_BYTES / 100
+        assert grown < 256 << 20
+        assert during < before * 10 + 0.02, "a healthy consumer of another task"
+        assert busy < before * 20 + 0.05, "a healthy consumer of the same task"
+    assert server.stop() == 0
+
+
+def test_a_consumer_that_never_reads_is_cut(make_server):
+    """The write deadline is 30 s without any progress."""
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        connection = stalled_websocket(server, task)
+        began = time.monotonic()
+        pour(runner, task, 12 << 20)
+        # Still open on both ends: what was sent waits in the kernel. Watch the server's side of it disappear.
+        while server_side_open(server, connection) and time.monotonic() - began < 60:
+            time.sleep(0.25)  # between two looks
+        took = time.monotonic() - began
+        connection.close()
+        assert 20 < took < 50, f"cut after {took:.0f} s"
+        assert api.get(f"/api/v1/tasks/{task}").status_code == 200
+
+
+def server_side_open(server, connection):
+    """Whether the server still has a file descriptor for this connection (by its kernel socket entry)."""
+    port = connection.getsockname()[1]
+    inodes = set()
+    for line in open("/proc/net/tcp").read().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[2].split(":")[1], 16) == port and fields[3] == "01":
+            inodes.add(fields[9])
+    held = set()
+    for entry in os.listdir(f"/proc/{server.process.pid}/fd"):
+        try:
+            held.add(os.readlink(f"/proc/{server.process.pid}/fd/{entry}"))
+        except OSError:
+            pass
+    return any(f"socket:[{inode}]" in held for inode in inodes)

@@ -1,0 +1,83 @@
+"""TLS on either listener."""
+
+import json
+import socket
+import ssl
+import subprocess
+
+import httpx
+import pytest
+import websockets.sync.client
+
+from server import DidNotStart
+from tasks import note
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    place = tmp_path_factory.mktemp("tls")
+    cert, key = place / "cert.pem", place / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-keyout", key, "-out", cert, "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, capture_output=True)
+    return cert, key
+
+
+def config_of(certificate, ports=("public", "internal")):
+    cert, key = certificate
+    return "".join(f"{port}:\n  tls:\n    cert: {cert}\n    key: {key}\n" for port in ports)
+
+
+def test_everything_over_tls(make_server, certificate):
+    server = make_server(config=config_of(certificate)).start()
+    assert server.public.startswith("https://") and server.internal.startswith("https://")
+    context = ssl.create_default_context(cafile=certificate[0])
+    with httpx.Client(verify=context, headers=server.headers(), trust_env=False) as client:
+        task = client.post(f"{server.public}/api/v1/tasks", json={"prompt": "secret work"}).json()["id"]
+        for i in range(20):
+            answer = client.post(f"{server.internal}/api/v1/tasks/{task}/events", json=note(f"{i} " + "x" * 30_000))
+            assert answer.status_code == 200
+        url = f"wss{server.public.removeprefix('https')}/api/v1/tasks/{task}/events"
+        with websockets.sync.client.connect(url, ssl=context, additional_headers=server.headers(), max_size=None) as feed:
+            seen = []
+            while len(seen) < 20:
+                message = json.loads(feed.recv(15))
+                if message["type"] == "task_event":
+                    seen.append(message["data"]["sequence"])
+            assert seen == list(range(1, 21))
+        with client.stream("GET", f"{server.public}/api/v1/tasks/{task}/events?tail=1",
+                           headers={"Accept": "text/event-stream"}) as answer:
+            assert answer.status_code == 200
+            assert b"id:" in next(answer.iter_raw())
+    assert server.stop() == 0
+
+
+def test_plain_http_on_a_tls_port(make_server, certificate):
+    server = make_server(config=config_of(certificate, ("public",))).start()
+    host, port = server.public.removeprefix("https://").split(":")
+    with socket.create_connection((host, int(port)), timeout=15) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = plain.recv(4096)
+        assert not answer.startswith(b"HTTP/1.1 2"), "nothing is served in the clear"
+    with httpx.Client(verify=ssl.create_default_context(cafile=certificate[0]), trust_env=False) as client:
+        assert client.get(server.public + "/healthz").status_code == 200
+
+
+def test_old_tls_is_refused(make_server, certificate):
+    server = make_server(config=config_of(certificate, ("public",))).start()
+    host, port = server.public.removeprefix("https://").split(":")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    with socket.create_connection((host, int(port)), timeout=15) as raw, pytest.raises((ssl.SSLError, OSError)):
+        context.wrap_socket(raw)
+
+
+def test_bad_certificate_files(make_server, certificate, tmp_path):
+    (tmp_path / "junk.pem").write_text("junk")
+    for name, cert, key in (("a", tmp_path / "none.pem", certificate[1]), ("b", tmp_path / "junk.pem", certificate[1])):
+        server = make_server(name=name, config=config_of((cert, key), ("public",)))
+        with pytest.raises(DidNotStart) as refused:
+            server.start()
+        assert refused.value.code > 0 and cert.name in refused.value.text
