@@ -1,0 +1,25 @@
+// `password=…`, `"api_key": "…"`: a telling name, a separator, a value that looks made rather than written.
+// Threads: value.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace shepherd {
+
+struct ValueSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// The plausible secret value that follows a name which ends at text[after_name].
+std::optional<ValueSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password);
+
+// A separator follows the name, in decoded text or in JSON source.
+bool may_be_assignment(std::string_view text, std::size_t after_name);
+
+// A password needs 6 characters, other secrets 8, and something that words do not have.
+bool is_plausible_value(std::string_view value, bool is_password);
+
+}  // namespace shepherd

@@ -1,0 +1,17 @@
+// Base64, for secrets that travel encoded.
+// Threads: value.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace shepherd {
+
+// Standard alphabet, padding optional; nullopt when a character does not belong.
+std::optional<std::string> decode_base64(std::string_view text);
+
+// Standard alphabet, without padding.
+std::string encode_base64(std::string_view bytes);
+
+}  // namespace shepherd

@@ -1,0 +1,32 @@
+// Condensing: what a consumer needs of a tool's input and output, short. The full content goes beside the event.
+// Threads: value.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+struct CondenseRules {
+  std::size_t command_characters = kCondensedCommandCharacters;  // Bash `command`
+  std::size_t result_characters = kCondensedResultCharacters;    // output.summary, + "... (truncated)"
+  std::size_t string_characters = kCondensedStringCharacters;    // every other string value
+  std::map<std::string, std::size_t> by_tool;                    // tool name -> string_characters for that tool
+};
+
+// The first `characters` code points of valid UTF-8 text, never inside a sequence; all of it when short enough.
+std::string_view first_characters(std::string_view text, std::size_t characters);
+
+// first_characters + "... (truncated)" when something was cut.
+std::string truncated(std::string_view text, std::size_t characters);
+
+// Cuts the string values of a tool's input in place. Edit-like inputs (old_string/new_string) keep the path and the
+// lengths of both texts. True when anything was cut, so that the caller keeps the original as detail.
+bool condense_input(std::string_view tool, boost::json::object& input, const CondenseRules& rules);
+
+}  // namespace shepherd

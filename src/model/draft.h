@@ -1,0 +1,42 @@
+// Drafts: events that passed the door (validated, redacted, condensed) and wait for their number.
+//
+// A draft's body is the compact JSON of its members without braces, e.g. `"timestamp":"…","type":"log","summary":"hi"`.
+// The server's own members (sequence, receivedAt, producer, late) go before it when it is numbered, so an event is
+// encoded once and never parsed again on its way to disk and consumers.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/event_type.h"
+
+namespace shepherd {
+
+struct Draft {
+  EventType type = EventType::other;
+  std::uint64_t producer_sequence = 0;  // 0: none given
+  std::int64_t timestamp_ms = 0;
+  std::uint32_t body_offset = 0;
+  std::uint32_t body_size = 0;
+  std::uint32_t summary_offset = 0;  // the summary's JSON string inside the body, escaped, without quotes
+  std::uint32_t summary_size = 0;
+  std::string event_id;  // usually empty
+  std::string detail;    // JSON object with full content and raw record; empty: none
+};
+
+struct DraftBatch {
+  std::string bytes;  // all bodies
+  std::vector<Draft> drafts;
+
+  std::string_view body(const Draft& draft) const {
+    return std::string_view(bytes).substr(draft.body_offset, draft.body_size);
+  }
+  std::string_view summary(const Draft& draft) const {
+    return std::string_view(bytes).substr(draft.summary_offset, draft.summary_size);
+  }
+};
+
+}  // namespace shepherd

@@ -1,0 +1,249 @@
+#include "model/event_door.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "model/detail_json.h"
+#include "model/json_scan.h"
+#include "model/json_tree.h"
+#include "model/json_write.h"
+
+namespace shepherd {
+namespace {
+
+// Years 0000 to 9999, which is all that RFC 3339 can write; an offset can lead out of them.
+constexpr std::int64_t kFirstTimestampMs = -62'167'219'200'000;
+constexpr std::int64_t kLastTimestampMs = 253'402'300'799'999;
+
+constexpr std::size_t index(Member member) {
+  return static_cast<std::size_t>(member);
+}
+
+std::string_view inside_quotes(std::string_view json) {
+  return json.substr(1, json.size() - 2);
+}
+
+// The text of a checked JSON string; `store` holds it when it has to be unescaped.
+std::string_view text_of(std::string_view json, std::string& store) {
+  std::string_view inside = inside_quotes(json);
+  if (inside.find('\\') == std::string_view::npos) return inside;
+  store = unescape(inside).value_or(std::string(inside));
+  return store;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+Result<std::int64_t> timestamp_of(std::string_view json) {
+  std::string store;
+  auto time = parse_timestamp(text_of(json, store));
+  if (!time) {
+    Error error = std::move(time.error());
+    error.message = "\"timestamp\" is " + error.message;
+    return fail(std::move(error).with("member", std::string("timestamp")));
+  }
+  if (*time < kFirstTimestampMs || *time > kLastTimestampMs) {
+    return fail(bad_member("timestamp", "a time of the years 0000 to 9999"));
+  }
+  return *time;
+}
+
+Error reserved_type(std::string_view type) {
+  return Error{ErrorCode::permission_denied,
+               "reserved_type",
+               "events of type \"" + std::string(type) + "\" enter by the command route only",
+               {}}
+      .with("member", std::string("type"));
+}
+
+}  // namespace
+
+Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secrets) {
+  auto length = members_.read(json);
+  if (!length) return length;
+  Draft draft;
+  if (auto header = read_header(draft); !header) return fail(header.error());
+
+  secrets_ = may_hold_secrets && holds_secret(json.substr(0, *length));
+  if (changed_) {
+    rewritten_ = {};
+    full_ = {};
+    changed_ = false;
+  }
+  if (draft.type == EventType::other) rewrite(Member::type);
+  rewrite_text(Member::summary, intake_.condense != nullptr ? kMaxSummaryCharacters : std::string_view::npos);
+  rewrite_tool_data(Member::input);
+  rewrite_tool_data(Member::output);
+  for (Member member : {Member::tool, Member::metadata, Member::data, Member::call_id, Member::parent_call_id,
+                        Member::session_id, Member::trace_id, Member::span_id}) {
+    rewrite(member);
+  }
+  write_body(draft);
+  if (draft.body_size > kMaxEventBytes) {
+    return fail(
+        ErrorCode::too_large, "event_too_large",
+        "an event may have at most " + std::to_string(kMaxEventBytes) + " bytes; put full content into \"detail\"");
+  }
+  if (intake_.keep_detail) draft.detail = make_detail();
+  batch_.drafts.push_back(std::move(draft));
+  return length;
+}
+
+// What the draft holds beside its body.
+Result<void> EventDoor::read_header(Draft& draft) {
+  std::string store;
+  std::string_view type = members_[Member::type];
+  if (type.empty()) return fail(bad_member("type", "there: a string such as \"tool_call\""));
+  type = text_of(type, store);
+  if (type.empty() || type.size() > kMaxTypeBytes) {
+    return fail(bad_member("type", "a string of 1 to " + std::to_string(kMaxTypeBytes) + " bytes"));
+  }
+  draft.type = event_type(type);
+  if (draft.type == EventType::command && !intake_.allow_reserved) return fail(reserved_type(type));
+
+  draft.timestamp_ms = intake_.now_ms;
+  if (!members_[Member::timestamp].empty()) {
+    auto time = timestamp_of(members_[Member::timestamp]);
+    if (!time) return fail(time.error());
+    draft.timestamp_ms = *time;
+  }
+  if (!members_[Member::sequence].empty()) draft.producer_sequence = *count_value(members_[Member::sequence]);
+  if (!members_[Member::event_id].empty()) {
+    draft.event_id = text_of(members_[Member::event_id], store);
+    if (draft.event_id.size() > kMaxEventIdBytes) {
+      return fail(bad_member("eventID", "a string of at most " + std::to_string(kMaxEventIdBytes) + " bytes"));
+    }
+  }
+  tool_.clear();
+  if (!members_[Member::tool].empty()) tool_ = text_of(members_[Member::tool], store);
+  return {};
+}
+
+bool EventDoor::holds_secret(std::string_view json) const {
+  return intake_.redactor != nullptr && intake_.redactor->may_match(json);
+}
+
+std::string_view EventDoor::value_of(Member member) const {
+  const auto& text = rewritten_[index(member)];
+  return text ? std::string_view(*text) : members_[member];
+}
+
+std::string EventDoor::redacted(std::string_view key, std::string_view value) const {
+  if (value.front() == '"') {
+    std::string store;
+    return quoted(intake_.redactor->redact_member(key, text_of(value, store)));
+  }
+  auto tree = parse_tree(value);
+  if (!tree) return std::string(value);  // checked with the whole request, so it does parse
+  redact_tree(key, *tree, *intake_.redactor);
+  return tree_text(*tree);
+}
+
+void EventDoor::rewrite(Member member) {
+  if (!secrets_ || members_[member].empty()) return;
+  set_rewritten(member, redacted(name(member), members_[member]));
+}
+
+void EventDoor::set_rewritten(Member member, std::string json) {
+  rewritten_[index(member)] = std::move(json);
+  changed_ = true;
+}
+
+void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
+  rewrite(member);
+  std::string_view json = value_of(member);
+  if (json.size() <= most_characters) return;  // no string has more characters than bytes
+  std::string store;
+  std::string_view text = text_of(json, store);
+  std::string cut = truncated(text, most_characters);
+  if (cut == text) return;
+  full_[index(member)] = json;
+  set_rewritten(member, quoted(cut));
+}
+
+void EventDoor::rewrite_tool_data(Member member) {
+  rewrite(member);
+  std::string_view json = value_of(member);
+  if (intake_.condense == nullptr || json.empty()) return;
+  const auto& rules = *intake_.condense;
+  std::size_t least = std::min(rules.command_characters, rules.string_characters);
+  if (member == Member::output) least = std::min(rules.result_characters, rules.string_characters);
+  for (const auto& [tool, characters] : rules.by_tool) least = std::min(least, characters);
+  bool edit = json.find("_string\":\"") != std::string_view::npos;
+  if (!edit && (json.size() <= least || longest_string(json) <= least)) return;
+
+  auto tree = parse_tree(json);
+  if (!tree) return;
+  auto& object = tree->get_object();
+  bool cut = false;
+  if (auto* summary = object.if_contains("summary"); member == Member::output && summary != nullptr) {
+    if (auto* text = summary->if_string()) {
+      std::string_view before(text->data(), text->size());
+      std::string after = truncated(before, rules.result_characters);
+      cut = after != before;
+      if (cut) *text = after;
+    }
+  }
+  if (member == Member::input) cut = condense_input(tool_, object, rules);
+  if (!cut) return;
+  full_[index(member)] = json;
+  set_rewritten(member, tree_text(*tree));
+}
+
+void EventDoor::write_member(std::string_view key, std::string_view value) {
+  auto& out = batch_.bytes;
+  out.append(",\"").append(key).append("\":").append(value);
+}
+
+void EventDoor::write_body(Draft& draft) {
+  auto& out = batch_.bytes;
+  draft.body_offset = static_cast<std::uint32_t>(out.size());
+  out.append("\"timestamp\":\"");
+  append_timestamp(out, draft.timestamp_ms);
+  out.push_back('"');
+  write_member("type", value_of(Member::type));
+  std::string_view summary = value_of(Member::summary);
+  write_member("summary", summary.empty() ? "\"\"" : summary);
+  draft.summary_size = static_cast<std::uint32_t>(summary.empty() ? 0 : summary.size() - 2);
+  draft.summary_offset = static_cast<std::uint32_t>(out.size()) - draft.summary_size - 1;
+  for (std::size_t i = index(Member::tool); i <= index(Member::duration_ms); ++i) {
+    auto member = static_cast<Member>(i);
+    if (std::string_view value = value_of(member); !value.empty()) write_member(name(member), value);
+  }
+  for (const auto& [key, value] : members_.unknown) {
+    if (!secrets_) {
+      write_member(key, value);
+      continue;
+    }
+    std::string plain = unescape(key).value_or(std::string(key));
+    std::string safe = quoted(intake_.redactor->redact(plain));
+    write_member(inside_quotes(safe), redacted(plain, value));
+  }
+  std::string_view version = members_[Member::version];
+  write_member("version", version.empty() ? "1" : version);
+  draft.body_size = static_cast<std::uint32_t>(out.size()) - draft.body_offset;
+}
+
+// What the producer sent as detail, or else what condensing cut.
+std::string EventDoor::make_detail() {
+  std::string_view given = members_[Member::detail];
+  if (!given.empty()) {
+    if (secrets_) return capped_detail(redacted("detail", given), kMaxDetailBytes);
+    return capped_detail(given, kMaxDetailBytes);
+  }
+  std::string kept;
+  for (Member member : {Member::summary, Member::input, Member::output}) {
+    const auto& full = full_[index(member)];
+    if (full) kept.append(kept.empty() ? "{\"" : ",\"").append(name(member)).append("\":").append(*full);
+  }
+  if (kept.empty()) return kept;
+  kept.push_back('}');
+  return capped_detail(kept, kMaxDetailBytes);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,49 @@
+// The door: what becomes of one event on its way in. Members are checked, secrets replaced, long texts cut, and what is
+// left is written once as the body that every consumer will get.
+// Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/draft.h"
+#include "model/event_members.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+
+class EventDoor {
+ public:
+  EventDoor(const Intake& intake, DraftBatch& batch) : intake_(intake), batch_(batch) {}
+
+  // Adds the draft of the event that `json` (compact, valid) starts with; its length. An error leaves the batch
+  // unusable. `may_hold_secrets` false: the whole request was found clean.
+  Result<std::size_t> admit(std::string_view json, bool may_hold_secrets);
+
+ private:
+  Result<void> read_header(Draft& draft);
+  void rewrite(Member member);
+  void set_rewritten(Member member, std::string json);
+  void rewrite_text(Member member, std::size_t most_characters);
+  void rewrite_tool_data(Member member);
+  void write_body(Draft& draft);
+  void write_member(std::string_view key, std::string_view value);
+  std::string make_detail();
+  std::string redacted(std::string_view key, std::string_view value) const;
+  bool holds_secret(std::string_view json) const;
+  std::string_view value_of(Member member) const;
+
+  const Intake& intake_;
+  DraftBatch& batch_;
+  EventMembers members_;
+  bool secrets_ = false;  // this event may hold some
+  std::string tool_;      // unescaped
+  bool changed_ = false;  // something is in rewritten_
+  std::array<std::optional<std::string>, kMembers> rewritten_;
+  std::array<std::optional<std::string>, kMembers> full_;  // redacted but uncut text of what was cut
+};
+
+}  // namespace shepherd

@@ -1,0 +1,54 @@
+#include "model/json_request.h"
+
+#include "model/event_members.h"
+
+namespace shepherd {
+
+namespace dom = simdjson::dom;
+
+std::optional<dom::element> JsonRequest::member(std::string_view key) const {
+  dom::element element;
+  if (object_.at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
+  return element;
+}
+
+void JsonRequest::refuse(std::string_view key, std::string_view expected) {
+  if (!error_) error_ = bad_member(path(key), expected);
+}
+
+void JsonRequest::text(std::string_view key, std::string& into) {
+  auto element = member(key);
+  if (!element) return;
+  std::string_view value;
+  if (element->get(value) != simdjson::SUCCESS) return refuse(key, "a string");
+  into = value;
+}
+
+void JsonRequest::whole(std::string_view key, std::int64_t& into) {
+  auto element = member(key);
+  if (!element) return;
+  std::int64_t value = 0;
+  if (element->get(value) != simdjson::SUCCESS || value < 0) return refuse(key, "a whole number of at least 0");
+  into = value;
+}
+
+void JsonRequest::number(std::string_view key, double& into) {
+  auto element = member(key);
+  if (!element) return;
+  double value = 0;
+  if (element->get(value) != simdjson::SUCCESS || value < 0) return refuse(key, "a number of at least 0");
+  into = value;
+}
+
+std::optional<JsonRequest> JsonRequest::object(std::string_view key) {
+  auto element = member(key);
+  if (!element) return std::nullopt;
+  dom::object value;
+  if (element->get(value) != simdjson::SUCCESS) {
+    refuse(key, "an object");
+    return std::nullopt;
+  }
+  return JsonRequest(value, path(key) + ".", error_);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,41 @@
+// A request body as an object whose members are read one by one; what has the wrong type is an error that names it.
+// Threads: value.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace shepherd {
+
+// Reading goes on after an error, and the first one is kept: callers read all they want and ask once.
+class JsonRequest {
+ public:
+  // `path` stands before member names in errors: "task." for the object inside "task".
+  JsonRequest(simdjson::dom::object object, std::string path, std::optional<Error>& error)
+      : object_(object), path_(std::move(path)), error_(error) {}
+
+  // Each leaves `into` alone when the member is absent or null.
+  void text(std::string_view key, std::string& into);
+  void whole(std::string_view key, std::int64_t& into);  // >= 0
+  void number(std::string_view key, double& into);       // >= 0
+  std::optional<JsonRequest> object(std::string_view key);
+  // The member itself, whatever it is; nullopt when absent or null.
+  std::optional<simdjson::dom::element> member(std::string_view key) const;
+  void refuse(std::string_view key, std::string_view expected);
+
+  simdjson::dom::object raw() const { return object_; }
+  std::string path(std::string_view key) const { return path_ + std::string(key); }
+
+ private:
+  simdjson::dom::object object_;
+  std::string path_;
+  std::optional<Error>& error_;
+};
+
+}  // namespace shepherd

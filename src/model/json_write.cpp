@@ -1,0 +1,64 @@
+#include "model/json_write.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/clock.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+template <class Number>
+void append_chars(std::string& out, Number value) {
+  std::array<char, 32> text;
+  auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  static_cast<void>(error);  // 32 bytes hold any 64-bit number
+  out.append(text.data(), end);
+}
+
+}  // namespace
+
+void append_number(std::string& out, std::uint64_t value) {
+  append_chars(out, value);
+}
+void append_number(std::string& out, std::int64_t value) {
+  append_chars(out, value);
+}
+void append_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out.append("null");
+  } else {
+    append_chars(out, value);
+  }
+}
+
+std::string& JsonObject::member(std::string_view key) {
+  if (!first_) out_.push_back(',');
+  first_ = false;
+  out_.push_back('"');
+  out_.append(key);
+  out_.append("\":");
+  return out_;
+}
+
+void JsonObject::text(std::string_view key, std::string_view value) {
+  append_json_string(member(key), value);
+}
+
+void JsonObject::text_unless_empty(std::string_view key, std::string_view value) {
+  if (!value.empty()) text(key, value);
+}
+
+void JsonObject::time(std::string_view key, std::int64_t wall_ms) {
+  if (wall_ms == 0) {
+    json(key, "null");
+  } else {
+    member(key).push_back('"');
+    append_timestamp(out_, wall_ms);
+    out_.push_back('"');
+  }
+}
+
+}  // namespace shepherd

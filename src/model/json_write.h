@@ -1,0 +1,42 @@
+// Writing small JSON objects member by member, in the order of the calls.
+// Threads: caller.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shepherd {
+
+void append_number(std::string& out, std::uint64_t value);
+void append_number(std::string& out, std::int64_t value);
+void append_number(std::string& out, double value);  // shortest text that reads back the same; not finite: null
+
+// Writes `{` at once and `}` when destroyed. Keys must not need escaping.
+class JsonObject {
+ public:
+  explicit JsonObject(std::string& out) : out_(out) { out_.push_back('{'); }
+  ~JsonObject() { out_.push_back('}'); }
+  JsonObject(const JsonObject&) = delete;
+  JsonObject& operator=(const JsonObject&) = delete;
+
+  // Starts a member whose value the caller appends to the returned text.
+  std::string& member(std::string_view key);
+  void text(std::string_view key, std::string_view value);
+  void text_unless_empty(std::string_view key, std::string_view value);
+  void time(std::string_view key, std::int64_t wall_ms);  // null for 0: not yet
+  void json(std::string_view key, std::string_view value) { member(key).append(value); }
+  void flag(std::string_view key, bool value) { json(key, value ? "true" : "false"); }
+  template <class Number>
+    requires std::integral<Number> || std::floating_point<Number>
+  void number(std::string_view key, Number value) {
+    append_number(member(key), value);
+  }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace shepherd

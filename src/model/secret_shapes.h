@@ -1,0 +1,57 @@
+// What secrets look like: the built-in shapes, each behind a literal trigger.
+//
+// One table serves both sides of redaction: the prefilter asks may_be_secret() at a trigger (the text may be JSON
+// source, so it is generous), redact() asks secret_at() (decoded text, exact). Whatever secret_at() finds,
+// may_be_secret() admits, on the decoded text and on any JSON spelling of it. Every check reads a bounded stretch or
+// one that a match then consumes, so a pass over the text stays linear. Threads: value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace shepherd {
+
+struct SecretSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string_view kind;
+};
+
+enum class Shape : std::uint8_t {
+  token,         // a fixed prefix, then characters of a set
+  jwt,           // eyJ….eyJ….…
+  bearer,        // Bearer …
+  basic,         // Basic base64(user:password)
+  pem_begin,     // -----BEGIN … PRIVATE KEY-----
+  pem_end,       // the end of a key whose beginning was cut off
+  url_password,  // scheme://user:password@
+  assignment,    // password=…, "api_key": "…"
+  escape,        // \u00XX in JSON source, which could spell any of the others
+};
+
+struct Trigger {
+  std::string_view literal;  // at least 3 bytes; found in any letter case
+  Shape shape = Shape::token;
+  std::string_view kind;
+  std::size_t least = 0;     // token: characters that must follow the literal
+  std::uint8_t charset = 0;  // token: which
+  bool at_start = false;     // token: nothing word-like may stand before it
+};
+
+std::span<const Trigger> triggers();
+
+// True when text[at..] starts with the trigger's literal in any letter case.
+bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::size_t at);
+
+bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at);
+
+// The secret that the trigger at text[at] announces. Nothing before `floor` is taken: it was replaced already.
+std::optional<SecretSpan> secret_at(const Trigger& trigger, std::string_view text, std::size_t at, std::size_t floor);
+
+// The kind of secret that a JSON member of this name and text value holds; empty when it holds none.
+std::string_view secret_member_kind(std::string_view key, std::string_view value);
+
+}  // namespace shepherd

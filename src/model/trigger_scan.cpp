@@ -1,0 +1,122 @@
+#include "model/trigger_scan.h"
+
+#include <bit>
+#include <cstring>
+
+#include "base/assert.h"
+#include "model/text_class.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kStride = 2;
+constexpr std::size_t kUnrolled = 8;  // groups asked per branch
+
+// Letter case is folded away by one bit, which also merges a few signs: more hits, never fewer.
+std::uint32_t folded_word(const char* four_bytes) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, four_bytes, 4);
+  return word | 0x20202020U;
+}
+
+std::uint32_t first_three(std::uint32_t word) {
+  return std::endian::native == std::endian::little ? word << 8 : word & 0xFFFFFF00U;
+}
+
+// What can follow a trigger of three bytes for anything to come of it.
+bool may_follow(const Trigger& trigger, char c) {
+  switch (trigger.shape) {
+    case Shape::token:
+    case Shape::jwt:
+      return is_in(c, kWord | kDash);
+    case Shape::assignment:
+      return !is_in(c, kWord);
+    case Shape::url_password:
+      return trigger.literal == "://" || c == '/' || c == '\\';
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::uint32_t TriggerScan::slot(const char* three_bytes_of_four) {
+  return first_three(folded_word(three_bytes_of_four)) * 2654435769U >> 16;
+}
+
+TriggerScan::TriggerScan() {
+  auto all = triggers();
+  SHEPHERD_ASSERT(all.size() <= 64, "a set of triggers is one word");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::string_view literal = all[i].literal;
+    SHEPHERD_ASSERT(literal.size() >= 3, "a trigger fills a group");
+    for (unsigned c = 0; c < 256; ++c) {
+      if (folded(static_cast<char>(c)) == folded(literal[0])) by_first_[c] |= std::uint64_t{1} << i;
+    }
+    // Whichever byte of a pair the trigger starts at, one of its first two groups is asked.
+    std::array<char, 4> group{literal[0], literal[1], literal[2], literal.size() > 3 ? literal[3] : '\0'};
+    set(slot(group.data()));
+    heads_[i].mask = literal.size() > 3 ? ~0U : std::endian::native == std::endian::little ? 0xFFFFFFU : ~0xFFU;
+    heads_[i].value = folded_word(group.data()) & heads_[i].mask;
+    group = {literal[1], literal[2], group[3], 0};
+    for (unsigned c = 0; literal.size() == 3 && c < 256; ++c) {
+      group[2] = static_cast<char>(c);
+      if (may_follow(all[i], group[2])) set(slot(group.data()));
+    }
+    if (literal.size() > 3) set(slot(group.data()));
+  }
+}
+
+// Offers each trigger that text[at..] starts with to `accept` until it says true.
+template <class Visit>
+bool TriggerScan::visit(std::string_view text, std::size_t at, Visit accept) const {
+  auto all = triggers();
+  bool whole = at + 4 <= text.size();
+  std::uint32_t word = whole ? folded_word(text.data() + at) : 0;
+  for (std::uint64_t set = by_first_[static_cast<unsigned char>(text[at])]; set != 0; set &= set - 1) {
+    auto i = static_cast<std::size_t>(std::countr_zero(set));
+    if (whole && (word & heads_[i].mask) != heads_[i].value) continue;
+    if (starts_with_trigger(all[i], text, at) && accept(all[i])) return true;
+  }
+  return false;
+}
+
+bool TriggerScan::may_start(std::string_view text, std::size_t at) const {
+  return visit(text, at, [&](const Trigger& trigger) { return may_be_secret(trigger, text, at); });
+}
+
+bool TriggerScan::may_match(std::string_view text) const {
+  auto look = [&](std::size_t at) {  // the group at `at` hit: a trigger may start here or one byte before
+    return is_set(slot(text.data() + at)) && (may_start(text, at) || (at > 0 && may_start(text, at - 1)));
+  };
+  std::size_t at = 0;
+  constexpr std::size_t kBlock = kStride * kUnrolled;
+  for (; at + kBlock + 2 <= text.size(); at += kBlock) {
+    bool any = false;
+    for (std::size_t i = 0; i < kBlock; i += kStride) any |= is_set(slot(text.data() + at + i));
+    if (!any) continue;
+    for (std::size_t i = 0; i < kBlock; i += kStride) {
+      if (look(at + i)) return true;
+    }
+  }
+  for (; at + 4 <= text.size(); at += kStride) {
+    if (look(at)) return true;
+  }
+  // The last few bytes do not fill a group.
+  for (at = at > 0 ? at - 1 : 0; at < text.size(); ++at) {
+    if (may_start(text, at)) return true;
+  }
+  return false;
+}
+
+std::optional<SecretSpan> TriggerScan::secret_at(std::string_view text, std::size_t at, std::size_t floor) const {
+  std::optional<SecretSpan> span;
+  if (at + 4 <= text.size() && !is_set(slot(text.data() + at))) return span;
+  bool found = visit(text, at, [&](const Trigger& trigger) {
+    span = shepherd::secret_at(trigger, text, at, floor);
+    return span && span->end > span->begin && span->begin >= floor;
+  });
+  return found ? span : std::nullopt;
+}
+
+}  // namespace shepherd

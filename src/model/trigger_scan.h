@@ -1,0 +1,46 @@
+// The prefilter of redaction: finds places where a built-in shape may start, at memory speed.
+//
+// A bitmap over all groups of three bytes that triggers begin with is asked at every second byte; few texts hit it, and
+// a hit costs a closer look.
+// Threads: value after construction (const methods from any thread).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/secret_shapes.h"
+
+namespace shepherd {
+
+class TriggerScan {
+ public:
+  TriggerScan();
+
+  // True when some trigger's may_be_secret() holds anywhere in the text (decoded, or JSON source).
+  bool may_match(std::string_view text) const;
+
+  // The first trigger (in table order) whose secret starts or is announced at text[at].
+  std::optional<SecretSpan> secret_at(std::string_view text, std::size_t at, std::size_t floor) const;
+
+ private:
+  // The first bytes of a trigger as one number, so that most hits end with one comparison.
+  struct Head {
+    std::uint32_t value = 0;
+    std::uint32_t mask = 0;
+  };
+  static std::uint32_t slot(const char* three_bytes_of_four);
+  template <class Visit>
+  bool visit(std::string_view text, std::size_t at, Visit accept) const;
+  bool is_set(std::uint32_t slot) const { return (bits_[slot >> 6] >> (slot & 63) & 1) != 0; }
+  void set(std::uint32_t slot) { bits_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
+  bool may_start(std::string_view text, std::size_t at) const;
+
+  std::array<std::uint64_t, 1024> bits_{};     // 65,536 slots of hashed groups
+  std::array<std::uint64_t, 256> by_first_{};  // first byte -> set of triggers
+  std::array<Head, 64> heads_{};
+};
+
+}  // namespace shepherd

@@ -1,0 +1,269 @@
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "base/limits.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::int64_t kNow = 1771423200123;  // 2026-02-18T14:00:00.123Z
+
+class EventsIn : public ::testing::Test {
+ protected:
+  Result<DraftBatch> decode(std::string_view json, Framing framing = Framing::json) {
+    return decode_events(json, framing, intake);
+  }
+  std::string body(std::string_view json) {
+    auto batch = decode(json);
+    if (!batch) return "error: " + batch.error().message;
+    return std::string(batch->body(batch->drafts.at(0)));
+  }
+  Error error(std::string_view json, Framing framing = Framing::json) {
+    auto batch = decode(json, framing);
+    EXPECT_FALSE(batch.has_value()) << json;
+    return batch ? Error{} : batch.error();
+  }
+
+  Redactor redactor = Redactor::create({}).value();
+  CondenseRules rules;
+  Intake intake{&redactor, &rules, kNow, true, false};
+};
+
+std::int64_t field(const Error& error, std::string_view name) {
+  for (const auto& each : error.fields) {
+    if (each.name == name) return std::get<std::int64_t>(each.value);
+  }
+  return -1;
+}
+std::string text_field(const Error& error, std::string_view name) {
+  for (const auto& each : error.fields) {
+    if (each.name == name) return std::get<std::string>(each.value);
+  }
+  return "";
+}
+
+TEST_F(EventsIn, TheSmallestEventGetsItsDefaults) {
+  auto batch = decode(R"({"type":"log"})");
+  ASSERT_TRUE(batch.has_value());
+  ASSERT_EQ(batch->drafts.size(), 1U);
+  const Draft& draft = batch->drafts[0];
+  EXPECT_EQ(batch->body(draft), R"("timestamp":"2026-02-18T14:00:00.123Z","type":"log","summary":"","version":1)");
+  EXPECT_EQ(batch->summary(draft), "");
+  EXPECT_EQ(draft.type, EventType::log);
+  EXPECT_EQ(draft.timestamp_ms, kNow);
+  EXPECT_EQ(draft.producer_sequence, 0U);
+}
+
+TEST_F(EventsIn, MembersComeInTheOrderOfTheContract) {
+  EXPECT_EQ(body(R"({"version":1, "zeta":[1,2], "durationMS":1.50, "spanID":"s","traceID":"t","sessionID":"S",
+      "parentCallID":"p","callID":"c","data":{"k":1},"metadata":{},"output":{"success":true,"summary":"ok"},
+      "input":{"file_path":"a b"},"tool":"Read","summary":"Reading \"a\"","type":"tool_call",
+      "timestamp":"2026-02-18T15:00:00.123456+01:00","alpha":null})"),
+            R"("timestamp":"2026-02-18T14:00:00.123Z","type":"tool_call","summary":"Reading \"a\"","tool":"Read",)"
+            R"("input":{"file_path":"a b"},"output":{"success":true,"summary":"ok"},"metadata":{},"data":{"k":1},)"
+            R"("callID":"c","parentCallID":"p","sessionID":"S","traceID":"t","spanID":"s","durationMS":1.50,)"
+            R"("zeta":[1,2],"alpha":null,"version":1)");
+}
+
+TEST_F(EventsIn, TheServersOwnMembersAndTheKeysLeaveTheBody) {
+  auto batch = decode(R"({"type":"log","sequence":7,"eventID":"e-1","receivedAt":"x","late":true,"producer":"me",
+                          "detail":{"raw":"line"}})");
+  ASSERT_TRUE(batch.has_value());
+  const Draft& draft = batch->drafts[0];
+  EXPECT_EQ(draft.producer_sequence, 7U);
+  EXPECT_EQ(draft.event_id, "e-1");
+  EXPECT_EQ(draft.detail, R"({"raw":"line"})");
+  EXPECT_EQ(batch->body(draft), R"("timestamp":"2026-02-18T14:00:00.123Z","type":"log","summary":"","version":1)");
+  intake.keep_detail = false;
+  EXPECT_EQ(decode(R"({"type":"log","detail":{"raw":"line"}})")->drafts[0].detail, "");
+}
+
+TEST_F(EventsIn, SummaryIsFoundInsideTheBody) {
+  auto batch = decode(R"([{"type":"log","summary":"one \n"},{"summary":"two","type":"log"}])");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_EQ(batch->summary(batch->drafts[0]), "one \\n");
+  EXPECT_EQ(batch->summary(batch->drafts[1]), "two");
+}
+
+TEST_F(EventsIn, AllFramings) {
+  EXPECT_EQ(decode(R"({"events":[{"type":"a"},{"type":"b"}]})")->drafts.size(), 2U);
+  EXPECT_EQ(decode(R"([{"type":"a"},{"type":"b"},{"type":"c"}])")->drafts.size(), 3U);
+  EXPECT_EQ(decode("{\"type\":\"a\"}\r\n\n  \n{ \"type\" : \"b\" }", Framing::ndjson)->drafts.size(), 2U);
+  EXPECT_EQ(body(R"({"type":"x","events":[1]})"),
+            R"("timestamp":"2026-02-18T14:00:00.123Z","type":"x","summary":"","events":[1],"version":1)")
+      << "an event may have a member of that name";
+}
+
+TEST_F(EventsIn, NothingToAppendIsAnError) {
+  for (const char* empty : {"", " \n", "[]", R"({"events":[]})"}) EXPECT_EQ(error(empty).reason, "no_events") << empty;
+  EXPECT_EQ(error("\n\n", Framing::ndjson).reason, "no_events");
+}
+
+TEST_F(EventsIn, WhatIsNotJsonIsRefused) {
+  for (const char* bad :
+       {"{", "[{\"type\":\"a\"}", "{\"type\":\"a\"} x", "{\"type\":\"a\",\"n\":1 2}", "nul", "{\"type\":'a'}",
+        "{\"type\":\"a\",\"n\":1e999}", "{\"type\":\"a\",\"n\":123456789012345678901234567890}", "{\"type\":\"a\xFF\"}",
+        "{\"type\":\"a\nb\"}"}) {
+    EXPECT_EQ(error(bad).reason, "bad_json") << bad;
+  }
+  EXPECT_EQ(field(error("{\"type\":\"a\"}\n{", Framing::ndjson), "index"), 1);
+  EXPECT_EQ(field(error(R"([{"type":"a"}, {"type":"b","n":01}, {"type":"c"}])"), "index"), 1);
+  EXPECT_EQ(field(error("{ \"events\" : [{\"type\":\"a\"}, {\"type\":\"b\"}, {\"type\":\"\xFF\"}]}"), "index"), 2);
+  for (const char* bad : {"1", "\"x\"", "null", "[1]", "[[]]"}) EXPECT_EQ(error(bad).reason, "bad_event") << bad;
+}
+
+TEST_F(EventsIn, WrongMembersAreNamedWithTheirIndex) {
+  struct Case {
+    const char* event;
+    const char* member;
+  };
+  for (const auto& [event, member] : std::initializer_list<Case>{
+           {R"({})", "type"},
+           {R"({"type":null})", "type"},
+           {R"({"type":""})", "type"},
+           {R"({"type":5})", "type"},
+           {R"({"type":"a","summary":5})", "summary"},
+           {R"({"type":"a","tool":{}})", "tool"},
+           {R"({"type":"a","input":"x"})", "input"},
+           {R"({"type":"a","output":"x"})", "output"},
+           {R"({"type":"a","output":{"success":"yes"}})", "output.success"},
+           {R"({"type":"a","output":{"summary":1}})", "output.summary"},
+           {R"({"type":"a","metadata":[]})", "metadata"},
+           {R"({"type":"a","data":1})", "data"},
+           {R"({"type":"a","sequence":0})", "sequence"},
+           {R"({"type":"a","sequence":-1})", "sequence"},
+           {R"({"type":"a","sequence":1.5})", "sequence"},
+           {R"({"type":"a","sequence":"1"})", "sequence"},
+           {R"({"type":"a","sequence":9007199254740993})", "sequence"},
+           {R"({"type":"a","durationMS":-1})", "durationMS"},
+           {R"({"type":"a","timestamp":"yesterday"})", "timestamp"},
+           {R"({"type":"a","timestamp":"0000-01-01T00:00:00+01:00"})", "timestamp"},
+           {R"({"type":"a","detail":"x"})", "detail"},
+           {R"({"type":"a","version":0})", "version"},
+       }) {
+    Error found = error(std::string(R"([{"type":"ok"},)") + event + "]");
+    EXPECT_EQ(text_field(found, "member"), member) << event;
+    EXPECT_EQ(field(found, "index"), 1) << event;
+    EXPECT_EQ(found.code, ErrorCode::invalid_argument) << event;
+    EXPECT_NE(found.message.find(member), std::string::npos) << found.message;
+  }
+}
+
+TEST_F(EventsIn, DuplicatesAreRefusedHoweverTheyAreSpelled) {
+  EXPECT_EQ(error(R"({"type":"a","summary":"x","summary":"y"})").reason, "duplicate_member");
+  EXPECT_EQ(error(R"({"type":"a","\u0074ype":"b"})").reason, "duplicate_member");
+  EXPECT_EQ(error(R"({"type":"a","x/":1,"x\/":2})").reason, "duplicate_member");
+  std::string many = R"({"type":"a")";
+  for (int i = 0; i < 40; ++i) many += ",\"k" + std::to_string(i) + "\":1";
+  EXPECT_TRUE(decode(many + "}").has_value());
+  EXPECT_EQ(error(many + ",\"k7\":1}").reason, "duplicate_member");
+}
+
+TEST_F(EventsIn, EscapedNamesAreKnownNames) {
+  EXPECT_EQ(body(R"({"\u0074ype":"log"})"),
+            R"("timestamp":"2026-02-18T14:00:00.123Z","type":"log","summary":"","version":1)");
+}
+
+TEST_F(EventsIn, CommandsDoNotEnterHere) {
+  Error refused = error(R"([{"type":"log"},{"type":"command"}])");
+  EXPECT_EQ(refused.code, ErrorCode::permission_denied);
+  EXPECT_EQ(refused.reason, "reserved_type");
+  EXPECT_EQ(field(refused, "index"), 1);
+  EXPECT_EQ(error(R"({"type":"c\u006fmmand"})").reason, "reserved_type") << "spelling does not help";
+  EXPECT_TRUE(decode(R"({"type":"command_result"})").has_value());
+  intake.allow_reserved = true;
+  EXPECT_TRUE(decode(R"({"type":"command"})").has_value());
+}
+
+TEST_F(EventsIn, BoundsHold) {
+  std::string deep = R"({"type":"a","data":{"x":)" + std::string(70, '[') + std::string(70, ']') + "}}";
+  EXPECT_EQ(error(deep).reason, "json_too_deep");
+  std::string fits = R"({"type":"a","data":{"x":)" + std::string(62, '[') + std::string(62, ']') + "}}";
+  EXPECT_TRUE(decode(fits).has_value());
+  std::string over = R"({"type":"a","data":{"x":)" + std::string(63, '[') + std::string(63, ']') + "}}";
+  EXPECT_EQ(error(over).reason, "json_too_deep");
+
+  std::string big = R"({"type":"a","data":{"x":")" + std::string(kMaxEventBytes, 'x') + "\"}}";
+  EXPECT_EQ(error(big).reason, "event_too_large");
+  EXPECT_EQ(error(big).code, ErrorCode::too_large);
+  std::string many = "[";
+  for (std::size_t i = 0; i <= kMaxEventsPerPost; ++i) many += R"({"type":"a"},)";
+  many.back() = ']';
+  EXPECT_EQ(error(many).reason, "too_many_events");
+  EXPECT_EQ(text_field(error(R"({"type":")" + std::string(65, 'x') + "\"}"), "member"), "type");
+  EXPECT_EQ(text_field(error(R"({"type":"a","eventID":")" + std::string(65, 'x') + "\"}"), "member"), "eventID");
+}
+
+TEST_F(EventsIn, SecretsAreReplacedWhereverTheyStand) {
+  auto batch = decode(R"({"type":"tool_call","summary":"mail jane@example.org","tool":"Bash",
+      "input":{"command":"export PASSWORD=hunter2x","n":0.1,"big":12345678901234567890},
+      "data":{"apiKey":"7c9e6679f3b14c0e","card":4111111111111111},
+      "jane@example.org":{"x":["bob@example.org"]},"detail":{"raw":"PASSWORD=hunter2x"}})");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_EQ(
+      batch->body(batch->drafts[0]),
+      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"tool_call","summary":"mail [redacted:email]","tool":"Bash",)"
+      R"("input":{"command":"export PASSWORD=[redacted:password]","n":0.1,"big":12345678901234567890},)"
+      R"("data":{"apiKey":"[redacted:api_key]","card":"[redacted:card]"},)"
+      R"("[redacted:email]":{"x":["[redacted:email]"]},"version":1)");
+  EXPECT_EQ(batch->drafts[0].detail, R"({"raw":"PASSWORD=[redacted:password]"})");
+}
+
+TEST_F(EventsIn, OneSecretDoesNotChangeItsNeighbours) {
+  auto batch = decode(R"([{"type":"log","data":{"x":1.0}},{"type":"log","summary":"jane@example.org"}])");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_NE(batch->body(batch->drafts[0]).find("1.0"), std::string::npos);
+}
+
+TEST_F(EventsIn, LongTextsAreCutAndKeptAsDetail) {
+  std::string command(600, 'c');
+  std::string result(300, 'r');
+  std::string event = R"({"type":"tool_result","tool":"Bash","input":{"command":")" + command +
+                      R"("},"output":{"success":true,"summary":")" + result + "\"}}";
+  auto batch = decode(event);
+  ASSERT_TRUE(batch.has_value());
+  auto body = std::string(batch->body(batch->drafts[0]));
+  EXPECT_NE(body.find("{\"command\":\"" + std::string(500, 'c') + "\"}"), std::string::npos);
+  EXPECT_NE(body.find("\"summary\":\"" + std::string(200, 'r') + "... (truncated)\""), std::string::npos);
+  EXPECT_EQ(batch->drafts[0].detail,
+            R"({"input":{"command":")" + command + R"("},"output":{"success":true,"summary":")" + result + "\"}}");
+
+  // What was condensed once (in the runner) passes again without a change.
+  auto again = decode("{" + body + "}");
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->body(again->drafts[0]), body);
+  EXPECT_EQ(again->drafts[0].detail, "");
+}
+
+TEST_F(EventsIn, AProducersOwnDetailWins) {
+  std::string event = R"({"type":"tool_call","input":{"x":")" + std::string(600, 'x') + R"("},"detail":{"raw":"r"}})";
+  EXPECT_EQ(decode(event)->drafts[0].detail, R"({"raw":"r"})");
+}
+
+TEST_F(EventsIn, ALongSummaryIsOneLine) {
+  auto batch = decode(R"({"type":"log","summary":")" + std::string(600, 's') + "\"}");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_EQ(batch->summary(batch->drafts[0]), std::string(500, 's') + "... (truncated)");
+  EXPECT_EQ(batch->drafts[0].detail, R"({"summary":")" + std::string(600, 's') + "\"}");
+  intake.condense = nullptr;
+  EXPECT_EQ(decode(R"({"type":"log","summary":")" + std::string(600, 's') + "\"}")->drafts[0].summary_size, 600U);
+}
+
+TEST_F(EventsIn, AnOversizedDetailIsCutAtACharacter) {
+  std::string raw;
+  while (raw.size() < kMaxDetailBytes + 100) raw += "\xE2\x82\xAC\\n";
+  auto batch = decode(R"({"type":"log","detail":{"small":1,"raw":")" + raw + R"(","after":{"x":"y"}}})");
+  ASSERT_TRUE(batch.has_value());
+  const std::string& detail = batch->drafts[0].detail;
+  EXPECT_LE(detail.size(), kMaxDetailBytes);
+  EXPECT_GT(detail.size(), kMaxDetailBytes - 200);
+  auto parsed = boost::json::parse(detail).as_object();
+  EXPECT_TRUE(parsed.at("truncated").as_bool());
+  EXPECT_EQ(parsed.at("small").as_int64(), 1);
+  EXPECT_GT(parsed.at("raw").as_string().size(), kMaxDetailBytes / 2);
+}
+
+}  // namespace
+}  // namespace shepherd

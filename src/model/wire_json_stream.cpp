@@ -1,0 +1,55 @@
+#include "model/json_write.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+
+void append_message_open(std::string& out, std::string_view type, std::string_view task_id) {
+  out.append("{\"type\":");
+  append_json_string(out, type);
+  if (!task_id.empty()) append_json_string(out.append(",\"taskID\":"), task_id);
+  out.append(",\"data\":");
+}
+
+void append_task_event_open(std::string& out, std::string_view task_id) {
+  out.append("{\"type\":\"task_event\",\"taskID\":");
+  append_json_string(out, task_id);
+  out.append(",\"data\":");
+}
+
+std::string sequence_data(std::uint64_t sequence) {
+  std::string out;
+  JsonObject(out).number("sequence", sequence);
+  return out;
+}
+
+std::string cursor_data(std::string_view cursor) {
+  std::string out;
+  JsonObject(out).text("cursor", cursor);
+  return out;
+}
+
+std::string gap_data(std::uint64_t from, std::uint64_t to) {
+  std::string out;
+  {
+    JsonObject gap(out);
+    gap.number("from", from);
+    gap.number("to", to);
+  }
+  return out;
+}
+
+std::string complete_data(const Task& task) {
+  std::string out;
+  {
+    JsonObject complete(out);
+    complete.text("taskID", task.spec.id);
+    complete.text("status", name(task.state.state));
+    complete.text("prURL", task.state.pr_url);
+    complete.text("error", task.state.error);
+    complete.number("costUSD", task.state.usage.cost_usd);
+    complete.number("lastSequence", task.state.last_sequence);
+  }
+  return out;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,211 @@
+#include <charconv>
+#include <cmath>
+
+#include "base/ids.h"
+#include "base/limits.h"
+#include "model/event_members.h"
+#include "model/json_read.h"
+#include "model/json_request.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+namespace dom = simdjson::dom;
+
+Result<dom::object> parse_object(JsonParser& parser, std::string_view json) {
+  auto root = parser.parse(json);
+  if (!root) return fail(root.error());
+  dom::object object;
+  if (root->get(object) != simdjson::SUCCESS) {
+    return fail(ErrorCode::invalid_argument, "bad_json", "the body must be a JSON object");
+  }
+  return object;
+}
+
+// "90s", "30m", "1h30m"; nullopt when it is not a duration.
+std::optional<std::int64_t> duration_seconds(std::string_view text) {
+  std::int64_t total = 0;
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    std::int64_t value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::size_t used = static_cast<std::size_t>(end - text.data());
+    constexpr std::int64_t kMostUnits = 1'000'000'000;  // 30 years of seconds; keeps the sum far from its end
+    if (error != std::errc() || used >= text.size() || value < 0 || value > kMostUnits) return std::nullopt;
+    switch (text[used]) {
+      case 's':
+        total += value;
+        break;
+      case 'm':
+        total += value * 60;
+        break;
+      case 'h':
+        total += value * 3600;
+        break;
+      default:
+        return std::nullopt;
+    }
+    text.remove_prefix(used + 1);
+  }
+  return total;
+}
+
+void read_timeout(JsonRequest& request, std::int64_t& seconds) {
+  auto element = request.member("timeout");
+  if (!element) return;
+  std::string_view text;
+  if (element->get(text) != simdjson::SUCCESS) return request.whole("timeout", seconds);
+  auto duration = duration_seconds(text);
+  if (!duration) return request.refuse("timeout", "seconds, or a duration such as \"30m\"");
+  seconds = *duration;
+}
+
+// Older clients send an object of settings for the runner; its timeout is the task's.
+void read_runner(JsonRequest& request, TaskSpec& spec) {
+  auto element = request.member("runner");
+  if (!element) return;
+  if (!element->is_object()) return request.text("runner", spec.runner);
+  auto runner = request.object("runner");
+  runner->text("name", spec.runner);
+  read_timeout(*runner, spec.timeout_seconds);
+}
+
+void read_texts(JsonRequest& request, std::string_view key, std::vector<std::string>& into) {
+  auto element = request.member(key);
+  if (!element) return;
+  dom::array array;
+  if (element->get(array) != simdjson::SUCCESS) return request.refuse(key, "an array of strings");
+  for (dom::element child : array) {
+    std::string_view text;
+    if (child.get(text) != simdjson::SUCCESS) return request.refuse(key, "an array of strings");
+    into.emplace_back(text);
+  }
+}
+
+void check_labels(JsonRequest& request, const std::map<std::string, std::string>& labels) {
+  if (labels.size() > kMaxLabels) {
+    request.refuse("labels", "an object of at most " + std::to_string(kMaxLabels) + " labels");
+  }
+  for (const auto& [key, value] : labels) {
+    if (key.empty() || key.size() > kMaxLabelBytes || value.size() > kMaxLabelBytes) {
+      request.refuse("labels", "names and values of at most " + std::to_string(kMaxLabelBytes) + " bytes");
+    }
+  }
+}
+
+// Merges: null removes a label.
+void merge_labels(JsonRequest& request, std::map<std::string, std::string>& labels) {
+  auto given = request.object("labels");
+  if (!given) return;
+  for (auto [key, value] : given->raw()) {
+    std::string_view text;
+    if (value.is_null()) {
+      labels.erase(std::string(key));
+    } else if (value.get(text) == simdjson::SUCCESS) {
+      labels[std::string(key)] = text;
+    } else {
+      given->refuse(key, "a string");
+    }
+  }
+  check_labels(request, labels);
+}
+
+void read_mcp_servers(JsonRequest& request, std::string& into) {
+  auto element = request.member("mcpServers");
+  if (!element) return;
+  if (!element->is_object() && !element->is_array()) return request.refuse("mcpServers", "an object or an array");
+  into = simdjson::minify(*element);
+}
+
+void read_work(JsonRequest& request, TaskSpec& spec) {
+  request.text("prompt", spec.description);
+  if (auto task = request.object("task")) {
+    task->text("description", spec.description);
+    task->text("context", spec.context);
+    task->text("sourceURL", spec.source_url);
+    task->text("sourceType", spec.source_type);
+    task->text("sourceID", spec.source_id);
+  }
+  if (auto repo = request.object("repo")) {
+    repo->text("url", spec.repo_url);
+    repo->text("ref", spec.repo_ref);
+  }
+}
+
+void read_spec(JsonRequest& request, TaskSpec& spec) {
+  request.text("id", spec.id);
+  request.text("namespace", spec.namespace_name);
+  request.text("title", spec.title);
+  read_work(request, spec);
+  request.text("agent", spec.agent);
+  request.text("model", spec.model);
+  request.text("mode", spec.mode);
+  read_runner(request, spec);
+  request.text("callbackURL", spec.callback_url);
+  request.text("workflowID", spec.workflow_id);
+  request.text("resumeOf", spec.resume_of);
+  request.whole("maxTurns", spec.max_turns);
+  read_timeout(request, spec.timeout_seconds);
+  request.number("budget", spec.budget_usd);
+  read_texts(request, "allowedTools", spec.allowed_tools);
+  read_mcp_servers(request, spec.mcp_servers_json);
+  merge_labels(request, spec.labels);
+}
+
+}  // namespace
+
+Result<TaskSpec> decode_task_request(std::string_view json) {
+  JsonParser parser(json.size());
+  auto object = parse_object(parser, json);
+  if (!object) return fail(object.error());
+  std::optional<Error> error;
+  JsonRequest request(*object, "", error);
+  TaskSpec spec;
+  read_spec(request, spec);
+  if (error) return fail(*error);
+  if (spec.description.empty()) {
+    return fail(bad_member("task.description", "there and not empty (or \"prompt\" instead)"));
+  }
+  if (!spec.id.empty() && !is_task_id(spec.id)) {
+    return fail(bad_member("id", "1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and dash"));
+  }
+  if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
+  if (spec.context.size() > kMaxContextBytes) {
+    return fail(Error{
+        ErrorCode::too_large,
+        "context_too_large",
+        "\"task.context\" may have at most " + std::to_string(kMaxContextBytes) + " bytes",
+        {}}.with("member", std::string("task.context")));
+  }
+  return spec;
+}
+
+Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
+  JsonParser parser(json.size());
+  auto object = parse_object(parser, json);
+  if (!object) return fail(object.error());
+  std::optional<Error> error;
+  JsonRequest request(*object, "", error);
+  TaskSpec changed = spec;
+  dom::element title;
+  if (object->at_key("title").get(title) == simdjson::SUCCESS && title.is_null()) changed.title.clear();
+  request.text("title", changed.title);
+  merge_labels(request, changed.labels);
+  if (error) return fail(*error);
+  spec = std::move(changed);
+  return {};
+}
+
+TaskSpec decode_task_spec(std::string_view json) {
+  TaskSpec spec;
+  JsonParser parser(json.size());
+  auto object = parse_object(parser, json);
+  if (!object) return spec;
+  std::optional<Error> error;  // the store holds what encode_task_spec wrote; a damaged member keeps its default
+  JsonRequest request(*object, "", error);
+  read_spec(request, spec);
+  return spec;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,127 @@
+#include "model/condense.h"
+#include "model/json_write.h"
+#include "model/usage_json.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kTitleCharacters = 120;
+
+void append_texts(std::string& out, const std::vector<std::string>& texts) {
+  out.push_back('[');
+  for (const auto& text : texts) {
+    if (&text != &texts.front()) out.push_back(',');
+    append_json_string(out, text);
+  }
+  out.push_back(']');
+}
+
+void append_labels(std::string& out, const std::map<std::string, std::string>& labels) {
+  out.push_back('{');
+  for (const auto& [key, value] : labels) {
+    if (key != labels.begin()->first) out.push_back(',');
+    append_json_string(out, key);
+    out.push_back(':');
+    append_json_string(out, value);
+  }
+  out.push_back('}');
+}
+
+void append_repo(std::string& out, const TaskSpec& spec) {
+  if (spec.repo_url.empty() && spec.repo_ref.empty()) {
+    out.append("null");
+    return;
+  }
+  JsonObject repo(out);
+  repo.text("url", spec.repo_url);
+  repo.text("ref", spec.repo_ref);
+}
+
+void append_work(std::string& out, const TaskSpec& spec, bool with_context) {
+  JsonObject work(out);
+  work.text("description", spec.description);
+  if (with_context) work.text_unless_empty("context", spec.context);
+  work.text_unless_empty("sourceURL", spec.source_url);
+  work.text_unless_empty("sourceType", spec.source_type);
+  work.text_unless_empty("sourceID", spec.source_id);
+}
+
+// What a creator may leave out, and what is then left out here too.
+void append_options(JsonObject& object, const TaskSpec& spec) {
+  object.text_unless_empty("mode", spec.mode);
+  object.text_unless_empty("runner", spec.runner);
+  object.text_unless_empty("workflowID", spec.workflow_id);
+  object.text_unless_empty("resumeOf", spec.resume_of);
+  if (spec.max_turns > 0) object.number("maxTurns", spec.max_turns);
+  if (spec.timeout_seconds > 0) object.number("timeout", spec.timeout_seconds);
+  if (spec.budget_usd > 0) object.number("budget", spec.budget_usd);
+  if (!spec.allowed_tools.empty()) append_texts(object.member("allowedTools"), spec.allowed_tools);
+}
+
+void append_status(std::string& out, const TaskState& state) {
+  JsonObject status(out);
+  status.text("phase", phase(state.state));
+  status.text("state", name(state.state));
+  status.text("message", state.message);
+  status.text("prURL", state.pr_url);
+  status.text("error", state.error);
+}
+
+std::string shown_title(const TaskSpec& spec) {
+  if (!spec.title.empty()) return spec.title;
+  std::string_view line = spec.description;
+  line = line.substr(0, line.find_first_of("\r\n"));
+  return std::string(first_characters(line, kTitleCharacters));
+}
+
+}  // namespace
+
+std::string encode_task_spec(const TaskSpec& spec) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.text("id", spec.id);
+    object.text("namespace", spec.namespace_name);
+    object.text_unless_empty("title", spec.title);
+    append_work(object.member("task"), spec, true);
+    append_repo(object.member("repo"), spec);
+    object.text_unless_empty("agent", spec.agent);
+    object.text_unless_empty("model", spec.model);
+    object.text_unless_empty("callbackURL", spec.callback_url);
+    append_options(object, spec);
+    if (!spec.mcp_servers_json.empty()) object.json("mcpServers", spec.mcp_servers_json);
+    append_labels(object.member("labels"), spec.labels);
+  }
+  return out;
+}
+
+void append_task(std::string& out, const Task& task, TaskForm form) {
+  const auto& [spec, state, created_ms] = task;
+  JsonObject object(out);
+  object.text("id", spec.id);
+  object.text("namespace", spec.namespace_name);
+  object.text("title", shown_title(spec));
+  append_repo(object.member("repo"), spec);
+  append_work(object.member("task"), spec, form == TaskForm::full);
+  object.text("agent", spec.agent);
+  object.text("model", spec.model.empty() ? state.model : spec.model);
+  object.text("callbackURL", spec.callback_url);
+  append_options(object, spec);
+  append_labels(object.member("labels"), spec.labels);
+  append_status(object.member("status"), state);
+  object.text("activity", state.activity);
+  object.text_unless_empty("sessionID", state.session_id);
+  object.time("createdAt", created_ms);
+  object.time("startedAt", state.started_ms);
+  object.time("lastEventAt", state.last_event_ms);
+  object.time("completionTime", state.completed_ms);
+  object.number("firstSequence", state.first_sequence);
+  object.number("lastSequence", state.last_sequence);
+  append_usage(object.member("usage"), state.usage);
+  object.number("errors", state.errors);
+  object.number("toolCalls", state.tool_calls);
+  object.json("capabilities", "[]");
+}
+
+}  // namespace shepherd
