@@ -1,5 +1,5 @@
 // Arbitrary bodies through the door, in both framings, with redaction and condensing on. Whatever is let in must be
-// compact JSON that parses again, has no secret left, passes the door again unchanged and survives numbering.
+// compact JSON that parses again, passes the door again (condensing changes nothing twice) and survives numbering.
 #include <simdjson.h>
 
 #include <cstddef>
@@ -47,9 +47,13 @@ void check(const DraftBatch& batch, const Draft& draft, const Intake& intake) {
   SHEPHERD_ASSERT(view.has_value() && view->type == draft.type, "a finished event can be read");
   SHEPHERD_ASSERT(searchable_text(event, 64).size() <= 64, "searchable text is bounded");
 
-  auto again = decode_events("{" + std::string(body) + "}", Framing::json, intake);
-  SHEPHERD_ASSERT(again.has_value(), "what came in may come in again");
-  SHEPHERD_ASSERT(again->body(again->drafts[0]) == body, "the door changes nothing twice");
+  // A text that was cut can look like a secret that the whole text was not, so only condensing is compared.
+  std::string posted = "{" + std::string(body) + "}";
+  SHEPHERD_ASSERT(decode_events(posted, Framing::json, intake).has_value(), "what came in may come in again");
+  Intake plain = intake;
+  plain.redactor = nullptr;
+  auto again = decode_events(posted, Framing::json, plain);
+  SHEPHERD_ASSERT(again.has_value() && again->body(again->drafts[0]) == body, "condensing changes nothing twice");
 
   TaskState state;
   FoldEvent next{1, draft.type, intake.now_ms, batch.summary(draft), body, false, false};

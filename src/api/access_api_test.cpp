@@ -33,48 +33,63 @@ class AccessApi : public ApiFixture {
   }
 };
 
-// What each kind of caller may do. A request that passes the gate may fail later, but never with 401 or 403.
+// Who may do what, spelled out: v viewer, o operator, p producer, 1 producer of t1, 2 producer of t2, a admin, - nobody
+// in particular. Written by hand, so that a slip in the route table does not agree with itself.
+const std::map<std::string, std::string> kWhoMay{
+    {"POST /api/v1/tasks/{id}/events", "p1a"},
+    {"GET /api/v1/tasks/{id}/events", "vop1a"},
+    {"GET /api/v1/tasks/{id}/events/{sequence}", "vop1a"},
+    {"GET /api/v1/tasks/{id}/events/{sequence}/detail", "vop1a"},
+    {"POST /api/v1/tasks/{id}/status", "p1a"},
+    {"POST /api/v1/tasks/{id}/deltas", "p1a"},
+    {"GET /api/v1/events", "vop12a"},
+    {"POST /api/v1/tasks", "oa"},
+    {"GET /api/v1/tasks", "vopa"},
+    {"GET /api/v1/tasks/{id}", "vop1a"},
+    {"PATCH /api/v1/tasks/{id}", "oa"},
+    {"DELETE /api/v1/tasks/{id}", "a"},
+    {"GET /api/v1/search", "vopa"},
+    {"POST /api/v1/tokens", "a"},
+    {"GET /api/v1/tokens", "a"},
+    {"DELETE /api/v1/tokens/{id}", "a"},
+    {"POST /api/v1/tickets", "vop12a"},
+    {"GET /login", "-vop12a"},
+    {"POST /api/v1/login-links", "vop12a"},
+    {"POST /api/v1/logout", "vop12a"},
+    {"GET /api/v1/whoami", "vop12a"},
+    {"GET /healthz", "-vop12a"},
+    {"GET /readyz", "-vop12a"},
+    {"GET /metrics", "vopa"},
+    {"GET /openapi.json", "-vop12a"},
+    {"GET /", "-vop12a"},
+    {"GET /page.js", "-vop12a"},
+    {"GET /page.css", "-vop12a"},
+};
+
+// A request that passes the gate may fail later, but not with 401 or 403 (a bad login code apart).
 TEST_F(AccessApi, ScopesByRoute) {
-  create("t1");
-  std::map<std::string, std::string> callers{
-      {"nobody", ""},
-      {"viewer", token("v", Scope::viewer)},
-      {"operator", token("o", Scope::operator_)},
-      {"producer", token("p", Scope::producer)},
-      {"producer of t1", token("p1", Scope::producer, "t1")},
-      {"producer of t2", token("p2", Scope::producer, "t2")},
-      {"admin", admin_},
-  };
-  std::map<Need, std::string> allowed{
-      {Need::open, "nobody, viewer, operator, producer, producer of t1, producer of t2, admin"},
-      {Need::anyone, "viewer, operator, producer, producer of t1, producer of t2, admin"},
-      {Need::metrics, "viewer, operator, producer, admin"},
-      {Need::view, "viewer, operator, producer, admin"},
-      {Need::command, "operator, admin"},
-      {Need::produce, "producer, producer of t1, admin"},
-      {Need::administer, "admin"},
-  };
+  const std::map<char, std::string> callers{{'-', ""},
+                                            {'v', token("v", Scope::viewer)},
+                                            {'o', token("o", Scope::operator_)},
+                                            {'p', token("p", Scope::producer)},
+                                            {'1', token("p1", Scope::producer, "t1")},
+                                            {'2', token("p2", Scope::producer, "t2")},
+                                            {'a', admin_}};
   for (const Route& route : routes()) {
-    if (route.pattern == "/api/v1/logout" || route.method == "DELETE") continue;  // they change what the rest needs
+    std::string name = std::string(route.method) + " " + std::string(route.pattern);
+    ASSERT_TRUE(kWhoMay.contains(name)) << "say who may " << name;
     std::string path(route.pattern);
-    bool of_task = path.find("/tasks/{id}") != std::string::npos;
     if (auto at = path.find("{id}"); at != std::string::npos) path.replace(at, 4, "t1");
     if (auto at = path.find("{sequence}"); at != std::string::npos) path.replace(at, 10, "1");
-    net::HttpServer& server = (route.listeners & kOnPublic) != 0 ? *public_ : *internal_;
-    std::string list = allowed.at(route.need);
-    if (route.need == Need::view && of_task) list += ", producer of t1";
-    for (const auto& [name, secret] : callers) {
-      int status =
-          call(server, std::string(route.method), path, route.body == BodyKind::none ? "" : "{\"x\":1}", bearer(secret))
-              .status;
-      bool may = (", " + list + ",").find(", " + name + ",") != std::string::npos;
-      int refusal = name == "nobody" ? 401 : 403;
-      if (route.pattern == "/login") refusal = 0;  // answers 401 for a bad code
-      if (may && route.pattern != "/login") {
-        EXPECT_NE(status, 401) << name << " " << route.method << " " << route.pattern;
-        EXPECT_NE(status, 403) << name << " " << route.method << " " << route.pattern;
-      } else if (refusal != 0) {
-        EXPECT_EQ(status, refusal) << name << " " << route.method << " " << route.pattern;
+    for (unsigned listener : {kOnPublic, kOnInternal}) {
+      if ((route.listeners & listener) == 0) continue;
+      net::HttpServer& server = listener == kOnPublic ? *public_ : *internal_;
+      for (const auto& [caller, secret] : callers) {
+        std::string body = route.body == BodyKind::none ? "" : R"({"x":1})";
+        int status = call(server, std::string(route.method), path, body, bearer(secret)).status;
+        bool refused = (status == 401 && route.pattern != "/login") || status == 403;
+        EXPECT_EQ(!refused, kWhoMay.at(name).find(caller) != std::string::npos)
+            << caller << " " << name << " " << status;
       }
     }
   }

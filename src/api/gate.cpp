@@ -161,7 +161,9 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
     return fail(ErrorCode::unauthenticated, "missing_credentials",
                 "Send a token as `Authorization: Bearer …`. `shepherd token create` makes one.");
   }
-  if (anonymous_ == nullptr) {
+  // Without an address there is nobody to count for: one stranger must not lock out the rest.
+  bool counted = anonymous_ == nullptr && !request.peer.empty();
+  if (counted) {
     if (auto good = core_.failed_logins.check(request.peer); !good) return fail(good.error());
   }
   auto principal = credential.kind == CredentialKind::ticket
@@ -169,7 +171,7 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
                        : access.authenticate(credential.secret);
   if (principal) return Identity{std::move(*principal), credential.kind};
   if (anonymous_ != nullptr) return Identity{anonymous_, CredentialKind::none};
-  core_.failed_logins.failed(request.peer);
+  if (counted) core_.failed_logins.failed(request.peer);
   return fail(principal.error());
 }
 

@@ -44,8 +44,8 @@ void LiveRegistry::post_to(const Which& which, const Act& act) {
       if (which(*stream)) chosen.emplace_back(stream->weak_from_this(), &stream->executor());
     }
   }
-  for (auto& [weak, executor] : chosen) {
-    executor->post([weak = std::move(weak), act] {
+  for (auto& [chosen_stream, executor] : chosen) {
+    executor->post([weak = std::move(chosen_stream), act] {
       if (auto stream = weak.lock()) act(*stream);
     });
   }

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/database_care.h"
 #include "app/span_text.h"
 #include "base/clock.h"
+#include "store/sqlite/backup.h"
 
 namespace shepherd {
 namespace {
@@ -29,12 +29,17 @@ Result<ExitCode> backup(Context& context, const Options& options) {
     for (char& c : stamp) c = c == ':' ? '-' : c;
     destination += fmt::format("/shepherd-{}.db", stamp);
   }
-  Result<std::uint64_t> bytes = copy_database(*data + "/shepherd.db", destination);
-  if (!bytes) return fail(bytes.error());
+  std::string database = *data + "/shepherd.db";
+  if (!std::filesystem::exists(database, error)) {
+    return fail(ErrorCode::not_found, "no_database",
+                fmt::format("there is no database at {}; give the right --data", database));
+  }
+  if (Result<void> copied = backup_store(database, destination); !copied) return fail(copied.error());
+  std::uint64_t bytes = std::filesystem::file_size(destination, error);
   if (options.json) {
-    context.out.json_line(boost::json::serialize(boost::json::object{{"file", destination}, {"bytes", *bytes}}));
+    context.out.json_line(boost::json::serialize(boost::json::object{{"file", destination}, {"bytes", bytes}}));
   } else {
-    context.out.line(fmt::format("{} ({})", destination, bytes_text(*bytes)));
+    context.out.line(fmt::format("{} ({})", destination, bytes_text(bytes)));
   }
   return ExitCode::ok;
 }

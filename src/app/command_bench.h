@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/context.h"
+
 namespace shepherd {
 
-void add_bench_command(CLI::App& app);
+void add_bench_command(CLI::App& app, Context& context);
 
 }  // namespace shepherd

@@ -62,7 +62,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
   report(examine_data(config.data));
   report(examine_machine());
   if (DataLock::holder(config.data)) {
-    Result<Destination> destination = find_server({"", config.data}, context.environment);
+    Result<Destination> destination = find_server({"", "", config.data}, context.environment);
     Result<ApiClient> client =
         destination ? ApiClient::create(*destination) : Result<ApiClient>(fail(destination.error()));
     if (client) {
@@ -73,7 +73,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
   } else {
     report(examine_ports(config));
   }
-  report({examine_database(config.data)});
+  report(examine_database(config.data));
   return failed ? ExitCode::failed : ExitCode::ok;
 }
 
@@ -87,7 +87,8 @@ void add_doctor_command(CLI::App& app, Context& context) {
   command->footer(
       "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, the search "
       "index,\n"
-      "and reads every page of the database. Exit code 1 when something is broken; warnings do not count.\n\n"
+      "and reads every page and every log of the database. Exit code 1 when something is broken; warnings do not "
+      "count.\n\n"
       "Example:\n  shepherd doctor --data /srv/shepherd");
   command->callback(
       [options, &context] { context.action = [options, &context] { return examine(context, *options); }; });

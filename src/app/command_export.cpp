@@ -81,7 +81,7 @@ void add_export_command(CLI::App& app, Context& context) {
   command->footer(
       "One line {\"task\":{…}} for each task, then one line for each of its events.\n\n"
       "Examples:\n  shepherd export TASK > task.ndjson\n  shepherd export --all --detail | zstd > all.ndjson.zst\n"
-      "  shepherd export TASK | shepherd import --url http://other:8080");
+      "  shepherd export TASK | shepherd import --url http://other:8080 --internal-url http://other:8081");
   command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
 }
 

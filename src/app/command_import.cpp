@@ -78,6 +78,7 @@ void add_import_command(CLI::App& app, Context& context) {
   command->add_option("FILE", options->file, "The export; - or nothing: standard input");
   command->add_flag("--json", options->json, "Print the totals as JSON");
   add_server_options(*command, options->server);
+  add_internal_option(*command, options->server);
   command->footer("Examples:\n  shepherd import --from ndjson task.ndjson\n  zstdcat all.ndjson.zst | shepherd import");
   command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
 }

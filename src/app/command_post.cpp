@@ -116,6 +116,7 @@ void add_post_command(CLI::App& app, Context& context) {
                       "Strict numbering: the events' own sequence must run 1, 2, 3, … under this name");
   command->add_flag("--json", options->json, "Print the answer as JSON");
   add_server_options(*command, options->server);
+  add_internal_option(*command, options->server);
   command->footer(
       "Examples:\n  shepherd post TASK --type log \"compiling\"\n  shepherd post TASK --state completed \"all done\"\n"
       "  make 2>&1 | shepherd post TASK --lines\n  shepherd post TASK < events.ndjson");

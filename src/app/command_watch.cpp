@@ -39,8 +39,8 @@ std::string local_time(std::int64_t wall_ms) {
 // Threads: caller.
 class Printer final : public LiveListener {
  public:
-  Printer(Context& context, const Options& options, std::int64_t started_ms)
-      : context_(context), options_(options), started_ms_(started_ms) {}
+  Printer(Context& context, const Options& options, std::int64_t started_ms, bool ended)
+      : context_(context), options_(options), started_ms_(started_ms), said_live_(ended) {}
 
   bool on_event(std::string_view task, std::uint64_t, std::string_view event) override {
     if (options_.json) {
@@ -52,9 +52,10 @@ class Printer final : public LiveListener {
     return !context_.out.closed();
   }
 
-  void on_gap(std::string_view task, std::uint64_t from, std::uint64_t to) override {
-    std::string whose = options_.task.empty() ? fmt::format(" of {}", task) : "";
-    remark(fmt::format("events {} to {}{} are past retention and gone", from, to, whose), Color::yellow);
+  void on_gap(std::string_view, std::uint64_t from, std::uint64_t to) override {
+    // Over all tasks the range is in opaque cursors: only that something is gone can be told.
+    std::string range = to == 0 ? std::string("older events") : fmt::format("events {} to {}", from, to);
+    remark(range + " are past retention and gone", Color::yellow);
   }
 
   void on_state(const LiveChange& change) override {
@@ -118,12 +119,13 @@ class Printer final : public LiveListener {
   const Options& options_;
   std::int64_t started_ms_;
   bool live_ = false;
-  bool said_live_ = false;
+  bool said_live_;  // or there is nothing to wait for
   bool completed_ = false;
 };
 
 Result<ExitCode> watch(Context& context, const Options& options) {
   std::int64_t started_ms = 0;
+  bool ended = false;
   LiveOptions follow{.task = options.task,
                      .after = options.after,
                      .tail = options.tail.value_or(0),
@@ -134,6 +136,7 @@ Result<ExitCode> watch(Context& context, const Options& options) {
     if (!client) return fail(client.error());
     Result<TaskView> task = client->task(options.task);
     if (!task) return fail(task.error());
+    ended = task->ended();
     started_ms = parse_timestamp(task->created_at).value_or(0);
     if (options.tail == std::uint64_t{0}) follow.after = task->last_sequence;  // nothing old, only what comes
     if (!options.json && context.out.is_terminal()) {
@@ -144,7 +147,7 @@ Result<ExitCode> watch(Context& context, const Options& options) {
   SystemRandom random;
   LiveClient live([&] { return locate_server(context, options.server); }, std::move(follow), clock, random,
                   options.server.tls());
-  Printer printer(context, options, started_ms);
+  Printer printer(context, options, started_ms, ended);
   Result<bool> end = live.run(printer);
   if (!end) return fail(end.error());
   if (!*end) return ExitCode::ok;  // the reader of our output went away

@@ -21,6 +21,11 @@ void add_server_options(CLI::App& command, ServerOptions& options) {
   command.add_flag("--insecure-tls", options.insecure_tls, "Accept any certificate")->group("Connection");
 }
 
+void add_internal_option(CLI::App& command, ServerOptions& options) {
+  command.add_option("--internal-url", options.internal_url, "Where a server elsewhere takes events")
+      ->group("Connection");
+}
+
 Result<std::string> data_directory(const Context& context, const std::string& flag) {
   ConfigInputs inputs;
   if (!flag.empty()) inputs.flags.emplace_back("data", flag);
@@ -34,7 +39,7 @@ Result<Destination> locate_server(const Context& context, const ServerOptions& o
   Result<std::string> data = data_directory(context, options.data);
   bool has_url = !options.url.empty() || !context.environment("SHEPHERD_URL").empty();
   if (!data && !has_url) return fail(data.error());  // with an address, a broken configuration does not matter
-  return find_server({options.url, data.value_or("")}, context.environment);
+  return find_server({options.url, options.internal_url, data.value_or("")}, context.environment);
 }
 
 Result<ApiClient> connect_server(const Context& context, const ServerOptions& options) {

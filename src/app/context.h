@@ -27,12 +27,14 @@ struct Context {
 
 // The flags of every command that talks to a server.
 struct ServerOptions {
-  std::string url, data, ca_file;
+  std::string url, internal_url, data, ca_file;
   bool insecure_tls = false;
 
   net::ClientTls tls() const { return {ca_file, insecure_tls}; }
 };
 void add_server_options(CLI::App& command, ServerOptions& options);
+// And --internal-url, for commands that post events.
+void add_internal_option(CLI::App& command, ServerOptions& options);
 
 // The data directory of flag, environment and configuration file.
 Result<std::string> data_directory(const Context& context, const std::string& flag);

@@ -9,16 +9,18 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 
 #include "app/data_lock.h"
-#include "app/database_care.h"
 #include "app/span_text.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "client/json_source.h"
+#include "store/sqlite/check.h"
 
 namespace shepherd {
 namespace {
@@ -27,6 +29,8 @@ using Level = Finding::Level;
 
 constexpr std::uint64_t kDiskWarnBytes = 1024 * kMiB;
 constexpr std::uint64_t kDiskFailBytes = 100 * kMiB;
+constexpr std::size_t kShownProblems = 10;
+constexpr const char* kRestore = "stop the server, keep a copy of the data directory, restore the newest backup";
 constexpr std::int64_t kEarliestMs = 1'735'689'600'000;  // 2025: a clock before that was never set
 
 Finding examine_mode(const std::string& path, const char* subject, mode_t allowed) {
@@ -99,14 +103,27 @@ std::vector<Finding> examine_data(const std::string& directory) {
   return findings;
 }
 
-Finding examine_database(const std::string& directory) {
-  Result<DatabaseHealth> health = check_database(directory + "/shepherd.db");
-  if (!health) return {Level::fail, "database", health.error().message, "restore a backup if it stays this way"};
-  if (!health->problem.empty()) {
-    return {Level::fail, "database", health->problem,
-            "stop the server, keep a copy of the data directory, restore the newest backup"};
+std::vector<Finding> examine_database(const std::string& directory) {
+  std::string path = directory + "/shepherd.db";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return {{Level::warn, "database", fmt::format("{} does not exist yet", path), "start \"shepherd serve\" once"}};
   }
-  return {Level::ok, "database", fmt::format("every page is sound ({})", bytes_text(health->bytes)), ""};
+  Result<std::vector<std::string>> problems = check_store(path);
+  if (!problems) return {{Level::fail, "database", problems.error().message, kRestore}};
+  if (problems->empty()) {
+    return {{Level::ok, "database",
+             fmt::format("every page and every log is sound ({})", bytes_text(std::filesystem::file_size(path, error))),
+             ""}};
+  }
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < std::min(problems->size(), kShownProblems); ++i) {
+    findings.push_back({Level::fail, "database", (*problems)[i], ""});
+  }
+  std::size_t hidden = problems->size() - findings.size();
+  if (hidden > 0) findings.push_back({Level::fail, "database", fmt::format("and {} more problems", hidden), ""});
+  findings.back().advice = kRestore;
+  return findings;
 }
 
 std::vector<Finding> examine_machine() {

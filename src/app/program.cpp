@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command_bench.h"
 #include "app/commands.h"
 #include "app/nearest_word.h"
 #include "app/version.h"
@@ -89,10 +90,11 @@ void build_command_line(CLI::App& app, Context& context) {
   add_doctor_command(app, context);
   add_config_command(app, context);
   add_completion_command(app, context);
+  add_bench_command(app, context);
 
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
   group(app, kUseGroup, {"tasks", "watch", "post", "search"});
-  group(app, kCareGroup, {"token", "export", "import", "completion"});
+  group(app, kCareGroup, {"token", "export", "import", "bench", "completion"});
 }
 
 int run_program(int argc, const char* const* argv, Context& context) {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "app/data_lock.h"
-#include "app/database_care.h"
 #include "app/line_input.h"
 #include "app/program.h"
 #include "app/service_notify.h"
@@ -159,6 +158,36 @@ TEST_F(ServerTest, ExportAndImportKeepEveryEventAndRepeatAddsNothing) {
   EXPECT_NE(refused.err.find("line 2"), std::string::npos) << refused.err;
 }
 
+// A log that went on after its end, and an operator's command: both only a server may write.
+TEST_F(ServerTest, ImportBringsInWhatOnlyAServerMayWrite) {
+  start();
+  std::string file = directory_ + "/odd.ndjson";
+  std::ofstream(file)
+      << R"({"task":{"id":"odd","task":{"description":"x"},"callbackURL":"http://evil.example"}})"
+      << "\n"
+      << R"({"sequence":5,"timestamp":"2026-01-01T00:00:00.000Z","type":"log","summary":"first"})"
+      << "\n"
+      << R"({"sequence":6,"timestamp":"2026-01-01T00:00:01Z","type":"status","summary":"lost","data":{"state":"failed"}})"
+      << "\n"
+      << R"({"sequence":7,"timestamp":"2026-01-01T00:00:02Z","type":"log","summary":"late","late":true})" << "\n"
+      << R"({"sequence":8,"timestamp":"2026-01-01T00:00:03Z","type":"command","summary":"stop","data":{"kind":"stop"}})"
+      << "\n";
+  Ran first = run({"import", file, "--json"});
+  EXPECT_EQ(first.out, "{\"tasks\":1,\"events\":4,\"added\":4}\n") << first.err;
+  EXPECT_EQ(run({"import", file, "--json"}).out, "{\"tasks\":1,\"events\":4,\"added\":0}\n");
+  std::vector<std::string> types;
+  for (const json::object& event : events_of(run({"export", "odd"}).out)) {
+    types.emplace_back(event.at("type").get_string());
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"log", "log", "imported_command", "status"}));
+  EXPECT_EQ(run({"watch", "odd"}).code, 7);
+
+  std::ofstream(file) << R"({"type":"log"})" << "\n";
+  Ran headless = run({"import", file});
+  EXPECT_EQ(headless.code, 2);
+  EXPECT_NE(headless.err.find("line 1"), std::string::npos) << headless.err;
+}
+
 TEST_F(ServerTest, TokensOpenDoorsUntilTheyAreRevoked) {
   start();
   Ran made = run({"token", "create", "ann", "--scope", "viewer", "--json"});
@@ -217,9 +246,6 @@ TEST_F(ServerTest, BackupWhileRunningOpensAsAServersData) {
   Ran backup = run({"backup", copy});
   ASSERT_EQ(backup.code, 0) << backup.err;
   EXPECT_EQ(run({"backup", copy}).code, 6);
-  Result<DatabaseHealth> health = check_database(copy);
-  ASSERT_TRUE(health) << health.error().message;
-  EXPECT_EQ(health->problem, "");
   Result<std::unique_ptr<Server>> restored = Server::start(config(directory_ + "/restored"));
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_EQ(events_of(run({"export", "t"}, directory_ + "/restored").out), events_of(run({"export", "t"}).out));

@@ -114,6 +114,10 @@ Result<void> TaskImport::begin_log(std::string_view first_event) {
 
 Result<void> TaskImport::event(std::string_view source) {
   ++totals_.events;
+  // The server would fill in its own time, and the second import would not be the same as the first.
+  if (json_member(source, "timestamp").empty()) {
+    return fail(ErrorCode::invalid_argument, "no_timestamp", "is an event without a timestamp");
+  }
   Result<std::string> members = members_of(source);
   if (!members) return fail(members.error());
   if (!begun_) {

@@ -103,7 +103,7 @@ inline constexpr std::size_t kWalSoftBytes = 16 * kMiB;     // the checkpoint th
 inline constexpr std::size_t kWalHardBytes = 256 * kMiB;    // here the writer itself checkpoints and waits
 inline constexpr std::chrono::milliseconds kBusyWait{5'000};      // another process holds the database
 inline constexpr std::size_t kReadConnections = 4;
-inline constexpr std::size_t kWalRestBytes = 1 * kMiB;      // what the writer copies itself so that the log starts over
+inline constexpr std::size_t kWalRestBytes = 2 * kMiB;      // what the writer copies itself so that the log starts over
 inline constexpr int kSqlitePageBytes = 8192;               // of new files; measured against 4 and 16 KiB
 inline constexpr std::size_t kWriterCacheBytes = 8 * kMiB;  // page cache of the writing connection
 inline constexpr std::size_t kReaderCacheBytes = 1 * kMiB;  // and of each reading one; the kernel caches the rest

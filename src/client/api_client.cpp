@@ -203,7 +203,16 @@ Result<Posted> ApiClient::post_events(std::string_view task, std::string_view nd
             .port = Port::internal};
   if (!producer.empty()) call.headers.emplace_back("Shepherd-Producer", producer);
   Result<net::ClientResponse> response = send(std::move(call));
-  if (!response) return fail(response.error());
+  if (!response) {
+    Error error = response.error();
+    if (error.reason == "method_not_allowed") {
+      error.message = fmt::format(
+          "{} takes no events: give the server's internal address (--internal-url, "
+          "SHEPHERD_INTERNAL_URL)",
+          destination_.internal_url);
+    }
+    return fail(std::move(error));
+  }
   return Posted{unsigned_member(response->body, "sequence"), unsigned_member(response->body, "producerSequence")};
 }
 

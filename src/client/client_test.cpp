@@ -105,7 +105,10 @@ TEST_F(FindServerTest, TheAdminTokenIsNeverGivenToAnotherServer) {
   EXPECT_EQ(found->internal_url, "https://elsewhere.example");
   variables_["SHEPHERD_TOKEN"] = "mine";
   EXPECT_EQ(find()->token, "mine");
-  EXPECT_EQ(find({"http://127.0.0.1:5/", ""})->internal_url, "http://127.0.0.1:6");  // the local one by its address
+  EXPECT_EQ(find({"http://127.0.0.1:5/", "", ""})->internal_url, "http://127.0.0.1:6");  // the local one by its address
+  variables_.erase("SHEPHERD_TOKEN");
+  EXPECT_EQ(find({"http://localhost:5", "", ""})->token, "shp_local");
+  EXPECT_EQ(find({"", "http://elsewhere.example:6", ""})->token, "");
 }
 
 TEST_F(FindServerTest, NoServerSaysHowToStartOne) {

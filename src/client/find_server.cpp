@@ -33,6 +33,13 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+// People write localhost, servers say 127.0.0.1.
+std::string as_address(std::string url) {
+  constexpr std::string_view kName = "://localhost:";
+  if (std::size_t at = url.find(kName); at != std::string::npos) url.replace(at, kName.size(), "://127.0.0.1:");
+  return url;
+}
+
 std::string text_of(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
@@ -117,26 +124,30 @@ Result<Destination> find_server(const FindOptions& options, const Environment& e
   Destination found;
   found.token = environment("SHEPHERD_TOKEN");
   std::string url = trimmed(options.url.empty() ? environment("SHEPHERD_URL") : options.url);
-  bool is_local = local && (url.empty() || url == local->public_url || url == local->internal_url);
+  std::string internal =
+      trimmed(options.internal_url.empty() ? environment("SHEPHERD_INTERNAL_URL") : options.internal_url);
+  bool is_local = local &&
+                  (url.empty() || as_address(url) == local->public_url || as_address(url) == local->internal_url) &&
+                  (internal.empty() || as_address(internal) == local->internal_url);
   if (is_local) {
     found.public_url = local->public_url;
     found.internal_url = local->internal_url;
     if (found.token.empty()) found.token = trimmed(file_text(directory + "/" + kAdminTokenFile));
     return found;
   }
-  if (url.empty()) {
+  if (url.empty() && !local) {
     if (local.error().code != ErrorCode::not_found) return fail(local.error());
     return fail(ErrorCode::unavailable, "no_server",
                 fmt::format("no server is running for {}; start one with \"shepherd serve\" or set SHEPHERD_URL",
                             directory.empty() ? "this machine" : directory));
   }
+  if (url.empty()) url = local->public_url;
   if (Result<net::Url> parsed = net::parse_url(url); !parsed) {
     return fail(ErrorCode::invalid_argument, "bad_url",
                 fmt::format("\"{}\" is not a server's address; it looks like http://127.0.0.1:8080", url));
   }
   found.public_url = url;
   // A server elsewhere takes events on its internal port; without a word about it, the one address serves both.
-  std::string internal = trimmed(environment("SHEPHERD_INTERNAL_URL"));
   found.internal_url = internal.empty() ? url : internal;
   return found;
 }

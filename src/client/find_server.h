@@ -1,6 +1,7 @@
 // Which server a program on this machine talks to, and as whom.
 //
 //   address   --url, SHEPHERD_URL, or what `shepherd serve` wrote to server.json in the data directory
+//             (for posting events: --internal-url, SHEPHERD_INTERNAL_URL, else the same way)
 //   token     SHEPHERD_TOKEN, or admin.token in the data directory; the latter is only ever given to the server of that
 //             data directory, never to an address that merely came from a flag or the environment
 //   data      --data, SHEPHERD_DATA, $XDG_DATA_HOME/shepherd, ~/.local/share/shepherd
@@ -38,6 +39,7 @@ Result<void> write_server_record(const std::string& directory, const ServerRecor
 
 struct FindOptions {
   std::string url;             // --url
+  std::string internal_url;    // --internal-url
   std::string data_directory;  // --data
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,30 @@ TEST_F(LiveClientTest, TheListenerCanStopIt) {
   ASSERT_TRUE(end);
   EXPECT_FALSE(*end);
   EXPECT_EQ(seen_.events, (Words{"t:1"}));
+}
+
+// Time that runs ahead: every look at it is five seconds later.
+class HurryingClock final : public Clock {
+ public:
+  std::int64_t wall_ms() const override { return steady_ms(); }
+  std::int64_t steady_ms() const override { return now_ms_ += 5'000; }
+
+ private:
+  mutable std::atomic<std::int64_t> now_ms_{0};
+};
+
+TEST_F(LiveClientTest, AServerThatFallsSilentIsLeft) {
+  Answer silent = play({event(1)}, 1000);
+  silent.hold = true;
+  server_.then(silent);
+  server_.then(play({event(2), kComplete}, 1000));
+  HurryingClock hurrying;
+  LiveClient client([this]() -> Result<Destination> { return Destination{server_.url(), server_.url(), ""}; },
+                    one_task(), hurrying, random_);
+  Result<bool> end = client.run(seen_);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(seen_.events, (Words{"t:1", "t:2"}));
+  EXPECT_EQ(seen_.states, (Words{"connected", "disconnected", "connected"}));
 }
 
 TEST(LiveClient, NobodyThereAtFirstIsAnErrorThatSaysWhatToDo) {

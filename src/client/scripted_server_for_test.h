@@ -25,6 +25,7 @@ struct Answer {
   std::vector<std::string> messages;
   std::uint16_t close = 1006;  // 1006: the stream ends without a word
   std::vector<std::pair<std::string, std::string>> headers;
+  bool hold = false;  // stays open after the messages and answers nothing
 };
 
 inline Answer play(std::vector<std::string> messages, std::uint16_t close) {
@@ -106,7 +107,7 @@ class ScriptedServer final : public net::HttpHandler {
       for (const std::string& message : answer_.messages) net::append_frame(bytes, net::Opcode::text, message);
       std::vector<ByteSpan> spans{own_bytes(std::move(bytes))};
       connection.write(spans);
-      connection.finish(answer_.close, "as scripted");
+      if (!answer_.hold) connection.finish(answer_.close, "as scripted");
     }
     void on_drained() override {}
     void on_tick(std::int64_t) override {}

@@ -22,11 +22,11 @@ namespace shepherd {
 class TailWaiter {
  public:
   TailWaiter() = default;
+  virtual ~TailWaiter() = default;  // the owner calls Tail::leave() first
   TailWaiter(const TailWaiter&) = delete;
   TailWaiter& operator=(const TailWaiter&) = delete;
 
  protected:
-  virtual ~TailWaiter() = default;  // the owner calls Tail::leave() first
   virtual void on_wake() = 0;
 
  private:

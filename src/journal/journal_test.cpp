@@ -267,6 +267,18 @@ TEST_F(JournalTest, AfterTwoSecondsTheMissingNumbersAreNamed) {
   EXPECT_EQ(summaries().size(), 3U) << "a repeat is harmless";
 }
 
+// The door stamps an event without a timestamp with its arrival, which differs for a repeat.
+TEST_F(JournalTest, ARepeatWithoutTimestampIsStillARepeat) {
+  for (Producer producer : {kLoose, Producer{ProducerKind::strict, "spool"}}) {
+    std::size_t before = summaries().size();
+    ASSERT_TRUE(post(log_json("one", 1), producer).has_value());
+    clock_.advance_ms(5);
+    auto again = post(log_json("one", 1), producer);
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_EQ(summaries().size(), before + 1);
+  }
+}
+
 TEST_F(JournalTest, NoMoreThanABoundedNumberWaits) {
   std::vector<Result<Appended>> answers(kReorderEvents + 1);
   for (std::size_t i = 0; i < answers.size(); ++i) {

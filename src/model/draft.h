@@ -19,6 +19,7 @@ struct Draft {
   EventType type = EventType::other;
   std::uint64_t producer_sequence = 0;  // 0: none given
   std::int64_t timestamp_ms = 0;
+  bool stamped = false;  // the producer gave no timestamp; the body has the time of arrival
   std::uint32_t body_offset = 0;
   std::uint32_t body_size = 0;
   std::uint32_t summary_offset = 0;  // the summary's JSON string inside the body, escaped, without quotes
@@ -33,6 +34,15 @@ struct DraftBatch {
 
   std::string_view body(const Draft& draft) const {
     return std::string_view(bytes).substr(draft.body_offset, draft.body_size);
+  }
+  // The body as its producer wrote it: what a repeat of the same event is recognised by. `stored` is a body that may
+  // have been stamped at another time.
+  bool same_content(const Draft& draft, std::string_view stored) const {
+    std::string_view mine = body(draft);
+    if (!draft.stamped) return mine == stored;
+    // Every body begins with a timestamp of fixed length.
+    constexpr std::size_t kStampBytes = std::string_view(R"("timestamp":"2026-02-18T14:00:00.123Z",)").size();
+    return stored.size() >= kStampBytes && mine.substr(kStampBytes) == stored.substr(kStampBytes);
   }
   std::string_view summary(const Draft& draft) const {
     return std::string_view(bytes).substr(draft.summary_offset, draft.summary_size);

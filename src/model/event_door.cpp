@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
+#include <unordered_set>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -75,7 +76,7 @@ Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secret
     full_ = {};
     changed_ = false;
   }
-  if (draft.type == EventType::other) rewrite(Member::type);
+  if (draft.type == EventType::other) rewrite_type();
   rewrite_text(Member::summary, intake_.condense != nullptr ? kMaxSummaryCharacters : std::string_view::npos);
   rewrite_tool_data(Member::input);
   rewrite_tool_data(Member::output);
@@ -107,7 +108,8 @@ Result<void> EventDoor::read_header(Draft& draft) {
   if (draft.type == EventType::command && !intake_.allow_reserved) return fail(reserved_type(type));
 
   draft.timestamp_ms = intake_.now_ms;
-  if (!members_[Member::timestamp].empty()) {
+  draft.stamped = members_[Member::timestamp].empty();
+  if (!draft.stamped) {
     auto time = timestamp_of(members_[Member::timestamp]);
     if (!time) return fail(time.error());
     draft.timestamp_ms = *time;
@@ -152,6 +154,12 @@ void EventDoor::rewrite(Member member) {
 void EventDoor::set_rewritten(Member member, std::string json) {
   rewritten_[index(member)] = std::move(json);
   changed_ = true;
+}
+
+// A type is a name, not a text: one with a secret in it is worth nothing.
+void EventDoor::rewrite_type() {
+  rewrite(Member::type);
+  if (value_of(Member::type) != members_[Member::type]) set_rewritten(Member::type, "\"redacted\"");
 }
 
 void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
@@ -215,18 +223,28 @@ void EventDoor::write_body(Draft& draft) {
     auto member = static_cast<Member>(i);
     if (std::string_view value = value_of(member); !value.empty()) write_member(name(member), value);
   }
-  for (const auto& [key, value] : members_.unknown) {
-    if (!secrets_) {
-      write_member(key, value);
-      continue;
-    }
-    std::string plain = unescape(key).value_or(std::string(key));
-    std::string safe = quoted(intake_.redactor->redact(plain));
-    write_member(inside_quotes(safe), redacted(plain, value));
-  }
+  write_unknown();
   std::string_view version = members_[Member::version];
   write_member("version", version.empty() ? "1" : version);
   draft.body_size = static_cast<std::uint32_t>(out.size()) - draft.body_offset;
+}
+
+void EventDoor::write_unknown() {
+  if (!secrets_) {
+    for (const auto& [key, value] : members_.unknown) write_member(key, value);
+    return;
+  }
+  // Two names may become the same.
+  std::unordered_set<std::string> names;
+  std::size_t repeats = 1;
+  for (const auto& [key, value] : members_.unknown) {
+    std::string plain = unescape(key).value_or(std::string(key));
+    std::string safe = intake_.redactor->redact(plain);
+    std::string unique = safe;
+    while (!names.insert(unique).second) unique = safe + "~" + std::to_string(++repeats);
+    std::string json = quoted(unique);
+    write_member(inside_quotes(json), redacted(plain, value));
+  }
 }
 
 // What the producer sent as detail, or else what condensing cut.

@@ -27,9 +27,11 @@ class EventDoor {
   Result<void> read_header(Draft& draft);
   void rewrite(Member member);
   void set_rewritten(Member member, std::string json);
+  void rewrite_type();
   void rewrite_text(Member member, std::size_t most_characters);
   void rewrite_tool_data(Member member);
   void write_body(Draft& draft);
+  void write_unknown();
   void write_member(std::string_view key, std::string_view value);
   std::string make_detail();
   std::string redacted(std::string_view key, std::string_view value) const;

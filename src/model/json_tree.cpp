@@ -73,14 +73,18 @@ void append_array(std::string& out, const json::array& array) {
   out.push_back(']');
 }
 
-// A member whose name changes keeps its place, so the object is made anew.
+// A member whose name changes keeps its place, so the object is made anew. Two names may become the same.
 void redact_object(json::object& object, const Redactor& redactor) {
   json::object redacted;
   redacted.reserve(object.size());
+  std::size_t repeats = 1;
   for (auto& [key, value] : object) {
     std::string_view name(key.data(), key.size());
     redact_tree(name, value, redactor);
-    redacted[redactor.may_match(name) ? redactor.redact(name) : std::string(name)] = std::move(value);
+    std::string safe = redactor.may_match(name) ? redactor.redact(name) : std::string(name);
+    std::string unique = safe;
+    while (redacted.contains(unique)) unique = safe + "~" + std::to_string(++repeats);
+    redacted[unique] = std::move(value);
   }
   object = std::move(redacted);
 }

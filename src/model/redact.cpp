@@ -130,14 +130,13 @@ std::string Redactor::redact(std::string_view text) const {
 }
 
 std::string Redactor::redact_member(std::string_view key, std::string_view value) const {
-  if (rules_->options.enabled && marker_at(value, 0) != value.size()) {
-    if (std::string_view kind = secret_member_kind(key, value); !kind.empty()) {
-      std::string marker;
-      append_marker(marker, kind);
-      return marker;
-    }
-  }
-  return redact(value);
+  std::string text = redact(value);
+  if (!rules_->options.enabled || marker_at(text, 0) == text.size()) return text;
+  std::string_view kind = secret_member_kind(key, text);
+  if (kind.empty()) return text;
+  std::string marker;
+  append_marker(marker, kind);
+  return marker;
 }
 
 }  // namespace shepherd

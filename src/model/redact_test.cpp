@@ -136,8 +136,9 @@ class Mixture {
     for (const auto& row : golden("secrets.json")) pieces_.push_back(joined(row.at("text")));
     for (const auto& row : golden("lookalikes.json")) pieces_.push_back(joined(row));
     for (const char* glue :
-         {"",  " ",        "\n",      "\t",  "\"",      "\\",   "/", ":", "=", "@",   "-",        "_",      "a",
-          "7", "\xC3\xA9", "\x1b[1m", "\\n", "\\u00e9", "\\\"", "'", "[", "]", "://", "password", "token=", "sk-"}) {
+         {"",  " ", "\n",  "\t",       "\"",           "\\",           "/",       ":",   "=",       "@",    "-",
+          "_", "a", "7",   "\xC3\xA9", "\xE1\x84\x91", "\xE2\x82\xAC", "\x1b[1m", "\\n", "\\u00e9", "\\\"", "'",
+          "[", "]", "://", "password", "token=",       "sk-"}) {
       pieces_.emplace_back(glue);
     }
   }
@@ -153,20 +154,37 @@ class Mixture {
     return text;
   }
 
-  // One of the many spellings of a text as a JSON string.
+  // One of the many spellings of a text as a JSON string: slashes and characters beyond ASCII escaped or not.
   std::string spelled(std::string_view text) {
     std::string plain = as_json(text);
     std::string out;
     for (std::size_t i = 0; i < plain.size(); ++i) {
-      bool escaped = i > 0 && plain[i - 1] == '\\';
-      if (plain[i] == '/' && !escaped && random_.below(2) == 0) out.push_back('\\');
-      out.push_back(plain[i]);
-      if (escaped) plain[i] = ' ';  // an escaped backslash does not escape what follows
+      auto byte = static_cast<unsigned char>(plain[i]);
+      if (plain[i] == '\\') {
+        out.push_back(plain[i]);
+        out.push_back(plain[++i]);
+      } else if (plain[i] == '/' && random_.below(2) == 0) {
+        out.append("\\/");
+      } else if ((byte & 0xF0) == 0xE0 && random_.below(2) == 0) {
+        append_escape(out, (byte & 15U) << 12 | (plain[i + 1] & 63U) << 6 | (plain[i + 2] & 63U));
+        i += 2;
+      } else if ((byte & 0xE0) == 0xC0 && random_.below(2) == 0) {
+        append_escape(out, (byte & 31U) << 6 | (plain[i + 1] & 63U));
+        i += 1;
+      } else {
+        out.push_back(plain[i]);
+      }
     }
     return out;
   }
 
  private:
+  static void append_escape(std::string& out, unsigned code_unit) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    out.append("\\u");
+    for (int shift = 12; shift >= 0; shift -= 4) out.push_back(kHex[code_unit >> shift & 15]);
+  }
+
   SeededRandom random_;
   std::vector<std::string> pieces_;
 };

@@ -67,10 +67,6 @@ std::string searchable_text(std::string_view event_json, std::size_t max_bytes);
 void append_task_event_open(std::string& out, std::string_view task_id);  // `{"type":"task_event","taskID":"…","data":`
 std::string gap_data(std::uint64_t from, std::uint64_t to);               // `{"from":1,"to":9}`
 std::string complete_data(const Task& task);  // `{"taskID","status","prURL","error","costUSD","lastSequence"}`
-// The same opening for any message type; without a taskID when task_id is empty.
-void append_message_open(std::string& out, std::string_view type, std::string_view task_id);
-std::string sequence_data(std::uint64_t sequence);  // `{"sequence":9}`: caught_up, position
-std::string cursor_data(std::string_view cursor);   // `{"cursor":"…"}`: the same on multiplexed feeds
 
 // --- tasks ---
 

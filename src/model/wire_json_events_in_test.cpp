@@ -211,6 +211,13 @@ TEST_F(EventsIn, SecretsAreReplacedWhereverTheyStand) {
   EXPECT_EQ(batch->drafts[0].detail, R"({"raw":"PASSWORD=[redacted:password]"})");
 }
 
+TEST_F(EventsIn, NamesThatBecomeTheSameStayApart) {
+  EXPECT_EQ(
+      body(R"({"type":"jane@example.org","a@example.org":1,"b@example.org":{"c@example.org":1,"d@example.org":2}})"),
+      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"redacted","summary":"","[redacted:email]":1,)"
+      R"("[redacted:email]~2":{"[redacted:email]":1,"[redacted:email]~2":2},"version":1)");
+}
+
 TEST_F(EventsIn, OneSecretDoesNotChangeItsNeighbours) {
   auto batch = decode(R"([{"type":"log","data":{"x":1.0}},{"type":"log","summary":"jane@example.org"}])");
   ASSERT_TRUE(batch.has_value());

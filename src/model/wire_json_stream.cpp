@@ -3,29 +3,10 @@
 
 namespace shepherd {
 
-void append_message_open(std::string& out, std::string_view type, std::string_view task_id) {
-  out.append("{\"type\":");
-  append_json_string(out, type);
-  if (!task_id.empty()) append_json_string(out.append(",\"taskID\":"), task_id);
-  out.append(",\"data\":");
-}
-
 void append_task_event_open(std::string& out, std::string_view task_id) {
   out.append("{\"type\":\"task_event\",\"taskID\":");
   append_json_string(out, task_id);
   out.append(",\"data\":");
-}
-
-std::string sequence_data(std::uint64_t sequence) {
-  std::string out;
-  JsonObject(out).number("sequence", sequence);
-  return out;
-}
-
-std::string cursor_data(std::string_view cursor) {
-  std::string out;
-  JsonObject(out).text("cursor", cursor);
-  return out;
 }
 
 std::string gap_data(std::uint64_t from, std::uint64_t to) {

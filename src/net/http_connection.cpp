@@ -17,7 +17,18 @@ HttpConnection::HttpConnection(Shard& shard, Socket socket, std::string peer)
     : Connection(shard, std::move(socket), Outbox()),
       reader_(shard.core().handler),
       peer_(std::move(peer)),
-      since_ms_(shard.core().clock.steady_ms()) {}
+      since_ms_(shard.core().clock.steady_ms()) {
+  start_next_request();
+}
+
+// Who asks is known before the head is in: admission looks at it.
+void HttpConnection::start_next_request() {
+  reader_.start_next();
+  Request& request = reader_.request();
+  request.peer = peer_;
+  request.secure = socket_.secure();
+  request.connection_slot = &slot_;
+}
 
 void HttpConnection::start(bool refuse) {
   enter();
@@ -136,9 +147,6 @@ void HttpConnection::consume(std::string_view& bytes) {
 
 void HttpConnection::dispatch() {
   Request& request = reader_.request();
-  request.peer = peer_;
-  request.secure = socket_.secure();
-  request.connection_slot = &slot_;
   head_request_ = request.method == "HEAD";
   if (request.is_websocket) websocket_key_ = request.header("sec-websocket-key");
   phase_ = Phase::in_flight;
@@ -203,7 +211,7 @@ void HttpConnection::respond(Response&& response) {
   }
   phase_ = keep ? Phase::reading : Phase::last_words;
   since_ms_ = now_ms();
-  if (keep) reader_.start_next();
+  if (keep) start_next_request();
 }
 
 void HttpConnection::respond_error(int status, std::string_view reason, std::string_view message) {

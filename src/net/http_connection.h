@@ -37,6 +37,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   void step_later();
   void advance();
   void consume(std::string_view& bytes);
+  void start_next_request();
   void dispatch();
   void read_more();
 

@@ -71,7 +71,7 @@ class Planner {
     auto body = known_body(i, number);
     if (!body) return fail(std::move(body.error()));
     // An event that retention dropped can no longer be compared; its number says that it was here.
-    if (!*body || **body == request_.drafts.body(draft(i))) return {};
+    if (!*body || request_.drafts.same_content(draft(i), **body)) return {};
     return fail(Error{ErrorCode::conflict,
                       "sequence_reused",
                       "Number " + std::to_string(number) +
@@ -89,7 +89,7 @@ class Planner {
     auto body = known_body(i, number);
     if (!body) return fail(std::move(body.error()));
     if (!*body) return add(i, true);
-    if (**body == request_.drafts.body(draft(i))) return {};
+    if (request_.drafts.same_content(draft(i), **body)) return {};
     return add(i, false);
   }
 

@@ -219,6 +219,28 @@ TEST_P(EventStoreConformance, StrictProducersHaveTheirOwnNumbers) {
   EXPECT_THAT(summaries(store(), "t"), ElementsAre("p1", "q1", "loose1", "p2"));
 }
 
+TEST_P(EventStoreConformance, OldStrictNumbersAreFoundAmongOthers) {
+  make_task("t");
+  std::uint64_t p = 0, q = 0;
+  for (int i = 0; i < 40; ++i) {
+    Batch batch;
+    for (int k = 0; k <= i % 3; ++k, ++p) batch.log("p" + std::to_string(p + 1), p + 1);
+    ASSERT_TRUE(append(store(), "t", batch, strict("p")));
+    if (i % 4 == 0) ASSERT_TRUE(append(store(), "t", Batch().log("hook")));
+    if (i % 5 == 0) ASSERT_TRUE(append(store(), "t", Batch().log("q" + std::to_string(q + 1), ++q), strict("q")));
+  }
+  reopen();
+  for (std::uint64_t n = 1; n <= p; ++n) {
+    auto repeat = append(store(), "t", Batch().log("p" + std::to_string(n), n), strict("p"));
+    ASSERT_TRUE(repeat) << n << ": " << repeat.error().message;
+    EXPECT_EQ(repeat->added, 0u) << n;
+    EXPECT_EQ(reason(append(store(), "t", Batch().log("other", n), strict("p"))), "conflict/sequence_reused") << n;
+  }
+  Batch everything;
+  for (std::uint64_t n = 1; n <= q; ++n) everything.log("q" + std::to_string(n), n);
+  EXPECT_EQ(append(store(), "t", everything, strict("q"))->added, 0u);
+}
+
 TEST_P(EventStoreConformance, StrictDraftsNeedNumbersAndAnId) {
   make_task("t");
   EXPECT_EQ(reason(append(store(), "t", Batch().log("a"), strict("p"))), "invalid_argument/sequence_required");

@@ -33,19 +33,19 @@ def validate(kind, value):
     assert error is None, f"not a valid {kind}: {error.json_path}: {error.message}\n{json.dumps(value)[:2000]}"
 
 
-def _array_of(kind):
-    def check(value):
-        assert isinstance(value, list)
-        for each in value:
-            validate(kind, each)
-
-    return check
+def _all(kind, values):
+    assert isinstance(values, list)
+    for each in values:
+        validate(kind, each)
 
 
-# What a successful answer to a path holds.
+# What a successful answer to a method and path holds.
 _ANSWERS = [
-    (re.compile(r"^/api/v1/tasks$"), {"GET": _array_of("task"), "POST": lambda v: validate("task", v)}),
-    (re.compile(r"^/api/v1/tasks/[^/]+$"), {"GET": lambda v: validate("task", v), "PATCH": lambda v: validate("task", v)}),
+    (re.compile(r"^GET /api/v1/tasks$"), lambda answer: _all("task", answer)),
+    (re.compile(r"^POST /api/v1/tasks$"), lambda answer: validate("task", answer)),
+    (re.compile(r"^(GET|PATCH) /api/v1/tasks/[^/]+$"), lambda answer: validate("task", answer)),
+    (re.compile(r"^GET /api/v1/tasks/[^/]+/events$"), lambda answer: _all("event", answer["events"])),
+    (re.compile(r"^GET /api/v1/tasks/[^/]+/events/\d+$"), lambda answer: validate("event", answer)),
 ]
 
 
@@ -62,14 +62,16 @@ def check_response(response):
         return
     if media != "application/json":
         return
-    value = response.json()
-    for pattern, by_method in _ANSWERS:
-        if pattern.match(path) and response.request.method in by_method:
-            by_method[response.request.method](value)
+    for pattern, check in _ANSWERS:
+        if pattern.match(f"{response.request.method} {path}"):
+            check(response.json())
 
 
 def check_message(message):
-    """One message of a stream, in its WebSocket form."""
+    """One WebSocket message."""
     validate("stream-message", message)
-    if message["type"] == "task_event":
-        validate("event", message["data"])
+
+
+def check_frame(event, data, frame_id):
+    """One frame of an event stream that has data."""
+    validate("stream-sse-data", {"event": event, "data": data, **({} if frame_id is None else {"id": frame_id})})

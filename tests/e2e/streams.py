@@ -109,7 +109,6 @@ class SSEFeed(_Feed):
         self.response = self._connection.getresponse()
         self.status = self.response.status
         self._frames = queue.Queue()
-        self.multiplexed = parts.path == "/api/v1/events"
         self.last_id = None
         if self.status == 200:
             assert self.response.headers["content-type"].split(";")[0] == "text/event-stream"
@@ -144,10 +143,8 @@ class SSEFeed(_Feed):
             if frame.data is None or frame.event == "keepalive":
                 continue
             data = json.loads(frame.data)
-            message = {"type": frame.event, "data": data}
-            if isinstance(data, dict) and "taskID" in data:
-                message["taskID"] = data["taskID"]
-            return Message(frame.event, message.get("taskID"), data, frame.id)
+            contract.check_frame(frame.event, data, frame.id)
+            return Message(frame.event, data.get("taskID"), data, frame.id)
 
     def close(self):
         try:

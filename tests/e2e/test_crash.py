@@ -57,7 +57,8 @@ async def strict_producer(world, task, name, rng):
     async with httpx.AsyncClient(base_url=world.server.internal, headers=world.headers(), trust_env=False,
                                  timeout=5) as client:
         while world.posting:
-            chunk = [{"type": "output", "sequence": number + i, "summary": f"{name}:{number + i}"}
+            chunk = [{"type": "output", "sequence": number + i, "summary": f"{name}:{number + i}",
+                      "timestamp": "2026-02-18T14:00:00.000Z"}
                      for i in range(1, rng.randint(1, CHUNK) + 1)]
             world.sent[task].update(e["summary"] for e in chunk)
             while True:
@@ -129,7 +130,7 @@ async def websocket_consumer(world, who, task, logs, done):
         query = f"?after={cursor}" if task else f"?tasks={','.join(world.tasks)}&after={cursor}"
         try:
             async with websockets.connect(base + path + query, additional_headers=world.headers(), open_timeout=5,
-                                          ping_interval=None, compression=None, proxy=None) as connection:
+                                          ping_interval=None, compression=None) as connection:
                 while not done():
                     try:
                         message = json.loads(await asyncio.wait_for(connection.recv(), 0.5))
@@ -145,7 +146,7 @@ async def websocket_consumer(world, who, task, logs, done):
         except websockets.InvalidStatus as refused:
             world.problems.append(f"{who}: {refused.response.status_code} {refused.response.body!r} at {cursor}")
             return
-        except (OSError, websockets.WebSocketException, asyncio.TimeoutError):
+        except (OSError, EOFError, websockets.WebSocketException, asyncio.TimeoutError):
             await asyncio.sleep(0.01)
 
 
@@ -206,7 +207,7 @@ async def run(world):
         await asyncio.sleep(rng.uniform(0.02, 0.9))
         world.server.kill()
         await loop.run_in_executor(None, world.server.start)
-        if world.problems:
+        if world.problems or any(t.done() for t in (*consumers, *producers)):
             break
     await asyncio.sleep(0.3)
     world.posting = False

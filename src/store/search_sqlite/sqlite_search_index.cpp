@@ -143,7 +143,9 @@ class SqliteSearchIndex final : public SearchIndex {
     if (done) done = work();
     if (done) done = writer_->run("COMMIT");
     if (done) return done;
-    if (writer_->in_transaction()) (void)writer_->run("ROLLBACK");
+    if (writer_->in_transaction()) {
+      if (auto undone = writer_->run("ROLLBACK"); !undone) log_warn("{}", undone.error().message);
+    }
     if (is_corrupt(done.error())) mark_damaged();
     return done;
   }

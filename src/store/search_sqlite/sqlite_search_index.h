@@ -5,6 +5,7 @@
 // or a command is therefore a phrase: "auth.go", "src/auth" and "auth" all find src/auth.go, user_id finds user_id.
 //
 // It is derived data: a file that is corrupt, of another format or ahead of the store is thrown away and built again.
+// Threads: as SearchIndex.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ TEST_F(SqliteStoreTest, FilesAreForTheOwnerOnly) {
   auto store = open();
   ASSERT_TRUE(create(*store, spec("t")));
   for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
-    struct stat facts {};
+    struct stat facts{};
     ASSERT_EQ(::stat((file() + suffix).c_str(), &facts), 0) << suffix;
     EXPECT_EQ(facts.st_mode & 0077, 0u) << suffix;
   }
@@ -79,8 +79,9 @@ TEST_F(SqliteStoreTest, AnInferredEndIsStillInferredAfterFolding) {
   // Only the log says it: forget the projection.
   ASSERT_TRUE(sql()->execute("UPDATE task SET state = 'queued', first = 0, last = 0, projection = '{}'"));
   store.reset();
-  ASSERT_TRUE(sql()->execute("UPDATE task SET state = 'queued', first = 0, last = 0, projection = '{}';"
-                             "UPDATE meta SET value = 0 WHERE name IN ('projected_through', 'events')"));
+  ASSERT_TRUE(
+      sql()->execute("UPDATE task SET state = 'queued', first = 0, last = 0, projection = '{}';"
+                     "UPDATE meta SET value = 0 WHERE name IN ('projected_through', 'events')"));
   store = open(still());
   EXPECT_EQ(store->task("t")->state.state, State::timed_out);
   EXPECT_TRUE(store->task("t")->state.inferred_end);
@@ -146,8 +147,9 @@ TEST_F(SqliteStoreTest, ViewsAnswerInTheWordsOfTheOldSchema) {
   EXPECT_EQ(one("SELECT count(*) || ' ' || count(DISTINCT id) || ' ' || count(session_id) FROM agent_events"), "5 5 3");
   EXPECT_EQ(one("SELECT group_concat(event_type) FROM agent_events WHERE agent_id = 't'"),
             "session_start,tool_call,usage,log,status");
-  EXPECT_EQ(one("SELECT json_extract(event_data, '$.tool') || length(id) FROM agent_events WHERE event_type = 'tool_call'"),
-            "Read36");
+  EXPECT_EQ(
+      one("SELECT json_extract(event_data, '$.tool') || length(id) FROM agent_events WHERE event_type = 'tool_call'"),
+      "Read36");
   EXPECT_EQ(one("SELECT timestamp FROM agent_events LIMIT 1"), format_timestamp(kNow));
   EXPECT_EQ(one("SELECT session_id || agent_id || workflow_id || status || (completed_at IS NOT NULL) ||"
                 " json_extract(metrics, '$.costUSD') FROM agent_sessions WHERE agent_id = 't'"),
@@ -158,7 +160,8 @@ TEST_F(SqliteStoreTest, EqualDetailsAreKeptOnceAndGoWithTheirEvents) {
   auto store = open();
   ASSERT_TRUE(create(*store, spec("t")));
   ASSERT_TRUE(create(*store, spec("u")));
-  std::string record = "{\"raw\":{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}}}";
+  std::string record =
+      "{\"raw\":{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}}}";
   ASSERT_TRUE(append(*store, "t", Batch().log("a").detail(record).log("b").detail(record)));
   ASSERT_TRUE(append(*store, "u", Batch().log("c").detail(record)));
   EXPECT_EQ(one("SELECT count(*) || ' ' || sum(refs) FROM blob"), "1 3");

@@ -165,7 +165,8 @@ TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
   finds("DELETE FROM run", "its log is gone");
   finds("UPDATE run SET events = '[{}]' WHERE last = 2", "is damaged");
   finds("UPDATE task SET projection = replace(projection, 'running', 'paused')", "columns differ");
-  finds("UPDATE task SET state = 'paused', projection = replace(projection, 'running', 'paused')", "not what its log says");
+  finds("UPDATE task SET state = 'paused', projection = replace(projection, 'running', 'paused')",
+        "not what its log says");
   finds("DELETE FROM blob", "has no content");
   finds("UPDATE blob SET refs = 7", "counted wrongly");
   finds("UPDATE meta SET value = 5 WHERE name = 'events'", "off by -1");

@@ -2,54 +2,12 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
-#include "model/task_fold.h"
-#include "model/wire_json.h"
-#include "store/run_codec.h"
+#include "store/sqlite/known_rows.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
 #include "store/unknown_task.h"
 
 namespace shepherd {
-
-// The lookups of plan_append for one task: the transaction's own runs, then the rows.
-class SqliteTxn::Known final : public KnownEvents {
- public:
-  Known(SqliteTxn& txn, const WriterHead& head) : txn_(txn), head_(head) {}
-
-  Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override {
-    if (auto body = txn_.builder_.body_of_number(head_.id, producer, number)) return std::string(*body);
-    auto known = head_.producer_rows.find(producer);
-    if (known == head_.producer_rows.end()) return std::nullopt;
-    // No run is longer, so none that starts lower can hold the number.
-    std::uint64_t below = number > kMaxRunEvents ? number - kMaxRunEvents : 0;
-    auto row = txn_.database_.use(
-        "SELECT producer_first, count, lengths, events FROM run"
-        " WHERE producer = ? AND producer_first <= ? AND producer_first > ? ORDER BY producer_first DESC",
-        known->second.key, number, below);
-    for (;;) {
-      auto found = row.step();
-      if (!found) return txn_.broken(std::move(found.error()));
-      if (!*found) return std::nullopt;
-      std::uint64_t offset = number - row.number(0);
-      if (offset >= row.number(1)) continue;
-      EventRun run;
-      if (auto decoded = decode_run(row.bytes(2), row.bytes(3), run); !decoded) return txn_.broken(decoded.error());
-      if (offset < run.size()) return std::string(body_of(run.event(offset)));
-    }
-  }
-
-  Result<bool> has_event_id(std::string_view event_id) override {
-    auto row = txn_.database_.use("SELECT 1 FROM event_key WHERE task = ? AND event_id = ?", head_.key, event_id);
-    auto found = row.step();
-    if (!found) return txn_.broken(std::move(found.error()));
-    return *found;
-  }
-
- private:
-  SqliteTxn& txn_;
-  const WriterHead& head_;
-};
 
 std::unexpected<Error> SqliteTxn::broken(Error error) {
   if (!broken_) broken_ = error;
@@ -143,8 +101,9 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   auto found = find(request.task);
   if (!found) return fail(std::move(found.error()));
   WriterHead& head = **found;
-  Known known(*this, head);
+  KnownRows known(database_, builder_, head);
   auto plan = plan_append(head.head, request, known);
+  if (known.failed()) return broken(std::move(plan.error()));
   if (!plan) return fail(std::move(plan.error()));
 
   std::uint64_t sequence = head.head.state.last_sequence;

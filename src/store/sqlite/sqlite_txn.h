@@ -50,7 +50,6 @@ class SqliteTxn final : public WriteTxn {
   bool erased_events() const { return erased_events_; }
 
  private:
-  class Known;
   struct PendingDetail {
     std::uint64_t sequence;
     std::int64_t blob;

@@ -24,12 +24,16 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
   auto head = heads_.find(run.task);
   if (!head) return fail(std::move(head.error()));
   std::optional<std::int64_t> producer;
-  std::optional<std::uint64_t> producer_first;
+  std::optional<std::uint64_t> producer_first, loose_first;
   if (stored.producer) {
     auto key = producer_key(**head, *stored.producer);
     if (!key) return fail(std::move(key.error()));
-    producer = *key;
-    producer_first = stored.producer_first;
+    if (stored.producer->empty()) {
+      loose_first = stored.producer_first;
+    } else {
+      producer = *key;
+      producer_first = stored.producer_first;
+    }
   }
   index_buffer_.clear();
   encode_index(index_buffer_, stored);
@@ -38,10 +42,10 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
   return database_
       .use(
           "INSERT INTO run(position, task, last, count, types, received_first, received_last, producer,"
-          " producer_first, lengths, events) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          " producer_first, loose_first, lengths, events) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           run.last_position(), (*head)->key, run.last(), static_cast<std::uint64_t>(run.size()),
           std::uint64_t{mask_of(run)}, stored.first_received_ms, run.received_ms, producer, producer_first,
-          Blob{index_buffer_}, std::string_view(events_buffer_))
+          loose_first, Blob{index_buffer_}, std::string_view(events_buffer_))
       .run();
 }
 

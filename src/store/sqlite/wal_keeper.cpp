@@ -6,17 +6,24 @@
 
 namespace shepherd {
 
+namespace {
+
+// Each pass leaves what was committed meanwhile; when that does not shrink any more, another pass does not help.
+constexpr int kMostPasses = 4;
+
+}  // namespace
+
 WalKeeper::Finish WalKeeper::committed(std::uint64_t frames) {
   MutexLock lock(mutex_);
   if (frames < frames_) {  // the log started over
     copied_ = 0;
-    passed_ = false;
+    passes_ = 0;
+    nearly_ = false;
     warned_ = false;
   }
   frames_ = frames;
-  copied_ = std::min(copied_, frames_);
-  if (uncopied_bytes() > limits_.hard_bytes) return Finish::all;
-  return passed_ && uncopied_bytes() <= limits_.rest_bytes ? Finish::rest : Finish::nothing;
+  if (frames_ * frame_bytes_ > limits_.hard_bytes) return Finish::all;
+  return nearly_ ? Finish::rest : Finish::nothing;
 }
 
 void WalKeeper::finish(Database& writer, Finish how) {
@@ -29,14 +36,17 @@ void WalKeeper::finish(Database& writer, Finish how) {
   } else {
     code = sqlite3_wal_checkpoint_v2(writer.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &in_database);
   }
+  MutexLock lock(mutex_);
   copied(code, in_database);
+  // Usually the next commit starts the log over. Where a reader was in the way, the thread begins again.
+  passes_ = 0;
+  nearly_ = false;
 }
 
 bool WalKeeper::due() const {
   MutexLock lock(mutex_);
-  if (uncopied_bytes() > limits_.soft_bytes) return true;
-  // Started, and what was written meanwhile is still more than the writer should copy.
-  return copied_ > 0 && copied_ * frame_bytes_ > limits_.soft_bytes / 2 && uncopied_bytes() > limits_.rest_bytes;
+  if (nearly_) return false;
+  return uncopied_bytes() > (passes_ == 0 ? limits_.soft_bytes : limits_.rest_bytes);
 }
 
 void WalKeeper::pass() {
@@ -46,13 +56,13 @@ void WalKeeper::pass() {
     MutexLock passing(passing_);
     code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &in_database);
   }
-  copied(code, in_database);
   MutexLock lock(mutex_);
-  passed_ = true;
+  copied(code, in_database);
+  ++passes_;
+  nearly_ = passes_ >= kMostPasses || uncopied_bytes() <= limits_.rest_bytes;
 }
 
 void WalKeeper::copied(int code, int frames) {
-  MutexLock lock(mutex_);
   if (code == SQLITE_OK && frames >= 0) {
     copied_ = std::min<std::uint64_t>(static_cast<std::uint64_t>(frames), frames_);
   } else if (code != SQLITE_BUSY && !warned_) {

@@ -17,7 +17,7 @@ namespace shepherd {
 struct WalLimits {
   std::size_t soft_bytes;  // here the thread starts
   std::size_t hard_bytes;  // here the writer copies
-  std::size_t rest_bytes;  // what the writer may copy itself between two commits
+  std::size_t rest_bytes;  // when the thread has left less than this, the writer copies it
 };
 
 // Threads: committed() and finish() from the writer; pass() from the keeper's thread; the rest from any.
@@ -39,7 +39,7 @@ class WalKeeper {
   std::uint64_t log_bytes() const EXCLUDES(mutex_);
 
  private:
-  void copied(int code, int frames) EXCLUDES(mutex_);
+  void copied(int code, int frames) REQUIRES(mutex_);
   std::uint64_t uncopied_bytes() const REQUIRES(mutex_) { return (frames_ - copied_) * frame_bytes_; }
 
   std::unique_ptr<Database> database_;
@@ -49,7 +49,8 @@ class WalKeeper {
   mutable Mutex mutex_;
   std::uint64_t frames_ GUARDED_BY(mutex_) = 0;  // in the log
   std::uint64_t copied_ GUARDED_BY(mutex_) = 0;  // of them, into the database
-  bool passed_ GUARDED_BY(mutex_) = false;       // the thread has done its part since the log started over
+  int passes_ GUARDED_BY(mutex_) = 0;            // since the log started over
+  bool nearly_ GUARDED_BY(mutex_) = false;       // the thread has done its part; the rest is the writer's
   bool warned_ GUARDED_BY(mutex_) = false;
 };
 

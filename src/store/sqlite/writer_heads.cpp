@@ -103,7 +103,7 @@ Result<void> WriterHeads::load_producers(WriterHead& head) {
 
 Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
   auto row = database_.use(
-      "SELECT last, count, producer, producer_first, lengths, events FROM run"
+      "SELECT last, count, producer, producer_first, loose_first, lengths, events FROM run"
       " WHERE task = ? AND last > ? ORDER BY last",
       head.key, head.head.state.last_sequence);
   for (;;) {
@@ -113,15 +113,16 @@ Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
     EventRun run;
     run.task = head.id;
     run.first = row.number(0) - row.number(1) + 1;
-    auto index = read_index(row.bytes(4));
+    auto index = read_index(row.bytes(5));
     if (!index) return fail(std::move(index.error()));
-    if (auto done = decode_run(row.bytes(4), row.bytes(5), run); !done) return done;
+    if (auto done = decode_run(row.bytes(5), row.bytes(6), run); !done) return done;
     if (auto done = fold_run(head.head.state, run, index->by_server); !done) return done;
     if (!row.null(2)) {
       for (auto& [name, producer] : head.producer_rows) {
         if (producer.key == row.integer(2)) head.head.producers[name].use(row.number(3), run.size());
       }
     }
+    if (!row.null(4)) head.head.producers[""].use(row.number(4), run.size());
     head.dirty = true;
   }
 }

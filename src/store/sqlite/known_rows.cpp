@@ -1,0 +1,99 @@
+#include "store/sqlite/known_rows.h"
+
+#include <utility>
+
+#include "base/limits.h"
+#include "model/wire_json.h"
+#include "store/run_codec.h"
+
+namespace shepherd {
+
+std::unexpected<Error> KnownRows::broken(Error error) {
+  failed_ = true;
+  return fail(std::move(error));
+}
+
+Result<bool> KnownRows::has_event_id(std::string_view event_id) {
+  auto row = database_.use("SELECT 1 FROM event_key WHERE task = ? AND event_id = ?", head_.key, event_id);
+  auto found = row.step();
+  if (!found) return broken(std::move(found.error()));
+  return *found;
+}
+
+Result<std::optional<std::string>> KnownRows::body_of_number(const std::string& producer, std::uint64_t number) {
+  if (auto body = pending_.body_of_number(head_.id, producer, number)) return std::string(*body);
+  if (!kept_row_ || kept_producer_ != producer || !kept_row_->holds(number)) {
+    auto known = head_.producer_rows.find(producer);
+    if (known == head_.producer_rows.end()) return std::nullopt;
+    auto row = producer.empty() ? loose_row(number) : strict_row(known->second.key, number);
+    if (!row) return broken(std::move(row.error()));
+    if (!*row) return std::nullopt;
+    if (auto done = keep(**row); !done) return broken(std::move(done.error()));
+    kept_producer_ = producer;
+  }
+  return std::string(body_of(kept_.event(number - kept_row_->first_number)));
+}
+
+Result<void> KnownRows::keep(const Row& row) {
+  kept_row_.reset();
+  auto events = database_.use("SELECT lengths, events FROM run WHERE task = ? AND last = ?", head_.key, row.last);
+  auto found = events.step();
+  if (!found) return fail(std::move(found.error()));
+  if (auto decoded = decode_run(events.bytes(0), events.bytes(1), kept_); !decoded) return decoded;
+  if (kept_.size() != row.count) {
+    return fail(ErrorCode::internal, "corrupt", "A run of " + head_.id + " is damaged. Run `shepherd doctor`.");
+  }
+  kept_row_ = row;
+  return {};
+}
+
+Result<std::optional<KnownRows::Row>> KnownRows::row_of(Statement statement) {
+  auto found = statement.step();
+  if (!found) return fail(std::move(found.error()));
+  if (!*found) return std::nullopt;
+  return Row{statement.number(0), statement.number(1), statement.number(2)};
+}
+
+Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t producer, std::uint64_t number) {
+  // Repeats are mostly of what was sent last.
+  auto newest = row_of(database_.use(
+      "SELECT last, producer_first, count FROM run WHERE task = ? AND producer = ? ORDER BY last DESC LIMIT 1",
+      head_.key, producer));
+  if (!newest || !*newest || (*newest)->holds(number)) return newest;
+  // The producer's numbers rise with the log's, so the run is found by halving the log.
+  std::uint64_t low = 1, high = (*newest)->last;
+  std::optional<Row> candidate;
+  while (low < high) {
+    std::uint64_t middle = low + (high - low) / 2;
+    auto row =
+        row_of(database_.use("SELECT last, producer_first, count FROM run WHERE task = ? AND last >= ? AND producer = ?"
+                             " ORDER BY last LIMIT 1",
+                             head_.key, middle, producer));
+    if (!row) return row;
+    if (*row && !(*row)->reaches(number)) {
+      low = (*row)->last + 1;
+    } else {
+      candidate = *row;
+      high = middle;
+    }
+  }
+  return candidate && candidate->holds(number) ? candidate : std::nullopt;
+}
+
+Result<std::optional<KnownRows::Row>> KnownRows::loose_row(std::uint64_t number) {
+  // No run is longer, so none that starts lower can hold the number.
+  std::uint64_t below = number > kMaxRunEvents ? number - kMaxRunEvents : 0;
+  auto row = database_.use(
+      "SELECT last, loose_first, count FROM run WHERE task = ? AND loose_first <= ? AND loose_first > ?"
+      " ORDER BY loose_first DESC",
+      head_.key, number, below);
+  for (;;) {
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return std::nullopt;
+    Row candidate{row.number(0), row.number(1), row.number(2)};
+    if (candidate.holds(number)) return candidate;
+  }
+}
+
+}  // namespace shepherd

@@ -1,0 +1,50 @@
+// The lookups of plan_append for one task: the running transaction's own runs first, then the rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/append_plan.h"
+#include "store/run_builder.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/writer_heads.h"
+
+namespace shepherd {
+
+// Lives for one append. Threads: caller.
+class KnownRows final : public KnownEvents {
+ public:
+  KnownRows(Database& database, const RunBuilder& pending, const WriterHead& head)
+      : database_(database), pending_(pending), head_(head) {}
+
+  Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override;
+  Result<bool> has_event_id(std::string_view event_id) override;
+
+  // The database failed, so the whole transaction has.
+  bool failed() const { return failed_; }
+
+ private:
+  struct Row {
+    std::uint64_t last, first_number, count;
+    bool reaches(std::uint64_t number) const { return first_number + count > number; }
+    bool holds(std::uint64_t number) const { return number >= first_number && reaches(number); }
+  };
+  Result<std::optional<Row>> strict_row(std::int64_t producer, std::uint64_t number);
+  Result<std::optional<Row>> loose_row(std::uint64_t number);
+  Result<std::optional<Row>> row_of(Statement statement);
+  Result<void> keep(const Row& row);
+  std::unexpected<Error> broken(Error error);
+
+  Database& database_;
+  const RunBuilder& pending_;
+  const WriterHead& head_;
+  // The run that was found last: repeats come in rows.
+  std::optional<Row> kept_row_;
+  std::string kept_producer_;
+  EventRun kept_;
+  bool failed_ = false;
+};
+
+}  // namespace shepherd
