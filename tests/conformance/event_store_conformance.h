@@ -226,8 +226,13 @@ TEST_P(EventStoreConformance, OldStrictNumbersAreFoundAmongOthers) {
     Batch batch;
     for (int k = 0; k <= i % 3; ++k, ++p) batch.log("p" + std::to_string(p + 1), p + 1);
     ASSERT_TRUE(append(store(), "t", batch, strict("p")));
-    if (i % 4 == 0) ASSERT_TRUE(append(store(), "t", Batch().log("hook")));
-    if (i % 5 == 0) ASSERT_TRUE(append(store(), "t", Batch().log("q" + std::to_string(q + 1), ++q), strict("q")));
+    if (i % 4 == 0) {
+      ASSERT_TRUE(append(store(), "t", Batch().log("hook")));
+    }
+    if (i % 5 == 0) {
+      ++q;
+      ASSERT_TRUE(append(store(), "t", Batch().log("q" + std::to_string(q), q), strict("q")));
+    }
   }
   reopen();
   for (std::uint64_t n = 1; n <= p; ++n) {

@@ -51,8 +51,9 @@ _ANSWERS = [
 
 def check_response(response):
     """An httpx response hook."""
-    response.read()
     media = response.headers.get("content-type", "").split(";")[0]
+    assert media != "text/event-stream", "this client does not follow streams"
+    response.read()
     path = response.request.url.path
     if response.status_code >= 400:
         assert media == "application/problem+json", f"{response.status_code} of {path} is {media!r}: {response.text[:300]}"

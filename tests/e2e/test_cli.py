@@ -168,7 +168,7 @@ def test_watch_ends_on_interrupt(server, task):
 # --- keeping ---
 
 def export_of(server, task):
-    return [json.loads(line) for line in server.cli("export", task).stdout.splitlines()]
+    return [json.loads(line) for line in server.cli("export", task).stdout.strip().split("\n")]
 
 
 def test_export_and_import_round_trip(server, make_server, tmp_path):
@@ -253,7 +253,7 @@ def test_config_shows_where_values_come_from(alone, tmp_path):
     result = run("config", "--config", file, "--set", "log.level=warn",
                  env={**alone, "SHEPHERD_PUBLIC_LISTEN": "127.0.0.1:9999"})
     assert result.returncode == OK
-    for words in (("days: 7", "c.yaml"), ("127.0.0.1:9999", "SHEPHERD_PUBLIC_LISTEN"), ("warn", "--set")):
+    for words in (("days: 7", "c.yaml"), ("127.0.0.1:9999", "SHEPHERD_PUBLIC_LISTEN"), ("warn", "flag")):
         assert any(all(w in line for w in words) for line in result.stdout.splitlines()), words
     again = tmp_path / "again.yaml"
     again.write_text(result.stdout)

@@ -49,8 +49,8 @@ def test_port_taken(make_server):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        refuses_to_start(make_server(listen=address), address, "use")
-        refuses_to_start(make_server(name="other", internal=address), address, "use")
+        refuses_to_start(make_server(listen=address), address, "taken")
+        refuses_to_start(make_server(name="other", internal=address), address, "taken")
 
 
 def test_data_directory_in_use(make_server):
