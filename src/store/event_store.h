@@ -3,8 +3,8 @@
 //
 // Writing is one transaction at a time: write() runs a function over a WriteTxn and commits what it did, or nothing.
 // Group commit is the caller's (journal/writer.h): it puts many operations into one write(). A refused operation
-// (duplicate number, unknown task) changes nothing and does not spoil the transaction; a failed commit loses all of it
-// and leaves the store as it was.
+// (duplicate number, unknown task) changes nothing and does not spoil the transaction; a failed commit, or an exception
+// of the function, loses all of it and leaves the store as it was.
 // Reading sees only what was committed.
 //
 // Failures: not_found, conflict, gone, too_large from single operations; unavailable (locked, I/O), storage_full and
@@ -93,7 +93,7 @@ struct Commit {
 
 struct Page {
   std::vector<RunPtr> runs;  // ascending; the first may begin before and the last end after what was asked
-  std::uint64_t first = 0;   // oldest number still kept (task: sequence; all: position); 0: empty log
+  std::uint64_t first = 0;   // oldest number still kept (task: sequence; all: position); 0: nothing is
   std::uint64_t head = 0;    // newest number, as of this read
   std::string complete;      // task reads: data of task_complete when the task is terminal
 };

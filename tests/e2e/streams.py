@@ -77,7 +77,8 @@ class _Feed:
 class WebSocketFeed(_Feed):
     def __init__(self, url, headers=None, **options):
         self._socket = websockets.sync.client.connect(url.replace("http", "ws", 1), additional_headers=headers or {},
-                                                      open_timeout=WAIT, max_size=None, compression=None, **options)
+                                                      open_timeout=WAIT, max_size=None, max_queue=None, compression=None,
+                                                      **options)
         self.response = self._socket.response
         self.subprotocol = self._socket.subprotocol
 

@@ -21,9 +21,10 @@ class Check {
  public:
   explicit Check(Database& database) : database_(database) {}
 
-  Result<std::vector<std::string>> run() {
+  std::vector<std::string> run() {
     for (auto part : {&Check::structure, &Check::tasks, &Check::strays, &Check::details, &Check::counters}) {
-      if (auto done = (this->*part)(); !done) return fail(std::move(done.error()));
+      // What cannot be read is a finding; the other parts may still be sound.
+      if (auto done = (this->*part)(); !done) problem(done.error().message);
     }
     return std::move(problems_);
   }

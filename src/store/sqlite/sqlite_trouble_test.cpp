@@ -204,6 +204,24 @@ TEST_F(SqliteStoreTest, DamagedPagesAreAnErrorNotACrash) {
   EXPECT_TRUE(!problems || !problems->empty());
 }
 
+TEST_F(SqliteStoreTest, ADamagedLogIsItsOwnTasksTrouble) {
+  auto store = open(still());
+  ASSERT_TRUE(create(*store, spec("sound")));
+  ASSERT_TRUE(create(*store, spec("damaged")));
+  ASSERT_TRUE(append(*store, "damaged", Batch().log("a")));
+  ASSERT_TRUE(append(*store, "damaged", Batch().log("b")));
+  store.reset();
+  ASSERT_TRUE(sql()->execute("UPDATE task SET last = 1, projection = json_set(projection, '$.lastSequence', 1)"
+                             " WHERE id = 'damaged'; UPDATE run SET events = '[]' WHERE last = 2"));
+  store = open(still());
+  auto commit = store->write([](WriteTxn& txn) {
+    EXPECT_EQ(reason(txn.append(request("damaged", Batch().log("c")))), "internal/corrupt");
+    EXPECT_TRUE(txn.append(request("sound", Batch().log("a"))));
+  });
+  EXPECT_TRUE(commit);
+  EXPECT_THAT(log_of(*store, "sound"), ::testing::SizeIs(1));
+}
+
 TEST(DetailCodec, ComesBackAndRefusesNonsense) {
   DetailCodec codec;
   for (std::size_t size : {0u, 1u, 100u, 100'000u, 8'000'000u}) {

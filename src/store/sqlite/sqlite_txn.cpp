@@ -14,10 +14,15 @@ std::unexpected<Error> SqliteTxn::broken(Error error) {
   return fail(std::move(error));
 }
 
+std::unexpected<Error> SqliteTxn::unreadable(Error error) {
+  if (error.reason == "corrupt" && database_.in_transaction()) return fail(std::move(error));
+  return broken(std::move(error));
+}
+
 Result<WriterHead*> SqliteTxn::find(const std::string& task) {
   if (broken_) return fail(*broken_);
   auto head = heads_.find(task);
-  if (!head) return broken(std::move(head.error()));
+  if (!head) return unreadable(std::move(head.error()));
   if (!*head) return unknown_task(task);
   return *head;
 }
@@ -103,7 +108,7 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   WriterHead& head = **found;
   KnownRows known(database_, builder_, head);
   auto plan = plan_append(head.head, request, known);
-  if (known.failed()) return broken(std::move(plan.error()));
+  if (known.failed()) return unreadable(std::move(plan.error()));
   if (!plan) return fail(std::move(plan.error()));
 
   std::uint64_t sequence = head.head.state.last_sequence;

@@ -57,6 +57,8 @@ class SqliteTxn final : public WriteTxn {
 
   // Remembers a failure of the database and passes it on.
   std::unexpected<Error> broken(Error error);
+  // The same for a look at one task before anything of it is changed: a damaged log is that task's trouble alone.
+  std::unexpected<Error> unreadable(Error error);
   Result<WriterHead*> find(const std::string& task);  // not_found/unknown_task, never nullptr
   Result<Created> known_task(const std::string& id, std::string_view request, const char* reason, const char* message);
   Result<void> store_runs();

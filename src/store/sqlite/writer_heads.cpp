@@ -21,10 +21,11 @@ void WriterHeads::commit() {
 }
 
 void WriterHeads::rollback() {
-  for (WriterHead* head : changed_) head->stale = true;
+  // Stale ones count as dirty: what the transaction wrote of them is gone too.
+  for (WriterHead* head : changed_) head->stale = head->dirty = true;
   // A task that was erased and made again: the erased one is what is committed.
   for (auto& head : erased_) {
-    head->stale = true;
+    head->stale = head->dirty = true;
     std::string id = head->id;
     heads_[id] = std::move(head);
   }
