@@ -23,7 +23,8 @@ void add_bench_command(CLI::App& app, Context& context) {
   command->add_option("--server-args", options->server_args, "More arguments for its `serve`")->allow_extra_args(false);
   command->add_option("--directory", options->directory, "Where the data go; the disk matters");
   command->footer(
-      "It starts servers of its own on free ports and ends them. Exit code 1 when an event was missing, repeated or out\n"
+      "It starts servers of its own on free ports and ends them. Exit code 1 when an event was missing, repeated or "
+      "out\n"
       "of order; a missed target is said in its row.\n\n"
       "Examples:\n  shepherd bench --quick\n  shepherd bench --peers --only fanout");
   command->callback([options, &context] {

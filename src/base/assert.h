@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define SHEPHERD_ASSERT(condition, why)                                                              \
-  do {                                                                                               \
-    if (!(condition)) [[unlikely]] {                                                                 \
+#define SHEPHERD_ASSERT(condition, why)                                                                \
+  do {                                                                                                 \
+    if (!(condition)) [[unlikely]] {                                                                   \
       std::fprintf(stderr, "%s:%d: broken invariant: %s (%s)\n", __FILE__, __LINE__, why, #condition); \
-      std::abort();                                                                                  \
-    }                                                                                                \
+      std::abort();                                                                                    \
+    }                                                                                                  \
   } while (false)

@@ -32,8 +32,10 @@ int take_digits(std::string_view text, std::size_t at, std::size_t digits) {
 }
 
 Error bad_timestamp(std::string_view text) {
-  return Error{ErrorCode::invalid_argument, "bad_timestamp",
-               "not an RFC 3339 time such as 2026-02-18T14:00:00.123Z: " + std::string(text.substr(0, 64)), {}};
+  return Error{ErrorCode::invalid_argument,
+               "bad_timestamp",
+               "not an RFC 3339 time such as 2026-02-18T14:00:00.123Z: " + std::string(text.substr(0, 64)),
+               {}};
 }
 
 }  // namespace

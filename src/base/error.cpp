@@ -27,8 +27,12 @@ constexpr std::array<Row, 12> kRows{{
 
 }  // namespace
 
-std::string_view name(ErrorCode code) { return kRows[static_cast<std::size_t>(code)].name; }
+std::string_view name(ErrorCode code) {
+  return kRows[static_cast<std::size_t>(code)].name;
+}
 
-bool retryable(ErrorCode code) { return kRows[static_cast<std::size_t>(code)].retryable; }
+bool retryable(ErrorCode code) {
+  return kRows[static_cast<std::size_t>(code)].retryable;
+}
 
 }  // namespace shepherd

@@ -26,7 +26,9 @@ std::string make_sortable_id(std::int64_t wall_ms, Random& random) {
   return id;
 }
 
-std::string make_task_id(std::int64_t wall_ms, Random& random) { return "task-" + make_sortable_id(wall_ms, random); }
+std::string make_task_id(std::int64_t wall_ms, Random& random) {
+  return "task-" + make_sortable_id(wall_ms, random);
+}
 
 bool is_task_id(std::string_view id) {
   return !id.empty() && id.size() <= kMaxTaskIdBytes && id != "." && id != ".." &&

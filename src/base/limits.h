@@ -14,13 +14,14 @@ inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kMaxTaskIdBytes = 128;
 inline constexpr std::size_t kMaxEventIdBytes = 64;
 inline constexpr std::size_t kMaxProducerIdBytes = 128;
-inline constexpr std::size_t kMaxTypeBytes = 64;           // an event's `type`
+inline constexpr std::size_t kMaxTypeBytes = 64;  // an event's `type`
 inline constexpr std::size_t kMaxTokenNameBytes = 100;
-inline constexpr std::size_t kMaxLabels = 64;              // per task
-inline constexpr std::size_t kMaxLabelBytes = 256;         // key or value
+inline constexpr std::size_t kMaxLabels = 64;       // per task
+inline constexpr std::size_t kMaxLabelBytes = 256;  // key or value
 
 // --- events ---
-inline constexpr std::size_t kMaxEventBytes = 256 * kKiB;  // after condensing; what every consumer must take in one piece
+inline constexpr std::size_t kMaxEventBytes =
+    256 * kKiB;  // after condensing; what every consumer must take in one piece
 inline constexpr std::size_t kMaxEventsPerPost = 10'000;
 inline constexpr std::size_t kMaxJsonDepth = 64;           // nesting of an event; deeper is refused, not recursed into
 inline constexpr std::size_t kMaxDetailBytes = 8 * kMiB;   // full content and raw record of one event, before zstd
@@ -41,143 +42,146 @@ inline constexpr std::chrono::milliseconds kReorderWait{2000};  // how long an e
 inline constexpr std::size_t kReorderEvents = 64;               // and how many may wait, per task
 
 // --- HTTP ---
-inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;       // request line and all headers together
-inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;         // any request body unless its route says less
-inline constexpr std::size_t kMaxConnections = 20'000;          // per listener; more are answered 503 and closed
-inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;      // one per io thread, shared by its connections
-inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};   // first byte of a request to its last header
-inline constexpr std::chrono::milliseconds kBodyDeadline{60'000};     // last header to the end of the body
-inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};     // keep-alive without a request
-inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};    // a peer that takes nothing for this long is dead
-inline constexpr std::chrono::milliseconds kKeepAlive{15'000};        // SSE keepalive event, WebSocket ping
+inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;            // request line and all headers together
+inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;              // any request body unless its route says less
+inline constexpr std::size_t kMaxConnections = 20'000;               // per listener; more are answered 503 and closed
+inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;           // one per io thread, shared by its connections
+inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};  // first byte of a request to its last header
+inline constexpr std::chrono::milliseconds kBodyDeadline{60'000};    // last header to the end of the body
+inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};    // keep-alive without a request
+inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};   // a peer that takes nothing for this long is dead
+inline constexpr std::chrono::milliseconds kKeepAlive{15'000};       // SSE keepalive event, WebSocket ping
 inline constexpr std::chrono::milliseconds kTlsHandshakeDeadline{10'000};
-inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};     // graceful shutdown waits this long for responses
-inline constexpr std::size_t kMaxHeaders = 100;                 // per request; more only serve to burn time
-inline constexpr std::size_t kMaxChunkLineBytes = 256;          // size line of a chunk, with its extensions
-inline constexpr std::size_t kInlineBodyBytes = 16 * kKiB;      // response bodies up to this are copied behind their head
-inline constexpr std::size_t kRefusedConnections = 64;          // over kMaxConnections: how many wait for their 503 at once
-inline constexpr std::size_t kSweepSlice = 256;                 // connections looked at in one go: a sweep delays nobody
+inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};  // graceful shutdown waits this long for responses
+inline constexpr std::size_t kMaxHeaders = 100;                    // per request; more only serve to burn time
+inline constexpr std::size_t kMaxChunkLineBytes = 256;             // size line of a chunk, with its extensions
+inline constexpr std::size_t kInlineBodyBytes = 16 * kKiB;  // response bodies up to this are copied behind their head
+inline constexpr std::size_t kRefusedConnections = 64;      // over kMaxConnections: how many wait for their 503 at once
+inline constexpr std::size_t kSweepSlice = 256;             // connections looked at in one go: a sweep delays nobody
 inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // our own clients: pages and exports, not more
-inline constexpr int kReadsPerTurn = 4;                         // of one connection, before the others get their turn
+inline constexpr int kReadsPerTurn = 4;  // of one connection, before the others get their turn
 inline constexpr int kAcceptsPerTurn = 64;
-inline constexpr int kListenBacklog = 4'096;                    // a fleet that reconnects at once
-inline constexpr std::chrono::milliseconds kSweepInterval{1'000};     // how often deadlines and ticks are looked at
-inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};    // last byte sent to the peer's own close
-inline constexpr std::chrono::milliseconds kAcceptPause{100};         // out of descriptors: no accepting for this long
+inline constexpr int kListenBacklog = 4'096;                        // a fleet that reconnects at once
+inline constexpr std::chrono::milliseconds kSweepInterval{1'000};   // how often deadlines and ticks are looked at
+inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // last byte sent to the peer's own close
+inline constexpr std::chrono::milliseconds kAcceptPause{100};       // out of descriptors: no accepting for this long
 
 // --- WebSocket ---
 inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a client may send (commands, subscriptions)
 inline constexpr int kMissedPongs = 2;                               // pings without any answer before a peer is dead
 
 // --- feeds and hub ---
-inline constexpr std::size_t kPageEvents = 500;             // default JSON page
+inline constexpr std::size_t kPageEvents = 500;  // default JSON page
 inline constexpr std::size_t kMaxPageEvents = 5'000;
-inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;      // a page ends early rather than grow past this
-inline constexpr std::size_t kFeedReadEvents = 4'096;       // one store read of a feed that is behind
-inline constexpr std::size_t kFeedReadBytes = 128 * kKiB;   // and its bytes: what a consumer that then stalls holds on to
-inline constexpr std::size_t kTailEvents = 1'000;           // newest events of a task kept in memory
-inline constexpr std::size_t kAllTailEvents = 16'384;       // the same for the log of all tasks
-inline constexpr std::size_t kTailBytes = 32 * kMiB;        // and at most this much of it
-inline constexpr std::size_t kSegmentBytes = 64 * kKiB;     // framed bytes come in pieces; a stalled consumer pins one
-inline constexpr std::size_t kHubBytes = 256 * kMiB;        // all tails together
+inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends early rather than grow past this
+inline constexpr std::size_t kFeedReadEvents = 4'096;   // one store read of a feed that is behind
+inline constexpr std::size_t kFeedReadBytes =
+    128 * kKiB;                                          // and its bytes: what a consumer that then stalls holds on to
+inline constexpr std::size_t kTailEvents = 1'000;        // newest events of a task kept in memory
+inline constexpr std::size_t kAllTailEvents = 16'384;    // the same for the log of all tasks
+inline constexpr std::size_t kTailBytes = 32 * kMiB;     // and at most this much of it
+inline constexpr std::size_t kSegmentBytes = 64 * kKiB;  // framed bytes come in pieces; a stalled consumer pins one
+inline constexpr std::size_t kHubBytes = 256 * kMiB;     // all tails together
 inline constexpr std::chrono::milliseconds kTailLinger{300'000};  // a tail without consumers is dropped after this
-inline constexpr std::size_t kPositionEvery = 1'000;        // filtered events between `position` messages
+inline constexpr std::size_t kPositionEvery = 1'000;              // filtered events between `position` messages
 inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
-inline constexpr std::size_t kMaxFeedTasks = 1'000;         // ?tasks= and subscriptions of one multiplexed feed
+inline constexpr std::size_t kMaxFeedTasks = 1'000;  // ?tasks= and subscriptions of one multiplexed feed
 inline constexpr std::chrono::milliseconds kTaskUpdateInterval{250};  // task_update: at most 4 a second per task
-inline constexpr std::chrono::milliseconds kHeadSweep{1'000};     // how often lost bus hints are repaired
-inline constexpr std::size_t kPendingDeltas = 256;          // per task; the oldest is dropped first
+inline constexpr std::chrono::milliseconds kHeadSweep{1'000};         // how often lost bus hints are repaired
+inline constexpr std::size_t kPendingDeltas = 256;                    // per task; the oldest is dropped first
 
 // --- writing ---
-inline constexpr std::size_t kMaxQueuedWrites = 65'536;     // operations waiting for the writer; then 503 with Retry-After
+inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
 inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
-inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;    // one group commit takes at most this much
-inline constexpr std::size_t kMaxRunEvents = 1'024;         // events in one stored row
+inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
+inline constexpr std::size_t kMaxRunEvents = 1'024;       // events in one stored row
 inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
-inline constexpr std::size_t kHeadCacheTasks = 10'000;      // task heads the writer keeps in memory
-inline constexpr std::size_t kProjectEvery = 20'000;        // events between flushes of unchanged-state projections
-inline constexpr std::size_t kMaxLooseHoles = 4'096;        // missing numbers remembered per fire-and-forget producer
+inline constexpr std::size_t kHeadCacheTasks = 10'000;  // task heads the writer keeps in memory
+inline constexpr std::size_t kProjectEvery = 20'000;    // events between flushes of unchanged-state projections
+inline constexpr std::size_t kMaxLooseHoles = 4'096;    // missing numbers remembered per fire-and-forget producer
 
 // --- SQLite ---
-inline constexpr std::size_t kWalSoftBytes = 16 * kMiB;     // the checkpoint thread starts here
-inline constexpr std::size_t kWalHardBytes = 256 * kMiB;    // here the writer itself checkpoints and waits
-inline constexpr std::chrono::milliseconds kBusyWait{5'000};      // another process holds the database
+inline constexpr std::size_t kWalSoftBytes = 16 * kMiB;       // the checkpoint thread starts here
+inline constexpr std::size_t kWalHardBytes = 256 * kMiB;      // here the writer itself checkpoints and waits
+inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // another process holds the database
 inline constexpr std::size_t kReadConnections = 4;
 inline constexpr std::size_t kWalRestBytes = 2 * kMiB;      // what the writer copies itself so that the log starts over
 inline constexpr int kSqlitePageBytes = 8192;               // of new files; measured against 4 and 16 KiB
 inline constexpr std::size_t kWriterCacheBytes = 8 * kMiB;  // page cache of the writing connection
 inline constexpr std::size_t kReaderCacheBytes = 1 * kMiB;  // and of each reading one; the kernel caches the rest
-inline constexpr std::chrono::milliseconds kIdleProject{1'000};  // without writes for this long, projections are written
-inline constexpr int kVacuumPages = 256;                    // pages given back to the file system in one step
+inline constexpr std::chrono::milliseconds kIdleProject{
+    1'000};                               // without writes for this long, projections are written
+inline constexpr int kVacuumPages = 256;  // pages given back to the file system in one step
 
 // --- retention ---
 inline constexpr int kRetentionDays = 30;
-inline constexpr std::uint64_t kRetentionBytes = 0;         // 0: no bound by size
-inline constexpr std::size_t kRetentionRunsPerStep = 500;   // rows one retention step deletes, so that writes go between
+inline constexpr std::uint64_t kRetentionBytes = 0;        // 0: no bound by size
+inline constexpr std::size_t kRetentionRunsPerStep = 500;  // rows one retention step deletes, so that writes go between
 
 // --- search ---
 inline constexpr std::size_t kMaxQueryBytes = 1'000;
 inline constexpr std::size_t kSearchResults = 50;
 inline constexpr std::size_t kMaxSearchResults = 500;
-inline constexpr std::size_t kIndexBatchEvents = 2'000;     // events per indexing transaction
-inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;   // text of one event that is indexed
-inline constexpr std::chrono::milliseconds kIndexRetry{1'000};    // after the store or the index failed
+inline constexpr std::size_t kIndexBatchEvents = 2'000;         // events per indexing transaction
+inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;       // text of one event that is indexed
+inline constexpr std::chrono::milliseconds kIndexRetry{1'000};  // after the store or the index failed
 
 // --- access ---
 inline constexpr std::chrono::milliseconds kTicketLife{30'000};        // unused ticket
 inline constexpr std::chrono::milliseconds kTicketReconnect{600'000};  // its own stream may reconnect for this long
 inline constexpr std::chrono::milliseconds kLoginLinkLife{15 * 60'000};
-inline constexpr std::chrono::hours kSessionLife{30 * 24};             // browser cookie
-inline constexpr std::chrono::hours kTokenLife{365 * 24};              // tokens made without --expires
+inline constexpr std::chrono::hours kSessionLife{30 * 24};  // browser cookie
+inline constexpr std::chrono::hours kTokenLife{365 * 24};   // tokens made without --expires
 inline constexpr std::size_t kMaxTickets = 10'000;
-inline constexpr std::size_t kAuditQueue = 65'536;          // records waiting for the disk; more are counted as dropped
-inline constexpr std::size_t kAuditFileBytes = 64 * kMiB;   // then rotated
+inline constexpr std::size_t kAuditQueue = 65'536;         // records waiting for the disk; more are counted as dropped
+inline constexpr std::size_t kAuditFileBytes = 64 * kMiB;  // then rotated
 inline constexpr int kAuditFiles = 4;
-inline constexpr int kFailedLoginsPerMinute = 60;           // bad credentials per peer address; then 429
-inline constexpr std::size_t kFailedLoginPeers = 10'000;    // addresses remembered; the longest quiet is forgotten first
-inline constexpr std::size_t kMaxTokens = 100'000;          // browser sessions among them; all are held in memory
-inline constexpr std::size_t kMaxLoginCodes = 1'000;        // open login links; the oldest is dropped first
-inline constexpr std::chrono::hours kExpiredTokenKeep{7 * 24};         // so long "expired" is told, then "unknown"
-inline constexpr std::chrono::milliseconds kAuditFlush{250};           // records wait this long to be written together
+inline constexpr int kFailedLoginsPerMinute = 60;         // bad credentials per peer address; then 429
+inline constexpr std::size_t kFailedLoginPeers = 10'000;  // addresses remembered; the longest quiet is forgotten first
+inline constexpr std::size_t kMaxTokens = 100'000;        // browser sessions among them; all are held in memory
+inline constexpr std::size_t kMaxLoginCodes = 1'000;      // open login links; the oldest is dropped first
+inline constexpr std::chrono::hours kExpiredTokenKeep{7 * 24};  // so long "expired" is told, then "unknown"
+inline constexpr std::chrono::milliseconds kAuditFlush{250};    // records wait this long to be written together
 
 // --- clients ---
-inline constexpr std::chrono::milliseconds kClientTimeout{30'000};    // one request of a command-line program
-inline constexpr std::chrono::milliseconds kConnectTimeout{10'000};   // a WebSocket handshake
-inline constexpr std::chrono::milliseconds kLiveReadSlice{250};       // how soon a follower notices that it should stop
-inline constexpr std::chrono::milliseconds kLiveQuiet{30'000};        // a follower that hears nothing for this long asks
-inline constexpr std::chrono::milliseconds kLiveAnswer{10'000};       // and then waits this long for any answer
-inline constexpr std::chrono::milliseconds kReconnectFirst{100};      // pause before the first reconnect; doubles
-inline constexpr std::chrono::milliseconds kReconnectMost{5'000};     // up to this, so that a restart is noticed soon
-inline constexpr int kMaxLiveHoles = 5;                               // reconnects that find the same event missing
-inline constexpr std::size_t kMaxLiveTasks = 100'000;                 // logs whose numbering one follower checks
-inline constexpr std::size_t kMaxInputLineBytes = 16 * kMiB;          // one line of standard input: an event with its detail
-inline constexpr std::size_t kPostLines = 1'000;                      // events in one request of post and import
-inline constexpr std::size_t kPostBytes = 1 * kMiB;                   // and about this many bytes
+inline constexpr std::chrono::milliseconds kClientTimeout{30'000};   // one request of a command-line program
+inline constexpr std::chrono::milliseconds kConnectTimeout{10'000};  // a WebSocket handshake
+inline constexpr std::chrono::milliseconds kLiveReadSlice{250};      // how soon a follower notices that it should stop
+inline constexpr std::chrono::milliseconds kLiveQuiet{30'000};       // a follower that hears nothing for this long asks
+inline constexpr std::chrono::milliseconds kLiveAnswer{10'000};      // and then waits this long for any answer
+inline constexpr std::chrono::milliseconds kReconnectFirst{100};     // pause before the first reconnect; doubles
+inline constexpr std::chrono::milliseconds kReconnectMost{5'000};    // up to this, so that a restart is noticed soon
+inline constexpr int kMaxLiveHoles = 5;                              // reconnects that find the same event missing
+inline constexpr std::size_t kMaxLiveTasks = 100'000;                // logs whose numbering one follower checks
+inline constexpr std::size_t kMaxInputLineBytes = 16 * kMiB;  // one line of standard input: an event with its detail
+inline constexpr std::size_t kPostLines = 1'000;              // events in one request of post and import
+inline constexpr std::size_t kPostBytes = 1 * kMiB;           // and about this many bytes
 
 // --- the server process ---
-inline constexpr std::chrono::milliseconds kServerTick{250};          // reordered events wait at most this long too long
+inline constexpr std::chrono::milliseconds kServerTick{250};  // reordered events wait at most this long too long
 inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
-inline constexpr std::size_t kMaxIoThreads = 4;                       // by default; more cores serve better as ingest
-inline constexpr std::size_t kLanes = 2;                              // blocking store reads in parallel
-inline constexpr int kMallocArenas = 4;                               // each keeps freed memory to itself
+inline constexpr std::size_t kMaxIoThreads = 4;  // by default; more cores serve better as ingest
+inline constexpr std::size_t kLanes = 2;         // blocking store reads in parallel
+inline constexpr int kMallocArenas = 4;          // each keeps freed memory to itself
 
 // --- HTTP API ---
-inline constexpr std::size_t kTaskPage = 100;               // default list of tasks
+inline constexpr std::size_t kTaskPage = 100;  // default list of tasks
 inline constexpr std::size_t kMaxTaskPage = 1'000;
-inline constexpr std::size_t kMaxSmallBodyBytes = 64 * kKiB;      // tokens, status updates without payload, patches
-inline constexpr std::size_t kInlineDecodeBytes = 256 * kKiB;     // larger bodies are decoded on a lane, not on an io thread
+inline constexpr std::size_t kMaxSmallBodyBytes = 64 * kKiB;  // tokens, status updates without payload, patches
+inline constexpr std::size_t kInlineDecodeBytes =
+    256 * kKiB;  // larger bodies are decoded on a lane, not on an io thread
 inline constexpr std::size_t kMaxIdempotencyKeyBytes = 255;
-inline constexpr std::size_t kMaxFilterTypes = 32;                // unknown names in ?types=
-inline constexpr std::size_t kMaxPageScan = 200'000;              // events a filtered page looks at before it ends early
-inline constexpr std::size_t kMaxTailScan = 1'000'000;            // events a filtered tail looks back over
-inline constexpr std::chrono::milliseconds kProducerTrail{60'000};    // posts of a connection that share an audit record
-inline constexpr std::chrono::milliseconds kReadinessCache{1'000};    // probes do not write more often than this
-inline constexpr std::size_t kMaxPendingReplies = 64 * kKiB;      // answers a WebSocket client leaves unread
+inline constexpr std::size_t kMaxFilterTypes = 32;      // unknown names in ?types=
+inline constexpr std::size_t kMaxPageScan = 200'000;    // events a filtered page looks at before it ends early
+inline constexpr std::size_t kMaxTailScan = 1'000'000;  // events a filtered tail looks back over
+inline constexpr std::chrono::milliseconds kProducerTrail{60'000};  // posts of a connection that share an audit record
+inline constexpr std::chrono::milliseconds kReadinessCache{1'000};  // probes do not write more often than this
+inline constexpr std::size_t kMaxPendingReplies = 64 * kKiB;        // answers a WebSocket client leaves unread
 
 // --- model ---
-inline constexpr std::size_t kMinSecretBytes = 6;           // exact secret values below this would be found everywhere
-inline constexpr int kMaxRedactRounds = 4;                  // replacing can lay bare a neighbour; more rounds are unheard of
-inline constexpr std::size_t kMaxUsageSessions = 256;       // sessions of one task whose totals are kept apart
-inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;   // a thread keeps a JSON parser for bodies up to this size
+inline constexpr std::size_t kMinSecretBytes = 6;      // exact secret values below this would be found everywhere
+inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare a neighbour; more rounds are unheard of
+inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
+inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;  // a thread keeps a JSON parser for bodies up to this size
 
 }  // namespace shepherd

@@ -22,8 +22,14 @@ Counter& MetricRegistry::counter(std::string_view name, std::string_view help, s
   MutexLock lock(mutex_);
   if (auto* known = find(name, labels)) return const_cast<Counter&>(*known->counter);
   auto& made = counters_.emplace_back();
-  samples_.push_back({std::string(name), std::string(labels), std::string(help), MetricSample::Kind::counter, &made,
-                      nullptr, nullptr, {}});
+  samples_.push_back({std::string(name),
+                      std::string(labels),
+                      std::string(help),
+                      MetricSample::Kind::counter,
+                      &made,
+                      nullptr,
+                      nullptr,
+                      {}});
   return made;
 }
 
@@ -31,8 +37,14 @@ Gauge& MetricRegistry::gauge(std::string_view name, std::string_view help, std::
   MutexLock lock(mutex_);
   if (auto* known = find(name, labels)) return const_cast<Gauge&>(*known->gauge);
   auto& made = gauges_.emplace_back();
-  samples_.push_back({std::string(name), std::string(labels), std::string(help), MetricSample::Kind::gauge, nullptr,
-                      &made, nullptr, {}});
+  samples_.push_back({std::string(name),
+                      std::string(labels),
+                      std::string(help),
+                      MetricSample::Kind::gauge,
+                      nullptr,
+                      &made,
+                      nullptr,
+                      {}});
   return made;
 }
 
@@ -40,8 +52,14 @@ Histogram& MetricRegistry::histogram(std::string_view name, std::string_view hel
   MutexLock lock(mutex_);
   if (auto* known = find(name, labels)) return const_cast<Histogram&>(*known->histogram);
   auto& made = histograms_.emplace_back();
-  samples_.push_back({std::string(name), std::string(labels), std::string(help), MetricSample::Kind::histogram,
-                      nullptr, nullptr, &made, {}});
+  samples_.push_back({std::string(name),
+                      std::string(labels),
+                      std::string(help),
+                      MetricSample::Kind::histogram,
+                      nullptr,
+                      nullptr,
+                      &made,
+                      {}});
   return made;
 }
 

@@ -16,6 +16,8 @@ using Result = std::expected<T, Error>;
 inline std::unexpected<Error> fail(ErrorCode code, std::string reason, std::string message) {
   return std::unexpected(Error{code, std::move(reason), std::move(message), {}});
 }
-inline std::unexpected<Error> fail(Error error) { return std::unexpected(std::move(error)); }
+inline std::unexpected<Error> fail(Error error) {
+  return std::unexpected(std::move(error));
+}
 
 }  // namespace shepherd

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <csignal>
 
+#include "bench/interrupt.h"
 #include "bench/scenario.h"
 #include "bench/steady_time.h"
 
@@ -56,6 +57,7 @@ int run_bench(const BenchOptions& options) {
   }
   std::signal(SIGPIPE, SIG_IGN);
   raise_open_files();
+  watch_for_interrupts();
   Result<ScratchDirectory> scratch = ScratchDirectory::create(options.directory);
   if (!scratch) {
     fmt::print(stderr, "shepherd: {}\n", scratch.error().message);
@@ -71,7 +73,7 @@ int run_bench(const BenchOptions& options) {
                           options.keep_data ? ", data in " + scratch->path().string() : ""));
   Bench bench{.options = options, .report = report, .scratch = *scratch};
   for (const Scenario& scenario : kScenarios) {
-    if (!wanted(options, scenario.name)) continue;
+    if (!wanted(options, scenario.name) || !check_interrupt()) continue;
     Result<void> measured = scenario.measure(bench);
     if (!measured) report.failure(scenario.name, measured.error().message);
   }

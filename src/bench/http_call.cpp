@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/http_text.h"
+#include "bench/interrupt.h"
 #include "bench/poller.h"
 #include "bench/steady_time.h"
 #include "bench/stream_walk.h"
@@ -75,6 +76,7 @@ Result<std::vector<HttpAnswer>> http_calls(const Address& at, const std::vector<
     poller.add(callers.back().link.fd(), i, true);
   }
   while (done < requests.size()) {
+    if (Result<void> going = check_interrupt(); !going) return fail(going.error());
     if (steady_ns() > deadline) return fail(ErrorCode::unavailable, "timeout", "a request was not answered in time");
     for (const epoll_event& event : poller.wait(kNsPerSecond / 10)) {
       Caller& caller = callers[event.data.u64];

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <utility>
 
+#include "bench/interrupt.h"
 #include "bench/process_usage.h"
 #include "bench/steady_time.h"
 
@@ -71,6 +72,7 @@ class LoadRun {
 
   // Waits for something to happen, at most until `until_ns`, and handles it.
   Result<void> turn(std::uint64_t until_ns) {
+    if (Result<void> going = check_interrupt(); !going) return going;
     std::uint64_t now_ns = steady_ns();
     for (const epoll_event& event : poller_.wait(until_ns > now_ns ? until_ns - now_ns : 0)) {
       if (event.data.u64 < Publishers::kPublisherNumbers) {

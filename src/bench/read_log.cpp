@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/interrupt.h"
 #include "bench/steady_time.h"
 
 namespace shepherd::bench {
@@ -22,6 +23,7 @@ Result<LogRead> read_log(SubscribePlan plan, const LoadResult& written, std::uin
   if (Result<void> connected = subscribers.connect(seconds); !connected) return fail(connected.error());
   std::uint64_t deadline = start_ns + seconds_as_ns(seconds);
   while (subscribers.received() < expected && subscribers.lost() == 0 && steady_ns() < deadline) {
+    if (Result<void> going = check_interrupt(); !going) return fail(going.error());
     for (const epoll_event& event : poller.wait(kNsPerSecond / 10)) subscribers.on_ready(event.data.u64, event.events);
   }
   LogRead result;

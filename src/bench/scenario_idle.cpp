@@ -2,6 +2,7 @@
 // before. Memory of the kernel's sockets is not counted.
 #include <fmt/format.h>
 
+#include "bench/interrupt.h"
 #include "bench/process_usage.h"
 #include "bench/scenario.h"
 #include "bench/steady_time.h"
@@ -21,6 +22,7 @@ Result<std::uint64_t> rss_with(ShepherdServer& server, const std::vector<std::st
   if (Result<void> connected = subscribers.connect(kConnectSeconds); !connected) return fail(connected.error());
   std::uint64_t until = steady_ns() + seconds_as_ns(hold_seconds);
   while (steady_ns() < until) {
+    if (Result<void> going = check_interrupt(); !going) return fail(going.error());
     for (const epoll_event& event : poller.wait(kNsPerSecond / 10)) subscribers.on_ready(event.data.u64, event.events);
   }
   if (subscribers.lost() > 0) return fail(ErrorCode::unavailable, "refused", "idle consumers were cut off");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bench/http_text.h"
+#include "bench/interrupt.h"
 #include "bench/steady_time.h"
 
 namespace shepherd::bench {
@@ -63,6 +64,7 @@ Result<void> Subscribers::open_one() {
 Result<void> Subscribers::connect(double seconds) {
   std::uint64_t deadline = steady_ns() + seconds_as_ns(seconds);
   while (streaming_ < plan_.count) {
+    if (Result<void> going = check_interrupt(); !going) return going;
     while (peers_.size() < plan_.count && peers_.size() - streaming_ < kConnecting) {
       if (Result<void> opened = open_one(); !opened) return opened;
     }

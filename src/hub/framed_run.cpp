@@ -42,16 +42,16 @@ void FramedRun::add(const EventRun& run, std::size_t i, std::string_view complet
   Segment& last = *segments_.back();
   auto begin = static_cast<std::uint32_t>(last.size());
   last.append(scratch_);
-  entries_.push_back({first_segment_ + segments_.size() - 1, begin, static_cast<std::uint32_t>(last.size()),
-                      begin + event_bytes});
+  entries_.push_back(
+      {first_segment_ + segments_.size() - 1, begin, static_cast<std::uint32_t>(last.size()), begin + event_bytes});
 }
 
 void FramedRun::drop_before(std::uint64_t number) {
   while (!entries_.empty() && first_ < number) {
     std::uint64_t segment_number = entries_.front().segment;
     // Segments go whole, so entries of the oldest one stay until all of it is old.
-    auto last_in_segment = std::find_if(entries_.begin(), entries_.end(),
-                                        [&](const Entry& e) { return e.segment != segment_number; });
+    auto last_in_segment =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.segment != segment_number; });
     auto count = static_cast<std::uint64_t>(last_in_segment - entries_.begin());
     if (first_ + count > number) return;
     entries_.erase(entries_.begin(), last_in_segment);

@@ -38,8 +38,8 @@ class FramedRun {
   FramedRun(const FrameEncoder& encoder, bool all) : encoder_(&encoder), all_(all) {}
 
   const FrameEncoder& encoder() const { return *encoder_; }
-  std::uint64_t first() const { return first_; }                    // oldest framed number
-  std::uint64_t next() const { return first_ + entries_.size(); }   // first number not framed yet
+  std::uint64_t first() const { return first_; }                   // oldest framed number
+  std::uint64_t next() const { return first_ + entries_.size(); }  // first number not framed yet
   bool empty() const { return entries_.empty(); }
   std::size_t bytes() const { return bytes_; }
 

@@ -33,7 +33,7 @@ class TailWaiter {
   friend class Tail;
   TailWaiter* previous_ = nullptr;
   TailWaiter* next_ = nullptr;
-  TailWaiter** list_ = nullptr;  // head of the list it is in; null: not waiting
+  TailWaiter** list_ = nullptr;           // head of the list it is in; null: not waiting
   const Selection* selection_ = nullptr;  // null: everything
   // Everything up to here was seen not to be wanted while waiting; 0: nothing was passed over.
   std::uint64_t passed_ = 0;
@@ -45,18 +45,18 @@ class TailWaiter {
 struct Pull {
   enum class What { frames, nothing, behind, gone };
   What what = What::behind;
-  std::uint64_t number = 0;   // the new cursor
-  std::size_t events = 0;     // events among the frames
-  std::size_t skipped = 0;    // events passed over by the selection
-  bool at_end = false;        // the cursor is the log's newest number
-  std::string complete;       // at_end of a task that has ended: data of task_complete
+  std::uint64_t number = 0;  // the new cursor
+  std::size_t events = 0;    // events among the frames
+  std::size_t skipped = 0;   // events passed over by the selection
+  bool at_end = false;       // the cursor is the log's newest number
+  std::string complete;      // at_end of a task that has ended: data of task_complete
 };
 
 struct PullRequest {
   const FrameEncoder* encoder = nullptr;
   std::uint64_t after = 0;
-  const Selection* selection = nullptr;     // null: everything
-  std::uint64_t* delta_seen = nullptr;      // null: no deltas wanted
+  const Selection* selection = nullptr;  // null: everything
+  std::uint64_t* delta_seen = nullptr;   // null: no deltas wanted
   std::size_t max_bytes = 0;
 };
 

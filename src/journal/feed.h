@@ -19,11 +19,11 @@
 namespace shepherd {
 
 struct FeedOptions {
-  std::string task = {};       // empty: the log of all tasks
-  std::uint64_t after = 0;     // sequence, or position for all tasks; events after it are delivered
+  std::string task = {};    // empty: the log of all tasks
+  std::uint64_t after = 0;  // sequence, or position for all tasks; events after it are delivered
   TypeFilter types = {};
   std::optional<std::set<std::string>> tasks = {};  // all tasks only: these alone; nullopt: every task
-  bool deltas = false;                         // live text deltas between events (one task's feed, or all)
+  bool deltas = false;                              // live text deltas between events (one task's feed, or all)
   const FrameEncoder* encoder = nullptr;
   Executor* executor = nullptr;  // where the consumer is called and lives
 };

@@ -51,7 +51,8 @@ struct Journal::Impl {
         batches(metrics_in.counter("shepherd_appends_total", "Append requests committed")),
         refused(metrics_in.counter("shepherd_appends_refused_total", "Append requests refused or failed")),
         feeds(metrics_in.counter("shepherd_feeds_opened_total", "Feeds opened")),
-        reorder(clock_in, [this](AppendRequest request, Done<Appended> done) { submit_append(std::move(request), std::move(done)); }),
+        reorder(clock_in, [this](AppendRequest request,
+                                 Done<Appended> done) { submit_append(std::move(request), std::move(done)); }),
         writer(store_in, [this](const Commit& commit) { on_commit(commit); }, metrics_in, threaded) {}
 
   template <class T>
@@ -159,7 +160,9 @@ Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& lanes, const C
   bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
 }
 
-Journal::~Journal() { impl_->reorder.flush(); }
+Journal::~Journal() {
+  impl_->reorder.flush();
+}
 
 void Journal::append(AppendRequest request, Done<Appended> done) {
   if (request.producer.kind == ProducerKind::loose) {
@@ -204,14 +207,18 @@ void Journal::write(std::function<Result<void>(WriteTxn&)> operation, Done<void>
   impl_->submit<void>(kSmallWriteBytes, std::move(operation), std::move(done));
 }
 
-void Journal::publish_delta(const std::string& task, std::string data) { impl_->hub.publish_delta(task, data); }
+void Journal::publish_delta(const std::string& task, std::string data) {
+  impl_->hub.publish_delta(task, data);
+}
 
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
   return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->lanes, std::move(options), consumer);
 }
 
-const EventStore& Journal::store() const { return impl_->store; }
+const EventStore& Journal::store() const {
+  return impl_->store;
+}
 
 void Journal::tick() {
   impl_->reorder.tick();
@@ -224,6 +231,8 @@ void Journal::drain() {
   impl_->writer.drain();
 }
 
-bool Journal::step() { return impl_->writer.step(); }
+bool Journal::step() {
+  return impl_->writer.step();
+}
 
 }  // namespace shepherd

@@ -11,8 +11,8 @@ namespace shepherd {
 
 struct LiveFeed::StorePage {
   Result<void> outcome;
-  std::string bytes;          // gap and event frames
-  std::uint64_t number = 0;   // the cursor after them
+  std::string bytes;         // gap and event frames
+  std::uint64_t number = 0;  // the cursor after them
   std::uint64_t head = 0;
   std::size_t events = 0;
   std::size_t skipped = 0;
@@ -167,12 +167,18 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
     out.number = next - 1;
   };
   if (page->runs.empty()) skip_to(page->head + 1);
+  // A run may be larger than what one consumer should hold; the rest of it is read again.
+  std::size_t read_bytes = 0;
+  for (const auto& run : page->runs) read_bytes += run->bytes.size();
+  out.bytes.reserve(std::min(read_bytes + read_bytes / 4, kFeedReadBytes) + kKiB);
   for (const auto& run : page->runs) {
+    if (out.bytes.size() >= kFeedReadBytes) break;
     std::uint64_t first = all ? run->position : run->first;
     skip_to(first);
     bool task_wanted = selection == nullptr || selection->takes_task(run->task);
     for (std::size_t i = 0; i < run->size(); ++i) {
       if (first + i <= out.number) continue;
+      if (out.bytes.size() >= kFeedReadBytes) break;
       out.number = first + i;
       bool wanted = task_wanted && (selection == nullptr || selection->takes_event(*run, i));
       if (wanted) {

@@ -52,9 +52,9 @@ class LiveFeed final : public Feed, private TailWaiter {
   std::shared_ptr<LiveFeed*> alive_;            // made for store reads; null inside once the feed is gone
   std::uint64_t after_;
   std::uint64_t delta_seen_ = 0;
-  std::uint64_t announced_ = 0;         // newest number the consumer was told
-  std::int64_t position_ms_ = 0;        // when it was last told
-  std::size_t skipped_ = 0;             // events passed over since then
+  std::uint64_t announced_ = 0;   // newest number the consumer was told
+  std::int64_t position_ms_ = 0;  // when it was last told
+  std::size_t skipped_ = 0;       // events passed over since then
   bool deltas_;
   bool wanted_ = false;     // next() waits for an answer
   bool reading_ = false;    // a store read is under way

@@ -39,9 +39,9 @@ class Reorder {
     std::int64_t since_ms = 0;
   };
   struct Queue {
-    bool started = false;       // next is known
-    std::uint64_t next = 0;     // the number that is due
-    std::size_t events = 0;     // waiting
+    bool started = false;    // next is known
+    std::uint64_t next = 0;  // the number that is due
+    std::size_t events = 0;  // waiting
     std::int64_t used_ms = 0;
     std::multimap<std::uint64_t, Waiting> waiting;  // by lowest number
   };

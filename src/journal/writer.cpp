@@ -15,7 +15,8 @@ Writer::Writer(EventStore& store, std::function<void(const Commit&)> on_commit, 
       on_commit_(std::move(on_commit)),
       commit_seconds_(metrics.histogram("shepherd_commit_seconds", "Time of one group commit")),
       commits_(metrics.counter("shepherd_commits_total", "Group commits")),
-      failures_(metrics.counter("shepherd_commit_failures_total", "Group commits that failed; nothing was acknowledged")) {
+      failures_(
+          metrics.counter("shepherd_commit_failures_total", "Group commits that failed; nothing was acknowledged")) {
   if (threaded) {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "writer");
@@ -35,7 +36,8 @@ Result<void> Writer::submit(std::unique_ptr<WriteOperation>& operation) {
   bool wake = false;
   {
     MutexLock lock(mutex_);
-    if (stopping_) return fail(ErrorCode::unavailable, "stopping", "the server is shutting down; retry after its restart");
+    if (stopping_)
+      return fail(ErrorCode::unavailable, "stopping", "the server is shutting down; retry after its restart");
     if (queue_.size() >= kMaxQueuedWrites || queued_bytes_ + operation->bytes() > kMaxQueuedWriteBytes) {
       return fail(ErrorCode::unavailable, "busy", "more writes are waiting than the disk can take; retry in a moment");
     }

@@ -29,7 +29,8 @@ class Writer {
  public:
   // on_commit gets what each transaction committed, before its operations' committed(). With `threaded` false nothing
   // runs by itself: the owner calls step() (simulation).
-  Writer(EventStore& store, std::function<void(const Commit&)> on_commit, MetricRegistry& metrics, bool threaded = true);
+  Writer(EventStore& store, std::function<void(const Commit&)> on_commit, MetricRegistry& metrics,
+         bool threaded = true);
   ~Writer();  // commits what is queued
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

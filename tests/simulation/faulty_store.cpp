@@ -3,7 +3,9 @@
 namespace shepherd::simulation {
 namespace {
 
-std::unexpected<Error> broken() { return fail(ErrorCode::unavailable, "io_error", "the simulated disk failed"); }
+std::unexpected<Error> broken() {
+  return fail(ErrorCode::unavailable, "io_error", "the simulated disk failed");
+}
 
 }  // namespace
 

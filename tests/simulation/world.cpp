@@ -63,9 +63,9 @@ constexpr ReadLimit kEverything{1'000'000, 1'000'000'000};
 void SimBus::publish(const Hint& hint) {
   for (SimBus* peer : peers) {
     auto luck = random_.below(10);
-    if (luck < 3) continue;                                  // lost
+    if (luck < 3) continue;  // lost
     wire_.emplace_back(peer, hint);
-    if (luck == 9) wire_.emplace_back(peer, hint);           // repeated
+    if (luck == 9) wire_.emplace_back(peer, hint);  // repeated
     if (luck >= 7 && wire_.size() > 1) std::swap(wire_.back(), wire_[random_.below(wire_.size())]);
   }
 }
@@ -145,7 +145,8 @@ void SimConsumer::check_complete(const EventStore& store) const {
   for (const auto& run : page->runs) {
     for (std::size_t i = 0; i < run->size(); ++i) {
       std::uint64_t number = (all ? run->position : run->first) + i;
-      if (number > start_ && selection.takes_task(run->task) && selection.takes_event(*run, i)) wanted.push_back(number);
+      if (number > start_ && selection.takes_task(run->task) && selection.takes_event(*run, i))
+        wanted.push_back(number);
     }
   }
   EXPECT_TRUE(std::includes(received_.begin(), received_.end(), wanted.begin(), wanted.end()))
@@ -156,7 +157,9 @@ void SimConsumer::check_complete(const EventStore& store) const {
 // --- world ---
 
 World::World(std::uint64_t seed)
-    : seed_(seed), random_(seed), faults_percent_(seed % 3 == 0 ? 0 : static_cast<unsigned>(random_.below(25))),
+    : seed_(seed),
+      random_(seed),
+      faults_percent_(seed % 3 == 0 ? 0 : static_cast<unsigned>(random_.below(25))),
       store_(memory_, random_) {
   std::size_t count = 1 + random_.below(3);
   for (std::size_t i = 0; i < count; ++i) {
@@ -381,7 +384,8 @@ void World::check_producer(const SimProducer& producer) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end())) << producer.task << ": order of a strict producer";
     EXPECT_EQ(found.empty() ? 0 : found.back(), producer.total);
     EXPECT_EQ(row->state.state, State::completed);
-  } else if (whole && faults_percent_ == 0 && std::none_of(summaries.begin(), summaries.end(), [](const std::string& summary) {
+  } else if (whole && faults_percent_ == 0 &&
+             std::none_of(summaries.begin(), summaries.end(), [](const std::string& summary) {
                return summary.ends_with("not arrived");  // the wait was over before the number came
              })) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end())) << producer.task << ": early events did not wait";

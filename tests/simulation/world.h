@@ -54,8 +54,8 @@ struct SimProducer {
   std::string id;
   std::string task;
   bool strict = true;
-  std::size_t home = 0;              // loose producers stay with one replica
-  std::uint64_t next = 1;            // strict: the number to post; loose: the next fresh number
+  std::size_t home = 0;    // loose producers stay with one replica
+  std::uint64_t next = 1;  // strict: the number to post; loose: the next fresh number
   std::uint64_t total = 0;
   bool in_flight = false;
   std::vector<std::uint64_t> shuffled;  // loose: a window of numbers yet to post

@@ -211,8 +211,9 @@ TEST_F(SqliteStoreTest, ADamagedLogIsItsOwnTasksTrouble) {
   ASSERT_TRUE(append(*store, "damaged", Batch().log("a")));
   ASSERT_TRUE(append(*store, "damaged", Batch().log("b")));
   store.reset();
-  ASSERT_TRUE(sql()->execute("UPDATE task SET last = 1, projection = json_set(projection, '$.lastSequence', 1)"
-                             " WHERE id = 'damaged'; UPDATE run SET events = '[]' WHERE last = 2"));
+  ASSERT_TRUE(
+      sql()->execute("UPDATE task SET last = 1, projection = json_set(projection, '$.lastSequence', 1)"
+                     " WHERE id = 'damaged'; UPDATE run SET events = '[]' WHERE last = 2"));
   store = open(still());
   auto commit = store->write([](WriteTxn& txn) {
     EXPECT_EQ(reason(txn.append(request("damaged", Batch().log("c")))), "internal/corrupt");

@@ -44,8 +44,8 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
           "INSERT INTO run(position, task, last, count, types, received_first, received_last, producer,"
           " producer_first, loose_first, lengths, events) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           run.last_position(), (*head)->key, run.last(), static_cast<std::uint64_t>(run.size()),
-          std::uint64_t{mask_of(run)}, stored.first_received_ms, run.received_ms, producer, producer_first,
-          loose_first, Blob{index_buffer_}, std::string_view(events_buffer_))
+          std::uint64_t{mask_of(run)}, stored.first_received_ms, run.received_ms, producer, producer_first, loose_first,
+          Blob{index_buffer_}, std::string_view(events_buffer_))
       .run();
 }
 
