@@ -31,16 +31,13 @@ build: packages build/release/build.ninja ## Builds the release program: build/b
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
 
 # Everything is built before the tests start, so that no test competes with a compiler.
-test: packages-test build/dev/build.ninja ## Builds and runs every test and check
+test: packages-test build/dev/build.ninja ## Builds and runs the tests and checks; the slow ones are lint, asan, tsan and fuzz
 	@tools/make-venv
 	@cmake --build --preset dev --parallel $(JOBS)
-	@tools/run-preset --build-only fuzz
-	@tools/run-preset --build-only tsan
-	@tools/run-preset --build-only asan-ubsan
-	@ctest --preset dev --parallel $(JOBS)
+	@ctest --preset dev --label-exclude 'slow' --parallel $(JOBS)
 
 lint: packages-test build/dev/build.ninja ## Checks format, layers, clang-tidy and lock annotations
-	@ctest --preset dev --label-regex checks
+	@ctest --preset dev --label-regex 'checks|tidy' 
 
 asan: packages-test build/asan-ubsan/build.ninja ## Runs every C++ test with address and undefined-behaviour sanitizers
 	@cmake --build --preset asan-ubsan --parallel $(JOBS)

@@ -1,4 +1,4 @@
-// Measures this machine: `shepherd bench`.
+// Measures this machine: `shepherd bench`. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

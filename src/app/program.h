@@ -1,4 +1,4 @@
-// The command line as a whole: the tree of subcommands, and how a run of it ends.
+// The command line as a whole: the tree of subcommands, and how a run of it ends. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // What must hold in our own code. Checked in release builds too: a process that has broken its own rules must not go on
-// writing a log. Never used on outside input, which gets an Error.
+// writing a log. Never used on outside input, which gets an Error. Threads: any.
 #pragma once
 
 #include <cstdio>

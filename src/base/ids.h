@@ -1,4 +1,4 @@
-// Identifiers: time-sortable unique ids, and the rule for ids that callers bring.
+// Identifiers: time-sortable unique ids, and the rule for ids that callers bring. Threads: value.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Every bound of the product, with its reason. A bound that is not here does not exist.
+// Every bound of the product, with its reason. A bound that is not here does not exist. Threads: value.
 #pragma once
 
 #include <chrono>

@@ -55,7 +55,7 @@ class Journal {
 
   // Called about every second: releases reordered events whose wait is over, repairs lost bus hints, ages hub tails.
   void tick();
-  // Refuses new writes and waits until the queued ones are committed and completed.
+  // Waits until everything queued is committed and completed. Whoever still writes must have been stopped before.
   void drain();
   // One group commit of what is queued; false when there was nothing. Only when not threaded.
   bool step();

@@ -1,4 +1,4 @@
-// Connecting out: names, addresses, TLS; blocking, with a deadline that holds.
+// Connecting out: names, addresses, TLS; blocking, with a deadline that holds. Threads: caller.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-// The tables, their versions, and the settings of a connection. docs of the columns are in schema.cpp, beside the SQL.
+// The tables, their versions, and the settings of a connection. The columns are explained beside the SQL. Threads: caller.
 #pragma once
 
 #include <string>

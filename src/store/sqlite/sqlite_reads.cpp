@@ -64,7 +64,7 @@ Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, Rea
   auto row = database->use(
       "SELECT position, last, count, received_last, lengths, events FROM run"
       " WHERE task = ? AND last > ? AND last <= ? ORDER BY last",
-      head->key, after, std::uint64_t{1} << 60);
+      head->key, after, head->last);
   PageLimit room(limit);
   while (!room.full()) {
     auto found = row.step();
