@@ -2,6 +2,7 @@
 # and is quick the second time. `make` alone lists them.
 
 ARGS ?=
+CTEST_ARGS ?=
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 
@@ -34,7 +35,7 @@ build: packages build/release/build.ninja ## Builds the release program: build/b
 test: packages-test build/dev/build.ninja ## Builds and runs the tests and checks; the slow ones are lint, asan, tsan and fuzz
 	@tools/make-venv
 	@cmake --build --preset dev --parallel $(JOBS)
-	@ctest --preset dev --label-exclude 'slow' --parallel $(JOBS)
+	@ctest --preset dev --label-exclude 'slow' --parallel $(JOBS) $(CTEST_ARGS)
 
 lint: packages-test build/dev/build.ninja ## Checks format, layers, clang-tidy and lock annotations
 	@ctest --preset dev --label-regex 'checks|tidy' 

@@ -1,4 +1,5 @@
-// The subcommands, one file each. Each function adds its command to the tree and puts what it does into the context. Threads: caller.
+// The subcommands, one file each. Each function adds its command to the tree and puts what it does into the context.
+// Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// The tables, their versions, and the settings of a connection. The columns are explained beside the SQL. Threads: caller.
+// The tables, their versions, and the settings of a connection. The columns are explained beside the SQL. Threads:
+// caller.
 #pragma once
 
 #include <string>
