@@ -51,9 +51,9 @@ tsan: packages-test build/tsan/build.ninja ## Runs every C++ test with the threa
 fuzz: packages-test ## Fuzzes every target for FUZZ_SECONDS (600); keeps what it finds in build/fuzz
 	@tools/run-preset fuzz --seconds $(FUZZ_SECONDS)
 
-bench: build ## Measures against the targets and the servers beside it (bench/README.md)
+bench: build ## Measures against limits and peers in the same run (docs/performance.md)
 	@tools/install-packages bench
-	@bench/run $(ARGS)
+	@build/bin/shepherd bench --peers $(ARGS)
 
 clean: ## Removes everything that was built
 	rm -rf build
