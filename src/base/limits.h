@@ -88,13 +88,15 @@ inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
 inline constexpr std::size_t kMaxFeedTasks = 1'000;  // ?tasks= and subscriptions of one multiplexed feed
 inline constexpr std::chrono::milliseconds kTaskUpdateInterval{250};  // task_update: at most 4 a second per task
 inline constexpr std::chrono::milliseconds kHeadSweep{1'000};         // how often lost bus hints are repaired
-inline constexpr std::size_t kPendingDeltas = 256;                    // per task; the oldest is dropped first
+inline constexpr std::size_t kFeedsPerTurn = 64;    // feeds an io thread serves before it looks at its sockets again
+inline constexpr std::size_t kPendingDeltas = 256;  // per task; the oldest is dropped first
 
 // --- writing ---
 inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
 inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
-inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
-inline constexpr std::size_t kMaxRunEvents = 1'024;       // events in one stored row
+inline constexpr std::chrono::nanoseconds kShortSlice{100'000};  // of the writer, so that it need not wait for a core
+inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;         // one group commit takes at most this much
+inline constexpr std::size_t kMaxRunEvents = 1'024;              // events in one stored row
 inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
 inline constexpr std::size_t kHeadCacheTasks = 10'000;  // task heads the writer keeps in memory
 inline constexpr std::size_t kProjectEvery = 20'000;    // events between flushes of unchanged-state projections
@@ -110,8 +112,9 @@ inline constexpr int kSqlitePageBytes = 8192;               // of new files; mea
 inline constexpr std::size_t kWriterCacheBytes = 8 * kMiB;  // page cache of the writing connection
 inline constexpr std::size_t kReaderCacheBytes = 1 * kMiB;  // and of each reading one; the kernel caches the rest
 inline constexpr std::chrono::milliseconds kIdleProject{
-    1'000};                               // without writes for this long, projections are written
-inline constexpr int kVacuumPages = 256;  // pages given back to the file system in one step
+    1'000};                                              // without writes for this long, projections are written
+inline constexpr std::size_t kMaxUnplacedRuns = 16'384;  // runs whose places wait in memory to be written together
+inline constexpr int kVacuumPages = 256;                 // pages given back to the file system in one step
 
 // --- retention ---
 inline constexpr int kRetentionDays = 30;

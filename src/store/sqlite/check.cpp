@@ -9,6 +9,7 @@
 #include "store/run_fold.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/read_pool.h"
+#include "store/sqlite/run_rows.h"
 #include "store/sqlite/schema.h"
 
 namespace shepherd {
@@ -22,7 +23,8 @@ class Check {
   explicit Check(Database& database) : database_(database) {}
 
   std::vector<std::string> run() {
-    for (auto part : {&Check::structure, &Check::tasks, &Check::strays, &Check::details, &Check::counters}) {
+    for (auto part :
+         {&Check::structure, &Check::places, &Check::tasks, &Check::strays, &Check::details, &Check::counters}) {
       // What cannot be read is a finding; the other parts may still be sound.
       if (auto done = (this->*part)(); !done) problem(done.error().message);
     }
@@ -43,10 +45,37 @@ class Check {
     }
   }
 
+  Result<void> each_run(std::int64_t task, const std::function<void(const Statement&)>& look) {
+    auto walk = RunWalk::up(database_, task, 1, unplaced_[task]);
+    for (;;) {
+      auto found = walk.next();
+      if (!found) return fail(std::move(found.error()));
+      if (!*found) return {};
+      look(**found);
+    }
+  }
+
   Result<void> structure() {
     return each(database_.use("PRAGMA integrity_check"), [&](const Statement& row) {
       if (row.bytes(0) != "ok") problem(row.text(0));
     });
+  }
+
+  // A run without a place would be invisible, and a place without its run a hole.
+  Result<void> places() {
+    auto unplaced = unplaced_runs(database_);
+    if (!unplaced) return fail(std::move(unplaced.error()));
+    unplaced_ = std::move(*unplaced);
+    auto done = each(database_.use("SELECT run.position FROM run LEFT JOIN run_place AS place"
+                                   " ON place.task = run.task AND place.last = run.last"
+                                   " WHERE run.position <= (SELECT value FROM meta WHERE name = 'placed_through')"
+                                   " AND place.position IS NOT run.position"),
+                     [&](const Statement& row) { problem("run " + row.text(0) + " is not in its task's log"); });
+    if (!done) return done;
+    return each(database_.use("SELECT place.position FROM run_place AS place LEFT JOIN run"
+                              " ON run.position = place.position"
+                              " WHERE run.task IS NOT place.task OR run.last IS NOT place.last"),
+                [&](const Statement& row) { problem("there is no run " + row.text(0) + ", but a log names it"); });
   }
 
   Result<void> tasks() {
@@ -65,32 +94,30 @@ class Check {
     TaskState folded;
     bool whole = true, readable = true;
     std::uint64_t next = 0;
-    auto done = each(
-        database_.use("SELECT last, count, lengths, events FROM run WHERE task = ? ORDER BY last", task.integer(0)),
-        [&](const Statement& row) {
-          EventRun run;
-          run.task = id;
-          run.first = row.number(0) - row.number(1) + 1;
-          if (next == 0) {
-            whole = run.first == 1;
-            if (run.first != projected.first_sequence) problem(id + ": its log does not start where its row says");
-            next = run.first;
-          }
-          if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
-          next = row.number(0) + 1;
-          auto decoded = decode_run(row.bytes(2), row.bytes(3), run);
-          auto index = read_index(row.bytes(2));
-          if (!decoded || !index || run.size() != row.number(1)) {
-            problem(id + ": the run that ends with number " + std::to_string(row.number(0)) + " is damaged");
-            readable = false;
-          }
-          // Newer events than the projection are folded when the store opens.
-          if (!readable || !whole || run.first > projected.last_sequence) return;
-          if (auto applied = fold_run(folded, run, index->by_server); !applied) {
-            problem(applied.error().message);
-            readable = false;
-          }
-        });
+    auto done = each_run(task.integer(0), [&](const Statement& row) {
+      EventRun run;
+      run.task = id;
+      run.first = row.number(kRunLast) - row.number(kRunCount) + 1;
+      if (next == 0) {
+        whole = run.first == 1;
+        if (run.first != projected.first_sequence) problem(id + ": its log does not start where its row says");
+        next = run.first;
+      }
+      if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
+      next = row.number(kRunLast) + 1;
+      auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run);
+      auto index = read_index(row.bytes(kRunLengths));
+      if (!decoded || !index || run.size() != row.number(kRunCount)) {
+        problem(id + ": the run that ends with number " + std::to_string(row.number(kRunLast)) + " is damaged");
+        readable = false;
+      }
+      // Newer events than the projection are folded when the store opens.
+      if (!readable || !whole || run.first > projected.last_sequence) return;
+      if (auto applied = fold_run(folded, run, index->by_server); !applied) {
+        problem(applied.error().message);
+        readable = false;
+      }
+    });
     if (!done) problem(id + ": " + done.error().message);
     if (next == 0 && projected.first_sequence != 0) problem(id + ": its log is gone");
     if (next != 0 && next <= projected.last_sequence) problem(id + ": the end of its log is missing");
@@ -128,6 +155,7 @@ class Check {
   }
 
   Database& database_;
+  UnplacedRuns unplaced_;
   std::vector<std::string> problems_;
 };
 

@@ -1,15 +1,37 @@
 #include "store/sqlite/committed_heads.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "model/wire_json.h"
 
 namespace shepherd {
 
-std::optional<LogBounds> CommittedHeads::bounds(const std::string& task) const {
+namespace {
+
+std::vector<RunPlace> part_of(const std::vector<RunPlace>& runs, LogPart part) {
+  auto holder = std::ranges::lower_bound(runs, part.number, {}, &RunPlace::last);
+  auto most = static_cast<std::ptrdiff_t>(std::min(part.runs, runs.size()));
+  if (part.upward) return {holder, holder + std::min(most, runs.end() - holder)};
+  auto end = holder == runs.end() ? holder : holder + 1;
+  return {end - std::min(most, end - runs.begin()), end};
+}
+
+}  // namespace
+
+std::optional<LogBounds> CommittedHeads::bounds(const std::string& task, LogPart part) const {
   MutexLock lock(mutex_);
   auto head = heads_.find(task);
   if (head == heads_.end()) return std::nullopt;
   const TaskState& state = head->second.state;
-  return LogBounds{head->second.key, state.first_sequence, state.last_sequence, head->second.complete};
+  return LogBounds{head->second.key, state.first_sequence, state.last_sequence, head->second.complete,
+                   part_of(head->second.unplaced, part)};
+}
+
+std::vector<RunPlace> CommittedHeads::unplaced(const std::string& task) const {
+  MutexLock lock(mutex_);
+  auto head = heads_.find(task);
+  return head == heads_.end() ? std::vector<RunPlace>() : head->second.unplaced;
 }
 
 std::optional<TaskState> CommittedHeads::state(const std::string& task) const {
@@ -42,6 +64,8 @@ void CommittedHeads::commit(const std::vector<Change>& changes, const StoreTotal
     CommittedHead& head = heads_[*change.task];
     head.key = change.key;
     head.state = *change.state;
+    if (change.placed) head.unplaced.clear();
+    head.unplaced.insert(head.unplaced.end(), change.unplaced.begin(), change.unplaced.end());
     if (is_terminal(head.state.state)) {
       Task task;
       task.spec.id = *change.task;
@@ -51,6 +75,11 @@ void CommittedHeads::commit(const std::vector<Change>& changes, const StoreTotal
       head.complete.clear();
     }
   }
+}
+
+void CommittedHeads::load_unplaced(const std::string& task, std::vector<RunPlace> runs) {
+  MutexLock lock(mutex_);
+  heads_[task].unplaced = std::move(runs);
 }
 
 void CommittedHeads::forget(const std::vector<std::string>& tasks) {

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/mutex.h"
 #include "model/task.h"
+#include "store/sqlite/run_rows.h"
 
 namespace shepherd {
 
@@ -17,6 +19,7 @@ struct CommittedHead {
   std::int64_t key = 0;  // of its row
   TaskState state;
   std::string complete;  // data of task_complete; empty while it runs
+  std::vector<RunPlace> unplaced;
 };
 
 // What reading a log needs of a head.
@@ -24,6 +27,14 @@ struct LogBounds {
   std::int64_t key = 0;
   std::uint64_t first = 0, last = 0;
   std::string complete;
+  std::vector<RunPlace> unplaced;  // those of the asked part, for a RunWalk
+};
+
+// Which part of a log a reader will walk: at most this many runs from the one that holds `number`.
+struct LogPart {
+  std::uint64_t number = 0;
+  bool upward = true;
+  std::size_t runs = 0;
 };
 
 // Over all logs.
@@ -36,7 +47,9 @@ struct StoreTotals {
 // Threads: any.
 class CommittedHeads {
  public:
-  std::optional<LogBounds> bounds(const std::string& task) const EXCLUDES(mutex_);
+  std::optional<LogBounds> bounds(const std::string& task, LogPart part) const EXCLUDES(mutex_);
+  // Runs that the table run_place does not have.
+  std::vector<RunPlace> unplaced(const std::string& task) const EXCLUDES(mutex_);
   std::optional<TaskState> state(const std::string& task) const EXCLUDES(mutex_);
   std::optional<std::uint64_t> last(const std::string& task) const EXCLUDES(mutex_);
   StoreTotals totals() const EXCLUDES(mutex_);
@@ -44,10 +57,14 @@ class CommittedHeads {
   struct Change {
     const std::string* task;
     std::int64_t key;
-    const TaskState* state;  // nullptr: the task is gone
+    const TaskState* state;                // nullptr: the task is gone
+    bool placed = false;                   // the table has all runs of earlier commits
+    std::span<const RunPlace> unplaced{};  // more that it does not have
   };
   // One commit, seen by readers at once.
   void commit(const std::vector<Change>& changes, const StoreTotals& totals) EXCLUDES(mutex_);
+  // At start, before the first commit.
+  void load_unplaced(const std::string& task, std::vector<RunPlace> runs) EXCLUDES(mutex_);
   // Tasks whose rows on disk are complete again.
   void forget(const std::vector<std::string>& tasks) EXCLUDES(mutex_);
 

@@ -84,7 +84,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // The statement for this SQL, with values bound from 1 on. `sql` must be a literal: its address is the cache's key.
+  // The statement for this SQL, with values bound from 1 on. `sql` must stay where it is: its address is the cache's
+  // key.
   template <class... Values>
   Statement use(const char* sql, Values&&... values) {
     static_assert((!(std::is_same_v<Values, std::string>) && ...), "bound text is not copied: pass an lvalue");

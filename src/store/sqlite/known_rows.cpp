@@ -36,7 +36,7 @@ Result<std::optional<std::string>> KnownRows::body_of_number(const std::string& 
 
 Result<void> KnownRows::keep(const Row& row) {
   kept_row_.reset();
-  auto events = database_.use("SELECT lengths, events FROM run WHERE task = ? AND last = ?", head_.key, row.last);
+  auto events = database_.use("SELECT lengths, events FROM run WHERE position = ?", row.position);
   auto found = events.step();
   if (!found) return fail(std::move(found.error()));
   if (auto decoded = decode_run(events.bytes(0), events.bytes(1), kept_); !decoded) return decoded;
@@ -47,28 +47,28 @@ Result<void> KnownRows::keep(const Row& row) {
   return {};
 }
 
-Result<std::optional<KnownRows::Row>> KnownRows::row_of(Statement statement) {
-  auto found = statement.step();
-  if (!found) return fail(std::move(found.error()));
-  if (!*found) return std::nullopt;
-  return Row{statement.number(0), statement.number(1), statement.number(2)};
+Result<std::optional<KnownRows::Row>> KnownRows::first_of(std::int64_t producer, RunWalk walk) {
+  for (;;) {
+    auto found = walk.next();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return std::nullopt;
+    const Statement& row = **found;
+    if (row.null(kRunProducer) || row.integer(kRunProducer) != producer) continue;
+    return Row{row.number(kRunPosition), row.number(kRunLast), row.number(kRunProducerFirst), row.number(kRunCount)};
+  }
 }
 
 Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t producer, std::uint64_t number) {
   // Repeats are mostly of what was sent last.
-  auto newest = row_of(database_.use(
-      "SELECT last, producer_first, count FROM run WHERE task = ? AND producer = ? ORDER BY last DESC LIMIT 1",
-      head_.key, producer));
+  std::uint64_t end = head_.head.state.last_sequence;
+  auto newest = first_of(producer, RunWalk::down(database_, head_.key, end, head_.unplaced));
   if (!newest || !*newest || (*newest)->holds(number)) return newest;
   // The producer's numbers rise with the log's, so the run is found by halving the log.
   std::uint64_t low = 1, high = (*newest)->last;
   std::optional<Row> candidate;
   while (low < high) {
     std::uint64_t middle = low + (high - low) / 2;
-    auto row =
-        row_of(database_.use("SELECT last, producer_first, count FROM run WHERE task = ? AND last >= ? AND producer = ?"
-                             " ORDER BY last LIMIT 1",
-                             head_.key, middle, producer));
+    auto row = first_of(producer, RunWalk::up(database_, head_.key, middle, head_.unplaced));
     if (!row) return row;
     if (*row && !(*row)->reaches(number)) {
       low = (*row)->last + 1;
@@ -84,14 +84,14 @@ Result<std::optional<KnownRows::Row>> KnownRows::loose_row(std::uint64_t number)
   // No run is longer, so none that starts lower can hold the number.
   std::uint64_t below = number > kMaxRunEvents ? number - kMaxRunEvents : 0;
   auto row = database_.use(
-      "SELECT last, loose_first, count FROM run WHERE task = ? AND loose_first <= ? AND loose_first > ?"
+      "SELECT position, last, loose_first, count FROM run WHERE task = ? AND loose_first <= ? AND loose_first > ?"
       " ORDER BY loose_first DESC",
       head_.key, number, below);
   for (;;) {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return std::nullopt;
-    Row candidate{row.number(0), row.number(1), row.number(2)};
+    Row candidate{row.number(0), row.number(1), row.number(2), row.number(3)};
     if (candidate.holds(number)) return candidate;
   }
 }

@@ -9,6 +9,7 @@
 #include "store/append_plan.h"
 #include "store/run_builder.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/run_rows.h"
 #include "store/sqlite/writer_heads.h"
 
 namespace shepherd {
@@ -27,13 +28,14 @@ class KnownRows final : public KnownEvents {
 
  private:
   struct Row {
-    std::uint64_t last, first_number, count;
+    std::uint64_t position, last, first_number, count;
     bool reaches(std::uint64_t number) const { return first_number + count > number; }
     bool holds(std::uint64_t number) const { return number >= first_number && reaches(number); }
   };
   Result<std::optional<Row>> strict_row(std::int64_t producer, std::uint64_t number);
   Result<std::optional<Row>> loose_row(std::uint64_t number);
-  Result<std::optional<Row>> row_of(Statement statement);
+  // The first row of the producer that the walk meets.
+  Result<std::optional<Row>> first_of(std::int64_t producer, RunWalk walk);
   Result<void> keep(const Row& row);
   std::unexpected<Error> broken(Error error);
 

@@ -57,7 +57,34 @@ CREATE TABLE blob(
 
 CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID;
 
+INSERT INTO meta VALUES('projected_through', 0), ('position', 0), ('events', 0), ('detail_bytes', 0);
+)sql",
+    // Where a task's runs are moves from an index, which every commit wrote, to a table that is written now and then.
+    R"sql(
+-- placed_through: every run up to this position is in run_place (a newer one may be)
+CREATE TABLE run_place(
+  task INTEGER NOT NULL, last INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(task, last)) WITHOUT ROWID;
+INSERT INTO run_place SELECT task, last, position FROM run ORDER BY task, last;
+INSERT INTO meta SELECT 'placed_through', coalesce(max(position), 0) FROM run;
+DROP INDEX run_task;
+)sql",
+};
+static_assert(std::size(kMigrations) == kSchemaVersion);
+
+// Made anew by every migration.
+constexpr const char* kViews = R"sql(
+DROP VIEW IF EXISTS agent_sessions;
+DROP VIEW IF EXISTS agent_events;
+DROP VIEW IF EXISTS run_of_task;
+
 -- For other programs: an event a row, a session a row.
+CREATE VIEW run_of_task(task, last, position) AS
+SELECT task, last, position FROM run_place
+UNION ALL
+SELECT run.task, run.last, run.position
+FROM run LEFT JOIN run_place ON run_place.task = run.task AND run_place.last = run.last
+WHERE run.position > (SELECT value FROM meta WHERE name = 'placed_through') AND run_place.position IS NULL;
+
 CREATE VIEW agent_events(id, agent_id, session_id, event_type, event_data, timestamp) AS
 SELECT printf('%08x-%04x-8%03x-8000-%012x', task.key >> 28, (task.key >> 12) & 65535, task.key & 4095,
               run.position - run.count + 1 + event.key),
@@ -66,7 +93,8 @@ SELECT printf('%08x-%04x-8%03x-8000-%012x', task.key >> 28, (task.key >> 12) & 6
        json_extract(event.value, '$.type'),
        event.value,
        json_extract(event.value, '$.timestamp')
-FROM task JOIN run ON run.task = task.key JOIN json_each(run.events) AS event;
+FROM task JOIN run_of_task ON run_of_task.task = task.key JOIN run ON run.position = run_of_task.position
+     JOIN json_each(run.events) AS event;
 
 CREATE VIEW agent_sessions(session_id, agent_id, workflow_id, started_at, completed_at, status, metrics) AS
 SELECT event.session_id,
@@ -81,11 +109,7 @@ SELECT event.session_id,
 FROM agent_events AS event JOIN task ON task.id = event.agent_id
 WHERE event.session_id IS NOT NULL
 GROUP BY event.session_id, event.agent_id;
-
-INSERT INTO meta VALUES('projected_through', 0), ('position', 0), ('events', 0), ('detail_bytes', 0);
-)sql",
-};
-static_assert(std::size(kMigrations) == kSchemaVersion);
+)sql";
 
 Result<std::int64_t> pragma(Database& database, const char* sql) {
   auto row = database.use(sql);
@@ -98,6 +122,7 @@ Result<void> apply(Database& database, int from) {
   for (int version = from; version < kSchemaVersion; ++version) {
     if (auto done = database.execute(kMigrations[version]); !done) return done;
   }
+  if (auto done = database.execute(kViews); !done) return done;
   return database.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
                           "; PRAGMA user_version = " + std::to_string(kSchemaVersion));
 }

@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // Brings an empty or older file to kSchemaVersion, in one transaction. A newer one is refused with
 // internal/newer_schema, another program's file with internal/corrupt.

@@ -8,6 +8,7 @@
 #include "model/wire_json.h"
 #include "store/page_limit.h"
 #include "store/run_codec.h"
+#include "store/sqlite/run_rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -17,17 +18,23 @@ namespace shepherd {
 
 namespace {
 
-// Rows of `SELECT position, last, count, received_last, lengths, events`.
+// Rows with the columns of a RunWalk.
 Result<RunPtr> run_of(const Statement& row, const std::string& task) {
   auto run = std::make_shared<EventRun>();
+  std::uint64_t count = row.number(kRunCount);
   run->task = task;
-  run->position = row.number(0) - row.number(2) + 1;
-  run->first = row.number(1) - row.number(2) + 1;
-  run->received_ms = row.integer(3);
-  run->ends.reserve(row.number(2));
-  run->types.reserve(row.number(2));
-  if (auto decoded = decode_run(row.bytes(4), row.bytes(5), *run); !decoded) return fail(std::move(decoded.error()));
+  run->position = row.number(kRunPosition) - count + 1;
+  run->first = row.number(kRunLast) - count + 1;
+  run->received_ms = row.integer(kRunReceived);
+  run->ends.reserve(count);
+  run->types.reserve(count);
+  auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), *run);
+  if (!decoded) return fail(std::move(decoded.error()));
   return run;
+}
+
+std::size_t most_runs(ReadLimit limit) {
+  return limit.events == 0 ? kMaxPageEvents : limit.events;
 }
 
 std::uint64_t file_bytes(const std::string& path) {
@@ -45,32 +52,33 @@ Result<LogBounds> SqliteStore::stored_bounds(Database& database, const std::stri
   Task projected;
   projected.spec.id = task;
   projected.state = decode_task_state(row.bytes(1));
-  return LogBounds{row.integer(0), projected.state.first_sequence, projected.state.last_sequence,
-                   is_terminal(projected.state.state) ? complete_data(projected) : std::string()};
+  return LogBounds{row.integer(0),
+                   projected.state.first_sequence,
+                   projected.state.last_sequence,
+                   is_terminal(projected.state.state) ? complete_data(projected) : std::string(),
+                   {}};
 }
 
 Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
-  auto head = committed_.bounds(task);
+  // One more than asked: the first may end before what is asked begins to count.
+  auto head = committed_.bounds(task, {.number = after + 1, .upward = true, .runs = most_runs(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
   if (!head) {
-    if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
     auto stored = stored_bounds(*database, task);
     if (!stored) return fail(std::move(stored.error()));
     head = std::move(*stored);
   }
   Page page{{}, head->first, head->last, std::move(head->complete)};
   if (after >= head->last) return page;
-  auto row = database->use(
-      "SELECT position, last, count, received_last, lengths, events FROM run"
-      " WHERE task = ? AND last > ? AND last <= ? ORDER BY last",
-      head->key, after, head->last);
+  auto walk = RunWalk::up(*database, head->key, after + 1, head->unplaced);
   PageLimit room(limit);
   while (!room.full()) {
-    auto found = row.step();
+    auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
-    if (!*found) break;
-    auto run = run_of(row, task);
+    if (!*found || (*found)->number(kRunLast) > head->last) break;
+    auto run = run_of(**found, task);
     if (!run) return fail(std::move(run.error()));
     if (!room.take((*run)->last() - std::max(after, (*run)->first - 1), (*run)->bytes.size())) break;
     page.runs.push_back(std::move(*run));
@@ -85,7 +93,8 @@ Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, Rea
 }
 
 Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
-  auto head = committed_.bounds(task);
+  // 0 asks for the end, which no number reaches.
+  auto head = committed_.bounds(task, {.number = before - 1, .upward = false, .runs = most_runs(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
@@ -98,25 +107,14 @@ Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t bef
   if (before == 0 || before > head->last + 1) before = head->last + 1;
   if (before <= 1) return page;
 
-  // The run that holds before - 1 may reach beyond it.
-  std::uint64_t newest = 0;
-  {
-    auto row =
-        database->use("SELECT last FROM run WHERE task = ? AND last >= ? ORDER BY last LIMIT 1", head->key, before - 1);
-    auto found = row.step();
-    if (!found) return fail(std::move(found.error()));
-    if (*found) newest = row.number(0);
-  }
-  auto row = database->use(
-      "SELECT position, last, count, received_last, lengths, events FROM run"
-      " WHERE task = ? AND last <= ? ORDER BY last DESC",
-      head->key, newest);
+  auto walk = RunWalk::down(*database, head->key, before - 1, head->unplaced);
   PageLimit room(limit);
   while (!room.full()) {
-    auto found = row.step();
+    auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
     if (!*found) break;
-    if (row.number(1) - row.number(2) + 1 >= before) continue;
+    const Statement& row = **found;
+    if (row.number(kRunLast) - row.number(kRunCount) + 1 >= before) continue;
     auto run = run_of(row, task);
     if (!run) return fail(std::move(run.error()));
     if (!room.take(std::min(before, (*run)->last() + 1) - (*run)->first, (*run)->bytes.size())) break;
@@ -140,7 +138,8 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
   }
   if (after >= page.head) return page;
   auto row = database->use(
-      "SELECT run.position, run.last, run.count, run.received_last, run.lengths, run.events, task.id"
+      "SELECT run.position, run.last, run.count, run.received_last, run.producer, run.producer_first,"
+      " run.loose_first, run.lengths, run.events, task.id"
       " FROM run CROSS JOIN task ON task.key = run.task"
       " WHERE run.position > ? AND run.position <= ? ORDER BY run.position",
       after, page.head);
@@ -149,7 +148,7 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) break;
-    auto run = run_of(row, row.text(6));
+    auto run = run_of(row, row.text(kRunEvents + 1));
     if (!run) return fail(std::move(run.error()));
     if (!room.take((*run)->last_position() - std::max(after, (*run)->position - 1), (*run)->bytes.size())) break;
     page.runs.push_back(std::move(*run));
@@ -229,7 +228,7 @@ Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
 }
 
 Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t sequence) const {
-  auto head = committed_.bounds(task);
+  auto head = committed_.bounds(task, {.number = sequence, .upward = true, .runs = 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
@@ -238,15 +237,17 @@ Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t s
     if (!stored) return fail(std::move(stored.error()));
     head = std::move(*stored);
   }
-  auto row = database->use(
-      "SELECT blob.bytes FROM (SELECT position, last, count FROM run WHERE task = ?1 AND last >= ?2"
-      " ORDER BY last LIMIT 1) AS run"
-      " JOIN detail ON detail.position = run.position - (run.last - ?2) JOIN blob ON blob.key = detail.blob"
-      " WHERE run.last - run.count < ?2",
-      head->key, sequence);
-  auto found = row.step();
-  if (!found) return fail(std::move(found.error()));
-  if (*found) return details_.decompress(row.bytes(0));
+  auto walk = RunWalk::up(*database, head->key, sequence, head->unplaced);
+  auto run = walk.next();
+  if (!run) return fail(std::move(run.error()));
+  if (*run && (*run)->number(kRunLast) - (*run)->number(kRunCount) < sequence) {
+    std::uint64_t position = (*run)->number(kRunPosition) - ((*run)->number(kRunLast) - sequence);
+    auto row = database->use(
+        "SELECT blob.bytes FROM detail JOIN blob ON blob.key = detail.blob WHERE detail.position = ?", position);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (*found) return details_.decompress(row.bytes(0));
+  }
   return fail(ErrorCode::not_found, "no_detail", "Event " + std::to_string(sequence) + " has no detail.");
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/log.h"
@@ -91,7 +92,7 @@ SqliteStore::SqliteStore(std::string path, const SqliteOptions& options, FileLoc
       options_(options),
       lock_(std::move(lock)),
       writer_(std::move(writer)),
-      writer_heads_(*writer_) {}
+      writer_heads_(*writer_, committed_) {}
 
 SqliteStore::~SqliteStore() {
   {
@@ -149,7 +150,17 @@ Result<void> SqliteStore::load_counters() {
 }
 
 Result<void> SqliteStore::load_unprojected() {
+  auto unplaced = unplaced_runs(*writer_);
+  if (!unplaced) return fail(std::move(unplaced.error()));
   std::vector<std::string> tasks;
+  for (auto& [key, runs] : *unplaced) {
+    auto row = writer_->use("SELECT id FROM task WHERE key = ?", key);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) continue;  // `doctor` tells of such runs
+    tasks.push_back(row.text(0));
+    committed_.load_unplaced(tasks.back(), std::move(runs));
+  }
   {
     auto row = writer_->use(
         "SELECT DISTINCT task.id FROM run JOIN task ON task.key = run.task"
@@ -166,42 +177,47 @@ Result<void> SqliteStore::load_unprojected() {
   for (const std::string& task : tasks) {
     auto head = writer_heads_.find(task);
     if (!head) return fail(std::move(head.error()));
-    if (*head) heads.push_back({&(*head)->id, (*head)->key, &(*head)->head.state});
+    if (!*head) continue;
+    heads.push_back({&(*head)->id, (*head)->key, &(*head)->head.state});
+    (*head)->unplaced_before = 0;  // they begin to wait
   }
   committed_.commit(heads, counters_);
   writer_heads_.commit();
   if (tasks.empty()) return {};
   // Only a shortcut for the next start: a full disk must not keep the store from being read.
-  auto projected = transact([](WriteTxn&) {}, true);
-  if (!projected) log_warn("projections of {} not written: {}", path_, projected.error().message);
+  auto flushed = transact([](WriteTxn&) {}, Flush::everything);
+  if (!flushed) log_warn("projections of {} not written: {}", path_, flushed.error().message);
   return {};
 }
 
 Result<Commit> SqliteStore::write(const std::function<void(WriteTxn&)>& operations) {
   MutexLock lock(writing_);
-  auto commit = transact(operations, false);
+  auto commit = transact(operations, Flush::no);
   if (commit) after_commit();
   return commit;
 }
 
 Result<void> SqliteStore::flush() {
   MutexLock lock(writing_);
-  if (counters_.unprojected == 0) return {};
-  auto commit = transact([](WriteTxn&) {}, true);
+  if (nothing_to_flush()) return {};
+  auto commit = transact([](WriteTxn&) {}, Flush::everything);
   if (!commit) return fail(std::move(commit.error()));
   after_commit();
   return {};
 }
 
-Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& operations, bool project) {
+Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& operations, Flush flush) {
   if (auto begun = writer_->use("BEGIN IMMEDIATE").run(); !begun) return fail(std::move(begun.error()));
   writer_heads_.begin();
   Rollback rollback(*writer_, writer_heads_);
   SqliteTxn txn(*writer_, writer_heads_, details_, counters_);
   operations(txn);
-  project = project || txn.counters().unprojected >= options_.project_every ||
-            writer_heads_.size() > options_.head_cache_tasks;
-  if (auto done = txn.finish(project); !done) return fail(std::move(done.error()));
+  if (writer_heads_.size() > options_.head_cache_tasks) {
+    flush = Flush::everything;
+  } else if (flush == Flush::no && txn.counters().unprojected >= options_.project_every) {
+    flush = Flush::projections;
+  }
+  if (auto done = txn.finish(flush, options_.unplaced_runs); !done) return fail(std::move(done.error()));
   if (auto done = writer_->use("COMMIT").run(); !done) return fail(std::move(done.error()));
   rollback.committed();
   counters_ = txn.counters();
@@ -215,8 +231,16 @@ void SqliteStore::publish(const SqliteTxn& txn) {
   std::vector<CommittedHeads::Change> changes;
   changes.reserve(txn.deleted().size() + writer_heads_.changed().size());
   for (const std::string& task : txn.deleted()) changes.push_back({&task, 0, nullptr});
-  for (const WriterHead* head : writer_heads_.changed()) changes.push_back({&head->id, head->key, &head->head.state});
+  for (const WriterHead* head : writer_heads_.changed()) {
+    std::span<const RunPlace> unplaced = head->unplaced;
+    if (!head->placed) unplaced = unplaced.subspan(head->unplaced_before);
+    changes.push_back({&head->id, head->key, &head->head.state, head->placed, unplaced});
+  }
   committed_.commit(changes, counters_);
+}
+
+bool SqliteStore::nothing_to_flush() const {
+  return counters_.unprojected == 0 && writer_heads_.unplaced() == 0;
 }
 
 void SqliteStore::after_commit() {
@@ -240,9 +264,9 @@ bool SqliteStore::housekeep() {
   MutexLock lock(writing_);
   if (vacuum_due_) vacuum_due_ = vacuum_step();
   bool idle = std::chrono::steady_clock::now() - last_write_ >= kIdleProject;
-  if (idle && counters_.unprojected > 0) {
-    auto projected = transact([](WriteTxn&) {}, true);
-    if (!projected) log_warn("projections of {} not written: {}", path_, projected.error().message);
+  if (idle && !nothing_to_flush()) {
+    auto flushed = transact([](WriteTxn&) {}, Flush::everything);
+    if (!flushed) log_warn("projections of {} not written: {}", path_, flushed.error().message);
     last_write_ = std::chrono::steady_clock::now();
   }
   return more || vacuum_due_;

@@ -2,8 +2,8 @@
 //
 // A row is a run of events (schema.cpp). A task's projection is written when its state changes; mere progress is kept
 // in memory, written every project_every events or after a second without writes, and folded again from the log when
-// the process ended before that. Readers look at the committed heads in memory first, so they see every commit.
-// One process at a time: a lock file beside the database says so.
+// the process ended before that. So are the places of its runs (run_rows.h). Readers look at the committed heads in
+// memory first, so they see every commit. One process at a time: a lock file beside the database says so.
 //
 // Failures: as EventStore; open() also internal/newer_schema and unavailable/database_locked.
 #pragma once
@@ -37,6 +37,7 @@ struct SqliteOptions {
   int page_bytes = kSqlitePageBytes;  // of a new file
   std::size_t project_every = kProjectEvery;
   std::size_t head_cache_tasks = kHeadCacheTasks;
+  std::size_t unplaced_runs = kMaxUnplacedRuns;
   std::size_t read_connections = kReadConnections;
   WalLimits wal{kWalSoftBytes, kWalHardBytes, kWalRestBytes};
   bool housekeeping = true;  // checkpoints, idle projections and vacuum on an own thread; false: by housekeep() only
@@ -63,7 +64,7 @@ class SqliteStore final : public EventStore {
   Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override;
   Result<StoreStats> stats() const override;
 
-  // Writes all projections that are behind.
+  // Writes all projections and places that are behind.
   Result<void> flush() EXCLUDES(writing_);
   // One round of what the housekeeping thread does; true when there is more to do at once.
   bool housekeep() EXCLUDES(writing_);
@@ -76,7 +77,8 @@ class SqliteStore final : public EventStore {
   Result<void> start() EXCLUDES(writing_);
   Result<void> load_counters() REQUIRES(writing_);
   Result<void> load_unprojected() REQUIRES(writing_);
-  Result<Commit> transact(const std::function<void(WriteTxn&)>& operations, bool project) REQUIRES(writing_);
+  Result<Commit> transact(const std::function<void(WriteTxn&)>& operations, Flush flush) REQUIRES(writing_);
+  bool nothing_to_flush() const REQUIRES(writing_);
   void publish(const SqliteTxn& txn) REQUIRES(writing_);
   void after_commit() REQUIRES(writing_);
   bool vacuum_step() REQUIRES(writing_);
@@ -89,13 +91,13 @@ class SqliteStore final : public EventStore {
   FileLock lock_;
   mutable Mutex writing_;  // held through a whole transaction, the caller's operations included: they take turns
   std::unique_ptr<Database> writer_ GUARDED_BY(writing_);
+  CommittedHeads committed_;
   WriterHeads writer_heads_ GUARDED_BY(writing_);
   DetailCodec details_;
   WriterCounters counters_ GUARDED_BY(writing_);
   std::uint64_t log_frames_ GUARDED_BY(writing_) = 0;
   bool vacuum_due_ GUARDED_BY(writing_) = false;
   std::chrono::steady_clock::time_point last_write_ GUARDED_BY(writing_);
-  CommittedHeads committed_;
   std::unique_ptr<ReadPool> readers_;
   std::unique_ptr<WalKeeper> wal_;
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "model/task_fold.h"
+#include "store/sqlite/check.h"
 #include "store/sqlite/sqlite_fixture.h"
 
 namespace shepherd::testing {
@@ -115,8 +116,49 @@ TEST_F(SqliteStoreTest, NewerSchemaIsRefused) {
   ASSERT_FALSE(newer);
   EXPECT_EQ(reason(newer), "internal/newer_schema");
   EXPECT_THAT(newer.error().message, HasSubstr("99"));
-  EXPECT_THAT(newer.error().message, HasSubstr("up to 1"));
+  EXPECT_THAT(newer.error().message, HasSubstr("up to 2"));
   EXPECT_THAT(newer.error().message, HasSubstr(file()));
+}
+
+TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
+  {
+    auto store = open();
+    for (const char* id : {"t", "u"}) {
+      ASSERT_TRUE(create(*store, spec(id)));
+      ASSERT_TRUE(append(*store, id, Batch().log("a").log("b")));
+      ASSERT_TRUE(append(*store, id, Batch().log("c")));
+    }
+  }
+  // As version 1 left it.
+  ASSERT_TRUE(
+      sql()->execute("DROP VIEW agent_sessions; DROP VIEW agent_events; DROP VIEW run_of_task; DROP TABLE run_place;"
+                     "CREATE UNIQUE INDEX run_task ON run(task, last);"
+                     "DELETE FROM meta WHERE name = 'placed_through'; PRAGMA user_version = 1"));
+  auto store = open();
+  EXPECT_EQ(store->read("u", 1, {})->runs.size(), 2u);
+  EXPECT_EQ(append(*store, "u", Batch().log("d"))->last_sequence, 4u);
+  EXPECT_EQ(store->read("u", 0, {})->runs.size(), 3u);
+  EXPECT_EQ(one("SELECT count(*) FROM agent_events WHERE agent_id = 'u'"), "4") << "one of them not placed yet";
+  store.reset();
+  EXPECT_EQ(one("SELECT count(*) FROM sqlite_schema WHERE name = 'run_task'"), "0");
+  EXPECT_TRUE(check_store(file())->empty());
+}
+
+TEST_F(SqliteStoreTest, RunsArePlacedTogetherAndTheLongestWaitingFirst) {
+  SqliteOptions options = still();
+  options.unplaced_runs = 4;
+  auto store = open(options);
+  for (const char* id : {"t", "u"}) ASSERT_TRUE(create(*store, spec(id)));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(*store, "t", Batch().log("a")));
+  ASSERT_TRUE(append(*store, "u", Batch().log("a")));
+  EXPECT_EQ(one("SELECT count(*) FROM run_place"), "0");
+  ASSERT_TRUE(append(*store, "u", Batch().log("b")));
+  ASSERT_TRUE(append(*store, "u", Batch().log("c")));
+  EXPECT_EQ(one("SELECT group_concat(task || ':' || last) FROM run_place"), "1:1,1:2,1:3") << "one page for three";
+  EXPECT_EQ(one("SELECT value FROM meta WHERE name = 'placed_through'"), "3");
+  ASSERT_TRUE(store->flush());
+  EXPECT_EQ(one("SELECT count(*) FROM run_place"), "6");
+  EXPECT_EQ(one("SELECT value FROM meta WHERE name = 'placed_through'"), "6");
 }
 
 TEST_F(SqliteStoreTest, OtherFilesAreNotTouched) {

@@ -160,6 +160,8 @@ TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
     EXPECT_TRUE(problems) << problems.error().message;
     EXPECT_THAT(*problems, ::testing::Contains(HasSubstr(words))) << damage;
   };
+  finds("DELETE FROM run_place WHERE last = 4", "is not in its task's log");
+  finds("UPDATE run_place SET position = 77 WHERE last = 4", "there is no run 77");
   finds("DELETE FROM run WHERE last = 4", "events are missing before number 5");
   finds("DELETE FROM run WHERE last = 6", "the end of its log is missing");
   finds("DELETE FROM run", "its log is gone");

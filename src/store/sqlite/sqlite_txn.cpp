@@ -141,10 +141,13 @@ Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t thro
   if (auto done = store_runs(); !done) return done;
   through = std::min(through, (*head)->head.state.last_sequence);
   if (auto done = erase_runs(**head, through); !done) return done;
-  auto row = database_.use("SELECT last - count + 1 FROM run WHERE task = ? ORDER BY last LIMIT 1", (*head)->key);
-  auto kept = row.step();
-  if (!kept) return broken(std::move(kept.error()));
-  std::uint64_t first = *kept ? row.number(0) : 0;
+  std::uint64_t first = 0;
+  {
+    auto walk = RunWalk::up(database_, (*head)->key, 1, (*head)->unplaced);
+    auto kept = walk.next();
+    if (!kept) return broken(std::move(kept.error()));
+    if (*kept) first = (*kept)->number(kRunLast) - (*kept)->number(kRunCount) + 1;
+  }
   std::uint64_t gone = first == 0 ? (*head)->head.state.last_sequence : first - 1;
   (*head)->head.state.first_sequence = first;
   (*head)->dirty = true;
@@ -164,11 +167,11 @@ Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& k
   return {};
 }
 
-Result<void> SqliteTxn::finish(bool project) {
+Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   if (broken_) return fail(*broken_);
   if (auto done = store_runs(); !done) return done;
   // Erasing changes `events` on disk, which is only right together with all projections.
-  if (erased_events_ || project) {
+  if (erased_events_ || flush != Flush::no) {
     if (auto done = heads_.write_dirty(); !done) return broken(std::move(done.error()));
     counters_.unprojected = 0;
     for (auto [meta, value] : {std::pair{"projected_through", counters_.position},
@@ -182,6 +185,9 @@ Result<void> SqliteTxn::finish(bool project) {
       if (auto done = heads_.write(*head); !done) return broken(std::move(done.error()));
     }
   }
+  auto placed = flush == Flush::everything ? heads_.place_all(counters_.position)
+                                           : heads_.place_oldest(unplaced, position_before_);
+  if (!placed) return broken(std::move(placed.error()));
   if (stored_blobs_ || erased_events_) return set_meta("detail_bytes", counters_.detail_bytes);
   return {};
 }

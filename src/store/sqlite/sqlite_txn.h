@@ -26,11 +26,21 @@ struct WriterCounters : StoreTotals {
   std::uint64_t unprojected = 0;  // events since all projections were written
 };
 
+enum class Flush {
+  no,
+  projections,  // every projection that is behind
+  everything    // and the places of all runs
+};
+
 // Threads: caller.
 class SqliteTxn final : public WriteTxn {
  public:
   SqliteTxn(Database& database, WriterHeads& heads, DetailCodec& details, const WriterCounters& counters)
-      : database_(database), heads_(heads), details_(details), counters_(counters) {}
+      : database_(database),
+        heads_(heads),
+        details_(details),
+        counters_(counters),
+        position_before_(counters.position) {}
 
   Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
                               const std::string& idempotency_key) override;
@@ -41,8 +51,9 @@ class SqliteTxn final : public WriteTxn {
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
 
-  // Writes what is still in memory; with `project` also every projection that is behind. COMMIT is the owner's.
-  Result<void> finish(bool project);
+  // Writes what this transaction still has in memory, and of what earlier ones left there as much as `flush` says.
+  // At most `unplaced` runs then wait to be placed. COMMIT is the owner's.
+  Result<void> finish(Flush flush, std::size_t unplaced);
 
   Commit& commit() { return commit_; }
   const WriterCounters& counters() const { return counters_; }
@@ -74,6 +85,7 @@ class SqliteTxn final : public WriteTxn {
   WriterHeads& heads_;
   DetailCodec& details_;
   WriterCounters counters_;
+  std::uint64_t position_before_;
   RunBuilder builder_;
   std::map<std::string, std::vector<PendingDetail>> pending_details_;
   Commit commit_;

@@ -35,6 +35,7 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
       producer_first = stored.producer_first;
     }
   }
+  heads_.add_run(**head, {run.last(), run.last_position()});
   index_buffer_.clear();
   encode_index(index_buffer_, stored);
   events_buffer_.clear();
@@ -97,10 +98,13 @@ Result<std::int64_t> SqliteTxn::store_blob(std::string_view detail) {
 }
 
 Result<void> SqliteTxn::erase_runs(WriterHead& head, std::uint64_t through) {
+  if (auto done = heads_.place_runs(head); !done) return broken(std::move(done.error()));
   std::vector<std::pair<std::uint64_t, std::uint64_t>> positions;
   {
-    auto row =
-        database_.use("DELETE FROM run WHERE task = ? AND last <= ? RETURNING position, count", head.key, through);
+    auto row = database_.use(
+        "DELETE FROM run WHERE position IN (SELECT position FROM run_place WHERE task = ? AND last <= ?)"
+        " RETURNING position, count",
+        head.key, through);
     for (;;) {
       auto found = row.step();
       if (!found) return broken(std::move(found.error()));
@@ -109,6 +113,8 @@ Result<void> SqliteTxn::erase_runs(WriterHead& head, std::uint64_t through) {
       counters_.events -= row.number(1);
     }
   }
+  auto erased = database_.use("DELETE FROM run_place WHERE task = ? AND last <= ?", head.key, through).run();
+  if (!erased) return broken(std::move(erased.error()));
   if (!positions.empty()) erased_events_ = true;
   for (auto [first, last] : positions) {
     if (auto done = erase_details(first, last); !done) return broken(std::move(done.error()));

@@ -11,25 +11,49 @@ namespace shepherd {
 
 void WriterHeads::begin() {
   ++transaction_;
+  waiting_taken_ = 0;
   changed_.clear();
   erased_.clear();
 }
 
 void WriterHeads::commit() {
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_taken_));
+  waiting_taken_ = 0;
+  std::size_t waited_before = waiting_.size();
+  for (WriterHead* head : changed_) {
+    if (head->placed) unplaced_ -= head->unplaced_before;
+    bool waited = head->unplaced_before > 0 && !head->placed;
+    std::size_t kept = waited ? head->unplaced_before : 0;
+    unplaced_ += head->unplaced.size() - kept;
+    if (!waited && !head->unplaced.empty()) waiting_.push_back({head->id, head->unplaced.front().position});
+    head->unplaced_before = head->unplaced.size();
+    head->placed = false;
+  }
+  std::sort(waiting_.begin() + static_cast<std::ptrdiff_t>(waited_before), waiting_.end(),
+            [](const Waiting& one, const Waiting& other) { return one.position < other.position; });
+  for (const auto& head : erased_) unplaced_ -= head->unplaced_before;
   changed_.clear();
   erased_.clear();
 }
 
 void WriterHeads::rollback() {
   // Stale ones count as dirty: what the transaction wrote of them is gone too.
-  for (WriterHead* head : changed_) head->stale = head->dirty = true;
+  auto take_back = [this](WriterHead& head) {
+    head.stale = head.dirty = true;
+    head.placed = false;
+    head.unplaced = committed_.unplaced(head.id);
+    head.unplaced_before = head.unplaced.size();
+  };
+  for (WriterHead* head : changed_) take_back(*head);
   // A task that was erased and made again: the erased one is what is committed.
   for (auto& head : erased_) {
-    head->stale = head->dirty = true;
+    take_back(*head);
     std::string id = head->id;
     heads_[id] = std::move(head);
   }
-  commit();
+  waiting_taken_ = 0;
+  changed_.clear();
+  erased_.clear();
 }
 
 void WriterHeads::change(WriterHead& head) {
@@ -84,6 +108,8 @@ Result<std::unique_ptr<WriterHead>> WriterHeads::load(const std::string& task) {
     head->written_state = head->head.state.state;
     head->written_pr_url = head->head.state.pr_url;
   }
+  head->unplaced = committed_.unplaced(task);
+  head->unplaced_before = head->unplaced.size();
   if (auto done = load_producers(*head); !done) return fail(std::move(done.error()));
   if (auto done = fold_unprojected(*head); !done) return fail(std::move(done.error()));
   return head;
@@ -103,29 +129,81 @@ Result<void> WriterHeads::load_producers(WriterHead& head) {
 }
 
 Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
-  auto row = database_.use(
-      "SELECT last, count, producer, producer_first, loose_first, lengths, events FROM run"
-      " WHERE task = ? AND last > ? ORDER BY last",
-      head.key, head.head.state.last_sequence);
+  auto walk = RunWalk::up(database_, head.key, head.head.state.last_sequence + 1, head.unplaced);
   for (;;) {
-    auto found = row.step();
+    auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return {};
+    const Statement& row = **found;
     EventRun run;
     run.task = head.id;
-    run.first = row.number(0) - row.number(1) + 1;
-    auto index = read_index(row.bytes(5));
+    run.first = row.number(kRunLast) - row.number(kRunCount) + 1;
+    auto index = read_index(row.bytes(kRunLengths));
     if (!index) return fail(std::move(index.error()));
-    if (auto done = decode_run(row.bytes(5), row.bytes(6), run); !done) return done;
+    if (auto done = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run); !done) return done;
     if (auto done = fold_run(head.head.state, run, index->by_server); !done) return done;
-    if (!row.null(2)) {
+    if (!row.null(kRunProducer)) {
       for (auto& [name, producer] : head.producer_rows) {
-        if (producer.key == row.integer(2)) head.head.producers[name].use(row.number(3), run.size());
+        if (producer.key != row.integer(kRunProducer)) continue;
+        head.head.producers[name].use(row.number(kRunProducerFirst), run.size());
       }
     }
-    if (!row.null(4)) head.head.producers[""].use(row.number(4), run.size());
+    if (!row.null(kRunLooseFirst)) head.head.producers[""].use(row.number(kRunLooseFirst), run.size());
     head.dirty = true;
   }
+}
+
+Result<void> WriterHeads::place_runs(WriterHead& head) {
+  if (head.unplaced.empty()) return {};
+  change(head);
+  for (const RunPlace& run : head.unplaced) {
+    auto done =
+        database_.use("INSERT INTO run_place(task, last, position) VALUES(?, ?, ?)", head.key, run.last, run.position)
+            .run();
+    if (!done) return done;
+  }
+  head.unplaced.clear();
+  head.placed = true;
+  return {};
+}
+
+bool WriterHeads::still_waits(const Waiting& waiting) const {
+  auto head = heads_.find(waiting.task);
+  return head != heads_.end() && !head->second->unplaced.empty() &&
+         head->second->unplaced.front().position == waiting.position;
+}
+
+Result<void> WriterHeads::place_oldest(std::size_t most, std::uint64_t position) {
+  if (unplaced_ <= most) return {};
+  std::size_t placed = 0;
+  for (; unplaced_ - placed > most && waiting_taken_ < waiting_.size(); ++waiting_taken_) {
+    const Waiting& waiting = waiting_[waiting_taken_];
+    auto head = heads_.find(waiting.task);
+    if (head == heads_.end()) continue;
+    if (head->second->stale) {
+      auto loaded = find(waiting.task);
+      if (!loaded) return fail(std::move(loaded.error()));
+      head = heads_.find(waiting.task);
+    }
+    if (head == heads_.end() || !still_waits(waiting)) continue;
+    placed += head->second->unplaced_before;
+    if (auto done = place_runs(*head->second); !done) return done;
+  }
+  for (std::size_t i = waiting_taken_; i < waiting_.size(); ++i) {
+    if (still_waits(waiting_[i])) return set_placed_through(waiting_[i].position - 1);
+  }
+  return set_placed_through(position);
+}
+
+Result<void> WriterHeads::place_all(std::uint64_t position) {
+  for (auto& [task, head] : heads_) {
+    if (auto done = place_runs(*head); !done) return done;
+  }
+  return set_placed_through(position);
+}
+
+Result<void> WriterHeads::set_placed_through(std::uint64_t position) {
+  return database_.use("UPDATE meta SET value = ? WHERE name = 'placed_through'", position).run();
 }
 
 Result<void> WriterHeads::write(WriterHead& head) {
@@ -176,7 +254,7 @@ std::vector<std::string> WriterHeads::evict(std::size_t most) {
   auto oldest = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() - most + most / 4);
   std::nth_element(uses.begin(), oldest, uses.end());
   for (auto head = heads_.begin(); head != heads_.end();) {
-    if (head->second->used_in < *oldest && !head->second->dirty) {
+    if (head->second->used_in < *oldest && !head->second->dirty && head->second->unplaced.empty()) {
       evicted.push_back(head->first);
       head = heads_.erase(head);
     } else {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +13,9 @@
 
 #include "base/result.h"
 #include "store/append_plan.h"
+#include "store/sqlite/committed_heads.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/run_rows.h"
 
 namespace shepherd {
 
@@ -30,6 +33,10 @@ struct WriterHead {
   State written_state = State::queued;
   std::string written_pr_url;
 
+  std::vector<RunPlace> unplaced;   // runs that the table run_place does not have
+  std::size_t unplaced_before = 0;  // of them, from earlier transactions
+  bool placed = false;              // this transaction wrote those of the earlier ones
+
   bool dirty = false;         // the row is behind
   bool stale = false;         // a transaction that changed it was rolled back
   std::uint64_t used_in = 0;  // number of the last transaction that changed it
@@ -40,7 +47,8 @@ struct WriterHead {
 // Threads: caller (the writer). Errors are the database's.
 class WriterHeads {
  public:
-  explicit WriterHeads(Database& database) : database_(database) {}
+  // `committed` is what a head is loaded from again after a rollback.
+  WriterHeads(Database& database, const CommittedHeads& committed) : database_(database), committed_(committed) {}
 
   // A transaction is one begin() and then commit() or rollback(); all the rest happens between them. After a rollback
   // the heads it changed are loaded again before their next use.
@@ -57,11 +65,20 @@ class WriterHeads {
   Result<void> write(WriterHead& head);
   Result<void> write_dirty();
 
+  // A run of this transaction. It is placed later, with others of its task.
+  void add_run(WriterHead& head, RunPlace place) { head.unplaced.push_back(place); }
+  Result<void> place_runs(WriterHead& head);
+  // Places the runs of the tasks that wait longest, until at most `most` wait. `position` is the newest committed one;
+  // the database then knows up to which position all runs are placed.
+  Result<void> place_oldest(std::size_t most, std::uint64_t position);
+  Result<void> place_all(std::uint64_t position);
+  std::size_t unplaced() const { return unplaced_; }
+
   // What this transaction changed so far; erased ones are not among them.
   const std::vector<WriterHead*>& changed() const { return changed_; }
 
   // Between transactions: drops the least recently used beyond three quarters of `most`, when there are more than
-  // `most`. Dirty ones stay. Returns the dropped tasks.
+  // `most`. Those with something still to write stay. Returns the dropped tasks.
   std::vector<std::string> evict(std::size_t most);
 
   std::size_t size() const { return heads_.size(); }
@@ -71,12 +88,24 @@ class WriterHeads {
   Result<std::unique_ptr<WriterHead>> load(const std::string& task);
   Result<void> load_producers(WriterHead& head);
   Result<void> fold_unprojected(WriterHead& head);
+  Result<void> set_placed_through(std::uint64_t position);
+
+  // A task that has waited for its runs to be placed since this one.
+  struct Waiting {
+    std::string task;
+    std::uint64_t position;
+  };
+  bool still_waits(const Waiting& waiting) const;
 
   Database& database_;
+  const CommittedHeads& committed_;
   std::unordered_map<std::string, std::unique_ptr<WriterHead>> heads_;
   std::uint64_t transaction_ = 0;
   std::vector<WriterHead*> changed_;
   std::vector<std::unique_ptr<WriterHead>> erased_;
+  std::deque<Waiting> waiting_;    // ascending; those that no longer wait are skipped
+  std::size_t waiting_taken_ = 0;  // from its front, by this transaction
+  std::size_t unplaced_ = 0;       // runs, as committed
 };
 
 }  // namespace shepherd
