@@ -147,7 +147,8 @@ std::string EventDoor::redacted(std::string_view key, std::string_view value) co
 }
 
 void EventDoor::rewrite(Member member) {
-  if (!secrets_ || members_[member].empty()) return;
+  // Most members of a suspicious event are clean, and looking is far cheaper than reading and writing again.
+  if (!secrets_ || members_[member].empty() || !holds_secret(members_[member])) return;
   set_rewritten(member, redacted(name(member), members_[member]));
 }
 
