@@ -1,7 +1,6 @@
 #include "fleet/indexer.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/scheduling.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -108,8 +108,7 @@ class StoreIndexer final : public Indexer {
 
   void run() {
     pthread_setname_np(pthread_self(), "indexer");
-    sched_param idle{};
-    pthread_setschedparam(pthread_self(), SCHED_IDLE, &idle);
+    run_when_idle();
     while (!stopping_) {
       auto more = step();
       if (!more) {

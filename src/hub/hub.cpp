@@ -40,10 +40,18 @@ void Hub::collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::ve
 
 void Hub::post(Wakes wakes) {
   for (auto& [executor, tails] : wakes) {
-    executor->post([executor = executor, tails = std::move(tails)] {
-      for (const auto& tail : tails) tail->drain(executor);
-    });
+    executor->post([executor = executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
   }
+}
+
+void Hub::drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails) {
+  std::size_t most = kFeedsPerTurn;
+  auto tail = tails.begin();
+  while (tail != tails.end() && most > 0 && !(*tail)->drain(executor, most)) ++tail;
+  tails.erase(tails.begin(), tail);
+  if (tails.empty()) return;
+  // The rest in another turn: what arrives meanwhile is read, committed and goes out with it.
+  executor->post([executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
 }
 
 void Hub::publish(std::span<const RunPtr> runs) {

@@ -54,6 +54,7 @@ class Hub {
   using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
   static void collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::vector<Executor*>& executors);
   static void post(Wakes wakes);
+  static void drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails);
   std::shared_ptr<Tail> find(const std::string& task) const EXCLUDES(mutex_);
 
   const Clock& clock_;

@@ -56,25 +56,29 @@ std::uint64_t Tail::passed(const TailWaiter& waiter) const {
   return head_;
 }
 
-void Tail::drain(Executor* executor) {
+void Tail::collect_woken(Group& group) {
+  group.again = false;
+  while (group.plain != nullptr) {
+    TailWaiter& waiter = *group.plain;
+    unlink(waiter);
+    link(group.draining, waiter);
+  }
+  for (TailWaiter* waiter = group.choosy; waiter != nullptr;) {
+    TailWaiter* next = waiter->next_;
+    if (waiter->ready_) {
+      unlink(*waiter);
+      link(group.draining, *waiter);
+    }
+    waiter = next;
+  }
+}
+
+bool Tail::drain(Executor* executor, std::size_t& most) {
   Group* group = nullptr;
   {
     MutexLock lock(mutex_);
     group = &group_of(executor);
-    group->posted = false;
-    while (group->plain != nullptr) {
-      TailWaiter& waiter = *group->plain;
-      unlink(waiter);
-      link(group->draining, waiter);
-    }
-    for (TailWaiter* waiter = group->choosy; waiter != nullptr;) {
-      TailWaiter* next = waiter->next_;
-      if (waiter->ready_) {
-        unlink(*waiter);
-        link(group->draining, *waiter);
-      }
-      waiter = next;
-    }
+    if (group->draining == nullptr) collect_woken(*group);
   }
   // One at a time: a call may destroy or re-register any feed of this executor, itself included.
   for (;;) {
@@ -82,14 +86,20 @@ void Tail::drain(Executor* executor) {
     {
       MutexLock lock(mutex_);
       waiter = group->draining;
-      if (waiter == nullptr) return;
+      if (waiter == nullptr) {
+        group->posted = group->again;
+        return group->again;
+      }
+      if (most == 0) return true;
       unlink(*waiter);
     }
+    --most;
     waiter->on_wake();
   }
 }
 
 void Tail::post(Group& group, std::vector<Executor*>& wake) {
+  group.again = true;
   if (group.posted) return;
   group.posted = true;
   wake.push_back(group.executor);

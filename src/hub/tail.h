@@ -82,8 +82,9 @@ class Tail : public std::enable_shared_from_this<Tail> {
   // drain() will call it once.
   Pull pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWaiter* waiter, Executor* executor)
       EXCLUDES(mutex_);
-  // Calls the woken waiters of this executor. Runs on it.
-  void drain(Executor* executor) EXCLUDES(mutex_);
+  // Calls woken waiters of this executor, at most `most`, which it counts down. True: more wait to be called, by
+  // another drain. Runs on the executor.
+  bool drain(Executor* executor, std::size_t& most) EXCLUDES(mutex_);
   void leave(TailWaiter& waiter) EXCLUDES(mutex_);
   // For a waiter: how far the log was passed over so far.
   std::uint64_t passed(const TailWaiter& waiter) const EXCLUDES(mutex_);
@@ -100,7 +101,8 @@ class Tail : public std::enable_shared_from_this<Tail> {
     TailWaiter* plain = nullptr;     // want everything
     TailWaiter* choosy = nullptr;    // have a selection or want deltas
     TailWaiter* draining = nullptr;  // are being called
-    bool posted = false;             // a drain is on its way
+    bool posted = false;             // a drain is on its way, or has not called everybody yet
+    bool again = false;              // meanwhile others woke
   };
   struct Delta {
     std::uint64_t id;
@@ -116,6 +118,7 @@ class Tail : public std::enable_shared_from_this<Tail> {
   void trim() REQUIRES(mutex_);
   void wake_all(std::vector<Executor*>& wake) REQUIRES(mutex_);
   void post(Group& group, std::vector<Executor*>& wake) REQUIRES(mutex_);
+  void collect_woken(Group& group) REQUIRES(mutex_);
   FramedRun& framed(const FrameEncoder& encoder, std::uint64_t from) REQUIRES(mutex_);
   void take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) REQUIRES(mutex_);
   void take_selected(const PullRequest& request, FramedRun& frames, std::vector<ByteSpan>& out, Pull& pull)

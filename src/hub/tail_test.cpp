@@ -30,6 +30,7 @@ class TailTest : public testing::Test {
   void publish(std::uint64_t first, const std::vector<EventType>& types) {
     tail_->publish(make_run("t", first, first, types), wake_);
   }
+  bool drain(std::size_t most = 100) { return tail_->drain(&io_, most); }
   std::shared_ptr<Tail> tail_ = std::make_shared<Tail>("t", 10);
   TextFrames frames_;
   ManualExecutor io_;
@@ -120,9 +121,35 @@ TEST_F(TailTest, WakesAWaiterOnce) {
   publish(2, {kLog});
   publish(3, {kLog});
   EXPECT_EQ(wake_.size(), 1U) << "one drain serves both runs";
-  tail_->drain(&io_);
+  drain();
   EXPECT_EQ(waiter.woken, 1);
   tail_->leave(waiter);
+}
+
+TEST_F(TailTest, AServedWaiterComesAfterThoseStillToBeServed) {
+  publish(1, {kLog});
+  Waiter first, second;
+  pull(1, nullptr, &second);
+  pull(1, nullptr, &first);
+  wake_.clear();
+  publish(2, {kLog});
+  EXPECT_TRUE(drain(1)) << "one of two";
+  Waiter& served = first.woken == 1 ? first : second;
+  Waiter& other = first.woken == 1 ? second : first;
+  EXPECT_EQ(pull(2, nullptr, &served), "");
+  publish(3, {kLog});
+  EXPECT_EQ(wake_.size(), 1U) << "the drain that is under way serves this run too";
+  EXPECT_TRUE(drain(1));
+  EXPECT_EQ(other.woken, 1);
+  EXPECT_FALSE(drain());
+  EXPECT_EQ(served.woken, 2);
+  publish(4, {kLog});
+  EXPECT_EQ(wake_.size(), 1U) << "nobody waits";
+  EXPECT_EQ(pull(4, nullptr, &served), "");
+  publish(5, {kLog});
+  EXPECT_EQ(wake_.size(), 2U);
+  tail_->leave(first);
+  tail_->leave(second);
 }
 
 TEST_F(TailTest, AFilteredWaiterSleepsThroughOtherTypes) {
@@ -136,7 +163,7 @@ TEST_F(TailTest, AFilteredWaiterSleepsThroughOtherTypes) {
   EXPECT_EQ(tail_->passed(waiter), 3U);
   publish(4, {kLog, kCall});
   EXPECT_EQ(wake_.size(), 1U);
-  tail_->drain(&io_);
+  drain();
   EXPECT_EQ(waiter.woken, 1);
   EXPECT_EQ(pull(3, &calls), "e5 ");
   EXPECT_EQ(last_.skipped, 1U);
@@ -163,7 +190,7 @@ TEST_F(TailTest, LearningWakesWhoeverWaitsBehind) {
   EXPECT_TRUE(wake_.empty());
   tail_->learn(9, {}, wake_);
   EXPECT_EQ(wake_.size(), 1U);
-  tail_->drain(&io_);
+  drain();
   pull(1);
   EXPECT_EQ(last_.what, Pull::What::behind);
   tail_->leave(waiter);

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/scheduling.h"
 
 namespace shepherd {
 
@@ -18,7 +19,10 @@ Writer::Writer(EventStore& store, std::function<void(const Commit&)> on_commit, 
       failures_(
           metrics.counter("shepherd_commit_failures_total", "Group commits that failed; nothing was acknowledged")) {
   if (threaded) {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+      run_in_short_bursts();
+      run();
+    });
     pthread_setname_np(thread_.native_handle(), "writer");
   }
 }
@@ -78,8 +82,9 @@ void Writer::commit(std::vector<std::unique_ptr<WriteOperation>> batch) {
     for (auto& operation : batch) operation->failed(committed.error());
     return;
   }
-  on_commit_(*committed);
+  // Producers first: their next events come while the consumers are served, and then go out together.
   for (auto& operation : batch) operation->committed();
+  on_commit_(*committed);
 }
 
 bool Writer::step() {
