@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -66,7 +68,11 @@ void raise_descriptor_limit() {
 
 std::size_t io_thread_count(const Config& config) {
   if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMaxIoThreads);
+  // Of the cores this process may use: a container or taskset may have given it fewer than there are.
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(count), 1, kMaxIoThreads);
 }
 
 ApiConfig api_config(const Config& config) {
