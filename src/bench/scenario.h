@@ -1,6 +1,8 @@
 // One scenario: a question about the server, measured by a few loads and reported as rows.
 #pragma once
 
+#include <sched.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -34,10 +36,16 @@ struct Bench {
 // Puts the tool on its core for as long as it lives.
 class PinnedTool {
  public:
-  explicit PinnedTool(int core) { run_on_core(core); }
-  ~PinnedTool() { run_on_core(-1); }
+  explicit PinnedTool(int core) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    run_on_core(core);
+  }
+  ~PinnedTool() { sched_setaffinity(0, sizeof before_, &before_); }
   PinnedTool(const PinnedTool&) = delete;
   PinnedTool& operator=(const PinnedTool&) = delete;
+
+ private:
+  cpu_set_t before_{};
 };
 
 // Plans and runs one load of this shape.
