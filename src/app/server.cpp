@@ -134,7 +134,7 @@ Result<void> Server::Parts::open_store() {
   search = *std::move(index);
   indexer = Indexer::start(*store, *search, metrics);
   bus = std::make_unique<IndexingBus>(*indexer);
-  hub = std::make_unique<Hub>(clock, metrics);
+  hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
   lanes = std::make_unique<Lanes>("lane", kLanes);
   journal = std::make_unique<Journal>(*store, *hub, *bus, *lanes, clock, metrics);
   retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},

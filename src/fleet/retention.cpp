@@ -23,12 +23,13 @@ struct Due {
   bool more = false;
 };
 
-// How many bytes the store is over its bound. The WAL is on its way into the database, not content.
+// How many bytes the store is over its bound. The WAL is on its way into the database and free pages are empty: neither
+// is content.
 Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound) {
   if (bound == 0) return 0;
   auto stats = store.stats();
   if (!stats) return fail(stats.error());
-  std::uint64_t content = stats->bytes - std::min(stats->bytes, stats->wal_bytes);
+  std::uint64_t content = stats->bytes - std::min(stats->bytes, stats->wal_bytes + stats->free_bytes);
   return content > bound ? content - bound : 0;
 }
 

@@ -7,8 +7,9 @@
 
 namespace shepherd {
 
-Hub::Hub(const Clock& clock, MetricRegistry& metrics)
+Hub::Hub(const Clock& clock, MetricRegistry& metrics, std::size_t task_events)
     : clock_(clock),
+      task_events_(task_events),
       published_(metrics.counter("shepherd_hub_events_total", "Committed events that a watched log's tail took in")),
       bytes_(metrics.gauge("shepherd_hub_tail_bytes", "Memory of all tails")),
       tails_count_(metrics.gauge("shepherd_hub_tails", "Logs whose newest events are kept in memory")) {}
@@ -17,7 +18,7 @@ std::shared_ptr<Tail> Hub::tail(const std::string& task) {
   MutexLock lock(mutex_);
   auto& kept = tails_[task];
   if (!kept.tail) {
-    kept.tail = std::make_shared<Tail>(task, task.empty() ? kAllTailEvents : kTailEvents);
+    kept.tail = std::make_shared<Tail>(task, task.empty() ? kAllTailEvents : task_events_);
     tails_count_.set(static_cast<std::int64_t>(tails_.size()));
   }
   kept.used_ms = kept.held_ms = clock_.steady_ms();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "hub/tail.h"
@@ -21,7 +22,7 @@ namespace shepherd {
 // Threads: any. publish() never blocks on I/O and never calls consumers: it posts to their executors.
 class Hub {
  public:
-  Hub(const Clock& clock, MetricRegistry& metrics);
+  Hub(const Clock& clock, MetricRegistry& metrics, std::size_t task_events = kTailEvents);
 
   // The tail of a task's log, or of all logs for "". Made on first use; events published from now on are in it.
   std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
@@ -58,6 +59,7 @@ class Hub {
   std::shared_ptr<Tail> find(const std::string& task) const EXCLUDES(mutex_);
 
   const Clock& clock_;
+  const std::size_t task_events_;  // newest ones kept of a task
   Counter& published_;
   Gauge& bytes_;
   Gauge& tails_count_;

@@ -125,6 +125,7 @@ struct StoreStats {
   std::uint64_t tasks = 0, events = 0;  // events: kept now
   std::uint64_t bytes = 0;              // on disk, all files of the store
   std::uint64_t wal_bytes = 0;
+  std::uint64_t free_bytes = 0;    // of `bytes`: given up by deleted events, used again by the next ones
   std::uint64_t detail_bytes = 0;  // compressed
 };
 

@@ -290,6 +290,10 @@ Result<StoreStats> SqliteStore::stats() const {
   auto found = row.step();
   if (!found) return fail(std::move(found.error()));
   stats.tasks = row.number(0);
+  auto unused = database->use("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size");
+  found = unused.step();
+  if (!found) return fail(std::move(found.error()));
+  stats.free_bytes = unused.number(0);
   stats.wal_bytes = file_bytes(path_ + "-wal");
   stats.bytes = file_bytes(path_) + stats.wal_bytes + file_bytes(path_ + "-shm");
   return stats;
