@@ -125,6 +125,8 @@ inline constexpr std::size_t kRetentionRunsPerStep = 500;  // rows one retention
 inline constexpr std::size_t kMaxQueryBytes = 1'000;
 inline constexpr std::size_t kSearchResults = 50;
 inline constexpr std::size_t kMaxSearchResults = 500;
+inline constexpr int kIndexRestRatio =
+    3;  // while events come in, the indexer rests this many times as long as it works
 inline constexpr std::size_t kIndexBatchEvents = 2'000;         // events per indexing transaction
 inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;       // text of one event that is indexed
 inline constexpr std::chrono::milliseconds kIndexRetry{1'000};  // after the store or the index failed

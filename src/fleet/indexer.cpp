@@ -110,7 +110,14 @@ class StoreIndexer final : public Indexer {
     pthread_setname_np(pthread_self(), "indexer");
     run_when_idle();
     while (!stopping_) {
+      auto begin = std::chrono::steady_clock::now();
+      std::uint64_t head = head_;
       auto more = step();
+      if (more && *more && head_ != head) {
+        // Events keep coming: the disk is theirs first, and what is left for later is found later.
+        auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+        retry_.wait_for(took * kIndexRestRatio);
+      }
       if (!more) {
         failures_.add();
         log_warn("indexing for search failed, trying again: {}", more.error().message);
@@ -129,6 +136,7 @@ class StoreIndexer final : public Indexer {
     if (!page) return fail(page.error());
     position_.set(static_cast<std::int64_t>(*through));
     lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
+    head_ = page->head;
     if (page->runs.empty() && page->head <= *through) return false;
 
     std::uint64_t last = page->runs.empty() ? page->head : page->runs.back()->last_position();
@@ -186,6 +194,7 @@ class StoreIndexer final : public Indexer {
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};
+  std::uint64_t head_ = 0;  // newest position when last looked at; the thread's own
   Signal wake_;
   Signal retry_;                                                   // set only to stop
   Mutex mutex_;                                                    // held while the index changes
