@@ -32,24 +32,27 @@ build: packages build/release/build.ninja ## Builds the release program: build/b
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
 
 # Everything is built before the tests start, so that no test competes with a compiler.
-test: packages-test build/dev/build.ninja ## Builds and runs the tests and checks; the slow ones are lint, asan, tsan and fuzz
+test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks
 	@tools/make-venv
 	@cmake --build --preset dev --parallel $(JOBS)
-	@ctest --preset dev --label-exclude 'slow' --parallel $(JOBS) $(CTEST_ARGS)
+	@cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
+	@cmake --build --preset asan-ubsan --parallel $(JOBS) --target sanitized_tests fuzz_targets
+	@ctest --preset dev --parallel $(JOBS) $(CTEST_ARGS)
 
-lint: packages-test build/dev/build.ninja ## Checks format, layers, clang-tidy and lock annotations
-	@ctest --preset dev --label-regex 'checks|tidy' 
+lint: packages-test build/dev/build.ninja ## Checks format, layers, file rules, clang-tidy and lock annotations
+	@ctest --preset dev --label-regex checks
 
 asan: packages-test build/asan-ubsan/build.ninja ## Runs every C++ test with address and undefined-behaviour sanitizers
 	@cmake --build --preset asan-ubsan --parallel $(JOBS)
-	@ctest --preset asan-ubsan --label-exclude 'checks|e2e|sanitizers|fuzz' --parallel $(JOBS)
+	@ctest --preset asan-ubsan --label-exclude 'checks|e2e' --parallel $(JOBS)
 
 tsan: packages-test build/tsan/build.ninja ## Runs every C++ test with the thread sanitizer
 	@cmake --build --preset tsan --parallel $(JOBS)
-	@ctest --preset tsan --label-exclude 'checks|e2e|sanitizers|fuzz' --parallel $(JOBS)
+	@ctest --preset tsan --label-exclude 'checks|e2e' --parallel $(JOBS)
 
-fuzz: packages-test ## Fuzzes every target for FUZZ_SECONDS (600); keeps what it finds in build/fuzz
-	@tools/run-preset fuzz --seconds $(FUZZ_SECONDS)
+fuzz: packages-test build/asan-ubsan/build.ninja ## Fuzzes every target for FUZZ_SECONDS (600); keeps what it finds in build/fuzz
+	@cmake --build --preset asan-ubsan --parallel $(JOBS) --target fuzz_targets
+	@tools/run-fuzz $(FUZZ_SECONDS)
 
 bench: build ## Measures against limits and peers in the same run (docs/performance.md)
 	@tools/install-packages bench

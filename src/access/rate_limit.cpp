@@ -63,7 +63,7 @@ double FailedLoginLimit::failures_at(const Peer& peer, std::int64_t now_ms) {
 std::string FailedLoginLimit::address_of(std::string_view peer) {
   std::string_view host = peer;
   if (host.starts_with('[')) {  // "[::1]:8080"
-    host = host.substr(1, host.find(']') == std::string_view::npos ? host.npos : host.find(']') - 1);
+    host = host.substr(1, host.find(']') == std::string_view::npos ? std::string_view::npos : host.find(']') - 1);
   } else if (std::ranges::count(host, ':') == 1) {
     host = host.substr(0, host.find(':'));
   }

@@ -36,7 +36,7 @@ struct TokenRecord {
 // A token as the value of a store record of kind "token"; its key is the id.
 std::string encode_token(const TokenRecord& record);
 // nullopt: not a token record.
-std::optional<TokenRecord> decode_token(std::string id, std::string_view json);
+std::optional<TokenRecord> decode_token(std::string id, std::string_view text);
 
 // Threads: caller.
 class TokenTable {

@@ -18,6 +18,7 @@ Result<BareTarget> BareTarget::start(int core) {
 
 Result<LoadPlan> BareTarget::plan(const Shape& shape) {
   std::vector<std::string> targets;
+  targets.reserve(shape.channels);
   for (std::size_t i = 0; i < shape.channels; ++i) targets.push_back(fmt::format("/bench-{:06}", ++made_));
   wire_ = std::make_unique<HttpWire>(at_, targets, "");
   LoadPlan plan;

@@ -42,6 +42,7 @@ bool wanted(const BenchOptions& options, const std::string& name) {
 const std::vector<std::string>& scenario_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(kScenarios.size());
     for (const Scenario& each : kScenarios) all.push_back(each.name);
     return all;
   }();

@@ -43,6 +43,7 @@ Result<Process> Process::start(const Options& options) {
                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   std::vector<char*> arguments;
+  arguments.reserve(options.arguments.size() + 1);
   for (const std::string& argument : options.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
 

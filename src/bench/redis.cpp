@@ -52,6 +52,7 @@ Result<Redis> Redis::start(const std::filesystem::path& directory, int core) {
 
 Result<LoadPlan> Redis::plan(const Shape& shape) {
   std::vector<std::string> keys;
+  keys.reserve(shape.channels);
   for (std::size_t i = 0; i < shape.channels; ++i) keys.push_back(fmt::format("bench-{:06}", ++made_));
   wire_ = std::make_unique<XaddWire>(std::move(keys));
   LoadPlan plan;

@@ -33,7 +33,7 @@ std::string member(const json::value& object, std::string_view name) {
 std::vector<std::string> targets_of(const std::vector<std::string>& tasks, const std::string& query) {
   std::vector<std::string> targets;
   targets.reserve(tasks.size());
-  for (const std::string& task : tasks) targets.push_back("/api/v1/tasks/" + task + "/events" + query);
+  for (const std::string& task : tasks) targets.push_back(fmt::format("/api/v1/tasks/{}/events{}", task, query));
   return targets;
 }
 

@@ -12,7 +12,7 @@
 
 namespace shepherd {
 
-Result<boost::json::value> parse_tree(std::string_view json);
+Result<boost::json::value> parse_tree(std::string_view text);
 void append_tree(std::string& out, const boost::json::value& value);
 std::string tree_text(const boost::json::value& value);
 

@@ -106,7 +106,7 @@ Redactor::~Redactor() = default;
 Result<Redactor> Redactor::create(const RedactOptions& options) {
   auto own = OwnPatterns::create(options.patterns, options.secrets);
   if (!own) return fail(own.error());
-  return Redactor(std::unique_ptr<Rules>(new Rules{options, std::move(*own), TriggerScan()}));
+  return Redactor(std::make_unique<Rules>(options, std::move(*own), TriggerScan()));
 }
 
 bool Redactor::may_match(std::string_view text) const {

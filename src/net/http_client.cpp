@@ -117,7 +117,8 @@ struct HttpClient::Impl {
     if (run_until(io, done, deadline)) return result;
     error_code ignored;
     socket()->close(ignored);
-    while (!done) io.run_one();
+    while (!done && io.run_one() > 0) {
+    }
     return timed_out(origin);
   }
 

@@ -181,12 +181,15 @@ bool RequestReader::note_field(std::string_view name, std::string_view value, He
       facts.connection_close |= has_list_member(value, "close");
       facts.connection_keep_alive |= has_list_member(value, "keep-alive");
       return true;
-    case 14:
+    case 14: {
       if (name != "content-length") return true;
-      if (facts.content_length || !(facts.content_length = parse_length(value))) {
+      auto length = parse_length(value);
+      if (facts.content_length || !length) {
         return refuse(400, "bad_content_length", "Content-Length is one decimal number, given once");
       }
+      facts.content_length = length;
       return true;
+    }
     case 17:
       if (name != "transfer-encoding") return true;
       if (facts.chunked) return refuse(400, "bad_transfer_encoding", "Transfer-Encoding is given twice");

@@ -1,17 +1,23 @@
-"""clang-tidy and clang's lock annotations over every source, remembered per file.
+"""clang-tidy and clang's lock annotations over every source of the program.
 
-A file is looked at again only when it, a project header it includes, its compile command or the rules have changed:
-what passed leaves a stamp named after the hash of all these in BUILD/tidy.
+A file is looked at again only when it, a project header it includes, its flags or the rules have changed: what passed
+leaves a stamp, named after the hash of all these, in the user's cache, where other clones find it too.
+
+Most of the time goes into the system headers, so files of one folder are looked at together, as one translation unit.
+Where that finds something, or the files cannot be joined, each is looked at alone: that answer counts.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import source_tree
@@ -19,9 +25,20 @@ import source_tree
 TOOL = "clang-tidy-19"
 # clang reads a g++ command line: flags it does not know and deprecations inside libstdc++ are not its business, the lock
 # annotations are.
-EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-deprecated-declarations",
-         "--extra-arg=-Wno-missing-designated-field-initializers",
-         "--extra-arg=-Wthread-safety", "--extra-arg=-Wthread-safety-beta"]
+EXTRA = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations", "-Wno-missing-designated-field-initializers",
+         "-Wthread-safety", "-Wthread-safety-beta"]
+MOST_TOGETHER = 12
+STAMP_DAYS = 60
+
+HIDDEN = re.compile(r"^namespace \{$(.*?)^\}", re.MULTILINE | re.DOTALL)
+DECLARED = re.compile(r"^(?:(?:struct|class|enum|enum class|using) +(\w+)|[\w:<>,&* ]*?\b(\w+) ?[(={;\[])", re.MULTILINE)
+
+
+@dataclass
+class Source:
+    path: Path
+    flags: list
+    stamp: Path
 
 
 def project_includes(path, source, seen):
@@ -34,54 +51,103 @@ def project_includes(path, source, seen):
             project_includes(source / name, source, seen)
 
 
-def fingerprint(path, command, source, rules):
+def fingerprint(path, flags, root, rules):
     read = set()
-    project_includes(path, source, read)
-    digest = hashlib.sha256(rules + command.encode())
+    project_includes(path, root / "src", read)
+    digest = hashlib.sha256(rules + shlex.join(flags).replace(str(root), "").encode())
     for each in sorted(read):
-        digest.update(each.name.encode() + each.read_bytes())
+        digest.update(str(each.relative_to(root)).encode() + each.read_bytes())
     return digest.hexdigest()
 
 
-def check(path, build):
-    return subprocess.run([TOOL, "--quiet", "-p", str(build), *EXTRA, str(path)], capture_output=True, text=True)
+def compile_flags(command):
+    words = iter(shlex.split(command)[1:])
+    return [w for w in words if w != "-c" and not w.endswith(".cpp") and not (w == "-o" and next(words))]
+
+
+def hidden_names(path):
+    """Names a file declares for itself alone: two files that share one cannot be joined."""
+    blocks = "\n".join(HIDDEN.findall(path.read_text()))
+    return {a or b for a, b in DECLARED.findall(blocks)}
+
+
+def batches(sources):
+    """Sources of one folder and with the same flags, together as far as their names allow."""
+    found = []
+    for each in sources:
+        names = hidden_names(each.path)
+        for key, taken, members in found:
+            if key == (each.path.parent, each.flags) and len(members) < MOST_TOGETHER and not taken & names:
+                taken |= names
+                members.append(each)
+                break
+        else:
+            found.append(((each.path.parent, each.flags), names, [each]))
+    return sorted((members for _, _, members in found), key=len, reverse=True)
+
+
+def look(sources, build):
+    path = sources[0].path
+    checks = []
+    if len(sources) > 1:
+        text = "".join(f'#include "{each.path}"\n' for each in sources)
+        path = build / "tidy" / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cpp")
+        path.write_text(text)
+        checks = ["--checks=-bugprone-suspicious-include"]
+    result = subprocess.run([TOOL, "--quiet", *checks, str(path), "--", *sources[0].flags, *EXTRA], cwd=build,
+                            capture_output=True, text=True)
+    if result.returncode == 0:
+        for each in sources:
+            each.stamp.touch()
+    return result
+
+
+def forget_old(stamps):
+    for stamp in stamps.iterdir():
+        if stamp.stat().st_mtime < time.time() - STAMP_DAYS * 86400:
+            stamp.unlink(missing_ok=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=lambda p: Path(p).resolve())
     parser.add_argument("--build", type=lambda p: Path(p).resolve(), required=True)
+    parser.add_argument("--stamps", type=Path, help="where to remember what passed",
+                        default=Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shepherd-tidy")
     parser.add_argument("--only", default="", help="only sources whose path contains this")
     options = parser.parse_args()
 
-    source = options.root / "src"
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
     rules = (options.root / ".clang-tidy").read_bytes() + version + " ".join(EXTRA).encode()
-    stamps = options.build / "tidy"
-    stamps.mkdir(exist_ok=True)
+    options.stamps.mkdir(parents=True, exist_ok=True)
+    (options.build / "tidy").mkdir(exist_ok=True)
 
     todo = []
     for entry in json.loads((options.build / "compile_commands.json").read_text()):
         path = Path(entry["directory"], entry["file"]).resolve()
-        if source not in path.parents or source_tree.is_test(path.relative_to(options.root)) or options.only not in str(path):
+        if (options.root / "src" not in path.parents or source_tree.is_test(path.relative_to(options.root))
+                or options.only not in str(path)):
             continue
-        command = shlex.join(w for w in shlex.split(entry["command"]) if not w.startswith("-o"))
-        stamp = stamps / fingerprint(path, command, source, rules)
-        if not stamp.exists():
-            todo.append((path, stamp))
-    todo.sort(key=lambda item: -item[0].stat().st_size)
+        flags = compile_flags(entry["command"])
+        stamp = options.stamps / fingerprint(path, flags, options.root, rules)
+        if stamp.exists():
+            stamp.touch()
+        else:
+            todo.append(Source(path, flags, stamp))
 
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (path, stamp), result in zip(todo, pool.map(lambda item: check(item[0], options.build), todo)):
-            if result.returncode == 0:
-                stamp.touch()
-                continue
-            failed += 1
-            print(f"== {path.relative_to(options.root)}\n{result.stdout}")
-            if "error:" not in result.stdout:
-                print(result.stderr)
-    print(f"clang-tidy: {len(todo)} files looked at, {failed} with findings")
+        together = batches(todo)
+        results = pool.map(lambda batch: look(batch, options.build), together)
+        alone = [each for batch, result in zip(together, results) if result.returncode != 0 for each in batch]
+        for each, result in zip(alone, pool.map(lambda each: look([each], options.build), alone)):
+            if result.returncode != 0:
+                failed += 1
+                print(f"== {each.path.relative_to(options.root)}\n{result.stdout}")
+                if "error:" not in result.stdout:
+                    print(result.stderr)
+    forget_old(options.stamps)
+    print(f"clang-tidy: {len(todo)} files looked at, {len(alone)} of them alone, {failed} with findings")
     return 1 if failed else 0
 
 

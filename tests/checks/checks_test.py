@@ -1,5 +1,6 @@
 """The checks can fail: each is given a small tree that breaks its rule, and one that keeps it."""
 
+import json
 import subprocess
 import tempfile
 import unittest
@@ -146,14 +147,18 @@ int look() { Box box; return box.peek(); }
 }  // namespace shepherd
 """
 
-    def run_tidy(self, body):
+    def run_tidy(self, *bodies, names=("Box", "Chest", "Case")):
         (self.root / "src/base/mutex.h").write_text((ROOT / "src/base/mutex.h").read_text())
-        self.write("src/base/box.cpp", self.SOURCE % body)
         self.write(".clang-tidy", (ROOT / ".clang-tidy").read_text())
-        self.write("build/compile_commands.json", f'[{{"directory": "{self.root}", "file": "src/base/box.cpp", '
-                   f'"command": "c++ -std=c++23 -I{self.root}/src -c src/base/box.cpp"}}]')
+        commands = []
+        for number, (body, name) in enumerate(zip(bodies, names)):
+            file = f"src/base/box_{number}.cpp"
+            self.write(file, (self.SOURCE % body).replace("Box", name).replace("look", f"look_{number}"))
+            commands.append({"directory": str(self.root), "file": file,
+                             "command": f"c++ -std=c++23 -I{self.root}/src -o {file}.o -c {file}"})
+        self.write("build/compile_commands.json", json.dumps(commands))
         return subprocess.run(["python3", "-B", ROOT / "tests/checks/check_tidy.py", self.root, "--build",
-                               self.root / "build"], capture_output=True, text=True)
+                               self.root / "build", "--stamps", self.root / "stamps"], capture_output=True, text=True)
 
     def test_unguarded_read(self):
         result = self.run_tidy("")
@@ -161,9 +166,21 @@ int look() { Box box; return box.peek(); }
         self.assertIn("thread-safety", result.stdout)
 
     def test_guarded_read_and_its_stamp(self):
-        self.assertIn("1 files looked at, 0 with findings", self.run_tidy("MutexLock lock(mutex_);").stdout)
+        self.assertIn("1 files looked at, 0 of them alone, 0 with", self.run_tidy("MutexLock lock(mutex_);").stdout)
         self.assertIn("0 files looked at", self.run_tidy("MutexLock lock(mutex_);").stdout)
         self.assertIn("1 files looked at", self.run_tidy("MutexLock held(mutex_);").stdout)
+
+    def test_files_looked_at_together(self):
+        good = "MutexLock lock(mutex_);"
+        result = self.run_tidy(good, good, "")
+        self.assertIn("3 files looked at, 3 of them alone, 1 with findings", result.stdout)
+        self.assertIn("== src/base/box_2.cpp", result.stdout)
+        self.assertIn("1 files looked at, 0 of them alone, 0 with", self.run_tidy(good, good, good).stdout)
+
+    def test_files_that_cannot_be_joined(self):
+        good = "MutexLock lock(mutex_);"
+        result = self.run_tidy(good, good, names=("Box", "Box"))
+        self.assertIn("2 files looked at, 2 of them alone, 0 with findings", result.stdout)
 
 
 if __name__ == "__main__":

@@ -125,6 +125,7 @@ Result<std::vector<Task>> MemoryStore::tasks(const TaskFilter& filter) const {
   std::sort(found.begin(), found.end(), newer);
   if (found.size() > filter.limit) found.resize(filter.limit);
   std::vector<Task> tasks;
+  tasks.reserve(found.size());
   for (const Log* log : found) tasks.push_back(log->task());
   return tasks;
 }
