@@ -152,8 +152,8 @@ std::vector<ConfigKey> make_keys() {
       text_key("claude.output_format", "for whoever runs the agent", MEMBER(claude_output_format),
                {"stream-json", "json", "text"}),
       boolean_key("observability.enabled", "for whoever runs the agent", MEMBER(observability_enabled)),
-      number_key("observability.buffer_size", "newest events of a task kept in memory", MEMBER(observability_buffer_size), 1,
-                 1'000'000),
+      number_key("observability.buffer_size", "newest events of a task kept in memory",
+                 MEMBER(observability_buffer_size), 1, 1'000'000),
   };
 }
 
