@@ -30,15 +30,15 @@ class TaskImport {
  public:
   explicit TaskImport(ApiClient& client) : client_(client) {}
 
-  Result<void> line(std::string_view json);
+  Result<void> line(std::string_view text);
   Result<void> finish();  // posts what is left; call it once, at the end
   const ImportTotals& totals() const { return totals_; }
 
  private:
-  Result<void> begin_task(std::string_view object);
-  Result<void> event(std::string_view json);
+  Result<void> begin_task(std::string_view source);
+  Result<void> event(std::string_view source);
   Result<void> begin_log(std::string_view first_event);
-  Result<void> compare(std::string_view json);
+  Result<void> compare(std::string_view source);
   Result<void> queue(std::string_view members);
   Result<void> post();
 

@@ -27,6 +27,6 @@ struct TaskView {
 };
 
 // Tolerant: members that are missing or of another type are left empty. Fails when it is not an object with an id.
-Result<TaskView> read_task_view(std::string_view json);
+Result<TaskView> read_task_view(std::string_view source);
 
 }  // namespace shepherd

@@ -23,14 +23,12 @@ struct Due {
   bool more = false;
 };
 
-// How many bytes the store is over its bound. The WAL is on its way into the database and free pages are empty: neither
-// is content.
+// How many bytes the store is over its bound.
 Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound) {
   if (bound == 0) return 0;
   auto stats = store.stats();
   if (!stats) return fail(stats.error());
-  std::uint64_t content = stats->bytes - std::min(stats->bytes, stats->wal_bytes + stats->free_bytes);
-  return content > bound ? content - bound : 0;
+  return stats->content_bytes > bound ? stats->content_bytes - bound : 0;
 }
 
 // The newest sequences of those tasks among the runs that still run.

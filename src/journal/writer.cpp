@@ -37,20 +37,17 @@ Writer::~Writer() {
 }
 
 Result<void> Writer::submit(std::unique_ptr<WriteOperation>& operation) {
-  bool wake = false;
-  {
-    MutexLock lock(mutex_);
-    if (stopping_)
-      return fail(ErrorCode::unavailable, "stopping", "the server is shutting down; retry after its restart");
-    if (queue_.size() >= kMaxQueuedWrites || queued_bytes_ + operation->bytes() > kMaxQueuedWriteBytes) {
-      return fail(ErrorCode::unavailable, "busy", "more writes are waiting than the disk can take; retry in a moment");
-    }
-    queued_bytes_ += operation->bytes();
-    queue_.push_back(std::move(operation));
-    // While a commit is under way the writer looks at the queue again by itself.
-    wake = queue_.size() == 1 && !committing_;
+  MutexLock lock(mutex_);
+  if (stopping_)
+    return fail(ErrorCode::unavailable, "stopping", "the server is shutting down; retry after its restart");
+  if (queue_.size() >= kMaxQueuedWrites || queued_bytes_ + operation->bytes() > kMaxQueuedWriteBytes) {
+    return fail(ErrorCode::unavailable, "busy", "more writes are waiting than the disk can take; retry in a moment");
   }
-  if (wake) ready_.notify_one();
+  queued_bytes_ += operation->bytes();
+  queue_.push_back(std::move(operation));
+  // While a commit is under way the writer looks at the queue again by itself. Under the lock: once it is free, the
+  // operation may be done and the writer destroyed.
+  if (queue_.size() == 1 && !committing_) ready_.notify_one();
   return {};
 }
 

@@ -125,8 +125,8 @@ struct StoreStats {
   std::uint64_t tasks = 0, events = 0;  // events: kept now
   std::uint64_t bytes = 0;              // on disk, all files of the store
   std::uint64_t wal_bytes = 0;
-  std::uint64_t free_bytes = 0;    // of `bytes`: given up by deleted events, used again by the next ones
-  std::uint64_t detail_bytes = 0;  // compressed
+  std::uint64_t content_bytes = 0;  // what is kept, without the log that is on its way and without free space
+  std::uint64_t detail_bytes = 0;   // compressed
 };
 
 // Threads: write() from one thread at a time; everything else from any.

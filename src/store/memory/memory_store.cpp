@@ -166,6 +166,7 @@ Result<StoreStats> MemoryStore::stats() const {
   for (const auto& [position, stored] : by_position_) {
     stats.events += stored.run->size();
     stats.bytes += stored.run->bytes.size();
+    stats.content_bytes = stats.bytes;
   }
   for (const auto& [id, log] : logs_) {
     for (const auto& [sequence, detail] : log.details) stats.detail_bytes += detail.size();

@@ -16,8 +16,10 @@ asm(".section .rodata\n"
     "shepherd_detail_dictionary_1_end:\n"
     ".byte 0\n"
     ".text\n");
+// NOLINTBEGIN(readability-identifier-naming): symbols of the assembler above
 extern "C" const char shepherd_detail_dictionary_1[];
 extern "C" const char shepherd_detail_dictionary_1_end[];
+// NOLINTEND(readability-identifier-naming)
 
 namespace shepherd {
 

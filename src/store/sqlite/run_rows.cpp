@@ -7,7 +7,7 @@ namespace shepherd {
 
 namespace {
 
-// In the order of RunColumn.
+// In the order of kRunPosition and the others.
 const std::string kColumns =
     "SELECT run.position, run.last, run.count, run.received_last, run.producer, run.producer_first, run.loose_first,"
     " run.lengths, run.events FROM ";

@@ -20,17 +20,15 @@ struct RunPlace {
 };
 
 // Columns of a walk's rows.
-enum RunColumn : int {
-  kRunPosition,
-  kRunLast,
-  kRunCount,
-  kRunReceived,
-  kRunProducer,
-  kRunProducerFirst,
-  kRunLooseFirst,
-  kRunLengths,
-  kRunEvents
-};
+inline constexpr int kRunPosition = 0;
+inline constexpr int kRunLast = 1;
+inline constexpr int kRunCount = 2;
+inline constexpr int kRunReceived = 3;
+inline constexpr int kRunProducer = 4;
+inline constexpr int kRunProducerFirst = 5;
+inline constexpr int kRunLooseFirst = 6;
+inline constexpr int kRunLengths = 7;
+inline constexpr int kRunEvents = 8;
 
 // `newest` are the task's runs that the table may not have yet, ascending; it must outlive the walk. What was erased
 // meanwhile is skipped. One walk of a connection at a time. Threads: its connection's.

@@ -290,10 +290,12 @@ Result<StoreStats> SqliteStore::stats() const {
   auto found = row.step();
   if (!found) return fail(std::move(found.error()));
   stats.tasks = row.number(0);
-  auto unused = database->use("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size");
-  found = unused.step();
+  auto used = database->use(
+      "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count,"
+      " pragma_page_size");
+  found = used.step();
   if (!found) return fail(std::move(found.error()));
-  stats.free_bytes = unused.number(0);
+  stats.content_bytes = used.number(0);
   stats.wal_bytes = file_bytes(path_ + "-wal");
   stats.bytes = file_bytes(path_) + stats.wal_bytes + file_bytes(path_ + "-shm");
   return stats;
