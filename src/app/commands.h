@@ -13,6 +13,7 @@ void add_tasks_command(CLI::App& app, Context& context);
 void add_watch_command(CLI::App& app, Context& context);
 void add_post_command(CLI::App& app, Context& context);
 void add_search_command(CLI::App& app, Context& context);
+void add_translate_command(CLI::App& app, Context& context);
 void add_token_command(CLI::App& app, Context& context);
 void add_export_command(CLI::App& app, Context& context);
 void add_import_command(CLI::App& app, Context& context);

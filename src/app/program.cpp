@@ -83,6 +83,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_watch_command(app, context);
   add_post_command(app, context);
   add_search_command(app, context);
+  add_translate_command(app, context);
   add_token_command(app, context);
   add_export_command(app, context);
   add_import_command(app, context);
@@ -93,7 +94,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_bench_command(app, context);
 
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
-  group(app, kUseGroup, {"tasks", "watch", "post", "search"});
+  group(app, kUseGroup, {"tasks", "watch", "post", "search", "translate"});
   group(app, kCareGroup, {"token", "export", "import", "bench", "completion"});
 }
 

@@ -189,4 +189,19 @@ inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare
 inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
 inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;  // a thread keeps a JSON parser for bodies up to this size
 
+// --- commands and drivers ---
+inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
+inline constexpr std::int64_t kCommandExpirySeconds = 60;  // a command nobody took by then is expired, unless it says
+inline constexpr std::int64_t kMaxCommandExpirySeconds = 24 * 3600;
+inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;    // one line an agent prints; a longer one is cut
+inline constexpr std::size_t kMaxAgentIdBytes = 256;            // an agent's own id of a call, session or request
+inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;    // an agent's text in an event; the detail has all of it
+inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;   // any event's `data` before it is cut
+inline constexpr std::size_t kTextSummaryCharacters = 200;      // of an agent's text as one human line
+inline constexpr std::size_t kMaxOpenCalls = 10'000;            // tool calls without a result that are remembered
+inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's whole output in the batch formats
+inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
+inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
+inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
+
 }  // namespace shepherd

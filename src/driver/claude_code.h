@@ -1,0 +1,127 @@
+// The driver of Claude Code: `claude -p` in all its output formats, and the transcripts it leaves on disk.
+//
+// Lines are read once (json_slices.h) and dispatched by `type` and `subtype`. What the agent is told goes through
+// ClaudeTalk, which knows what was said and what the agent's own stream has shown of it since.
+// Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "driver/claude_talk.h"
+#include "driver/claude_tools.h"
+#include "driver/claude_usage.h"
+#include "driver/driver.h"
+#include "driver/event_json.h"
+#include "driver/json_slices.h"
+#include "driver/text_joiner.h"
+
+namespace shepherd {
+
+class ClaudeCode final : public Driver {
+ public:
+  std::string_view name() const override { return "claude"; }
+  Result<LaunchPlan> launch(const Launch& launch) override;
+  void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
+  void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
+  void tick(std::int64_t now_ms, DriverOutput& out) override;
+  void command(const Command& command, std::int64_t now_ms, DriverOutput& out) override;
+  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) override;
+  Capabilities capabilities() const override;
+  Hints hints() const override;
+
+ private:
+  // claude_stream.cpp: one record
+  void stream_record(std::string_view line, DriverOutput& out);
+  void dispatch(DriverOutput& out);
+  void not_protocol(std::string_view line, DriverOutput& out);
+  void unknown(DriverOutput& out);
+  EventParts step(EventType type);
+  void emit(DriverOutput& out, const EventParts& parts, Detail detail = {});
+  void status(DriverOutput& out, std::string_view summary, std::string_view state, std::string_view more_members = {});
+  void delta(DriverOutput& out);
+
+  // claude_messages.cpp
+  void assistant(DriverOutput& out);
+  void user(DriverOutput& out);
+  void said(const JsonNode& text, std::string_view kind, DriverOutput& out);
+  void api_error(std::string_view text, DriverOutput& out);
+  void tool_call(const JsonNode& block, DriverOutput& out);
+  void tool_result(const JsonNode& block, DriverOutput& out);
+  void user_text(const JsonNode& text, DriverOutput& out);
+  std::string result_text(const JsonNode& content) const;
+
+  // claude_system.cpp
+  void system(DriverOutput& out);
+  void init(DriverOutput& out);
+  void api_retry(DriverOutput& out);
+  void permission_denied(DriverOutput& out);
+  void task(std::string_view subtype, DriverOutput& out);
+  void background_tasks(DriverOutput& out);
+  void hook_response(DriverOutput& out);
+  void agent_status(DriverOutput& out);
+  void compacted(DriverOutput& out);
+
+  // claude_result.cpp
+  void result(DriverOutput& out);
+  void cost_state(DriverOutput& out);
+  void end_turn(bool aborted, DriverOutput& out);
+  std::string failure_text() const;
+  std::string usage_summary() const;
+
+  // claude_control.cpp: what the agent asks of us
+  void control_request(DriverOutput& out);
+  void ask_operator(std::string_view request_id, const JsonNode& request, DriverOutput& out);
+  void control_response(DriverOutput& out);
+  void control_cancel(DriverOutput& out);
+  void lifecycle(DriverOutput& out);
+  void close_approval(std::string_view id, std::string_view state, std::string_view message, DriverOutput& out);
+  void decide_by_mode(std::string_view approval_id, DriverOutput& out);
+
+  // claude_steering.cpp: what an operator asks of the agent
+  void say(const Command& command, std::string_view text, bool next_turn, DriverOutput& out);
+  void answer_approval(const Command& command, DriverOutput& out);
+  void release_held(DriverOutput& out);
+  void settle_message(std::string uuid, DriverOutput& out);
+  void settle_answer(std::string_view call_id, DriverOutput& out);
+
+  // claude_batch.cpp: the formats that say everything at the end
+  void batch_array(std::string_view array, DriverOutput& out);
+  void finish_batch(DriverOutput& out);
+  void finish_text(const ExitFacts& exit, DriverOutput& out);
+  Verdict verdict(const ExitFacts& exit) const;
+
+  Launch launched_;
+  OutputFormat format_ = OutputFormat::bidirectional;
+  AgentMode mode_ = AgentMode::interactive;
+
+  // The record at hand.
+  JsonSlices record_;
+  std::int64_t now_ms_ = 0;  // of the call
+  std::int64_t at_ms_ = 0;   // of the record, by the agent's clock when it says
+  int emitted_ = 0;          // events of this record
+  std::string event_id_;     // store of a made-up event id
+
+  OpenCalls calls_;
+  ClaudeUsage usage_;
+  ClaudeTalk talk_;
+  TextJoiner errors_;  // standard error
+  std::string batch_;  // text format, or JSON that is not complete yet
+  Hints hints_;
+  std::string model_, cwd_, permission_mode_;
+  std::string last_text_;   // the agent's newest words, which a result repeats
+  std::string last_error_;  // reported in this turn
+  std::string message_id_;  // being streamed
+  std::string stderr_tail_;
+  bool new_protocol_ = false;  // the agent lists its capabilities: priorities and lifecycles work
+  struct Ending {
+    bool good = false, aborted = false;
+    std::string text;
+  };
+  std::optional<Ending> ending_;  // of the newest finished turn
+};
+
+}  // namespace shepherd

@@ -1,0 +1,59 @@
+// What was said to Claude Code on its standard input and is not settled yet, and the exact lines that say it.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/command.h"
+
+namespace shepherd {
+
+// A permission request, question or plan that waits for an operator.
+struct ClaudeApproval {
+  enum class Kind : std::uint8_t { permission, question, plan };
+  Kind kind = Kind::permission;
+  std::string tool;
+  std::string input;  // compact JSON object, exact
+  std::string call_id, parent_call_id;
+};
+std::string_view name(ClaudeApproval::Kind kind);
+
+// A control request of ours that the agent has not answered.
+struct ClaudeRequest {
+  std::string command_id;
+  CommandKind kind = CommandKind::interrupt;
+  AgentMode mode = AgentMode::autonomous;
+};
+
+struct ClaudeTalk {
+  std::map<std::string, ClaudeApproval, std::less<>> approvals;  // by the agent's request id
+  std::map<std::string, ClaudeRequest, std::less<>> requests;    // by our request id
+  std::map<std::string, std::string, std::less<>> messages;      // message uuid -> command id ("": the prompt)
+  std::map<std::string, std::string, std::less<>> answered;      // call id -> id of the command that decided it
+  std::deque<Command> held;                                      // for the next turn
+  std::uint64_t next_request = 1;
+
+  std::string new_request_id() { return "shepherd-" + std::to_string(next_request++); }
+};
+
+// A message id made from the launch and the command, so that saying a command twice is one message to the agent.
+std::string message_uuid(std::string_view launch_id, std::string_view command_id);
+
+// Lines for the agent's standard input, each with its newline.
+std::string user_line(std::string_view text, std::string_view uuid, std::string_view priority);
+std::string interrupt_line(std::string_view request_id, bool cancel_queued);
+std::string permission_mode_line(std::string_view request_id, std::string_view mode);
+std::string allow_line(std::string_view request_id, std::string_view input, std::string_view rule_json);
+std::string deny_line(std::string_view request_id, std::string_view message);
+std::string empty_response_line(std::string_view request_id);
+std::string error_response_line(std::string_view request_id, std::string_view error);
+
+// "Bash(npm test)" or "Read" as the agent's own permission rule object; nullopt when it is not of that form.
+std::optional<std::string> permission_rule(std::string_view rule);
+
+}  // namespace shepherd

@@ -1,0 +1,38 @@
+// Claude Code's tools: what a call is called in one human line, and which calls are still running.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace shepherd {
+
+// "Reading src/auth.go", "Running go test ./...". `input` is the call's compact JSON object; paths inside `cwd` are
+// shown relative to it.
+std::string claude_call_summary(std::string_view tool, std::string_view input, std::string_view cwd);
+
+struct OpenCall {
+  std::string tool;
+  std::string parent;  // the call inside which a sub-agent made it
+  std::string plan;    // what ExitPlanMode asks to be approved
+  std::int64_t started_ms = 0;
+};
+
+// Calls without a result, by the agent's id. The oldest is forgotten beyond kMaxOpenCalls: an agent that never answers
+// its own calls must not fill memory.
+class OpenCalls {
+ public:
+  void open(std::string_view id, OpenCall call);
+  const OpenCall* find(std::string_view id) const;
+  std::optional<OpenCall> close(std::string_view id);
+
+ private:
+  std::unordered_map<std::string, OpenCall> calls_;
+  std::deque<std::string> order_;
+};
+
+}  // namespace shepherd

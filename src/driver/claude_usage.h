@@ -1,0 +1,54 @@
+// What a Claude Code session has used, as the agent itself counts it.
+//
+// A `result` line carries the totals of the session so far, all models and sub-agents included; they are taken as they
+// are, never added up. Between results only messages are known, and a message is printed once per content block: each
+// counts once by its id. They matter when a turn ends without a result.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "driver/json_slices.h"
+#include "model/task.h"
+
+namespace shepherd {
+
+class ClaudeUsage {
+ public:
+  // An `assistant` line's message. `usage` holds the numbers at the start of the message.
+  void message(std::string_view id, std::string_view model, const JsonSlices& record, const JsonNode& usage);
+  // The end of a streamed message: its output is known now.
+  void message_end(std::string_view id, const JsonSlices& record, const JsonNode& usage);
+  void tool_use() { ++tool_uses_; }
+  // A `result` line: what it says replaces what was known.
+  void result(const JsonSlices& record);
+  // The totals that a transcript ends with.
+  void totals(const JsonSlices& record);
+
+  std::optional<double> cost_usd() const { return cost_usd_; }
+  std::uint64_t results() const { return results_; }
+  bool has_unreported() const { return !open_.empty(); }
+
+  // The `data` of a usage event: the agent's totals, plus the messages that no result has covered.
+  std::string data(const JsonSlices& record) const;
+  std::string data_without_result() const;
+
+ private:
+  struct Message {
+    std::string model;
+    Usage usage;
+  };
+  std::string encode(std::string_view extra_members) const;
+
+  std::optional<double> cost_usd_;
+  std::map<std::string, Usage> models_;  // the newest totals
+  std::unordered_map<std::string, Message> open_;
+  std::uint64_t api_calls_ = 0, tool_uses_ = 0, results_ = 0;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,171 @@
+// A driver knows one agent's dialect: how to start it, what its lines mean, how a command is said to it.
+//
+// Records in, events out; commands in, bytes or signals out. A driver does no I/O, has no clock and no threads, so a
+// recorded transcript is its test, and the runner, `translate`, importers and other links use it alike. A call adds to
+// a DriverOutput; the caller posts the events, writes the bytes, sends the signals, and clears it.
+//
+// The order of calls: launch (not needed to translate a recording), then record, stderr_line, command and tick in any
+// order, finish last. Nothing an agent prints is an error: what a driver does not know becomes a `log` event with the
+// raw record beside it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/command.h"
+#include "model/event_type.h"
+#include "model/task.h"
+
+namespace shepherd {
+
+// How an agent is listened to, best first. A driver takes what it is given, or the nearest that its agent has.
+enum class OutputFormat : std::uint8_t {
+  bidirectional,  // a line per step, and commands on the agent's standard input
+  stream,         // a line per step; standard input is closed
+  batch,          // one JSON document at the end
+  text,           // text for people
+};
+// Names of `claude.output_format`: stream-json (bidirectional), stream-json-one-way, json, text.
+std::string_view name(OutputFormat format);
+std::optional<OutputFormat> output_format(std::string_view name);
+
+// What is to be started.
+struct Launch {
+  std::string id;                          // unique per start: makes the driver's own message ids unique
+  std::string program;                     // path or name of the agent program; empty: the driver's usual one
+  std::string version;                     // what the program says of itself; empty: unknown
+  std::vector<std::string> command;        // for drivers that run any command: its argv
+  std::string prompt;                      // what to do
+  std::string context;                     // what to know; may be large
+  std::string model;                       // empty: the agent's own choice
+  std::int64_t max_turns = 0;              // 0: no bound
+  double budget_usd = 0;                   // 0: no bound
+  std::vector<std::string> allowed_tools;  // empty: see mode
+  std::string mcp_servers_json;            // empty: none
+  AgentMode mode = AgentMode::interactive;
+  std::string resume_session;  // the agent's own session id; empty: a new one
+  OutputFormat format = OutputFormat::bidirectional;
+  bool deltas = false;  // text while it is being written, for live watchers
+};
+
+struct EnvironmentEntry {
+  std::string name, value;
+};
+
+// How to start it. The runner adds its own environment (SHEPHERD_TASK_ID) and work directory.
+struct LaunchPlan {
+  std::vector<std::string> argv;
+  std::vector<EnvironmentEntry> environment;  // added to what the agent gets
+  std::string standard_input;                 // written at once
+  bool keep_input_open = false;               // false: closed after standard_input
+  OutputFormat format = OutputFormat::text;   // what was chosen
+};
+
+// An event ready to be posted, without its number.
+struct DriverEvent {
+  EventType type = EventType::log;
+  std::string json;    // one compact object of SPEC §3 with `eventID` where the agent has an id for the step
+  std::string detail;  // one object: full `input`, `output` or `text` where the event has less, and `raw`; empty: none
+};
+// Appends the object the events route takes: the event with its producer's number (0: none) and its detail.
+void append_posted(std::string& out, const DriverEvent& event, std::uint64_t sequence, bool with_detail = true);
+
+struct TextDelta {
+  std::string block;  // the agent's name for the piece of text that grows
+  std::string text;
+};
+
+// What became of a command. The runner says `delivered` when the bytes that came with it are written.
+struct CommandUpdate {
+  std::string id;
+  CommandState state = CommandState::delivered;
+  std::string reason;
+};
+
+// What one or more calls brought about, in order within each list.
+struct DriverOutput {
+  std::vector<DriverEvent> events;
+  std::vector<TextDelta> deltas;  // belong before the events
+  std::string to_agent;           // whole lines for the agent's standard input
+  bool close_input = false;       // after to_agent
+  std::vector<int> signals;       // SIGINT, SIGSTOP, SIGCONT: to the agent's process group
+  std::vector<CommandUpdate> commands;
+
+  void clear();
+};
+
+// How the agent's process ended.
+struct ExitFacts {
+  int code = 0;    // when signal is 0
+  int signal = 0;  // what killed it
+};
+
+// What the driver makes of the whole run: exit codes alone do not tell a good run from an interrupted one.
+struct Verdict {
+  State state = State::completed;  // completed, failed, or cancelled when the agent itself says it was interrupted
+  std::string message;             // the agent's last word, or why it failed
+  // The program did not know the format it was started with and did nothing: start again with this one.
+  std::optional<OutputFormat> retry_with;
+};
+
+// What may be asked of this agent as it was started. Known before the first command.
+struct Capabilities {
+  std::uint32_t commands = 0;      // bit per CommandKind
+  std::uint32_t acknowledges = 0;  // kinds whose acknowledgement can be observed; others settle as delivered
+  bool approvals = false;          // asks an operator before it uses a tool
+  bool deltas = false;
+  bool cost = false;              // reports what it costs
+  bool resumes_sessions = false;  // Launch::resume_session works
+
+  bool can(CommandKind kind) const { return (commands >> static_cast<unsigned>(kind) & 1U) != 0; }
+};
+std::string encode_capabilities(const Capabilities& capabilities);  // the `capabilities` of a task
+
+// What the runner decides by. `idle` after a turn means: close the input to end, or wait for an operator.
+struct Hints {
+  enum class Turn : std::uint8_t { none, running, waiting, idle };  // waiting: an operator must answer first
+  Turn turn = Turn::none;
+  bool interrupted = false;          // idle because an operator stopped the turn
+  std::size_t unread_messages = 0;   // given to the agent or held for it, not taken up yet
+  std::size_t background_tasks = 0;  // work the agent left running beside its turns
+  std::size_t turns = 0;             // finished ones
+  std::string session_id;
+  std::optional<double> cost_usd;          // the agent's own total of this session so far
+  std::optional<std::int64_t> tick_at_ms;  // when tick() has something to do
+  std::uint64_t records = 0;               // lines seen
+  std::uint64_t passed_over = 0;           // of them, known ones that are no event
+};
+
+// Threads: caller.
+class Driver {
+ public:
+  Driver() = default;
+  virtual ~Driver() = default;
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  virtual std::string_view name() const = 0;
+
+  // invalid_argument when the agent cannot be asked for this (a value that would read as an option, no prompt).
+  virtual Result<LaunchPlan> launch(const Launch& launch) = 0;
+
+  // One line the agent printed, without its newline, valid UTF-8 (LineSplitter). Times are wall milliseconds.
+  virtual void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
+  virtual void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
+  // Time has passed: see Hints::tick_at_ms.
+  virtual void tick(std::int64_t now_ms, DriverOutput& out) = 0;
+  // Always settles at least as delivered or refused within this call, or waits for the end of a turn (queue).
+  virtual void command(const Command& command, std::int64_t now_ms, DriverOutput& out) = 0;
+  // The agent is gone and all its output was given. Settles what is open.
+  virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) = 0;
+
+  virtual Capabilities capabilities() const = 0;
+  virtual Hints hints() const = 0;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,145 @@
+#include "driver/event_json.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "model/condense.h"
+#include "model/detail_json.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+void write_event(std::string& out, const EventParts& parts) {
+  out.reserve(256 + parts.summary.size() + parts.input.size() + parts.output.size() + parts.data.size());
+  JsonObject object(out);
+  object.member("timestamp").push_back('"');
+  append_timestamp(out, parts.timestamp_ms);
+  out.push_back('"');
+  object.text("type", name(parts.type));
+  object.text("summary", parts.summary);
+  object.text_unless_empty("tool", first_characters(parts.tool, kMaxAgentIdBytes));
+  auto optional_json = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) object.json(key, value);
+  };
+  optional_json("input", parts.input);
+  optional_json("output", parts.output);
+  optional_json("data", parts.data);
+  auto id = [&](std::string_view key, std::string_view value, std::size_t most) {
+    if (!value.empty() && value.size() <= most) object.text(key, value);
+  };
+  id("callID", parts.call_id, kMaxAgentIdBytes);
+  id("parentCallID", parts.parent_call_id, kMaxAgentIdBytes);
+  id("sessionID", parts.session_id, kMaxAgentIdBytes);
+  if (parts.duration_ms) object.number("durationMS", *parts.duration_ms);
+  object.number("version", std::uint64_t{1});
+  id("eventID", parts.event_id, kMaxEventIdBytes);
+}
+
+bool is_blank(char c) {
+  return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
+}
+
+}  // namespace
+
+void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
+  EventParts bounded = parts;
+  std::string summary = one_line(parts.summary, kMaxSummaryCharacters);
+  bounded.summary = summary;
+  std::string data;
+  if (parts.data.size() > kMaxEventDataBytes) {
+    data = capped_detail(parts.data, kMaxEventDataBytes);
+    bounded.data = data;
+  }
+  DriverEvent event;
+  event.type = parts.type;
+  write_event(event.json, bounded);
+  if (event.json.size() > kMaxEventBytes) {
+    bounded.tool = bounded.input = bounded.output = bounded.data = {};
+    event.json.clear();
+    write_event(event.json, bounded);
+  }
+  event.detail = std::move(detail);
+  out.events.push_back(std::move(event));
+}
+
+void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+             std::string_view session_id) {
+  if (!lines || lines->text.empty()) return;
+  std::string_view kept = event_text(lines->text);
+  std::string data;
+  {
+    JsonObject object(data);
+    object.text("stream", stream);
+    object.text("line", kept);
+  }
+  EventParts parts;
+  parts.type = EventType::log;
+  parts.timestamp_ms = lines->at_ms;
+  parts.summary = kept;
+  parts.data = data;
+  parts.session_id = session_id;
+  Detail detail;
+  if (kept.size() < lines->text.size()) detail.text("text", lines->text);
+  add_event(out, parts, detail.take());
+}
+
+std::string_view event_text(std::string_view text) {
+  if (text.size() <= kMaxEventTextBytes) return text;
+  std::size_t end = kMaxEventTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+std::string one_line(std::string_view text, std::size_t characters) {
+  std::string line;
+  bool gap = false;
+  std::size_t count = 0;
+  for (char c : text) {
+    if (is_blank(c)) {
+      gap = !line.empty();
+      continue;
+    }
+    bool starts = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (gap) {
+      line.push_back(' ');
+      ++count;
+      gap = false;
+    }
+    if (starts) ++count;
+    if (count > characters) break;
+    line.push_back(c);
+  }
+  if (count <= characters) return line;
+  std::string cut(first_characters(line, characters - 1));
+  while (!cut.empty() && cut.back() == ' ') cut.pop_back();
+  return cut + "…";
+}
+
+Detail& Detail::json(std::string_view name, std::string_view value) {
+  out_.append(out_.empty() ? "{\"" : ",\"").append(name).append("\":").append(value);
+  return *this;
+}
+
+Detail& Detail::text(std::string_view name, std::string_view value) {
+  std::string quoted;
+  append_json_string(quoted, value);
+  return json(name, quoted);
+}
+
+std::string Detail::take() {
+  if (out_.empty()) return {};
+  out_.push_back('}');
+  if (out_.size() <= kMaxDetailBytes) return std::move(out_);
+  return capped_detail(out_, kMaxDetailBytes);
+}
+
+bool append_output(std::string& out, bool success, std::string_view text) {
+  std::string_view kept = first_characters(text, kCondensedResultCharacters);
+  JsonObject object(out);
+  object.flag("success", success);
+  object.text("summary", kept.size() == text.size() ? std::string(text) : truncated(text, kCondensedResultCharacters));
+  return kept.size() < text.size();
+}
+
+}  // namespace shepherd

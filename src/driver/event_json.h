@@ -1,0 +1,62 @@
+// Writing events: the members in the order in which the server keeps them, condensed, bounded, so that the door passes
+// them through unchanged.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "driver/driver.h"
+#include "driver/text_joiner.h"
+#include "model/event_type.h"
+
+namespace shepherd {
+
+// JSON members are compact objects and empty when the event has none.
+struct EventParts {
+  EventType type = EventType::log;
+  std::int64_t timestamp_ms = 0;
+  std::string_view summary;  // any text; becomes one line of at most kMaxSummaryCharacters
+  std::string_view tool;
+  std::string_view input, output, data;
+  std::string_view call_id, parent_call_id, session_id;
+  std::optional<std::int64_t> duration_ms;
+  std::string_view event_id;  // left out when it is longer than kMaxEventIdBytes
+};
+
+// Adds the event. An event that would be too large to post keeps its type and summary and loses the rest to the detail.
+void add_event(DriverOutput& out, const EventParts& parts, std::string detail = {});
+
+// Adds a `log` event of plain lines when there are any. `stream` says where they came from.
+void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+             std::string_view session_id);
+
+// The beginning of the text that an event may hold; the whole of it belongs into the detail.
+std::string_view event_text(std::string_view text);
+
+// The text as one line: runs of blanks and control characters become one space, at most `characters`, cut with "…".
+std::string one_line(std::string_view text, std::size_t characters);
+
+// The detail of an event: what its parts have in full, then the agent's record.
+class Detail {
+ public:
+  Detail& json(std::string_view name, std::string_view value);  // compact JSON
+  Detail& text(std::string_view name, std::string_view value);
+  // The record itself: embedded when it is valid JSON, otherwise as text.
+  Detail& raw_json(std::string_view record) { return json("raw", record); }
+  Detail& raw_text(std::string_view record) { return text("raw", record); }
+  std::string take();  // within kMaxDetailBytes
+
+ private:
+  std::string out_;
+};
+
+// {"success":…,"summary":…} with the summary cut as the server cuts it; true when something was cut.
+bool append_output(std::string& out, bool success, std::string_view text);
+
+// A tool's input (a compact JSON object) condensed as model/condense.h does it by default; true when anything was cut.
+bool append_condensed_input(std::string& out, std::string_view input);
+
+}  // namespace shepherd

@@ -1,0 +1,76 @@
+"""`shepherd translate`: recordings of the real agent programs, through the real binary."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from server import BINARY, environment
+from tasks import new_task
+
+CLAUDE = Path(__file__).resolve().parents[1] / "golden" / "claude"
+# Recordings of both directions hold more than what the agent printed, and some ended with an exit code that a file
+# does not tell.
+PLAIN = sorted(path for path in (CLAUDE / "recordings").glob("*.jsonl") if not path.read_bytes().startswith(b'{"dir":'))
+
+
+def translate(tmp_path, *args, **options):
+    return subprocess.run([BINARY, "translate", "--agent", *map(str, args)], capture_output=True, text=True, timeout=60,
+                          env=environment(tmp_path), **options)
+
+
+def events_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def expected_steps(recording):
+    steps = [json.loads(line) for line in (CLAUDE / "expected" / f"{recording.stem}.ndjson").read_text().splitlines()]
+    return [step for step in steps if "type" in step]
+
+
+@pytest.mark.parametrize("recording", PLAIN, ids=lambda path: path.stem)
+def test_gives_the_golden_events(recording, tmp_path):
+    result = translate(tmp_path, "claude", recording)
+    assert result.returncode == 0 and result.stderr == ""
+    events = events_of(result.stdout)
+    golden = expected_steps(recording)
+    # What the process said on standard error and how it exited is not in the recording: those events come last.
+    shared = [step for step in golden if "eventID" in step]
+    assert [event["eventID"] for event in events if "eventID" in event] == [step["eventID"] for step in shared]
+    by_id = {step["eventID"]: step for step in shared}
+    for event in events:
+        if "eventID" not in event:
+            continue
+        step = dict(by_id[event["eventID"]])
+        for changing in ("timestamp", "detail", "durationMS"):
+            step.pop(changing, None), event.pop(changing, None)
+        assert event == step
+
+
+def test_a_translated_stream_can_be_posted(server, tmp_path):
+    """The pipeline of the help text: agent | translate | post."""
+    with server.api() as api:
+        task = new_task(api)
+        stream = (CLAUDE / "recordings" / "claude-01-tools.jsonl").read_text()
+        events = translate(tmp_path, "claude", "--status", "--detail", input=stream).stdout
+        posted = subprocess.run([BINARY, "post", task, "--data", server.data], input=events, capture_output=True, text=True, timeout=60,
+                                env=server.env)
+        assert posted.returncode == 0, posted.stderr
+        seen = api.get(f"/api/v1/tasks/{task}").json()
+        assert seen["status"]["state"] == "completed"
+        assert seen["usage"]["costUSD"] > 0
+        page = api.get(f"/api/v1/tasks/{task}/events?types=tool_call").json()["events"]
+        assert page and all(event["tool"] for event in page)
+        detail = api.get(f"/api/v1/tasks/{task}/events/{page[0]['sequence']}/detail").json()
+        assert "raw" in detail
+
+
+def test_plain_text_and_unknown_agents(tmp_path):
+    lines = translate(tmp_path, "text", input="compiling\nlinking\n").stdout
+    assert "compiling" in lines and events_of(lines)
+    unknown = translate(tmp_path, "nobody", input="")
+    assert unknown.returncode == 2
+    assert "claude" in unknown.stderr and "text" in unknown.stderr
+    missing = translate(tmp_path, "claude", tmp_path / "nothing.jsonl")
+    assert missing.returncode == 2 and "nothing.jsonl" in missing.stderr
