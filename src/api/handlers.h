@@ -18,6 +18,9 @@ void post_events(Call call);
 void post_status(Call call);
 void post_deltas(Call call);
 
+// hook_routes.cpp
+void post_claude_hooks(Call call);
+
 // feed_routes.cpp
 void get_task_events(Call call);
 void get_all_events(Call call);

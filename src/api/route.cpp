@@ -18,6 +18,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/tasks/{id}/events/{sequence}/detail", kOnBoth, Need::view, kNone, 0, false, get_event_detail},
     {"POST", "/api/v1/tasks/{id}/status", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_status},
     {"POST", "/api/v1/tasks/{id}/deltas", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_deltas},
+    {"POST", "/api/v1/hooks/claude", kOnInternal, Need::produce, kJson, kMaxBodyBytes, false, post_claude_hooks},
     {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
 
     {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskBodyBytes, false, create_task},

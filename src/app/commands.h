@@ -11,6 +11,10 @@ namespace shepherd {
 void add_serve_command(CLI::App& app, Context& context);
 void add_tasks_command(CLI::App& app, Context& context);
 void add_watch_command(CLI::App& app, Context& context);
+void add_top_command(CLI::App& app, Context& context);
+void add_replay_command(CLI::App& app, Context& context);
+void add_steering_commands(CLI::App& app, Context& context);
+void add_hook_command(CLI::App& app, Context& context);
 void add_post_command(CLI::App& app, Context& context);
 void add_search_command(CLI::App& app, Context& context);
 void add_translate_command(CLI::App& app, Context& context);
