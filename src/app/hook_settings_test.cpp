@@ -38,7 +38,9 @@ TEST(HookSettings, TwiceIsOnceAndOutIsAsBefore) {
     std::string out = without_hooks(once).value();
     json::value left = parsed(out);
     json::value wanted = parsed(before);
-    if (wanted.at("hooks").is_object() && wanted.at("hooks").as_object().empty()) wanted.as_object().erase("hooks");
+    // An empty list of hooks is what ours leave behind, so it goes with them.
+    const json::value* hooks = wanted.as_object().if_contains("hooks");
+    if (hooks != nullptr && hooks->as_object().empty()) wanted.as_object().erase("hooks");
     EXPECT_EQ(left, wanted) << out;
     EXPECT_EQ(without_hooks(out).value(), out);
   }
