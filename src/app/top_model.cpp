@@ -133,7 +133,7 @@ Result<TopRow> read_top_row(std::string_view task_json) {
 void TopModel::replace(std::vector<TopRow> rows) {
   rows_.clear();
   for (TopRow& row : rows) rows_.insert_or_assign(row.id, std::move(row));
-  arrange();
+  stale_ = true;
 }
 
 void TopModel::put(TopRow row) {
@@ -146,11 +146,12 @@ void TopModel::put(TopRow row) {
     }
     if (oldest != rows_.end()) rows_.erase(oldest);
   }
-  arrange();
+  stale_ = true;
 }
 
 bool TopModel::is_wanted(const TopRow& row) const {
   if (!shows_ended_ && row.ended()) return false;
+  if (filter_.empty()) return true;
   std::string all = row.id + " " + row.title + " " + row.agent + " " + row.model + " " + row.state;
   if (row.needs_you()) all += " needs you";
   std::string_view rest = filter_;
@@ -162,7 +163,14 @@ bool TopModel::is_wanted(const TopRow& row) const {
   return true;
 }
 
-void TopModel::arrange() {
+const std::vector<const TopRow*>& TopModel::shown() const {
+  arrange();
+  return shown_;
+}
+
+void TopModel::arrange() const {
+  if (!stale_) return;
+  stale_ = false;
   shown_.clear();
   for (const auto& [id, row] : rows_) {
     if (is_wanted(row)) shown_.push_back(&row);
@@ -170,20 +178,16 @@ void TopModel::arrange() {
   std::ranges::sort(shown_, [this](const TopRow* a, const TopRow* b) { return comes_before(*a, *b, sort_); });
   // The chosen task is followed wherever it goes; when it is gone, whoever has its place is chosen.
   if (shown_.empty()) return;
-  if (auto place = chosen_place(); place && shown_[*place]->id == chosen_) {
-    place_ = *place;
-  } else {
-    place_ = std::min(place_, shown_.size() - 1);
-    chosen_ = shown_[place_]->id;
-  }
+  auto place = std::ranges::find_if(shown_, [this](const TopRow* row) { return row->id == chosen_; });
+  place_ =
+      place != shown_.end() ? static_cast<std::size_t>(place - shown_.begin()) : std::min(place_, shown_.size() - 1);
+  chosen_ = shown_[place_]->id;
 }
 
 std::optional<std::size_t> TopModel::chosen_place() const {
+  arrange();
   if (shown_.empty()) return std::nullopt;
-  for (std::size_t i = 0; i < shown_.size(); ++i) {
-    if (shown_[i]->id == chosen_) return i;
-  }
-  return std::min(place_, shown_.size() - 1);
+  return place_;
 }
 
 const TopRow* TopModel::chosen() const {
@@ -193,7 +197,7 @@ const TopRow* TopModel::chosen() const {
 
 void TopModel::choose(std::string_view id) {
   chosen_ = id;
-  arrange();
+  stale_ = true;
 }
 
 void TopModel::move(std::int64_t by) {
@@ -216,12 +220,12 @@ std::size_t TopModel::scroll(std::size_t height) {
 
 void TopModel::set_filter(std::string text) {
   filter_ = std::move(text);
-  arrange();
+  stale_ = true;
 }
 
 void TopModel::next_sort() {
   sort_ = static_cast<TopSort>((static_cast<std::size_t>(sort_) + 1) % kSorts.size());
-  arrange();
+  stale_ = true;
 }
 
 std::string_view TopModel::sort_name() const {
@@ -230,7 +234,7 @@ std::string_view TopModel::sort_name() const {
 
 void TopModel::toggle_ended() {
   shows_ended_ = !shows_ended_;
-  arrange();
+  stale_ = true;
 }
 
 const TopRow* TopModel::find(const std::string& id) const {

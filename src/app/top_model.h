@@ -55,7 +55,7 @@ class TopModel {
   void toggle_ended();
   bool shows_ended() const { return shows_ended_; }
 
-  const std::vector<const TopRow*>& shown() const { return shown_; }
+  const std::vector<const TopRow*>& shown() const;
   std::optional<std::size_t> chosen_place() const;  // in shown(); nullopt: nothing is shown
   const TopRow* chosen() const;
   void choose(std::string_view id);
@@ -67,15 +67,17 @@ class TopModel {
   TopTotals totals() const;
 
  private:
-  void arrange();
+  // Done when somebody looks: many rows may have changed since.
+  void arrange() const;
   bool is_wanted(const TopRow& row) const;
 
   std::map<std::string, TopRow> rows_;
-  std::vector<const TopRow*> shown_;
+  mutable std::vector<const TopRow*> shown_;
   std::string filter_;
-  std::string chosen_;     // id
-  std::size_t place_ = 0;  // where the chosen one was last
-  std::size_t first_ = 0;  // of the window
+  mutable std::string chosen_;     // id
+  mutable std::size_t place_ = 0;  // where the chosen one was last
+  std::size_t first_ = 0;          // of the window
+  mutable bool stale_ = false;     // shown_ is not what it should be
   TopSort sort_ = TopSort::needs;
   bool shows_ended_ = true;
 };
