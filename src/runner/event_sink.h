@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "client/api_client.h"
+#include "client/live_client.h"
 
 namespace shepherd {
 
@@ -21,7 +22,8 @@ class EventSink {
   virtual Result<void> post_deltas(const std::string& task, std::string_view json) = 0;
 };
 
-// The server's internal port.
-Result<std::unique_ptr<EventSink>> make_server_sink(Destination destination, net::ClientTls tls = {});
+// The server's internal port. Where that is, is asked again after a call that did not reach it: a server that was
+// started anew, or another process that took over, may have another address.
+std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls = {});
 
 }  // namespace shepherd

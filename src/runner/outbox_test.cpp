@@ -48,9 +48,7 @@ class OutboxTest : public ApiFixture {
   }
 
   std::unique_ptr<EventSink> server_sink() {
-    auto sink = make_server_sink(destination_);
-    EXPECT_TRUE(sink) << sink.error().message;
-    return std::move(*sink);
+    return make_server_sink([this]() -> Result<Destination> { return destination_; });
   }
   void open(EventSink& sink) {
     auto outbox = Outbox::create({directory_, "t", destination_.internal_url}, sink, clock_, random_);
