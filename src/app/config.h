@@ -22,6 +22,7 @@
 #include "model/condense.h"
 #include "model/redact.h"
 #include "runner/run_limits.h"
+#include "steering/steering_config.h"
 
 namespace shepherd {
 
@@ -54,6 +55,7 @@ struct Config {
   RedactOptions redact;
   CondenseRules condense;
   bool keep_detail = true;
+  SteeringConfig steering;  // the keys under `callbacks`, and those of `runners` that are the server's
   // For whoever runs the agents: this program's runs and runners.
   std::string claude_program;  // empty: "claude", as PATH finds it
   std::string claude_output_format = "stream-json";
