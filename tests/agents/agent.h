@@ -109,7 +109,8 @@ class Agent {
   pid_t running_ = 0;  // the command of a tool
 };
 
-// Appends the caller's process id to the file that SCRIPTED_AGENT_PIDS names, so that a test can look for survivors.
+// Appends the caller's process id and its task's id to the file that SCRIPTED_AGENT_PIDS names, so that a test can look
+// for survivors.
 void record_pid();
 
 }  // namespace scripted
