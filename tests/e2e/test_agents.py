@@ -193,6 +193,27 @@ def test_bad_input_ends_it(stage):
         assert agent.process.wait(10) == 1
 
 
+@needs_claude
+@pytest.mark.parametrize("arguments,format_name", [
+    (["--output-format", "stream-json", "--verbose"], "stream-json-one-way"),
+    (["--output-format", "json", "--verbose"], "json"), (["--output-format", "json"], "json"), ([], "text")])
+def test_the_other_formats_of_the_real_program(arguments, format_name, tmp_path):
+    """What Shepherd falls back to still gives a useful log, and the totals that the format has."""
+    model = ModelAPI([Reply(tool("Bash", command="echo here")), Reply(text("Done."))]).start()
+    printed = subprocess.run([CLAUDE, "-p", "look", "--allowedTools", "Bash", *arguments], capture_output=True, text=True,
+                             timeout=60, cwd=tmp_path, env=claude_environment(tmp_path, model.url))
+    model.stop()
+    assert printed.returncode == 0, printed.stderr
+    done = subprocess.run([BINARY, "translate", "--agent", "claude", "--format", format_name, "--status"],
+                          input=printed.stdout, capture_output=True, text=True, timeout=60, env=environment(tmp_path))
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event for event in events if event["type"] == "log"] == []
+    assert events[-1]["data"]["state"] == "completed"
+    assert "Done." in [event["summary"] for event in events]
+    if format_name != "text":
+        assert [event["data"]["costUSD"] > 0 for event in events if event["type"] == "usage"] == [True]
+
+
 def test_versions_look_alike():
     said = subprocess.run([SCRIPTED, "--version"], capture_output=True, text=True, timeout=10).stdout
     assert said == "2.1.325 (Claude Code)\n"
