@@ -22,6 +22,7 @@
 #include "client/find_server.h"
 #include "model/condense.h"
 #include "model/redact.h"
+#include "steering/steering_config.h"
 
 namespace shepherd {
 
@@ -54,6 +55,7 @@ struct Config {
   RedactOptions redact;
   CondenseRules condense;
   bool keep_detail = true;
+  SteeringConfig steering;  // the keys under `runners` and `callbacks`
   // Settings of other programs' files that belong to whoever runs the agent; kept, shown, not used by the server.
   std::string claude_output_format = "stream-json";
   bool observability_enabled = true;

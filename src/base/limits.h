@@ -189,6 +189,22 @@ inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare
 inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
 inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;  // a thread keeps a JSON parser for bodies up to this size
 
+// --- steering ---
+inline constexpr std::size_t kMaxTaskCommands = 64;    // newest commands in a task's state; as many may be open
+inline constexpr std::size_t kMaxTaskApprovals = 64;   // open ones in a task's state; an agent asks a few at a time
+inline constexpr std::size_t kMaxCommandIdBytes = 56;  // "command:" and the id are the event's id
+inline constexpr std::size_t kMaxCapabilitiesBytes = 4 * kKiB;  // a dozen short names
+inline constexpr std::size_t kMaxRunnerIdBytes = 128;
+inline constexpr std::size_t kMaxCommandArguments = 1'000;  // argv of a task that is a command line
+inline constexpr std::size_t kMaxClaimAgents = 64;          // dialects one runner speaks
+inline constexpr std::size_t kMaxParkedClaims = 10'000;     // claims that wait for a task at the same time
+inline constexpr std::int64_t kMaxClaimWaitSeconds = 30;    // below what proxies give an idle request
+inline constexpr std::int64_t kLeaseSeconds = 30;           // a runner that says nothing for this long is lost
+inline constexpr std::int64_t kMaxLeaseSeconds = 3'600;
+inline constexpr std::uint64_t kMaxSilentClaims = 3;      // runners that take a task and are never heard of again
+inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // for the runner to end a task that ran out of time itself
+inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // what a restart reads again, at most
+
 // --- commands and drivers ---
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
 inline constexpr std::int64_t kCommandExpirySeconds = 60;  // a command nobody took by then is expired, unless it says
