@@ -85,6 +85,8 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   const Config& config = loaded->config;
   // Threads that come and go between connections would otherwise each keep an arena of freed memory.
   mallopt(M_ARENA_MAX, kMallocArenas);
+  mallopt(M_MMAP_THRESHOLD, kMallocKeepBytes);
+  mallopt(M_TRIM_THRESHOLD, kMallocKeepBytes);
   start_log(config.log_level);
   if (loaded->sources.at("grpc.listen") != "default") {
     log_warn("grpc.listen ({}) has no effect: this version serves no gRPC", config.grpc_listen);

@@ -94,9 +94,8 @@ inline constexpr std::size_t kPendingDeltas = 256;  // per task; the oldest is d
 // --- writing ---
 inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
 inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
-inline constexpr std::chrono::nanoseconds kShortSlice{100'000};  // of the writer, so that it need not wait for a core
-inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;         // one group commit takes at most this much
-inline constexpr std::size_t kMaxRunEvents = 1'024;              // events in one stored row
+inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
+inline constexpr std::size_t kMaxRunEvents = 1'024;       // events in one stored row
 inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
 inline constexpr std::size_t kHeadCacheTasks = 10'000;  // task heads the writer keeps in memory
 inline constexpr std::size_t kProjectEvery = 20'000;    // events between flushes of unchanged-state projections
@@ -168,6 +167,8 @@ inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
 inline constexpr std::size_t kMaxIoThreads = 4;  // by default; more cores serve better as ingest
 inline constexpr std::size_t kLanes = 2;         // blocking store reads in parallel
 inline constexpr int kMallocArenas = 4;          // each keeps freed memory to itself
+inline constexpr int kMallocKeepBytes =
+    2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
 
 // --- HTTP API ---
 inline constexpr std::size_t kTaskPage = 100;  // default list of tasks
