@@ -34,6 +34,7 @@ build: packages build/release/build.ninja ## Builds the release program: build/b
 # Everything is built before the tests start, so that no test competes with a compiler.
 test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks
 	@tools/make-venv
+	@tools/install-agent
 	@cmake --build --preset dev --parallel $(JOBS)
 	@cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 	@cmake --build --preset asan-ubsan --parallel $(JOBS) --target sanitized_tests fuzz_targets
