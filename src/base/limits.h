@@ -221,4 +221,20 @@ inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines t
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
 
+// --- terminal, hooks and imports ---
+inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
+inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
+inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
+inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;           // one hook call of an agent; a larger one is cut down
+inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls that wait are sent in bodies of this size
+inline constexpr std::size_t kMaxHookBatch = 500;                // and this many of them, one commit
+inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
+inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background
+inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which is resumed again and again
+inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;      // an agent's settings file that hooks are added to
+inline constexpr std::size_t kMaxSidechains = 10'000;           // files of sub-agents beside one transcript
+inline constexpr std::size_t kTopTasks = 2'000;                 // rows that `top` keeps
+inline constexpr std::size_t kTopLogLines = 1'000;              // newest events of the log it shows
+inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // elapsed times move on
+
 }  // namespace shepherd
