@@ -18,6 +18,7 @@
 #include "model/condense.h"
 #include "model/redact.h"
 #include "net/http.h"
+#include "steering/steering.h"
 #include "store/search_index.h"
 
 namespace shepherd {
@@ -42,6 +43,7 @@ struct ApiConfig {
 // Everything the API is made of. All of it must outlive the Api. `random` is used from any thread.
 struct ApiParts {
   Journal& journal;
+  Steering& steering;
   SearchIndex* search = nullptr;  // nullptr: no search
   Indexer* indexer = nullptr;     // nullptr: nothing to forget when a task is deleted
   Access& access;

@@ -58,20 +58,26 @@ class ApiFixture : public testing::Test {
   void TearDown() override { stop(); }
 
   void start() {
-    ApiParts parts{journal_, search_, indexer_,  *access_,  audit_, metrics_,
-                   clock_,   random_, redactor_, condense_, lanes_, config_};
+    SteeringParts steering{journal_, &io_.executor(0), lanes_, clock_, random_, metrics_, &redactor_};
+    auto opened = Steering::open(steering, steering_config_);
+    ASSERT_TRUE(opened) << opened.error().message;
+    steering_ = std::move(*opened);
+    ApiParts parts{journal_, *steering_, search_,   indexer_,  *access_, audit_, metrics_,
+                   clock_,   random_,    redactor_, condense_, lanes_,   config_};
     api_ = std::make_unique<Api>(std::move(parts));
     public_ = listen("public", api_->public_handler());
     internal_ = listen("internal", api_->internal_handler());
   }
 
   void stop() {
+    if (steering_ != nullptr) steering_->stop();
     for (auto* server : {&public_, &internal_}) {
       if (*server != nullptr) (*server)->shutdown(5000);
     }
     public_.reset();
     internal_.reset();
     api_.reset();
+    steering_.reset();
   }
 
   void restart_with(ApiConfig config) {
@@ -194,8 +200,10 @@ class ApiFixture : public testing::Test {
   SearchIndex* search_ = nullptr;
   Indexer* indexer_ = nullptr;
   ApiConfig config_;
+  SteeringConfig steering_config_;
   std::string admin_;
   net::IoThreads io_{2};
+  std::unique_ptr<Steering> steering_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<net::HttpServer> public_, internal_;
 };

@@ -29,6 +29,7 @@ class Call {
   const std::string& id() const { return id_; }
   const std::string& second() const { return second_; }
   const std::shared_ptr<const Principal>& principal() const { return pass_.principal; }
+  bool on_internal() const { return pass_.listener == kOnInternal; }
   CredentialKind credential() const { return pass_.credential; }
   ConnectionState* connection() const { return connection_state(request_); }
 

@@ -70,6 +70,22 @@ std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   return connection->trail;
 }
 
+// A post keeps its task's lease. A runner that names its lease is told when it no longer has it.
+Result<void> keep_lease(const Call& call) {
+  Leases& leases = call.parts().steering.leases();
+  std::string_view header = call.request().header("shepherd-lease");
+  if (header.empty()) {
+    leases.touch(call.id());
+    return {};
+  }
+  std::uint64_t epoch = 0;
+  auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), epoch);
+  if (error != std::errc() || end != header.data() + header.size()) {
+    return fail(ErrorCode::invalid_argument, "bad_lease", "Shepherd-Lease must be the lease's epoch, a whole number.");
+  }
+  return leases.renew(call.id(), epoch);
+}
+
 void append_events(Call call, std::shared_ptr<ProducerTrail> trail) {
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
@@ -121,6 +137,7 @@ void answer_ended(Call call, State wanted, Error error) {
 }  // namespace
 
 void post_events(Call call) {
+  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
   auto trail = trail_of(call);
   if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), std::move(trail));
   Call::on_lane(std::move(call),
@@ -128,6 +145,7 @@ void post_events(Call call) {
 }
 
 void post_status(Call call) {
+  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
   auto batch = decode_status_update(call.request().body, intake_of(parts, now_ms));
@@ -150,6 +168,7 @@ void post_status(Call call) {
 }
 
 void post_deltas(Call call) {
+  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());

@@ -109,6 +109,7 @@ void open_task_stream(Call call, StreamRequest request, Resume resume) {
   options.types = std::move(request.types);
   options.deltas = request.deltas;
   StreamTrail trail = trail_of(call, options.task, options.after);
+  trail.takes_commands = call.on_internal() && (options.types.known & mask_of(EventType::command)) != 0;
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_task_frames();

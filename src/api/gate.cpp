@@ -53,7 +53,11 @@ ConnectionState* connection_state(const net::Request& request) {
 }
 
 Gate::Gate(Core& core, unsigned listener, const ListenerConfig& config)
-    : core_(core), config_(config), router_(listener), other_listener_(listener == kOnPublic ? "internal" : "public") {
+    : core_(core),
+      config_(config),
+      listener_(listener),
+      router_(listener),
+      other_listener_(listener == kOnPublic ? "internal" : "public") {
   if (config.auth) return;
   auto everybody = std::make_shared<Principal>();
   everybody->person = "anonymous";
@@ -89,7 +93,7 @@ std::expected<Pass, Refusal> Gate::check(const net::Request& request) {
   if (mutation || request.is_websocket) {
     if (auto good = check_origin(request, config_, OriginRule::if_sent); !good) return refuse(good.error(), &route);
   }
-  Pass pass{&route, found.parts, nullptr, CredentialKind::none};
+  Pass pass{&route, found.parts, nullptr, CredentialKind::none, listener_};
   bool needs_nobody = route.need == Need::open || (route.need == Need::metrics && core_.parts.config.metrics_open);
   if (!needs_nobody) {
     auto identity = identify(request, route);

@@ -22,6 +22,7 @@ struct Pass {
   PathParts parts;
   std::shared_ptr<const Principal> principal;  // nullptr on open routes
   CredentialKind credential = CredentialKind::none;
+  unsigned listener = kOnPublic;  // where it came in
 };
 
 struct Refusal {
@@ -62,6 +63,7 @@ class Gate {
 
   Core& core_;
   const ListenerConfig& config_;
+  const unsigned listener_;
   Router router_;
   std::string other_listener_;
   std::shared_ptr<const Principal> anonymous_;  // everybody, where the listener has no authentication

@@ -18,6 +18,14 @@ void post_events(Call call);
 void post_status(Call call);
 void post_deltas(Call call);
 
+// command_routes.cpp
+void post_command(Call call);
+
+// runner_routes.cpp
+void claim_task(Call call);
+void renew_lease(Call call);
+void get_task_data(Call call);
+
 // hook_routes.cpp
 void post_claude_hooks(Call call);
 

@@ -31,6 +31,7 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   connection_ = &connection;
   executor_ = &connection.executor();
   core_.live.add(*this);
+  if (trail_->takes_commands) core_.parts.steering.command_feeds().opened(trail_->task);
   // Only now would a revocation find this stream, so one that came since the gate is looked for here.
   access_revision_ = core_.parts.access.revision();
   if (!core_.parts.access.still_valid(principal())) return end(kCloseRevoked, "token revoked");
@@ -120,6 +121,7 @@ void LiveStream::end(std::uint16_t code, std::string_view reason) {
 
 void LiveStream::on_close(net::CloseCause cause) {
   core_.live.remove(*this);
+  if (trail_->takes_commands) core_.parts.steering.command_feeds().closed(trail_->task);
   connection_ = nullptr;
   ended_ = true;
   on_stop();

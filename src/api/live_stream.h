@@ -22,6 +22,7 @@ struct StreamTrail {
   int status = 0;
   std::int64_t begun_wall_ms = 0, begun_steady_ms = 0;
   std::uint64_t after = 0;
+  bool takes_commands = false;  // a runner's: it waits for commands to this task
 };
 
 // Owned by its connection. Small: ten thousand of them wait at the same time.

@@ -40,8 +40,20 @@ class LiveStreamTest : public testing::Test {
   LiveStreamTest() {
     auto opened = Access::open(journal_, clock_, random_);
     access_ = std::move(*opened);
-    core_ = std::make_unique<Core>(ApiParts{
-        journal_, nullptr, nullptr, *access_, audit_, metrics_, clock_, random_, redactor_, condense_, lanes_, {}});
+    steering_ = std::move(*Steering::open({journal_, nullptr, lanes_, clock_, random_, metrics_, nullptr}, {}));
+    core_ = std::make_unique<Core>(ApiParts{journal_,
+                                            *steering_,
+                                            nullptr,
+                                            nullptr,
+                                            *access_,
+                                            audit_,
+                                            metrics_,
+                                            clock_,
+                                            random_,
+                                            redactor_,
+                                            condense_,
+                                            lanes_,
+                                            {}});
     TaskSpec spec;
     spec.id = "t1";
     journal_.create_task(spec, "", [](Result<Created>) {});
@@ -108,6 +120,7 @@ class LiveStreamTest : public testing::Test {
   Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
   Redactor redactor_ = std::move(*Redactor::create({}));
   CondenseRules condense_;
+  std::unique_ptr<Steering> steering_;
   AuditInMemory audit_;
   std::unique_ptr<Access> access_;
   std::shared_ptr<const Principal> principal_ = std::make_shared<Principal>();

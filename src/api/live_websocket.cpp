@@ -8,6 +8,7 @@
 #include "api/status_map.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "model/command.h"
 #include "model/wire_json.h"
 #include "net/websocket_frame.h"
 
@@ -74,6 +75,7 @@ void LiveWebSocket::on_message(std::string_view text) {
   const json::object& message = value.get_object();
   std::string_view type = text_member(message, "type");
   std::string_view id = text_member(message, "id");
+  if (command_kind(type)) return command(message, text, id);
   if (type != "subscribe" && type != "unsubscribe") {
     return refuse({ErrorCode::invalid_argument, "unsupported", "This server does not take this type of message.", {}},
                   id);
@@ -90,6 +92,38 @@ void LiveWebSocket::on_message(std::string_view text) {
   }
   data += "]}";
   answer("subscribed", data, id);
+}
+
+void LiveWebSocket::command(const json::object& message, std::string_view text, std::string_view id) {
+  std::string task(text_member(message, "taskID"));
+  if (task.empty()) task = this->task();
+  if (task.empty()) return refuse(bad_message("Say which task this is for: `taskID` is missing."), id);
+  if (!principal().may(Right::command, task)) {
+    return refuse({ErrorCode::permission_denied,
+                   "forbidden",
+                   "A token of scope " + std::string(name(principal().scope)) + " may not command tasks.",
+                   {}},
+                  id);
+  }
+  auto command = decode_command(text);
+  if (!command) return refuse(command.error(), id);
+  command->by = principal().person;
+  // The answer comes from the writer's thread, when this stream may be gone.
+  std::weak_ptr<LiveStream> stream = weak_from_this();
+  auto on_stream = [stream, &home = executor()](auto act) {
+    home.post([stream, act = std::move(act)] {
+      if (auto self = stream.lock()) act(static_cast<LiveWebSocket&>(*self));
+    });
+  };
+  core().parts.steering.commands().submit(
+      task, std::move(*command), [on_stream, task, id = std::string(id)](Result<Submitted> submitted) {
+        if (!submitted) {
+          return on_stream([id, error = submitted.error()](LiveWebSocket& self) { self.refuse(error, id); });
+        }
+        on_stream([task, id = submitted->id, data = encode_submitted(task, *submitted)](LiveWebSocket& self) {
+          self.answer("command_accepted", data, id, task);
+        });
+      });
 }
 
 Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) {
@@ -124,13 +158,17 @@ Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) 
   return {};
 }
 
-void LiveWebSocket::answer(std::string_view type, std::string_view data, std::string_view id) {
+void LiveWebSocket::answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task) {
   std::string payload = R"({"type":")";
   payload += type;
   payload += '"';
   if (!id.empty()) {
     payload += R"(,"id":)";
     append_json_string(payload, id);
+  }
+  if (!task.empty()) {
+    payload += R"(,"taskID":)";
+    append_json_string(payload, task);
   }
   payload += R"(,"data":)";
   payload += data;

@@ -1,7 +1,12 @@
 // A live WebSocket. On a stream of many logs the client may change which ones it hears:
 //   {"type":"subscribe","tasks":["a","b"]}    adds them; without tasks: all that the caller may see
 //   {"type":"unsubscribe","tasks":["a"]}      leaves them
-// Both are answered by {"type":"subscribed","data":{"tasks":[…]}}, everything else by {"type":"error","data":{…}}.
+// Both are answered by {"type":"subscribed","data":{"tasks":[…]}}. An operator may also command a task:
+//   {"type":"steer","id":"c1","taskID":"a","data":{"content":"…"}}    any kind; taskID may be left out on a task's
+//   stream
+// answered by {"type":"command_accepted","id","taskID","data":{…}}. Everything else, and what is refused, is answered
+// by
+// {"type":"error","data":{…}}, with the message's id.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -37,8 +42,9 @@ class LiveWebSocket final : public LiveStream {
   void on_start() override;
   void on_stop() override;
   void on_second(std::int64_t steady_ms) override;
+  void command(const boost::json::object& message, std::string_view text, std::string_view id);
   Result<void> change(const boost::json::object& message, bool subscribe);
-  void answer(std::string_view type, std::string_view data, std::string_view id);
+  void answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task = {});
   void refuse(const Error& error, std::string_view id);
 
   std::unique_ptr<Selection> selection_;  // nullptr: the log of one task

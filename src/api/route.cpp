@@ -18,6 +18,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/tasks/{id}/events/{sequence}/detail", kOnBoth, Need::view, kNone, 0, false, get_event_detail},
     {"POST", "/api/v1/tasks/{id}/status", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_status},
     {"POST", "/api/v1/tasks/{id}/deltas", kOnInternal, Need::produce, kJson, kMaxTaskBodyBytes, false, post_deltas},
+    {"POST", "/api/v1/claims", kOnInternal, Need::anyone, kJson, kMaxSmallBodyBytes, false, claim_task},
+    {"PUT", "/api/v1/tasks/{id}/lease", kOnInternal, Need::produce, kJson, kMaxSmallBodyBytes, false, renew_lease},
+    {"GET", "/api/v1/tasks/{id}/data", kOnInternal, Need::produce, kNone, 0, false, get_task_data},
     {"POST", "/api/v1/hooks/claude", kOnInternal, Need::produce, kJson, kMaxBodyBytes, false, post_claude_hooks},
     {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
 
@@ -26,6 +29,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/tasks/{id}", kOnPublic, Need::view, kNone, 0, false, get_task},
     {"PATCH", "/api/v1/tasks/{id}", kOnPublic, Need::command, kJson, kMaxSmallBodyBytes, false, patch_task},
     {"DELETE", "/api/v1/tasks/{id}", kOnPublic, Need::administer, kNone, 0, false, delete_task},
+    {"POST", "/api/v1/tasks/{id}/commands", kOnPublic, Need::command, kJson, kMaxTaskBodyBytes, false, post_command},
     {"GET", "/api/v1/search", kOnPublic, Need::view, kNone, 0, false, search},
 
     {"POST", "/api/v1/tokens", kOnPublic, Need::administer, kJson, kMaxSmallBodyBytes, false, create_token},

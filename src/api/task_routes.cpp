@@ -70,7 +70,10 @@ void create_task(Call call) {
   parts.journal.create_task(
       std::move(*spec), std::move(key), [call = std::move(call)](Result<Created> created) mutable {
         if (!created) return call.fail(created.error());
-        if (!created->existed) call.core().updates.touch(created->task.spec.id);
+        if (!created->existed) {
+          call.core().updates.touch(created->task.spec.id);
+          call.parts().steering.created(created->task);
+        }
         net::Response response = json_response(created->existed ? 200 : 201, task_json(created->task));
         response.headers.emplace_back("Location", "/api/v1/tasks/" + created->task.spec.id);
         call.send(std::move(response));
@@ -136,6 +139,7 @@ void delete_task(Call call) {
     std::string id = on_lane.id();
     parts.journal.delete_task(std::move(id), [call = std::move(on_lane)](Result<void> deleted) mutable {
       if (!deleted) return call.fail(deleted.error());
+      call.parts().steering.deleted(call.id());
       call.core().live.cut_task(call.id(), kCloseTaskDeleted, "task deleted");
       net::Response response;
       response.status = 204;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "app/data_lock.h"
 #include "app/doctor.h"
 #include "app/terminal_text.h"
+#include "base/clock.h"
+#include "runner/deliver_spool.h"
 
 namespace shepherd {
 namespace {
@@ -44,6 +47,33 @@ void print(Context& context, const Finding& finding, bool as_json) {
   context.out.flush();
 }
 
+// What runs left behind when their server was away.
+std::vector<Finding> deliver_spools(const std::string& data, const std::optional<Destination>& server) {
+  std::vector<Finding> findings;
+  SystemClock clock;
+  for (const PendingSpool& spool : Spool::pending(data + "/spool")) {
+    std::string what = fmt::format("{} events of {} in {}", spool.events, spool.identity.task, spool.path);
+    if (spool.in_use) {
+      findings.push_back({Finding::Level::ok, "spool", what + " are being delivered by a run", ""});
+      continue;
+    }
+    if (!server) {
+      findings.push_back({Finding::Level::warn, "spool", what + " wait for a server",
+                          "start \"shepherd serve\", then run \"shepherd doctor\" again"});
+      continue;
+    }
+    Result<Delivered> done = deliver_spool(spool.path, [&]() -> Result<Destination> { return *server; }, {}, clock);
+    if (done && done->left == 0) {
+      findings.push_back({Finding::Level::ok, "spool", what + " were delivered", ""});
+    } else {
+      std::string why = done ? done->trouble : done.error().message;
+      findings.push_back({Finding::Level::warn, "spool", what + " could not be delivered: " + why,
+                          "remove the file when its task is gone for good"});
+    }
+  }
+  return findings;
+}
+
 Result<ExitCode> examine(Context& context, const Options& options) {
   Result<ConfigInputs> inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
@@ -67,11 +97,13 @@ Result<ExitCode> examine(Context& context, const Options& options) {
         destination ? ApiClient::create(*destination) : Result<ApiClient>(fail(destination.error()));
     if (client) {
       report(examine_server(*client));
+      report(deliver_spools(config.data, *destination));
     } else {
       report({{Finding::Level::warn, "server", client.error().message, ""}});
     }
   } else {
     report(examine_ports(config));
+    report(deliver_spools(config.data, std::nullopt));
   }
   report(examine_database(config.data));
   return failed ? ExitCode::failed : ExitCode::ok;
@@ -87,7 +119,8 @@ void add_doctor_command(CLI::App& app, Context& context) {
   command->footer(
       "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, the search "
       "index,\n"
-      "and reads every page and every log of the database. Exit code 1 when something is broken; warnings do not "
+      "reads every page and every log of the database, and delivers what runs left behind when their server was away.\n"
+      "Exit code 1 when something is broken; warnings do not "
       "count.\n\n"
       "Example:\n  shepherd doctor --data /srv/shepherd");
   command->callback(

@@ -3,14 +3,13 @@
 #include <malloc.h>
 
 #include <boost/json.hpp>
-#include <chrono>
-#include <csignal>
-#include <ctime>
 #include <memory>
 #include <string>
 
+#include "app/agent_pool.h"
 #include "app/commands.h"
 #include "app/config_flags.h"
+#include "app/end_signals.h"
 #include "app/server.h"
 #include "app/service_notify.h"
 #include "app/version.h"
@@ -26,27 +25,6 @@ namespace json = boost::json;
 struct Options {
   ConfigFlags flags;
   bool json = false;
-};
-
-// The signals that end the server. They are blocked in every thread and collected by one, so that stopping is ordinary
-// code and not a handler.
-class EndSignals {
- public:
-  EndSignals() {
-    sigemptyset(&set_);
-    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  }
-  // True when one came within the time.
-  bool wait(std::chrono::milliseconds time) const {
-    timespec timeout{time.count() / 1'000, (time.count() % 1'000) * 1'000'000};
-    return sigtimedwait(&set_, nullptr, &timeout) > 0;
-  }
-  // A second one ends the process at once; nothing that was acknowledged is lost by that.
-  void unblock() const { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
-
- private:
-  sigset_t set_;
 };
 
 void say_ready_json(Context& context, const Server& server) {
@@ -85,6 +63,8 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   const Config& config = loaded->config;
   // Threads that come and go between connections would otherwise each keep an arena of freed memory.
   mallopt(M_ARENA_MAX, kMallocArenas);
+  mallopt(M_MMAP_THRESHOLD, kMallocKeepBytes);
+  mallopt(M_TRIM_THRESHOLD, kMallocKeepBytes);
   start_log(config.log_level);
   if (loaded->sources.at("grpc.listen") != "default") {
     log_warn("grpc.listen ({}) has no effect: this version serves no gRPC", config.grpc_listen);
@@ -104,8 +84,16 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   service.send("READY=1");
 
   SystemClock clock;
+  // They are clients like any other, so they come after the server and go before it.
+  std::unique_ptr<RunnerPool> runners;
+  if (config.runners > 0) {
+    auto locate = [&] { return find_server({"", "", config.data}, [](const char*) { return std::string(); }); };
+    net::ClientTls tls{"", true};  // our own certificate, on our own machine
+    runners = std::make_unique<RunnerPool>(pool_options(config, static_cast<std::size_t>(config.runners)), locate, tls,
+                                           clock);
+  }
   std::int64_t alive_ms = clock.steady_ms();
-  while (!signals.wait(kServerTick)) {
+  while (signals.wait(kServerTick) == 0) {
     (*server)->tick();
     auto interval = service.watchdog_interval();
     if (interval && clock.steady_ms() - alive_ms >= interval->count()) {
@@ -113,10 +101,11 @@ Result<ExitCode> serve(Context& context, const Options& options) {
       service.send("WATCHDOG=1");
     }
   }
-  signals.unblock();
+  signals.unblock();  // a second one ends the process at once; nothing that was acknowledged is lost by that
   service.send("STOPPING=1");
   if (!options.json) context.err.line("Stopping; a second Ctrl-C ends it at once.");
   context.err.flush();
+  runners.reset();
   server->reset();
   return ExitCode::ok;
 }
@@ -138,6 +127,8 @@ void add_serve_command(CLI::App& app, Context& context) {
   flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "The same for the internal address");
   flags.add_key(*command, "--auth", "public.auth", "token, or none: nobody needs a token (loopback only)");
   flags.add_key(*command, "--internal-auth", "internal.auth", "The same for the internal address");
+  flags.add_key(*command, "--runners", "runners.count",
+                "Agents it runs at once in its own process (default 2; 0: none)");
   flags.add_switch(*command, "--insecure-bind", "insecure_bind", "Allow addresses beyond loopback without TLS");
   flags.add_key(*command, "--log-level", "log.level", "debug, info, warn, error or off");
   command->add_flag("--json", options->json, "Print one JSON line when ready, for programs that start it");

@@ -17,11 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
 #include "model/condense.h"
 #include "model/redact.h"
+#include "runner/run_limits.h"
+#include "steering/steering_config.h"
 
 namespace shepherd {
 
@@ -54,8 +55,16 @@ struct Config {
   RedactOptions redact;
   CondenseRules condense;
   bool keep_detail = true;
-  // Settings of other programs' files that belong to whoever runs the agent; kept, shown, not used by the server.
+  SteeringConfig steering;  // the keys under `callbacks`, and those of `runners` that are the server's
+  // For whoever runs the agents: this program's runs and runners.
+  std::string claude_program;  // empty: "claude", as PATH finds it
   std::string claude_output_format = "stream-json";
+  // The waits of the stop ladder: after the agent's own interrupt, SIGINT and SIGTERM.
+  std::int64_t stop_interrupt_ms = kInterruptWait.count();
+  std::int64_t stop_sigint_ms = kSigintWait.count();
+  std::int64_t stop_sigterm_ms = kSigtermWait.count();
+  std::int64_t runners = kRunners;  // of `serve`
+  // A setting of other programs' files; kept and shown.
   bool observability_enabled = true;
   std::int64_t observability_buffer_size = kTailEvents;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/nearest_word.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {
@@ -148,9 +149,21 @@ std::vector<ConfigKey> make_keys() {
       number_key("condense.string", "characters kept of other strings", MEMBER(condense.string_characters), 0,
                  kMaxEventBytes),
       tools_key(),
+      number_key("runners.count", "agents that serve runs at once in its own process", MEMBER(runners), 0, kMaxRunners),
+      number_key("runners.stop.interrupt_ms", "after the agent's own interrupt, before SIGINT; 0: without it",
+                 MEMBER(stop_interrupt_ms), 0, 3'600'000),
+      number_key("runners.stop.sigint_ms", "after SIGINT, before SIGTERM; 0: without it", MEMBER(stop_sigint_ms), 0,
+                 3'600'000),
+      number_key("runners.stop.sigterm_ms", "after SIGTERM, before SIGKILL; 0: without it", MEMBER(stop_sigterm_ms), 0,
+                 3'600'000),
+      number_key("runners.lease_seconds", "a runner that says nothing for this long has lost its task",
+                 MEMBER(steering.lease_seconds), 1, kMaxLeaseSeconds),
+      number_key("runners.timeout_grace_seconds", "for a runner to end a task that ran out of time",
+                 MEMBER(steering.timeout_grace_seconds), 0, kMaxLeaseSeconds),
       boolean_key("detail.keep", "keep full content and raw records beside events", MEMBER(keep_detail)),
-      text_key("claude.output_format", "for whoever runs the agent", MEMBER(claude_output_format),
-               {"stream-json", "json", "text"}),
+      text_key("claude.program", "the agent program; empty: claude, as PATH finds it", MEMBER(claude_program)),
+      text_key("claude.output_format", "how the agent is listened to; only stream-json can be steered",
+               MEMBER(claude_output_format), {"stream-json", "stream-json-one-way", "json", "text"}),
       boolean_key("observability.enabled", "for whoever runs the agent", MEMBER(observability_enabled)),
       number_key("observability.buffer_size", "newest events of a task kept in memory",
                  MEMBER(observability_buffer_size), 1, 1'000'000),

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/command_bench.h"
@@ -14,12 +16,16 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kServerGroup = "Running a server";
+constexpr std::string_view kRunGroup = "Running agents";
 constexpr std::string_view kUseGroup = "Watching and feeding tasks";
 constexpr std::string_view kSteerGroup = "Steering a running agent";
 constexpr std::string_view kCareGroup = "Taking care of it";
 
 std::string start_here() {
   return "Start here:\n"
+         "  shepherd run \"fix the failing test\"               # an agent, here; watch it, type to steer it\n"
+         "  shepherd run -- make test                          # any command\n\n"
+         "Or with a server of its own:\n"
          "  shepherd serve                                     # in one terminal\n"
          "  shepherd tasks create \"Fix the login bug\"          # in another; prints the task's id\n"
          "  shepherd post TASK --type log \"hello\"              # what an agent would report\n"
@@ -80,6 +86,8 @@ void build_command_line(CLI::App& app, Context& context) {
   app.footer(start_here());
 
   add_serve_command(app, context);
+  add_run_command(app, context);
+  add_runner_command(app, context);
   add_tasks_command(app, context);
   add_watch_command(app, context);
   add_top_command(app, context);
@@ -98,6 +106,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_completion_command(app, context);
   add_bench_command(app, context);
 
+  group(app, kRunGroup, {"run", "runner"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
   group(app, kUseGroup, {"tasks", "watch", "top", "replay", "hook", "post", "search", "translate"});
   group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});
@@ -107,8 +116,14 @@ void build_command_line(CLI::App& app, Context& context) {
 int run_program(int argc, const char* const* argv, Context& context) {
   CLI::App app;
   build_command_line(app, context);
+  // What follows -- is another program's command line; our parser must not look at it.
+  int own = argc;
+  if (argc > 1 && std::string_view(argv[1]) == "run") {
+    own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
+    context.after_dashes.assign(argv + std::min(own + 1, argc), argv + argc);
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
   } catch (const CLI::CallForHelp&) {
     context.out.line(app.help());
     return finish(context, ExitCode::ok);

@@ -30,6 +30,7 @@
 #include "hub/hub.h"
 #include "journal/journal.h"
 #include "net/server.h"
+#include "steering/steering.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -112,6 +113,7 @@ struct Server::Parts {
   std::unique_ptr<Access> access;
   std::unique_ptr<Audit> audit;
   std::shared_ptr<const Principal> admin;
+  std::unique_ptr<Steering> steering;
   std::unique_ptr<Api> api;
   std::unique_ptr<net::HttpServer> open;
   std::unique_ptr<net::HttpServer> internal;
@@ -119,6 +121,7 @@ struct Server::Parts {
   std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
   Result<void> open_store();
   Result<void> open_access();
+  Result<void> open_steering();
   Result<void> listen();
   void stop();
 };
@@ -157,10 +160,19 @@ Result<void> Server::Parts::open_access() {
   return {};
 }
 
-Result<void> Server::Parts::listen() {
-  api = std::make_unique<Api>(ApiParts{*journal, search.get(), indexer.get(), *access, *audit, metrics, clock, random,
-                                       *redactor, condense, *lanes, api_config(config)});
+Result<void> Server::Parts::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
+  SteeringParts parts{
+      *journal, &io->executor(0), *lanes, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
+  Result<std::unique_ptr<Steering>> opened = Steering::open(parts, config.steering);
+  if (!opened) return fail(opened.error());
+  steering = *std::move(opened);
+  return {};
+}
+
+Result<void> Server::Parts::listen() {
+  api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), *access, *audit, metrics,
+                                       clock, random, *redactor, condense, *lanes, api_config(config)});
   auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
     net::ListenOptions options;
     options.address = port.listen;
@@ -179,6 +191,7 @@ Result<void> Server::Parts::listen() {
 }
 
 void Server::Parts::stop() {
+  if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
   if (open && internal) {
     std::thread other([this] { internal->shutdown(kDrainDeadline.count()); });
     open->shutdown(kDrainDeadline.count());
@@ -190,7 +203,8 @@ void Server::Parts::stop() {
   if (journal) journal->drain();
   internal.reset();
   open.reset();
-  api.reset();    // waits for calls on their way, so lanes and journal still run
+  api.reset();  // waits for calls on their way, so lanes and journal still run
+  steering.reset();
   lanes.reset();  // joins: from here on nothing reads the store behind our back
   if (io) io->stop();
 }
@@ -215,6 +229,7 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config) {
   Parts& made = *server->parts_;
   if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());
+  if (Result<void> opened = made.open_steering(); !opened) return fail(opened.error());
   if (Result<void> listening = made.listen(); !listening) return fail(listening.error());
   ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms()};
   if (Result<void> written = write_server_record(config.data, record); !written) return fail(written.error());
@@ -248,6 +263,7 @@ std::string Server::login_link() const {
 void Server::tick() {
   parts_->journal->tick();
   parts_->retention->tick();
+  parts_->steering->tick();
 }
 
 }  // namespace shepherd

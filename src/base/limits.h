@@ -94,9 +94,8 @@ inline constexpr std::size_t kPendingDeltas = 256;  // per task; the oldest is d
 // --- writing ---
 inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
 inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
-inline constexpr std::chrono::nanoseconds kShortSlice{100'000};  // of the writer, so that it need not wait for a core
-inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;         // one group commit takes at most this much
-inline constexpr std::size_t kMaxRunEvents = 1'024;              // events in one stored row
+inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
+inline constexpr std::size_t kMaxRunEvents = 1'024;       // events in one stored row
 inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
 inline constexpr std::size_t kHeadCacheTasks = 10'000;  // task heads the writer keeps in memory
 inline constexpr std::size_t kProjectEvery = 20'000;    // events between flushes of unchanged-state projections
@@ -168,6 +167,8 @@ inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
 inline constexpr std::size_t kMaxIoThreads = 4;  // by default; more cores serve better as ingest
 inline constexpr std::size_t kLanes = 2;         // blocking store reads in parallel
 inline constexpr int kMallocArenas = 4;          // each keeps freed memory to itself
+inline constexpr int kMallocKeepBytes =
+    2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
 
 // --- HTTP API ---
 inline constexpr std::size_t kTaskPage = 100;  // default list of tasks
@@ -188,6 +189,22 @@ inline constexpr std::size_t kMinSecretBytes = 6;      // exact secret values be
 inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare a neighbour; more rounds are unheard of
 inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
 inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;  // a thread keeps a JSON parser for bodies up to this size
+
+// --- steering ---
+inline constexpr std::size_t kMaxTaskCommands = 64;    // newest commands in a task's state; as many may be open
+inline constexpr std::size_t kMaxTaskApprovals = 64;   // open ones in a task's state; an agent asks a few at a time
+inline constexpr std::size_t kMaxCommandIdBytes = 56;  // "command:" and the id are the event's id
+inline constexpr std::size_t kMaxCapabilitiesBytes = 4 * kKiB;  // a dozen short names
+inline constexpr std::size_t kMaxRunnerIdBytes = 128;
+inline constexpr std::size_t kMaxCommandArguments = 1'000;  // argv of a task that is a command line
+inline constexpr std::size_t kMaxClaimAgents = 64;          // dialects one runner speaks
+inline constexpr std::size_t kMaxParkedClaims = 10'000;     // claims that wait for a task at the same time
+inline constexpr std::int64_t kMaxClaimWaitSeconds = 30;    // below what proxies give an idle request
+inline constexpr std::int64_t kLeaseSeconds = 30;           // a runner that says nothing for this long is lost
+inline constexpr std::int64_t kMaxLeaseSeconds = 3'600;
+inline constexpr std::uint64_t kMaxSilentClaims = 3;      // runners that take a task and are never heard of again
+inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // for the runner to end a task that ran out of time itself
+inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // what a restart reads again, at most
 
 // --- commands and drivers ---
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input

@@ -40,12 +40,26 @@ bool is_blank(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }
 
+// Words with one space between them.
+bool is_one_line(std::string_view text) {
+  bool after_blank = true;
+  for (char c : text) {
+    bool blank = is_blank(c);
+    if (blank && (after_blank || c != ' ')) return false;
+    after_blank = blank;
+  }
+  return !after_blank || text.empty();
+}
+
 }  // namespace
 
 void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
   EventParts bounded = parts;
-  std::string summary = one_line(parts.summary, kMaxSummaryCharacters);
-  bounded.summary = summary;
+  std::string summary;
+  if (parts.summary.size() > kMaxSummaryCharacters || !is_one_line(parts.summary)) {
+    summary = one_line(parts.summary, kMaxSummaryCharacters);
+    bounded.summary = summary;
+  }
   std::string data;
   if (parts.data.size() > kMaxEventDataBytes) {
     data = capped_detail(parts.data, kMaxEventDataBytes);
@@ -92,6 +106,7 @@ std::string_view event_text(std::string_view text) {
 }
 
 std::string one_line(std::string_view text, std::size_t characters) {
+  if (text.size() <= characters && is_one_line(text)) return std::string(text);
   std::string line;
   bool gap = false;
   std::size_t count = 0;
@@ -117,14 +132,20 @@ std::string one_line(std::string_view text, std::size_t characters) {
 }
 
 Detail& Detail::json(std::string_view name, std::string_view value) {
-  out_.append(out_.empty() ? "{\"" : ",\"").append(name).append("\":").append(value);
+  begin(name, value.size()).append(value);
   return *this;
 }
 
 Detail& Detail::text(std::string_view name, std::string_view value) {
-  std::string quoted;
-  append_json_string(quoted, value);
-  return json(name, quoted);
+  append_json_string(begin(name, value.size()), value);
+  return *this;
+}
+
+// Room for the closing brace too: a record is copied once.
+std::string& Detail::begin(std::string_view name, std::size_t size) {
+  constexpr std::size_t kAround = sizeof R"(,"":""})";
+  out_.reserve(out_.size() + name.size() + size + kAround);
+  return out_.append(out_.empty() ? "{\"" : ",\"").append(name).append("\":");
 }
 
 std::string Detail::take() {
@@ -138,7 +159,11 @@ bool append_output(std::string& out, bool success, std::string_view text) {
   std::string_view kept = first_characters(text, kCondensedResultCharacters);
   JsonObject object(out);
   object.flag("success", success);
-  object.text("summary", kept.size() == text.size() ? std::string(text) : truncated(text, kCondensedResultCharacters));
+  if (kept.size() == text.size()) {
+    object.text("summary", text);
+  } else {
+    object.text("summary", truncated(text, kCondensedResultCharacters));
+  }
   return kept.size() < text.size();
 }
 

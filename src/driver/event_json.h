@@ -50,6 +50,8 @@ class Detail {
   std::string take();  // within kMaxDetailBytes
 
  private:
+  std::string& begin(std::string_view name, std::size_t size);
+
   std::string out_;
 };
 

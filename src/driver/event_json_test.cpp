@@ -37,6 +37,19 @@ TEST(JsonSlices, MembersAreSlicesAndStringsAreText) {
   EXPECT_TRUE(slices.string("nothing").empty());
 }
 
+// It is embedded in events as it is, so it must be JSON where nobody looks, too.
+TEST(JsonSlices, WhatIsNotLookedIntoIsCheckedAllTheSame) {
+  JsonSlices slices;
+  for (const char* value : {R"({"k":"\\ \n \u00e9 \ud83d\ude00"})", R"([1,-2.5e3,true,null,{}])"}) {
+    EXPECT_TRUE(slices.parse(std::string(R"({"x":)") + value + "}", only_message)) << value;
+  }
+  for (const char* value :
+       {R"({"k":"\x"})", R"({"\q":1})", R"({"k":"\u12g4"})", R"({"k":"\ud83d"})", R"({"k":"\ude00"})", R"({"k":01})",
+        R"({"k":tru})", R"({"k" 1})", R"([1 2])", R"({"k":nul})", R"([1,])"}) {
+    EXPECT_FALSE(slices.parse(std::string(R"({"x":)") + value + "}", only_message)) << value;
+  }
+}
+
 TEST(JsonSlices, ArraysCanBeWalked) {
   JsonSlices slices;
   ASSERT_TRUE(slices.parse(R"([{"n":1},{"n":2},[3]])", all));

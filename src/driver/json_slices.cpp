@@ -1,5 +1,8 @@
 #include "driver/json_slices.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/limits.h"
 #include "model/json_scan.h"
 
@@ -12,11 +15,38 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::size_t kMostDepth = kMaxJsonDepth - 4;
 constexpr std::size_t kFirstCapacity = 64 * kKiB;
 
-std::string_view without_trailing_blank(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n')) {
-    text.remove_suffix(1);
+JsonKind kind_of(char first) {
+  switch (first) {
+    case '"':
+      return JsonKind::string;
+    case '{':
+      return JsonKind::object;
+    case '[':
+      return JsonKind::array;
+    case 't':
+    case 'f':
+      return JsonKind::boolean;
+    case 'n':
+      return JsonKind::null;
+    default:
+      return JsonKind::number;
   }
-  return text;
+}
+
+bool is_json(std::string_view line) {
+  simdjson::dom::parser parser;
+  return parser.parse(simdjson::padded_string(line)).error() == simdjson::SUCCESS;
+}
+
+// Most keys have no escapes: they are their own text.
+bool read_key(simdjson::simdjson_result<ondemand::field>& field, std::string_view& key) {
+  ondemand::raw_json_string raw;
+  if (field.key().get(raw) != simdjson::SUCCESS) return false;
+  const char* end = raw.raw();
+  while (*end != '"' && *end != '\\') ++end;
+  if (*end == '\\') return field.unescaped_key().get(key) == simdjson::SUCCESS;
+  key = std::string_view(raw.raw(), static_cast<std::size_t>(end - raw.raw()));
+  return true;
 }
 
 std::optional<unsigned> hex4(std::string_view text) {
@@ -43,6 +73,33 @@ bool is_low(std::optional<unsigned> unit) {
   return unit && *unit >= 0xDC00 && *unit <= 0xDFFF;
 }
 
+std::optional<unsigned> escaped_unit(std::string_view json, std::size_t at) {
+  return json.substr(std::min(at, json.size())).starts_with("\\u") ? hex4(json.substr(at + 2)) : std::nullopt;
+}
+
+constexpr auto kEscapes = [] {
+  std::array<bool, 256> known{};
+  for (char c : {'"', '\\', '/', 'b', 'f', 'n', 'r', 't'}) known[static_cast<unsigned char>(c)] = true;
+  return known;
+}();
+
+// What the quick look at a line's structure leaves open about its strings.
+bool has_good_escapes(std::string_view json) {
+  for (std::size_t at = json.find('\\'); at != std::string_view::npos; at = json.find('\\', at)) {
+    char what = at + 1 < json.size() ? json[at + 1] : '\0';
+    if (what == 'u') {
+      auto unit = escaped_unit(json, at);
+      bool pair = is_high(unit) && is_low(escaped_unit(json, at + 6));
+      if (!unit || (!pair && (is_high(unit) || is_low(unit)))) return false;
+      at += pair ? 12 : 6;
+    } else {
+      if (!kEscapes[static_cast<unsigned char>(what)]) return false;
+      at += 2;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 JsonSlices::JsonSlices() : parser_(std::make_unique<ondemand::parser>()) {
@@ -58,25 +115,23 @@ bool JsonSlices::parse(std::string_view line, Descend descend) {
   if (buffer_.size() < line.size() + simdjson::SIMDJSON_PADDING) {
     buffer_.resize(std::max(kFirstCapacity, line.size() + line.size() / 2) + simdjson::SIMDJSON_PADDING);
   }
-  std::size_t size = 0;
-  // Agents write compact JSON; minifying is a copy that makes sure of it.
-  bool closed = simdjson::minify(line.data(), line.size(), buffer_.data(), size) == simdjson::SUCCESS;
-  if (closed && parse_buffer(size, descend)) return true;
+  // Agents write compact JSON; minifying is a copy that makes sure of it. Where it took something away, that may have
+  // been what kept two numbers apart.
+  bool closed = simdjson::minify(line.data(), line.size(), buffer_.data(), size_) == simdjson::SUCCESS;
+  bool whole = closed && (size_ == line.size() || is_json(line));
+  if (whole && size_ > 0 && has_good_escapes({buffer_.data(), size_}) && parse_buffer(descend)) return true;
   nodes_.assign(1, JsonNode{});
   return false;
 }
 
-bool JsonSlices::parse_buffer(std::size_t size, Descend descend) {
+bool JsonSlices::parse_buffer(Descend descend) {
   nodes_.clear();
   nodes_.emplace_back();
   descend_ = descend;
-  if (size == 0) return false;
-  if (parser_->iterate(buffer_.data(), size, buffer_.size()).get(document_) != simdjson::SUCCESS) return false;
-  std::string_view all(buffer_.data(), size);
-  bool container = all.front() == '{' || all.front() == '[';
-  if (!container || !walk(document_, 0, 1, true)) return false;
-  nodes_[0].slice = all;
-  const char* more = nullptr;  // nothing may follow the value
+  if (parser_->iterate(buffer_.data(), size_, buffer_.size()).get(document_) != simdjson::SUCCESS) return false;
+  ondemand::value root;  // an object or an array: a value alone is no record
+  if (document_.get_value().get(root) != simdjson::SUCCESS || !walk(root, 0, 1, true)) return false;
+  const char* more = nullptr;  // nothing may follow it
   return document_.current_location().get(more) != simdjson::SUCCESS;
 }
 
@@ -87,99 +142,100 @@ std::uint32_t JsonSlices::add(std::uint32_t parent, std::uint32_t previous, std:
   return index;
 }
 
-// Walks the value; `node` is where it is noted, or 0 with `open` false when it is only checked.
-template <class Value>
-bool JsonSlices::walk(Value&& value, std::uint32_t node, std::size_t depth, bool open) {
-  ondemand::json_type type;
-  if (value.type().get(type) != simdjson::SUCCESS) return false;
-  bool noted = node != 0 || depth == 1;
-  switch (type) {
-    case ondemand::json_type::object:
-      return walk_container(value, node, depth, open, JsonKind::object);
-    case ondemand::json_type::array:
-      return walk_container(value, node, depth, open, JsonKind::array);
-    default:
-      break;
-  }
-  if constexpr (!std::is_same_v<std::remove_cvref_t<Value>, ondemand::document>) {
-    std::string_view token = noted ? without_trailing_blank(value.raw_json_token()) : std::string_view();
-    JsonKind kind = JsonKind::null;
-    std::string_view text;
-    bool good = false;
-    if (type == ondemand::json_type::string) {
-      kind = JsonKind::string;
-      good = value.get_string().get(text) == simdjson::SUCCESS;
-    } else if (type == ondemand::json_type::number) {
-      kind = JsonKind::number;
-      ondemand::number number;
-      good = value.get_number().get(number) == simdjson::SUCCESS;
-    } else if (type == ondemand::json_type::boolean) {
-      kind = JsonKind::boolean;
+// The value as JSON must be, where nobody looks at it. Its escapes were checked with the line's.
+bool JsonSlices::check(ondemand::value& value, std::size_t depth) {
+  switch (kind_of(value.raw_json_token().front())) {
+    case JsonKind::string:
+      return true;  // the iteration passes over it
+    case JsonKind::object: {
+      ondemand::object object;
+      if (depth > kMostDepth || value.get_object().get(object) != simdjson::SUCCESS) return false;
+      for (auto field : object) {
+        ondemand::value member;
+        if (field.value().get(member) != simdjson::SUCCESS || !check(member, depth + 1)) return false;
+      }
+      return true;
+    }
+    case JsonKind::array: {
+      ondemand::array array;
+      if (depth > kMostDepth || value.get_array().get(array) != simdjson::SUCCESS) return false;
+      for (auto element : array) {
+        ondemand::value member;
+        if (element.get(member) != simdjson::SUCCESS || !check(member, depth + 1)) return false;
+      }
+      return true;
+    }
+    case JsonKind::boolean: {
       bool flag = false;
-      good = value.get_bool().get(flag) == simdjson::SUCCESS;
-    } else {
+      return value.get_bool().get(flag) == simdjson::SUCCESS;
+    }
+    case JsonKind::null: {
       bool null = false;
-      good = value.is_null().get(null) == simdjson::SUCCESS && null;
+      return value.is_null().get(null) == simdjson::SUCCESS && null;
     }
-    if (good && noted) {
-      nodes_[node].slice = token;
-      nodes_[node].text = text;
-      nodes_[node].kind = kind;
+    case JsonKind::number: {
+      ondemand::number number;
+      return value.get_number().get(number) == simdjson::SUCCESS;
     }
-    return good;
   }
   return false;
 }
 
-template <class Value>
-bool JsonSlices::walk_container(Value&& value, std::uint32_t node, std::size_t depth, bool open, JsonKind kind) {
-  if (depth > kMostDepth) return false;
-  bool root = depth == 1;
-  const char* begin = nullptr;
-  if (root) {
-    begin = buffer_.data();
-  } else if (node != 0) {
-    if constexpr (!std::is_same_v<std::remove_cvref_t<Value>, ondemand::document>) {
-      begin = value.raw_json_token().data();
-    }
+// Walks a value that becomes the node; `open`: its members do too.
+bool JsonSlices::walk(ondemand::value& value, std::uint32_t node, std::size_t depth, bool open) {
+  std::string_view token = value.raw_json_token();
+  JsonKind kind = kind_of(token.front());
+  if (kind == JsonKind::object || kind == JsonKind::array) {
+    if (!(open ? walk_members(value, node, depth, kind) : check(value, depth))) return false;
+    const char* end = buffer_.data() + size_;
+    if (depth > 1 && document_.current_location().get(end) != simdjson::SUCCESS) return false;
+    token = std::string_view(token.begin(), end);
+  } else if (kind == JsonKind::string && token.find('\\') != std::string_view::npos) {
+    if (value.get_string().get(nodes_[node].text) != simdjson::SUCCESS) return false;
+  } else if (!check(value, depth)) {
+    return false;
   }
+  // Most strings have no escapes: they are their own text.
+  if (kind == JsonKind::string && nodes_[node].text.data() == nullptr) {
+    nodes_[node].text = token.substr(1, token.size() - 2);
+  }
+  nodes_[node].slice = token;
+  nodes_[node].kind = kind;
+  return true;
+}
+
+bool JsonSlices::walk_members(ondemand::value& value, std::uint32_t node, std::size_t depth, JsonKind kind) {
+  if (depth > kMostDepth) return false;
   std::uint32_t previous = 0;
-  if (kind == JsonKind::object) {
-    ondemand::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) return false;
-    for (auto field : object) {
-      std::string_view key;
-      ondemand::value member;
-      if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
-      if (field.value().get(member) != simdjson::SUCCESS) return false;
-      std::uint32_t child = open ? add(node, previous, key) : 0;
-      if (!walk(member, child, depth + 1, open && descend_(key, nodes_[node].key))) return false;
-      previous = child;
-    }
-  } else {
+  if (kind == JsonKind::array) {
     ondemand::array array;
     if (value.get_array().get(array) != simdjson::SUCCESS) return false;
     for (auto element : array) {
       ondemand::value member;
       if (element.get(member) != simdjson::SUCCESS) return false;
-      std::uint32_t child = open ? add(node, previous, {}) : 0;
-      if (!walk(member, child, depth + 1, open)) return false;
-      previous = child;
+      previous = add(node, previous, {});
+      if (!walk(member, previous, depth + 1, true)) return false;
     }
+    return true;
   }
-  if (root || node != 0) {
-    nodes_[node].kind = kind;
-    const char* end = begin;
-    if (!root && document_.current_location().get(end) != simdjson::SUCCESS) return false;
-    nodes_[node].slice = std::string_view(begin, static_cast<std::size_t>(end - begin));
+  ondemand::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS) return false;
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value member;
+    if (!read_key(field, key) || field.value().get(member) != simdjson::SUCCESS) return false;
+    previous = add(node, previous, key);
+    char first = member.raw_json_token().front();
+    bool look = (first == '{' || first == '[') && descend_(key, nodes_[node].key);
+    if (!walk(member, previous, depth + 1, look)) return false;
   }
   return true;
 }
 
 const JsonNode& JsonSlices::find(const JsonNode& object, std::string_view key) const {
   static const JsonNode none;
-  for (const JsonNode* node = first(object); node != nullptr; node = after(*node)) {
-    if (node->key == key) return *node;
+  for (std::uint32_t at = object.child; at != 0; at = nodes_[at].next) {
+    if (nodes_[at].key == key) return nodes_[at];
   }
   return none;
 }
@@ -198,14 +254,12 @@ std::optional<std::string> without_lone_surrogates(std::string_view json) {
   std::string out;
   std::size_t kept = 0;
   for (std::size_t at = json.find('\\'); at != std::string_view::npos; at = json.find('\\', at)) {
-    if (json.substr(at, 2) != "\\u") {
+    auto unit = escaped_unit(json, at);
+    if (!unit) {
       at += 2;
       continue;
     }
-    auto unit = hex4(json.substr(std::min(at + 2, json.size())));
-    bool pair = is_high(unit) && json.substr(std::min(at + 6, json.size())).starts_with("\\u") &&
-                is_low(hex4(json.substr(at + 8)));
-    if (pair) {
+    if (is_high(unit) && is_low(escaped_unit(json, at + 6))) {
       at += 12;
       continue;
     }

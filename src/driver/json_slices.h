@@ -54,16 +54,16 @@ class JsonSlices {
   std::string_view string(std::string_view key) const { return find(key).text; }
 
  private:
-  bool parse_buffer(std::size_t size, Descend descend);
-  template <class Value>
-  bool walk(Value&& value, std::uint32_t node, std::size_t depth, bool open);
-  template <class Value>
-  bool walk_container(Value&& value, std::uint32_t node, std::size_t depth, bool open, JsonKind kind);
+  bool parse_buffer(Descend descend);
+  bool check(simdjson::ondemand::value& value, std::size_t depth);
+  bool walk(simdjson::ondemand::value& value, std::uint32_t node, std::size_t depth, bool open);
+  bool walk_members(simdjson::ondemand::value& value, std::uint32_t node, std::size_t depth, JsonKind kind);
   std::uint32_t add(std::uint32_t parent, std::uint32_t previous, std::string_view key);
 
   std::unique_ptr<simdjson::ondemand::parser> parser_;
   simdjson::ondemand::document document_;
   std::string buffer_;
+  std::size_t size_ = 0;  // of the line in it; the rest is what the parser may read beyond
   std::vector<JsonNode> nodes_;
   Descend descend_ = nullptr;
 };

@@ -60,7 +60,22 @@ class JournalTest : public testing::Test {
     journal_.append({task, std::move(producer), std::move(*drafts), clock_.wall_ms(), false},
                     [&answer](Result<Appended> appended) { answer = std::move(appended); });
   }
-  void open(Reader& reader, FeedOptions options) {
+  // Returns what a replay of it gives. The tail has only the last of it.
+  std::string append_log(std::size_t events) {
+    std::string expected;
+    for (std::size_t i = 1; i <= events;) {
+      std::string json = "[";
+      for (std::size_t end = i + kMaxRunEvents; i < end && i <= events; ++i) {
+        json += log_json("x") + ",";
+        expected += "e" + std::to_string(i) + " ";
+      }
+      json.back() = ']';
+      post(json);
+    }
+    return expected + "caught_up" + std::to_string(events) + " ";
+  }
+  template <class Consumer>
+  void open(Consumer& reader, FeedOptions options) {
     options.executor = &io_;
     if (options.encoder == nullptr) options.encoder = options.task.empty() ? &all_frames_ : &frames_;
     reader.feed = journal_.open_feed(std::move(options), reader);
@@ -206,6 +221,49 @@ TEST_F(JournalTest, ASlowConsumerReadsTheStoreAndMissesNothing) {
   }
   reader.eager = true;
   reader.feed->next();
+  turn();
+  EXPECT_EQ(reader.text, expected);
+}
+
+class PageReader final : public FeedConsumer {
+ public:
+  explicit PageReader(ManualExecutor& lanes) : lanes_(lanes) {}
+  void on_frames(FrameBatch&& batch) override {
+    text += text_of(batch.spans);
+    ahead.push_back(lanes_.pending());
+    if (ahead.size() != stall_after) feed->next();
+  }
+  void on_feed_error(const Error& error) override { FAIL() << error.reason; }
+
+  std::string text;
+  std::vector<std::size_t> ahead;  // reads that were under way when each page came
+  std::size_t stall_after = 0;     // pages; 0: never
+  std::unique_ptr<Feed> feed;
+
+ private:
+  ManualExecutor& lanes_;
+};
+
+TEST_F(JournalTest, AQuickConsumersNextPageIsReadWhileOneIsWritten) {
+  std::string expected = append_log(3 * kFeedReadEvents);
+  PageReader reader(lanes_);
+  open(reader, {.task = "t"});
+  EXPECT_EQ(reader.text, expected);
+  ASSERT_GE(reader.ahead.size(), 3u);
+  EXPECT_EQ(reader.ahead[0], 0u) << "nobody knows yet that it is quick";
+  EXPECT_EQ(reader.ahead[1], 1u);
+}
+
+TEST_F(JournalTest, APageReadAheadForAConsumerThatStallsIsNotKeptForIt) {
+  std::string expected = append_log(3 * kFeedReadEvents);
+  PageReader reader(lanes_);
+  reader.stall_after = 2;
+  open(reader, {.task = "t"});
+  EXPECT_EQ(reader.ahead.size(), 2u);
+  std::string before = reader.text;
+  reader.feed->next();
+  EXPECT_EQ(reader.text, before) << "the page was kept";
+  EXPECT_EQ(lanes_.pending(), 1u);
   turn();
   EXPECT_EQ(reader.text, expected);
 }

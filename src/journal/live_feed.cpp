@@ -44,6 +44,7 @@ void LiveFeed::next() {
   SHEPHERD_ASSERT(!wanted_, "one next() at a time");
   if (ended_) return;
   wanted_ = true;
+  quick_ = delivering_;
   if (!reading_) advance();
 }
 
@@ -219,6 +220,8 @@ void LiveFeed::end_with(const Error& error) {
 
 void LiveFeed::on_page(StorePage&& page) {
   reading_ = false;
+  // Read ahead for a consumer that has stalled since: it is read again when it asks, rather than kept all that time.
+  if (!wanted_) return;
   if (!page.outcome) return end_with(page.outcome.error());
   // The log is shorter than what the consumer has seen (deleted and made anew, or an older backup): never guess.
   if (page.head < after_) return end_with({ErrorCode::conflict, "cursor_ahead", "the log ends before this cursor", {}});
@@ -237,7 +240,13 @@ void LiveFeed::on_page(StorePage&& page) {
     advance();  // all of it was filtered out, or the log's end
     return;
   }
+  // The next page is read while this one is written.
+  if (quick_ && !at_end) read_store();
+  auto alive = alive_;  // the consumer may end the feed
+  quick_ = false;
+  delivering_ = true;
   deliver(batch, false, {});
+  if (*alive != nullptr) delivering_ = false;
 }
 
 }  // namespace shepherd

@@ -56,9 +56,11 @@ class LiveFeed final : public Feed, private TailWaiter {
   std::int64_t position_ms_ = 0;  // when it was last told
   std::size_t skipped_ = 0;       // events passed over since then
   bool deltas_;
-  bool wanted_ = false;     // next() waits for an answer
-  bool reading_ = false;    // a store read is under way
-  bool caught_up_ = false;  // said so
+  bool wanted_ = false;      // next() waits for an answer
+  bool reading_ = false;     // a store read is under way
+  bool delivering_ = false;  // the consumer has the frames and has not returned
+  bool quick_ = false;       // the consumer took the last page at once: worth reading ahead for
+  bool caught_up_ = false;   // said so
   bool ended_ = false;
 };
 

@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/scheduling.h"
 
 namespace shepherd {
 
@@ -19,10 +18,7 @@ Writer::Writer(EventStore& store, std::function<void(const Commit&)> on_commit, 
       failures_(
           metrics.counter("shepherd_commit_failures_total", "Group commits that failed; nothing was acknowledged")) {
   if (threaded) {
-    thread_ = std::thread([this] {
-      run_in_short_bursts();
-      run();
-    });
+    thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "writer");
   }
 }

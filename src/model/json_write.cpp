@@ -35,11 +35,8 @@ void append_number(std::string& out, double value) {
 }
 
 std::string& JsonObject::member(std::string_view key) {
-  if (!first_) out_.push_back(',');
+  out_.append(first_ ? "\"" : ",\"").append(key).append("\":");
   first_ = false;
-  out_.push_back('"');
-  out_.append(key);
-  out_.append("\":");
   return out_;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/command.h"
+
 namespace shepherd {
 
 // What POST /api/v1/tasks takes. wire_json encodes and decodes it; the store keeps that JSON.
@@ -26,7 +28,8 @@ struct TaskSpec {
   std::int64_t timeout_seconds = 0;  // 0: not given
   double budget_usd = 0;             // 0: not given
   std::vector<std::string> allowed_tools;
-  std::string mcp_servers_json;  // as given; empty: none
+  std::vector<std::string> command;  // for agents that run any command: its argv
+  std::string mcp_servers_json;      // as given; empty: none
   std::map<std::string, std::string> labels;
 };
 
@@ -55,6 +58,25 @@ struct Usage {
   std::uint64_t api_calls = 0, tool_uses = 0, turns = 0;
 };
 
+// A command as the log tells its story. The end of the task settles what was not delivered until then.
+struct TaskCommand {
+  std::string id;
+  CommandKind kind = CommandKind::steer;
+  CommandState state = CommandState::accepted;
+  std::string by, reason;
+  std::string approval_id;     // what it answers; empty: nothing
+  std::uint64_t sequence = 0;  // of its `command` event
+  std::int64_t expires_ms = 0;
+};
+
+// What an agent waits to be allowed or told.
+struct TaskApproval {
+  std::string id;
+  std::string kind, tool, summary;  // kind: permission, question, plan, as the driver says
+  std::uint64_t sequence = 0;
+  std::int64_t expires_ms = 0;  // 0: waits for ever
+};
+
 // The fold over a task's log: model/task_fold.h computes it, stores cache it at `last_sequence`.
 struct TaskState {
   State state = State::queued;
@@ -69,6 +91,12 @@ struct TaskState {
   std::uint64_t last_sequence = 0;
   std::uint64_t errors = 0, tool_calls = 0;
   std::int64_t started_ms = 0, last_event_ms = 0, completed_ms = 0;  // receivedAt; 0: not yet
+  std::vector<TaskCommand> commands;                                 // newest last; settled ones go first
+  std::vector<TaskApproval> approvals;                               // open ones
+  std::string capabilities_json;                                     // what may be asked of its agent; empty: not known
+  std::string runner;                                                // who claimed it; empty: nobody
+  std::uint64_t lease_epoch = 0;                                     // number of the event that says so; 0: nobody
+  std::uint64_t claims = 0;                                          // how often it was claimed
 };
 
 struct Task {

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "model/json_scan.h"
+#include "model/task_commands.h"
 
 namespace shepherd {
 namespace {
@@ -59,6 +60,7 @@ void enter(TaskState& state, State next, const FoldEvent& event) {
   if (is_terminal(next)) {
     state.completed_ms = event.received_ms;
     state.inferred_end = event.by_server;
+    end_commands(state);
   }
 }
 
@@ -107,6 +109,7 @@ void fold_status(TaskState& state, const FoldEvent& event) {
   if (!message.empty()) state.message = message;
   take_text(state.pr_url, data, "prURL");
   take_text(state.error, data, "error");
+  fold_runner(state, event);
   if (next) {
     bool unhappy = *next == State::failed || *next == State::timed_out;
     if (unhappy && state.error.empty()) state.error = message;
@@ -143,6 +146,15 @@ void fold(TaskState& state, const FoldEvent& event) {
       break;
     case EventType::result:
       take_text(state.pr_url, find_member(event.body, "data"), "prURL");
+      break;
+    case EventType::command:
+      fold_command(state, event);
+      break;
+    case EventType::command_result:
+      fold_command_result(state, event);
+      break;
+    case EventType::approval:
+      fold_approval(state, event);
       break;
     default:
       break;

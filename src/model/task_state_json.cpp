@@ -33,6 +33,77 @@ Usage read_usage(dom::element from) {
   return usage;
 }
 
+void append_commands(std::string& out, const std::vector<TaskCommand>& commands) {
+  out.push_back('[');
+  for (const TaskCommand& command : commands) {
+    if (out.back() != '[') out.push_back(',');
+    JsonObject object(out);
+    object.text("id", command.id);
+    object.text("kind", name(command.kind));
+    object.text("state", name(command.state));
+    object.text_unless_empty("by", command.by);
+    object.text_unless_empty("reason", command.reason);
+    object.text_unless_empty("approvalID", command.approval_id);
+    object.number("sequence", command.sequence);
+    object.number("expiresMS", command.expires_ms);
+  }
+  out.push_back(']');
+}
+
+void append_approvals(std::string& out, const std::vector<TaskApproval>& approvals) {
+  out.push_back('[');
+  for (const TaskApproval& approval : approvals) {
+    if (out.back() != '[') out.push_back(',');
+    JsonObject object(out);
+    object.text("id", approval.id);
+    object.text_unless_empty("kind", approval.kind);
+    object.text_unless_empty("tool", approval.tool);
+    object.text_unless_empty("summary", approval.summary);
+    object.number("sequence", approval.sequence);
+    if (approval.expires_ms != 0) object.number("expiresMS", approval.expires_ms);
+  }
+  out.push_back(']');
+}
+
+std::vector<TaskCommand> read_commands(dom::element root) {
+  std::vector<TaskCommand> commands;
+  dom::array array;
+  if (root["commands"].get(array) != simdjson::SUCCESS) return commands;
+  for (dom::element each : array) {
+    TaskCommand command;
+    std::string kind, state;
+    take(each, "id", command.id);
+    take(each, "kind", kind);
+    take(each, "state", state);
+    take(each, "by", command.by);
+    take(each, "reason", command.reason);
+    take(each, "approvalID", command.approval_id);
+    take(each, "sequence", command.sequence);
+    take(each, "expiresMS", command.expires_ms);
+    command.kind = command_kind(kind).value_or(CommandKind::steer);
+    command.state = command_state(state).value_or(CommandState::refused);
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+std::vector<TaskApproval> read_approvals(dom::element root) {
+  std::vector<TaskApproval> approvals;
+  dom::array array;
+  if (root["approvals"].get(array) != simdjson::SUCCESS) return approvals;
+  for (dom::element each : array) {
+    TaskApproval approval;
+    take(each, "id", approval.id);
+    take(each, "kind", approval.kind);
+    take(each, "tool", approval.tool);
+    take(each, "summary", approval.summary);
+    take(each, "sequence", approval.sequence);
+    take(each, "expiresMS", approval.expires_ms);
+    approvals.push_back(std::move(approval));
+  }
+  return approvals;
+}
+
 }  // namespace
 
 std::string encode_task_state(const TaskState& state) {
@@ -54,6 +125,12 @@ std::string encode_task_state(const TaskState& state) {
     object.number("startedMS", state.started_ms);
     object.number("lastEventMS", state.last_event_ms);
     object.number("completedMS", state.completed_ms);
+    if (!state.commands.empty()) append_commands(object.member("commands"), state.commands);
+    if (!state.approvals.empty()) append_approvals(object.member("approvals"), state.approvals);
+    if (!state.capabilities_json.empty()) object.json("capabilities", state.capabilities_json);
+    object.text_unless_empty("runner", state.runner);
+    if (state.lease_epoch != 0) object.number("leaseEpoch", state.lease_epoch);
+    if (state.claims != 0) object.number("claims", state.claims);
     if (!state.usage_by_session.empty()) {
       append_usage(object.member("usage"), state.usage);
       auto& sessions = object.member("usageBySession");
@@ -92,6 +169,15 @@ TaskState decode_task_state(std::string_view json) {
   take(*root, "startedMS", state.started_ms);
   take(*root, "lastEventMS", state.last_event_ms);
   take(*root, "completedMS", state.completed_ms);
+  state.commands = read_commands(*root);
+  state.approvals = read_approvals(*root);
+  dom::object capabilities;
+  if ((*root)["capabilities"].get(capabilities) == simdjson::SUCCESS) {
+    state.capabilities_json = simdjson::minify(capabilities);
+  }
+  take(*root, "runner", state.runner);
+  take(*root, "leaseEpoch", state.lease_epoch);
+  take(*root, "claims", state.claims);
   dom::element usage;
   if ((*root)["usage"].get(usage) == simdjson::SUCCESS) state.usage = read_usage(usage);
   dom::array sessions;

@@ -149,6 +149,7 @@ void read_spec(JsonRequest& request, TaskSpec& spec) {
   read_timeout(request, spec.timeout_seconds);
   request.number("budget", spec.budget_usd);
   read_texts(request, "allowedTools", spec.allowed_tools);
+  read_texts(request, "command", spec.command);
   read_mcp_servers(request, spec.mcp_servers_json);
   merge_labels(request, spec.labels);
 }
@@ -169,6 +170,9 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   }
   if (!spec.id.empty() && !is_task_id(spec.id)) {
     return fail(bad_member("id", "1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and dash"));
+  }
+  if (spec.command.size() > kMaxCommandArguments) {
+    return fail(bad_member("command", "at most " + std::to_string(kMaxCommandArguments) + " words"));
   }
   if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
   if (spec.context.size() > kMaxContextBytes) {

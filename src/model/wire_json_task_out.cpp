@@ -48,15 +48,47 @@ void append_work(std::string& out, const TaskSpec& spec, bool with_context) {
 }
 
 // What a creator may leave out, and what is then left out here too.
-void append_options(JsonObject& object, const TaskSpec& spec) {
+void append_options(JsonObject& object, const TaskSpec& spec, const std::string& runner) {
   object.text_unless_empty("mode", spec.mode);
-  object.text_unless_empty("runner", spec.runner);
+  object.text_unless_empty("runner", runner);
   object.text_unless_empty("workflowID", spec.workflow_id);
   object.text_unless_empty("resumeOf", spec.resume_of);
   if (spec.max_turns > 0) object.number("maxTurns", spec.max_turns);
   if (spec.timeout_seconds > 0) object.number("timeout", spec.timeout_seconds);
   if (spec.budget_usd > 0) object.number("budget", spec.budget_usd);
   if (!spec.allowed_tools.empty()) append_texts(object.member("allowedTools"), spec.allowed_tools);
+  if (!spec.command.empty()) append_texts(object.member("command"), spec.command);
+}
+
+void append_commands(std::string& out, const std::vector<TaskCommand>& commands) {
+  out.push_back('[');
+  for (const TaskCommand& command : commands) {
+    if (&command != &commands.front()) out.push_back(',');
+    JsonObject object(out);
+    object.text("id", command.id);
+    object.text("kind", name(command.kind));
+    object.text("state", name(command.state));
+    object.text("by", command.by);
+    object.number("sequence", command.sequence);
+    object.text_unless_empty("approvalID", command.approval_id);
+    object.text_unless_empty("reason", command.reason);
+  }
+  out.push_back(']');
+}
+
+void append_approvals(std::string& out, const std::vector<TaskApproval>& approvals) {
+  out.push_back('[');
+  for (const TaskApproval& approval : approvals) {
+    if (&approval != &approvals.front()) out.push_back(',');
+    JsonObject object(out);
+    object.text("approvalID", approval.id);
+    object.text_unless_empty("kind", approval.kind);
+    object.text_unless_empty("tool", approval.tool);
+    object.text("summary", approval.summary);
+    object.number("sequence", approval.sequence);
+    if (approval.expires_ms != 0) object.time("expiresAt", approval.expires_ms);
+  }
+  out.push_back(']');
 }
 
 void append_status(std::string& out, const TaskState& state) {
@@ -89,7 +121,7 @@ std::string encode_task_spec(const TaskSpec& spec) {
     object.text_unless_empty("agent", spec.agent);
     object.text_unless_empty("model", spec.model);
     object.text_unless_empty("callbackURL", spec.callback_url);
-    append_options(object, spec);
+    append_options(object, spec, spec.runner);
     if (!spec.mcp_servers_json.empty()) object.json("mcpServers", spec.mcp_servers_json);
     append_labels(object.member("labels"), spec.labels);
   }
@@ -107,7 +139,7 @@ void append_task(std::string& out, const Task& task, TaskForm form) {
   object.text("agent", spec.agent);
   object.text("model", spec.model.empty() ? state.model : spec.model);
   object.text("callbackURL", spec.callback_url);
-  append_options(object, spec);
+  append_options(object, spec, state.runner.empty() ? spec.runner : state.runner);
   append_labels(object.member("labels"), spec.labels);
   append_status(object.member("status"), state);
   object.text("activity", state.activity);
@@ -121,7 +153,9 @@ void append_task(std::string& out, const Task& task, TaskForm form) {
   append_usage(object.member("usage"), state.usage);
   object.number("errors", state.errors);
   object.number("toolCalls", state.tool_calls);
-  object.json("capabilities", "[]");
+  object.json("capabilities", state.capabilities_json.empty() ? "null" : state.capabilities_json);
+  append_commands(object.member("commands"), state.commands);
+  append_approvals(object.member("approvals"), state.approvals);
 }
 
 }  // namespace shepherd

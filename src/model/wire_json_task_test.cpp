@@ -116,7 +116,7 @@ TEST(TaskOut, TheShapeOfTheContract) {
                  R"("createdAt":"2026-02-18T14:00:00.123Z","startedAt":null,"lastEventAt":null,"completionTime":null,)"
                  R"("firstSequence":0,"lastSequence":0,"usage":{"costUSD":0,"inputTokens":0,"outputTokens":0,)"
                  R"("cacheReadTokens":0,"cacheWriteTokens":0,"apiCalls":0,"toolUses":0,"turns":0},"errors":0,)"
-                 R"("toolCalls":0,"capabilities":[]})");
+                 R"("toolCalls":0,"capabilities":null,"commands":[],"approvals":[]})");
 }
 
 TEST(TaskOut, ARowLeavesOutTheContext) {

@@ -39,8 +39,9 @@ struct ClientTls {
 
 // One keep-alive connection to one origin; reconnects by itself when the peer closed an idle one.
 // Errors: unavailable/unreachable (refused, DNS, reset), unavailable/timed_out, unavailable/bad_certificate,
-// internal/bad_response. An HTTP error status is a response, not an Error. Redirects are not followed.
-// Threads: caller.
+// internal/bad_response, unavailable/cancelled. An HTTP error status is a response, not an Error. Redirects are not
+// followed.
+// Threads: caller; cancel() from any.
 class HttpClient {
  public:
   explicit HttpClient(Url origin, ClientTls tls = {});
@@ -50,6 +51,8 @@ class HttpClient {
 
   Result<ClientResponse> request(std::string_view method, std::string_view target, const HeaderList& headers,
                                  std::string_view body, std::chrono::milliseconds timeout);
+  // The request that is under way, and every later one, fails soon.
+  void cancel();
 
  private:
   struct Impl;

@@ -1,5 +1,7 @@
 #include <sys/socket.h>
 
+#include <atomic>
+#include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <variant>
@@ -56,6 +58,7 @@ struct HttpClient::Impl {
   std::optional<asio::ssl::context> context;
   std::variant<std::monostate, TcpSocket, TlsStream> stream;
   beast::flat_buffer buffer;
+  std::atomic<bool> cancelled = false;
 
   struct Failure {
     Error error;
@@ -169,6 +172,7 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
   if (!body.empty() || !(method == "GET" || method == "HEAD")) wire.content_length(body.size());
 
   for (bool first = true;; first = false) {
+    if (impl_->cancelled) return fail(ErrorCode::unavailable, "cancelled", "the request was given up");
     bool reused = impl_->socket() != nullptr && impl_->still_open();
     if (!reused) {
       impl_->drop();
@@ -180,10 +184,20 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
     auto outcome = impl_->exchange(wire, deadline);
     if (outcome) return std::move(*outcome);
     impl_->drop();
+    if (impl_->cancelled) continue;  // and say so
     // The peer may have closed just as we wrote. Only what may happen twice is sent twice.
     if (reused && first && outcome.error().unanswered && repeatable(method)) continue;
     return fail(std::move(outcome.error().error));
   }
+}
+
+// Closed where it is used: in the loop that waits for it.
+void HttpClient::cancel() {
+  impl_->cancelled = true;
+  asio::post(impl_->io, [impl = impl_.get()] {
+    error_code ignored;
+    if (TcpSocket* open = impl->socket()) open->close(ignored);
+  });
 }
 
 }  // namespace shepherd::net

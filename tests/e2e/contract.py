@@ -44,6 +44,10 @@ _ANSWERS = [
     (re.compile(r"^GET /api/v1/tasks$"), lambda answer: _all("task", answer)),
     (re.compile(r"^POST /api/v1/tasks$"), lambda answer: validate("task", answer)),
     (re.compile(r"^(GET|PATCH) /api/v1/tasks/[^/]+$"), lambda answer: validate("task", answer)),
+    (re.compile(r"^POST /api/v1/tasks/[^/]+/commands$"), lambda answer: validate("command-answer", answer)),
+    (re.compile(r"^POST /api/v1/claims$"), lambda answer: validate("claim", answer)),
+    (re.compile(r"^PUT /api/v1/tasks/[^/]+/lease$"), lambda answer: validate("claim", answer)),
+    (re.compile(r"^GET /api/v1/tasks/[^/]+/data$"), lambda answer: validate("task-data", answer)),
     (re.compile(r"^GET /api/v1/tasks/[^/]+/events$"), lambda answer: _all("event", answer["events"])),
     (re.compile(r"^GET /api/v1/tasks/[^/]+/events/\d+$"), lambda answer: validate("event", answer)),
 ]

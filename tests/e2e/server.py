@@ -41,6 +41,8 @@ class Server:
         self.home.mkdir(exist_ok=True)
         self.config = self.home / "shepherd.yaml"
         self.config.write_text(config)
+        # A pool would take the tasks that tests claim or leave alone.
+        args = list(args) if "--runners" in args else ["--runners", "0", *args]
         self.args, self.listen, self.internal_listen = list(args), listen, internal
         self.binary = binary or BINARY
         self.env = {**environment(self.home), **(env or {})}

@@ -209,7 +209,10 @@ async def run(world):
         await loop.run_in_executor(None, world.server.start)
         if world.problems or any(t.done() for t in (*consumers, *producers)):
             break
-    await asyncio.sleep(0.3)
+    # The last start has taken something from everybody before they are told to stop.
+    before = {task: len(world.acknowledged[task]) for task in world.tasks}
+    while not world.problems and any(len(world.acknowledged[task]) == before[task] for task in world.tasks):
+        await asyncio.sleep(0.01)
     world.posting = False
     await asyncio.gather(*producers)
 

@@ -120,6 +120,31 @@ TEST_F(SqliteStoreTest, AFullDiskRefusesWritesAndLosesNothing) {
   EXPECT_THAT(*check_store(file()), IsEmpty());
 }
 
+// A commit that fails also takes back the places it had written. Whoever forgets that they wait again tells the
+// database that all runs are placed, and after a crash nobody looks for them.
+TEST_F(SqliteStoreTest, PlacesThatAFailedCommitWroteWaitAgain) {
+  SqliteOptions options = still();
+  options.unplaced_runs = 2;
+  auto store = open(options);
+  for (const char* task : {"a", "b", "c"}) ASSERT_TRUE(create(*store, spec(task)));
+  ASSERT_TRUE(append(*store, "a", Batch().log("first").log("second")));
+  ASSERT_TRUE(append(*store, "b", Batch().log("first")));
+  ASSERT_TRUE(append(*store, "b", Batch().log("second")));
+  {
+    FileSizeLimit limit(fs::file_size(file() + "-wal"));
+    EXPECT_EQ(reason(store->flush()), "storage_full/storage_full") << "it would have placed all three";
+  }
+  ASSERT_EQ(one("SELECT count(*) FROM run_place"), "0");
+  ASSERT_TRUE(append(*store, "c", Batch().log("only")));
+  ASSERT_EQ(one("SELECT count(*) FROM run_place"), "1") << "one of a: those of b still wait";
+
+  fs::create_directory(directory_.file("crashed"));
+  for (const char* part : {"", "-wal"}) fs::copy_file(file() + part, directory_.file("crashed/shepherd.db") + part);
+  auto after = SqliteStore::open(directory_.file("crashed"));
+  ASSERT_TRUE(after) << after.error().message;
+  for (const char* task : {"a", "b"}) EXPECT_EQ(log_of(**after, task).size(), 2u) << task;
+}
+
 TEST_F(SqliteStoreTest, BackupsOfARunningStoreOpenAsStores) {
   auto store = open(still());
   ASSERT_TRUE(create(*store, spec("t")));

@@ -1,0 +1,105 @@
+"""Many agents at a steady rate: how late their lines are seen, and what carrying them costs."""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from runner_bench_parts import start_server
+
+RATE = 50
+WARM_SECONDS = 3.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def measure(programs, directory, size):
+    server = start_server(programs, directory, size["agents"])
+    watch = subprocess.Popen([programs.tick_watch, server.public.split("//")[1], server.token], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    try:
+        assert watch.stdout.readline() == "following\n"
+        lines = int(RATE * (60 + WARM_SECONDS + size["seconds"]))
+        script = json.dumps([{"rate": RATE, "lines": lines}])
+        with server.api() as api:
+            for _ in range(size["agents"]):
+                api.post("/api/v1/tasks", json={"task": {"description": script}, "agent": "claude",
+                                                "mode": "autonomous"}).raise_for_status()
+            _wait_until_running(api, size["agents"])
+        time.sleep(WARM_SECONDS)
+        _ask(watch)
+        cpu, memory, began = _cpu_seconds(server, programs), _memory(server), time.monotonic()
+        time.sleep(size["seconds"])
+        seen = _ask(watch)
+        took = time.monotonic() - began
+        cpu = (_cpu_seconds(server, programs) - cpu) / took
+        grown = _memory(server) - memory
+        wardens = len(_own_processes(server, programs)) - 1
+    finally:
+        watch.stdin.close()
+        watch.wait(10)
+        server.stop(60)
+    share = 100 * cpu / size["agents"]
+    expected = size["agents"] * RATE * took
+    complete = seen["broken"] == 0 and seen["tasks"] == size["agents"] and seen["ticks"] > 0.9 * expected
+    result = {**seen, "cpu_percent_per_agent": round(share, 3), "memory_mib": round((memory + grown) / 2**20, 1),
+              "grown_mib": round(grown / 2**20, 2), "wardens": wardens, "lines_per_second": round(seen["ticks"] / took),
+              "good": complete}
+    rows = [(f"{size['agents']} agents x {RATE} lines/s: lines seen a second", f"{seen['ticks'] / took:,.0f}", ""),
+            ("line to consumer, p50", f"{seen['p50_ms']:.2f} ms", ""),
+            ("line to consumer, p99", f"{seen['p99_ms']:.2f} ms", "target 100 ms, aim 20 ms"),
+            ("CPU of server + runner per agent", f"{share:.2f} %", "target 5 % of a core, aim 1 %"),
+            ("memory of server + runner", f"{result['memory_mib']:.1f} MiB", ""),
+            (f"the same, grown in {took:.0f} s", f"{result['grown_mib']:+.2f} MiB", "flat"),
+            ("lines lost, repeated or out of order", str(seen["broken"]), "0")]
+    return rows, result
+
+
+def _wait_until_running(api, count):
+    deadline = time.monotonic() + 60
+    while True:
+        running = len(api.get("/api/v1/tasks", params={"state": "running", "limit": 500}).json())
+        if running >= count:
+            return
+        assert time.monotonic() < deadline, f"{running} of {count} agents run after a minute"
+        time.sleep(0.1)  # between two looks
+
+
+def _ask(watch):
+    watch.stdin.write("\n")
+    watch.stdin.flush()
+    return json.loads(watch.stdout.readline())
+
+
+def _own_processes(server, programs):
+    """The server and the wardens it started: everything below it that runs its program."""
+    children = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                children.setdefault(int(fields[1]), []).append(int(entry.name))
+            except OSError:
+                continue
+    found, open_ones = [], [server.process.pid]
+    while open_ones:
+        pid = open_ones.pop()
+        open_ones += children.get(pid, [])
+        try:
+            if os.readlink(f"/proc/{pid}/exe") == str(programs.shepherd):
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def _cpu_seconds(server, programs):
+    total = 0
+    for pid in _own_processes(server, programs):
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / TICKS
+
+
+def _memory(server):
+    return server.rss_bytes()

@@ -1,0 +1,58 @@
+// What runners ask for: a task to work on, more time, what the task is about.
+#include <utility>
+
+#include "api/handlers.h"
+#include "model/runner_json.h"
+
+namespace shepherd {
+
+void claim_task(Call call) {
+  auto request = decode_claim_request(call.request().body);
+  if (!request) return call.fail(request.error());
+  if (!call.principal()->may(Right::produce, request->task)) {
+    return call.fail({ErrorCode::permission_denied,
+                      "forbidden",
+                      "A token of scope " + std::string(name(call.principal()->scope)) + " may not claim " +
+                          (request->task.empty() ? "tasks." : "this task."),
+                      {}});
+  }
+  Steering& steering = call.parts().steering;
+  call.drop_request();  // it may wait for a while
+  steering.claims().claim(
+      std::move(*request), [&steering, call = std::move(call)](Result<std::optional<Claim>> claim) mutable {
+        if (!claim) return call.fail(claim.error());
+        if (*claim) {
+          return call.send_json(200, encode_lease((*claim)->task, (*claim)->epoch, steering.leases().lease_seconds()));
+        }
+        net::Response nothing;
+        nothing.status = 204;
+        call.send(std::move(nothing));
+      });
+}
+
+void renew_lease(Call call) {
+  auto request = decode_lease_request(call.request().body);
+  if (!request) return call.fail(request.error());
+  Leases& leases = call.parts().steering.leases();
+  if (auto renewed = leases.renew(call.id(), request->epoch, request->runner); !renewed) {
+    return call.fail(renewed.error());
+  }
+  call.skip_audit();  // every few seconds, and it changes nothing that lasts
+  call.send_json(200, encode_lease({}, request->epoch, leases.lease_seconds()));
+}
+
+void get_task_data(Call call) {
+  Call::on_lane(std::move(call), [](Call on_lane) {
+    const EventStore& store = on_lane.parts().journal.store();
+    auto task = store.task(on_lane.id());
+    if (!task) return on_lane.fail(task.error());
+    std::string session;
+    if (!task->spec.resume_of.empty()) {
+      auto earlier = store.task(task->spec.resume_of);
+      if (earlier) session = earlier->state.session_id;
+    }
+    on_lane.send_json(200, encode_task_data(task->spec, session));
+  });
+}
+
+}  // namespace shepherd

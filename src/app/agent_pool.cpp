@@ -1,0 +1,21 @@
+#include "app/agent_pool.h"
+
+#include <filesystem>
+
+#include "app/local_runner.h"
+#include "driver/registry.h"
+
+namespace shepherd {
+
+PoolOptions pool_options(const Config& config, std::size_t slots) {
+  PoolOptions options;
+  options.slots = slots;
+  for (std::string_view name : driver_names()) options.agents.emplace_back(name);
+  std::error_code error;  // agents work elsewhere
+  options.data_directory = std::filesystem::absolute(config.data, error).lexically_normal().string();
+  options.redact = config.redact;
+  options.settings = [&config](const std::string& agent) { return agent_settings(config, agent); };
+  return options;
+}
+
+}  // namespace shepherd

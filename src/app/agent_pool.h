@@ -1,0 +1,17 @@
+// The runner pool as the configuration describes it, for `serve` and `shepherd runner`.
+// Threads: value.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "app/config.h"
+#include "base/clock.h"
+#include "runner/runner_pool.h"
+
+namespace shepherd {
+
+// `config` must outlive the pool.
+PoolOptions pool_options(const Config& config, std::size_t slots);
+
+}  // namespace shepherd

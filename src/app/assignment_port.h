@@ -1,0 +1,50 @@
+// The port of a listening runner: POST /task {taskID, apiURL} hands it a task.
+//
+// Bound to loopback unless said otherwise, with a bearer token, and only for servers on a list: whoever reaches the
+// port must not be able to make this runner work for, or send its token to, a server of their choice.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/lanes.h"
+#include "base/metrics.h"
+#include "net/server.h"
+#include "runner/runner_pool.h"
+
+namespace shepherd {
+
+struct AssignmentOptions {
+  std::string listen = "127.0.0.1:8888";
+  std::string token;                  // who calls must have it; empty: nobody needs one (loopback only)
+  std::vector<std::string> api_urls;  // servers whose tasks are taken, as they name themselves
+};
+
+// Threads: any.
+class AssignmentPort final : private net::HttpHandler {
+ public:
+  static Result<std::unique_ptr<AssignmentPort>> open(AssignmentOptions options, RunnerPool& pool, const Clock& clock);
+  ~AssignmentPort() override;
+
+  std::string url() const { return server_->url(); }
+
+ private:
+  AssignmentPort(AssignmentOptions options, RunnerPool& pool) : options_(std::move(options)), pool_(pool), io_(1) {}
+
+  net::Admission admit(const net::Request& request) override;
+  net::Response protocol_error(int status, std::string_view reason, std::string_view message) override;
+  void handle(net::Request&& request, net::Responder responder) override;
+  net::Response answer(const net::Request& request);
+  Result<void> take(const net::Request& request);
+
+  const AssignmentOptions options_;
+  RunnerPool& pool_;
+  MetricRegistry metrics_;
+  net::IoThreads io_;
+  std::unique_ptr<Lanes> lane_ = std::make_unique<Lanes>("assign", 1);
+  std::unique_ptr<net::HttpServer> server_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,205 @@
+// shepherd run: an agent here, watched by everybody who is connected to the server.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "app/detach.h"
+#include "app/run_tasks.h"
+#include "app/span_text.h"
+#include "app/task_file.h"
+#include "app/terminal_run.h"
+#include "app/terminal_text.h"
+#include "base/log.h"
+#include "driver/registry.h"
+
+namespace shepherd {
+namespace {
+
+struct Options {
+  ServerOptions server;
+  RunRequest request;
+  std::string timeout, config_file;
+  std::string tasks_file;
+  int parallel = 0;  // 0: as the file says
+  bool detach = false, json = false;
+};
+
+Result<Config> configuration(const Context& context, const Options& options, bool quiet) {
+  ConfigInputs inputs{options.config_file, {}};
+  if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
+  Result<LoadedConfig> loaded = load_config(inputs, context.environment);
+  if (!loaded) return fail(std::move(loaded.error()));
+  // The terminal belongs to the task's log.
+  bool chosen = loaded->sources.at("log.level") != "default";
+  if (!loaded->config.data.empty()) {
+    std::error_code error;  // agents work elsewhere
+    loaded->config.data = std::filesystem::absolute(loaded->config.data, error).lexically_normal().string();
+  }
+  start_log(quiet ? "off" : chosen ? loaded->config.log_level : "error");
+  return loaded->config;
+}
+
+Result<void> check(RunRequest& request, const std::string& timeout) {
+  if (request.prompt.empty() && request.command.empty() && request.resume_of.empty()) {
+    return fail(ErrorCode::invalid_argument, "nothing_to_run",
+                "say what to do: shepherd run \"fix the failing test\", shepherd run -- make test, or shepherd run "
+                "--tasks tasks.yaml");
+  }
+  if (!request.prompt.empty() && !request.command.empty()) {
+    return fail(ErrorCode::invalid_argument, "two_things_to_run", "give a prompt or, after --, a command; not both");
+  }
+  if (request.prompt.empty() && request.command.empty()) request.prompt = "Continue.";
+  if (request.command.empty() && make_driver(request.agent) == nullptr) {
+    return fail(ErrorCode::invalid_argument, "unknown_agent",
+                fmt::format("there is no agent \"{}\"; known are {}", request.agent, fmt::join(driver_names(), ", ")));
+  }
+  if (!timeout.empty()) {
+    Result<std::int64_t> seconds = parse_span_seconds(timeout);
+    if (!seconds) return fail(std::move(seconds.error()));
+    request.timeout_seconds = *seconds;
+  }
+  return {};
+}
+
+void say_start(Context& context, const TaskRun& run, const RunHost& host, bool json) {
+  std::string link = host.link();
+  if (json) {
+    context.out.line(fmt::format(R"({{"taskID":"{}","link":"{}"}})", run.order().task, link));
+    return context.out.flush();
+  }
+  context.err.line(context.err.paint(Color::dim, fmt::format("-- {} at {}", run.order().task, link)));
+  if (isatty(0) == 1 && context.out.is_terminal()) {
+    context.err.line(
+        context.err.paint(Color::dim, "-- type to steer it; y or n when it asks; Ctrl-C interrupts, twice stops"));
+  }
+  context.err.flush();
+}
+
+void say_end(Context& context, const TaskOutcome& outcome, const RunRequest& request) {
+  if (!outcome.drained.everything && !outcome.drained.spool_path.empty()) {
+    context.complain(
+        fmt::format("the server does not have all of the log yet; the rest is in {}, and the next "
+                    "\"shepherd run\" or \"shepherd doctor\" delivers it",
+                    outcome.drained.spool_path));
+  }
+  if (request.worktree && outcome.work) {
+    context.err.line(context.err.paint(
+        Color::dim, fmt::format("-- its work is in {} on branch {}", outcome.directory, outcome.work->branch)));
+  }
+  context.err.flush();
+}
+
+Result<ExitCode> run_one(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
+                         const Options& options, const Detached* detached) {
+  Result<std::unique_ptr<TaskRun>> run = runner.start(options.request);
+  if (!run) return fail(std::move(run.error()));
+  if (detached != nullptr) {
+    detached->started((*run)->order().task, host.link());
+  } else {
+    say_start(context, **run, host, options.json);
+  }
+  TaskOutcome outcome = run_at_terminal(context, runner, **run, host, signals, {options.json, detached != nullptr});
+  if (detached == nullptr) say_end(context, outcome, options.request);
+  return exit_code_of(outcome.state);
+}
+
+Result<ExitCode> run_here(Context& context, const Options& options, const std::vector<RunRequest>& tasks, int parallel,
+                          const Detached* detached) {
+  Result<Config> config = configuration(context, options, detached != nullptr);
+  if (!config) return fail(std::move(config.error()));
+  EndSignals signals;
+  Result<std::unique_ptr<RunHost>> host = RunHost::open(context, options.server, *config);
+  if (!host) return fail(std::move(host.error()));
+  ExitCode code = ExitCode::failed;
+  {
+    LocalRunner runner(*config, **host, options.server.tls());
+    std::uint64_t pending = runner.deliver_pending();
+    if (pending > 0 && detached == nullptr) {
+      context.err.line(context.err.paint(
+          Color::dim, fmt::format("-- delivered {} events that an earlier run left behind", pending)));
+    }
+    Result<ExitCode> ran = tasks.empty()
+                               ? run_one(context, runner, **host, signals, options, detached)
+                               : run_tasks(context, runner, **host, signals, tasks, {parallel, options.json, detached});
+    signals.unblock();
+    if (!ran) return ran;
+    code = *ran;
+  }
+  context.out.flush();
+  // Whoever does not want to wait for the others may go; one of them hosts then.
+  if (detached == nullptr && (*host)->others_need_us()) {
+    context.err.line(context.err.paint(Color::dim, "-- other runs use this server; staying until they have ended"));
+    context.err.flush();
+  }
+  return code;
+}
+
+Result<ExitCode> run(Context& context, Options& options) {
+  options.request.command = context.after_dashes;
+  std::vector<RunRequest> tasks;
+  int parallel = 1;
+  if (options.tasks_file.empty()) {
+    if (Result<void> right = check(options.request, options.timeout); !right) return fail(std::move(right.error()));
+  } else {
+    Result<TaskFile> file = read_task_file(options.tasks_file, options.request);
+    if (!file) return fail(std::move(file.error()));
+    tasks = std::move(file->tasks);
+    parallel = options.parallel > 0 ? options.parallel : file->parallel;
+  }
+  if (!options.detach) return run_here(context, options, tasks, parallel, nullptr);
+  return detach(context,
+                [&](const Detached& detached) { return run_here(context, options, tasks, parallel, &detached); });
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Run an agent here, or any command; watch it and steer it");
+  RunRequest& request = options->request;
+  command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");
+  command->add_option("--agent", request.agent, "The agent: claude")->capture_default_str();
+  command->add_option("--program", request.program, "Its program (default: claude.program, else as PATH finds it)");
+  command->add_option("--model", request.model, "The model it is to use");
+  command->add_option("--mode", request.mode, "interactive: it asks before it acts; autonomous: it decides")
+      ->check(CLI::IsMember({"interactive", "autonomous"}));
+  command->add_option("--max-turns", request.max_turns, "So many turns at most")->check(CLI::NonNegativeNumber);
+  command->add_option("--budget", request.budget_usd, "So many US dollars at most")->check(CLI::NonNegativeNumber);
+  command->add_option("--timeout", options->timeout, "Stop it after this long: 90s, 30m, 2h");
+  command->add_option("--allow", request.allowed_tools, "A tool it may use without asking; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--directory,-C", request.directory, "Where it works (default: here)");
+  command->add_flag("--worktree", request.worktree, "In a git work tree of its own, on branch shepherd/TASK");
+  command->add_option("--resume", request.resume_of, "Go on with the conversation of this earlier task");
+  command->add_flag("--keep-open", request.keep_open, "When its turn is over, wait for more to do");
+  command->add_option("--id", request.id, "The task's id (default: made by the server)");
+  command->add_option("--title", request.name, "The task's title");
+  command->add_option("--tasks", options->tasks_file, "Run the tasks of this YAML file");
+  command->add_option("--parallel", options->parallel, "With --tasks: so many at once")->check(CLI::Range(1, 256));
+  command->add_flag("--detach", options->detach, "In the background; prints the task's id");
+  command->add_flag("--json", options->json, "JSON, one object a line: the task's id and link, then its events");
+  command->add_option("--config", options->config_file, "Configuration file");
+  add_server_options(*command, options->server);
+  add_internal_option(*command, options->server);
+  command->footer(
+      "Without a server it hosts one itself, until its last run has ended. Exit codes: 0 completed, 7 failed,\n"
+      "8 timed out, 9 stopped; with --tasks the worst of them.\n\n"
+      "Examples:\n  shepherd run \"fix the failing test\"\n  shepherd run --worktree --mode autonomous --budget 2 "
+      "\"add a "
+      "changelog\"\n"
+      "  shepherd run -- make test\n  shepherd run --tasks tasks.yaml --parallel 4\n\n"
+      "A task file:\n"
+      "  parallel: 2\n"
+      "  tasks:\n"
+      "    - name: docs\n      prompt: bring the README up to date\n      worktree: true\n      budget: 1.50\n"
+      "    - name: tests\n      command: [make, test]\n      timeout: 10m");
+  command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,145 @@
+// shepherd runner: claims tasks from a server and runs them here.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/agent_pool.h"
+#include "app/assignment_port.h"
+#include "app/commands.h"
+#include "app/config_flags.h"
+#include "app/data_lock.h"
+#include "app/end_signals.h"
+#include "base/log.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  ServerOptions server;
+  std::string config_file, id, listen, token_file;
+  std::vector<std::string> labels, agents, api_urls;
+  std::size_t parallel = kRunners;
+  bool no_claims = false, json = false;
+};
+
+Result<std::string> first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_token", fmt::format("cannot read a token from {}", path));
+  }
+  return line;
+}
+
+Result<PoolOptions> pool(const Options& options, const Config& config) {
+  PoolOptions pool = pool_options(config, options.parallel);
+  pool.runner = options.id;
+  pool.claims = !options.no_claims;
+  if (!options.agents.empty()) pool.agents = options.agents;
+  for (const std::string& label : options.labels) {
+    std::size_t equals = label.find('=');
+    if (equals == std::string::npos) {
+      return fail(ErrorCode::invalid_argument, "bad_label", fmt::format("a label is NAME=VALUE; got \"{}\"", label));
+    }
+    pool.labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  return pool;
+}
+
+Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const Destination& server, RunnerPool& pool,
+                                                  const Clock& clock) {
+  AssignmentOptions assignments;
+  assignments.listen = options.listen;
+  assignments.api_urls = options.api_urls;
+  assignments.api_urls.push_back(server.public_url);
+  assignments.api_urls.push_back(server.internal_url);
+  if (!options.token_file.empty()) {
+    Result<std::string> token = first_line(options.token_file);
+    if (!token) return fail(std::move(token.error()));
+    assignments.token = *std::move(token);
+  }
+  return AssignmentPort::open(std::move(assignments), pool, clock);
+}
+
+Result<ExitCode> runner(Context& context, const Options& options) {
+  ConfigInputs inputs{options.config_file, {}};
+  if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
+  Result<LoadedConfig> loaded = load_config(inputs, context.environment);
+  if (!loaded) return fail(std::move(loaded.error()));
+  const Config& config = loaded->config;
+  start_log(config.log_level);
+  if (Result<void> made = make_data_directory(config.data); !made) return fail(std::move(made.error()));
+  Result<Destination> server = locate_server(context, options.server);
+  if (!server) return fail(std::move(server.error()));
+  Result<PoolOptions> asked = pool(options, config);
+  if (!asked) return fail(std::move(asked.error()));
+
+  EndSignals signals;
+  SystemClock clock;
+  RunnerPool slots(
+      *std::move(asked), [&] { return locate_server(context, options.server); }, options.server.tls(), clock);
+  std::unique_ptr<AssignmentPort> port;
+  if (!options.listen.empty()) {
+    Result<std::unique_ptr<AssignmentPort>> opened = open_port(options, *server, slots, clock);
+    if (!opened) return fail(std::move(opened.error()));
+    port = *std::move(opened);
+  }
+  if (options.json) {
+    json::object ready{{"event", "ready"}, {"runner", slots.runner()}, {"parallel", options.parallel}};
+    if (port) ready["listen"] = port->url();
+    context.out.line(json::serialize(ready));
+  } else {
+    context.out.line(fmt::format("{} runs up to {} tasks of {}. Ctrl-C ends it.", slots.runner(), options.parallel,
+                                 server->internal_url));
+    if (port) context.out.line(fmt::format("Tasks are also taken at {}/task", port->url()));
+  }
+  context.out.flush();
+  while (signals.wait(std::chrono::hours(1)) == 0) {
+  }
+  if (!options.json) context.err.line("Stopping what runs; a second Ctrl-C ends it at once.");
+  context.err.flush();
+  signals.unblock();
+  port.reset();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_runner_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("runner", "Claim tasks from a server and run them on this machine");
+  command->add_option("--parallel", options->parallel, "So many tasks at once")
+      ->check(CLI::Range(std::int64_t{1}, kMaxRunners))
+      ->capture_default_str();
+  command->add_option("--agent", options->agents, "Only tasks for this agent; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--label", options->labels, "Only tasks with this label, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--id", options->id, "This runner's id (default: made up)");
+  command->add_option("--listen", options->listen, "Also take tasks by POST /task at this address (127.0.0.1:8888)");
+  command->add_option("--listen-token-file", options->token_file, "The token that callers there must have");
+  command->add_option("--api-url", options->api_urls, "Another name of the server that callers may give")
+      ->allow_extra_args(false);
+  command->add_flag("--no-claims", options->no_claims, "Only what is posted to --listen");
+  command->add_flag("--json", options->json, "Print one JSON line when ready");
+  command->add_option("--config", options->config_file, "Configuration file");
+  add_server_options(*command, options->server);
+  add_internal_option(*command, options->server);
+  command->footer(
+      "A task with a repository is cloned under the data directory, on branch shepherd/TASK; one without gets an "
+      "empty\n"
+      "directory. When it is stopped it stops its agents and says so in their logs.\n\n"
+      "Examples:\n  shepherd runner --parallel 4\n"
+      "  SHEPHERD_URL=https://tower.example.org SHEPHERD_INTERNAL_URL=https://tower.example.org:8081 shepherd runner\n"
+      "  shepherd runner --listen 127.0.0.1:8888 --listen-token-file token --no-claims");
+  command->callback(
+      [options, &context] { context.action = [options, &context] { return runner(context, *options); }; });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,131 @@
+#include "app/local_runner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "runner/deliver_spool.h"
+#include "runner/run_limits.h"
+#include "runner/runner_api.h"
+
+namespace shepherd {
+
+ExitCode exit_code_of(State state) {
+  switch (state) {
+    case State::completed:
+      return ExitCode::ok;
+    case State::timed_out:
+      return ExitCode::task_timed_out;
+    case State::cancelled:
+      return ExitCode::task_cancelled;
+    default:
+      return ExitCode::task_failed;
+  }
+}
+
+AgentSettings agent_settings(const Config& config, const std::string& agent) {
+  AgentSettings settings;
+  settings.environment = agent_environment();
+  if (agent == "claude") {
+    settings.program = config.claude_program;
+    settings.format = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
+  }
+  settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
+  settings.ladder.sigint_wait = std::chrono::milliseconds(config.stop_sigint_ms);
+  settings.ladder.sigterm_wait = std::chrono::milliseconds(config.stop_sigterm_ms);
+  return settings;
+}
+
+LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientTls tls)
+    : config_(config),
+      locate_([&host] { return host.locate(); }),
+      tls_(std::move(tls)),
+      runner_("run-" + make_sortable_id(clock_.wall_ms(), random_)),
+      leases_(locate_, tls_, runner_, clock_) {}
+
+Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
+  Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
+  if (!created) return fail(std::move(created.error()));
+  if (created->existed) {
+    return fail(ErrorCode::conflict, "task_exists",
+                fmt::format("the task {} exists already; choose another --id", created->task.id));
+  }
+  TaskOrder order;
+  order.task = created->task.id;
+  order.agent = request.command.empty() ? request.agent : "text";
+  order.command = request.command;
+  order.description = request.prompt;
+  order.context = request.context;
+  order.model = request.model;
+  order.mode = agent_mode(request.mode).value_or(AgentMode::interactive);
+  order.max_turns = request.max_turns;
+  order.budget_usd = request.budget_usd;
+  order.timeout_seconds = request.timeout_seconds;
+  order.allowed_tools = request.allowed_tools;
+  return order;
+}
+
+Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, Observe observe) {
+  Result<Destination> destination = locate_();
+  if (!destination) return fail(std::move(destination.error()));
+  Result<ApiClient> api = ApiClient::create(*destination, tls_);
+  if (!api) return fail(std::move(api.error()));
+  Result<TaskOrder> order = create(*api, request);
+  if (!order) return fail(std::move(order.error()));
+
+  RunnerApi server(locate_, tls_);
+  TaskRunOptions options;
+  Result<std::optional<TaskClaim>> claim = server.claim({runner_, {order->agent}, {}, 0, order->task});
+  if (claim && *claim) {
+    options.claim = **claim;
+  } else if (!claim && claim.error().code != ErrorCode::not_found) {
+    return fail(std::move(claim.error()));
+  }
+  if (!request.resume_of.empty()) {
+    Result<TaskOrder> full = server.order(order->task);
+    if (!full) return fail(std::move(full.error()));
+    if (full->resume_session.empty()) {
+      return fail(ErrorCode::invalid_argument, "no_session",
+                  fmt::format("the task {} has no conversation to go on with", request.resume_of));
+    }
+    order->resume_session = full->resume_session;
+  }
+  options.agent = agent_settings(config_, order->agent);
+  if (!request.program.empty()) options.agent.program = request.program;
+  options.agent.keep_open = request.keep_open;
+  for (const auto& [name, value] : request.environment) options.agent.environment.push_back(name + "=" + value);
+  std::error_code error;
+  options.workspace.directory = request.directory.empty()
+                                    ? std::filesystem::current_path(error).string()
+                                    : std::filesystem::absolute(request.directory, error).lexically_normal().string();
+  options.workspace.kind = request.worktree ? WorkspaceKind::worktree : WorkspaceKind::as_is;
+  options.workspace.workspaces = config_.data + "/workspaces";
+  options.observe = std::move(observe);
+  options.spool_directory = spool_directory();
+  options.redact = config_.redact;
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &clock_});
+}
+
+void LocalRunner::command(TaskRun& run, Command command) {
+  command.id = "terminal-" + make_sortable_id(clock_.wall_ms(), random_);
+  RunnerApi server(locate_, tls_);
+  Result<void> taken = server.command(run.order().task, encode_command(command));
+  if (taken) return;
+  spdlog::debug("the server did not take a command: {}", taken.error().message);
+  run.command(command);
+}
+
+std::uint64_t LocalRunner::deliver_pending() {
+  std::uint64_t events = 0;
+  for (const PendingSpool& spool : Spool::pending(spool_directory())) {
+    if (spool.in_use) continue;
+    if (Result<Delivered> done = deliver_spool(spool.path, locate_, tls_, clock_)) events += done->events;
+  }
+  return events;
+}
+
+}  // namespace shepherd

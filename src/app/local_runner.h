@@ -1,0 +1,52 @@
+// The runner inside `shepherd run`: makes tasks on the server and runs them here, each on a thread of its caller.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/config.h"
+#include "app/context.h"
+#include "app/run_host.h"
+#include "app/run_request.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "runner/lease_keeper.h"
+#include "runner/task_run.h"
+
+namespace shepherd {
+
+// How a run's outcome leaves the program.
+ExitCode exit_code_of(State state);
+
+// What the agents of this configuration are started with: program and output format by the agent's name.
+AgentSettings agent_settings(const Config& config, const std::string& agent);
+
+// Threads: any.
+class LocalRunner {
+ public:
+  // All must outlive it.
+  LocalRunner(const Config& config, const RunHost& host, net::ClientTls tls);
+
+  // Makes the task, claims it and prepares its run; TaskRun::run() does the rest.
+  // `observe` sees every event of the agent before it is delivered; it must be quick.
+  Result<std::unique_ptr<TaskRun>> start(const RunRequest& request, Observe observe = {});
+  // Says to the server what an operator at this terminal asks; to the agent itself when the server is away.
+  void command(TaskRun& run, Command command);
+  // Delivers what earlier runs left behind; how many events that were.
+  std::uint64_t deliver_pending();
+
+  std::string spool_directory() const { return config_.data + "/spool"; }
+
+ private:
+  Result<TaskOrder> create(ApiClient& api, const RunRequest& request);
+
+  const Config& config_;
+  Locate locate_;
+  net::ClientTls tls_;
+  SystemClock clock_;
+  SystemRandom random_;
+  std::string runner_;
+  LeaseKeeper leases_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,25 @@
+// Many tasks at once, from a file: a live line each on a terminal, plain lines elsewhere, a table at the end.
+#pragma once
+
+#include <vector>
+
+#include "app/context.h"
+#include "app/detach.h"
+#include "app/end_signals.h"
+#include "app/local_runner.h"
+
+namespace shepherd {
+
+struct RunTasksOptions {
+  int parallel = 1;
+  bool json = false;
+  const Detached* detached = nullptr;  // print nothing; tell the parent about the first task
+};
+
+// Blocks until all have ended. Ctrl-C once interrupts the running ones and starts no more, twice stops them, three
+// times kills them. The exit code is the worst one: failed, then timed out, then stopped.
+// Threads: caller.
+Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
+                           const std::vector<RunRequest>& tasks, const RunTasksOptions& options);
+
+}  // namespace shepherd

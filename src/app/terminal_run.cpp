@@ -1,0 +1,199 @@
+#include "app/terminal_run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/live_printer.h"
+#include "app/terminal_text.h"
+#include "base/limits.h"
+#include "model/json_scan.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{100};  // between two looks at signals, the keyboard and the end
+
+// Prints the log, and remembers what the agent waits for.
+// Threads: the printing one; open_approval() any.
+class RunPrinter final : public LivePrinter {
+ public:
+  RunPrinter(Context& context, PrinterOptions options) : LivePrinter(context, options) {}
+
+  bool on_event(std::string_view task, std::uint64_t sequence, std::string_view event) override {
+    if (string_value(find_member(event, "type")) == "approval") note_approval(find_member(event, "data"));
+    return LivePrinter::on_event(task, sequence, event);
+  }
+
+  std::string open_approval() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return approval_;
+  }
+
+ private:
+  void note_approval(std::string_view data) EXCLUDES(mutex_) {
+    std::string id = string_value(find_member(data, "approvalID")).value_or("");
+    std::string state = string_value(find_member(data, "state")).value_or("");
+    MutexLock lock(mutex_);
+    if (state == "pending" || state == "open") {
+      approval_ = id;
+    } else if (approval_ == id) {
+      approval_.clear();
+    }
+  }
+
+  mutable Mutex mutex_;
+  std::string approval_ GUARDED_BY(mutex_);
+};
+
+// Lines that an operator types, when a person sits there. Threads: caller.
+class Keyboard {
+ public:
+  explicit Keyboard(bool on) : on_(on && isatty(0) == 1) {}
+  bool on() const { return on_; }
+
+  // The next whole line; nullopt: none yet.
+  std::optional<std::string> line() {
+    // In the background a read would stop us.
+    if (!on_ || tcgetpgrp(0) != getpgrp()) return std::nullopt;
+    pollfd ready{0, POLLIN, 0};
+    if (poll(&ready, 1, 0) > 0) {
+      char bytes[4096];
+      ssize_t got = read(0, bytes, sizeof bytes);
+      if (got <= 0) on_ = false;
+      if (got > 0) text_.append(bytes, static_cast<std::size_t>(got));
+    }
+    std::size_t end = text_.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    std::string line = text_.substr(0, end);
+    text_.erase(0, end + 1);
+    return line;
+  }
+
+ private:
+  bool on_;
+  std::string text_;
+};
+
+Command make_command(CommandKind kind) {
+  Command command;
+  command.kind = kind;
+  return command;
+}
+
+// What to do about signals, in the order in which they come. Threads: caller.
+class Interrupts {
+ public:
+  Interrupts(Context& context, LocalRunner& runner, TaskRun& run, bool quiet)
+      : context_(context), runner_(runner), run_(run), quiet_(quiet) {}
+
+  void take(int signal) {
+    // Only a person's Ctrl-C is a question; a program that ends us means it.
+    bool can_interrupt = signal == SIGINT && count_ == 0 && run_.can(CommandKind::interrupt);
+    ++count_;
+    if (can_interrupt) {
+      say("interrupting; Ctrl-C again stops the task");
+      runner_.command(run_, make_command(CommandKind::interrupt));
+    } else if (!stopped_) {
+      stopped_ = true;
+      say("stopping; Ctrl-C again kills it at once");
+      Command stop = make_command(CommandKind::stop);
+      stop.reason = "stopped at the terminal";
+      runner_.command(run_, stop);
+      // For certain, also when the server takes the command and cannot hand it back.
+      run_.end(EndCause::stopped, stop.reason);
+    } else {
+      say("killing");
+      run_.kill();
+    }
+  }
+
+ private:
+  void say(std::string_view text) {
+    if (quiet_) return;
+    context_.err.line(context_.err.paint(Color::yellow, fmt::format("-- {}", text)));
+    context_.err.flush();
+  }
+
+  Context& context_;
+  LocalRunner& runner_;
+  TaskRun& run_;
+  bool quiet_;
+  int count_ = 0;
+  bool stopped_ = false;
+};
+
+void take_typed(LocalRunner& runner, TaskRun& run, const RunPrinter& printer, const std::string& line) {
+  if (line.find_first_not_of(" \t") == std::string::npos) return;
+  std::string approval = printer.open_approval();
+  bool yes = line == "y" || line == "yes";
+  bool no = line == "n" || line == "no";
+  if (!approval.empty() && (yes || no)) {
+    Command decision = make_command(yes ? CommandKind::approve : CommandKind::deny);
+    decision.approval_id = approval;
+    return runner.command(run, std::move(decision));
+  }
+  Command steer = make_command(CommandKind::steer);
+  steer.content = line;
+  runner.command(run, std::move(steer));
+}
+
+// A server that cannot be reached at the first try is no reason to show nothing: another run may be about to host it.
+void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std::atomic<bool>& closing) {
+  for (;;) {
+    Result<bool> end = live.run(printer);
+    if (end || closing) return;
+    if (!retryable(end.error().code)) return context.complain(end.error().message);
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+}  // namespace
+
+TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, const RunHost& host,
+                            const EndSignals& signals, const TerminalRunOptions& options) {
+  std::atomic<bool> done = false;
+  TaskOutcome outcome;
+  std::thread worker([&] {
+    outcome = run.run();
+    done = true;
+  });
+  SystemClock clock;
+  SystemRandom random;
+  RunPrinter printer(context, {.json = options.json, .started_ms = clock.wall_ms(), .quiet_about_live = true});
+  LiveOptions follow;
+  follow.task = run.order().task;
+  follow.after = 0;
+  LiveClient live([&] { return host.locate(); }, follow, clock, random, host.tls());
+  std::atomic<bool> printed = options.quiet, closing = false;
+  std::thread show;
+  if (!options.quiet) {
+    show = std::thread([&] {
+      show_log(context, live, printer, closing);
+      printed = true;
+    });
+  }
+  Keyboard keyboard(!options.quiet);
+  Interrupts interrupts(context, runner, run, options.quiet);
+  while (!done) {
+    if (int signal = signals.wait(kLook); signal != 0) interrupts.take(signal);
+    if (auto line = keyboard.line()) take_typed(runner, run, printer, *line);
+  }
+  worker.join();
+  // What was delivered is about to be shown; what was not cannot be.
+  std::int64_t until_ms = clock.steady_ms() + (outcome.drained.everything ? kConnectTimeout.count() : 0);
+  while (!printed && clock.steady_ms() < until_ms && signals.wait(kLook) == 0) {
+  }
+  closing = true;
+  live.stop();
+  if (show.joinable()) show.join();
+  return outcome;
+}
+
+}  // namespace shepherd

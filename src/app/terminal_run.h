@@ -1,0 +1,23 @@
+// One task that runs here, at a terminal: its log as it grows, Ctrl-C, and what the operator types.
+#pragma once
+
+#include "app/context.h"
+#include "app/end_signals.h"
+#include "app/local_runner.h"
+
+namespace shepherd {
+
+struct TerminalRunOptions {
+  bool json = false;
+  bool quiet = false;  // print nothing at all
+};
+
+// Blocks until the task has ended and its log is delivered.
+//
+// Ctrl-C once interrupts the agent (what it can be interrupted at), twice stops it, three times kills it. SIGTERM and
+// SIGHUP stop it. On a terminal a typed line steers the agent; while it waits for an approval, y and n decide.
+// Threads: caller.
+TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, const RunHost& host,
+                            const EndSignals& signals, const TerminalRunOptions& options);
+
+}  // namespace shepherd

@@ -1,0 +1,37 @@
+#include "runner/agent_end.h"
+
+#include <sys/wait.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace shepherd {
+
+std::string describe(const AgentExit& exit) {
+  if (exit.signal == 0) return "exit " + std::to_string(exit.code);
+  const char* abbreviation = ::sigabbrev_np(exit.signal);
+  return abbreviation != nullptr ? std::string("SIG") + abbreviation : "signal " + std::to_string(exit.signal);
+}
+
+AgentExit exit_of_status(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return {0, WTERMSIG(wait_status)};
+  return {WEXITSTATUS(wait_status), 0};
+}
+
+std::string_view name(StopRung rung) {
+  switch (rung) {
+    case StopRung::none:
+      return "none";
+    case StopRung::interrupt:
+      return "interrupt";
+    case StopRung::sigint:
+      return "SIGINT";
+    case StopRung::sigterm:
+      return "SIGTERM";
+    case StopRung::sigkill:
+      return "SIGKILL";
+  }
+  return "none";
+}
+
+}  // namespace shepherd

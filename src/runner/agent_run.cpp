@@ -1,0 +1,267 @@
+#include "runner/agent_run.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "driver/registry.h"
+
+// The lock is held while the driver, the outbox and the process are called: they do not wait, and none of them calls
+// back while it is being called. It is what keeps lines, commands and time in one order.
+namespace shepherd {
+
+AgentRun::AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock)
+    : order_(order), events_(events), clock_(clock) {}
+
+// Here and not with the members: the process's last calls still need all of them.
+AgentRun::~AgentRun() {
+  std::unique_ptr<AgentProcess> gone;
+  MutexLock lock(mutex_);
+  gone = std::move(process_);
+}
+
+AgentOutcome AgentRun::run(AgentSettings settings) {
+  OutputFormat format = settings.format;
+  {
+    MutexLock lock(mutex_);
+    settings_ = std::move(settings);
+  }
+  for (int number = 1;; ++number) {
+    Start start = run_once(format, number);
+    if (!start.retry_with) {
+      MutexLock lock(mutex_);
+      finished_ = true;
+      return std::move(start.outcome);
+    }
+    format = *start.retry_with;
+    events_.log("The agent program does not know this way of talking; starting it again with output format " +
+                std::string(name(format)));
+  }
+}
+
+AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
+  {
+    MutexLock lock(mutex_);
+    if (cause_ != EndCause::none) {
+      finished_ = true;
+      return {std::nullopt, judged({}, {})};
+    }
+    if (Result<void> started = start(format, number); !started) {
+      finished_ = true;
+      events_.error("cannot_start", started.error().message);
+      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}};
+    }
+  }
+  AgentEnd end = wait_for_end();
+  std::unique_ptr<AgentProcess> gone;  // joined without the lock, which its thread may want
+  MutexLock lock(mutex_);
+  Verdict verdict = driver_->finish({end.exit.code, end.exit.signal}, clock_.wall_ms(), output_);
+  gone = std::move(process_);
+  bool again = verdict.retry_with && cause_ == EndCause::none;
+  if (!again) finished_ = true;
+  flush();
+  if (again) return {verdict.retry_with, {}};
+  return {std::nullopt, judged(verdict, std::move(end))};
+}
+
+Result<void> AgentRun::start(OutputFormat format, int number) {
+  driver_ = make_driver(order_.agent);
+  if (driver_ == nullptr) {
+    return fail(ErrorCode::invalid_argument, "unknown_agent", "this runner knows no agent \"" + order_.agent + "\"");
+  }
+  Launch launch;
+  launch.id = order_.task + "/" + std::to_string(number);
+  launch.program = settings_.program;
+  launch.version = settings_.version;
+  launch.command = order_.command;
+  // A command line is the description of the task that runs it, not something to read.
+  if (order_.command.empty()) {
+    launch.prompt = order_.description;
+    launch.context = order_.context;
+  }
+  launch.model = order_.model;
+  launch.max_turns = order_.max_turns;
+  launch.budget_usd = order_.budget_usd;
+  launch.allowed_tools = order_.allowed_tools;
+  launch.mcp_servers_json = order_.mcp_servers_json;
+  launch.mode = order_.mode;
+  launch.resume_session = order_.resume_session;
+  launch.format = format;
+  launch.deltas = settings_.deltas;
+  Result<LaunchPlan> plan = driver_->launch(launch);
+  if (!plan) return fail(std::move(plan.error()));
+
+  AgentSpec spec;
+  spec.command = plan->argv;
+  spec.environment = settings_.environment;
+  for (const EnvironmentEntry& entry : plan->environment) spec.environment.push_back(entry.name + "=" + entry.value);
+  spec.directory = settings_.directory;
+  spec.with_stdin = plan->keep_input_open || !plan->standard_input.empty();
+  spec.warden_program = settings_.warden_program;
+  Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, *this, clock_);
+  if (!process) return fail(std::move(process.error()));
+  process_ = std::move(*process);
+  if (started_ms_ == 0) started_ms_ = clock_.steady_ms();
+  input_closed_ = !plan->keep_input_open;
+  if (!plan->standard_input.empty()) {
+    if (auto written = process_->write(plan->standard_input); !written) return fail(std::move(written.error()));
+  }
+  if (input_closed_) process_->close_stdin();
+  events_.status(State::running, "running", "\"capabilities\":" + encode_capabilities(driver_->capabilities()));
+  return {};
+}
+
+void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
+  MutexLock lock(mutex_);
+  if (std::exchange(stalled_, false)) events_.status(State::running, "The agent goes on", "\"stalled\":false");
+  LineSplitter& lines = stream == AgentStream::out ? out_lines_ : err_lines_;
+  // The analysis does not follow the lambda; the lock is held here.
+  lines.add(bytes, [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(stream, line); });
+  look();
+}
+
+void AgentRun::take_line(AgentStream stream, const Line& line) {
+  std::int64_t now_ms = clock_.wall_ms();
+  if (stream == AgentStream::out) {
+    driver_->record(line.text, now_ms, output_);
+  } else {
+    driver_->stderr_line(line.text, now_ms, output_);
+  }
+  flush();
+  if (line.cut_bytes > 0) {
+    events_.log("A line of the agent was too long; " + std::to_string(line.cut_bytes) + " bytes of it are lost");
+  }
+}
+
+void AgentRun::on_end(const AgentEnd& end) {
+  MutexLock lock(mutex_);
+  auto out = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::out, line); };
+  auto err = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::err, line); };
+  out_lines_.finish(out);
+  err_lines_.finish(err);
+  end_ = end;
+  changed_.notify_all();
+}
+
+// Carries out what the driver's last calls brought about.
+void AgentRun::flush() {
+  for (const TextDelta& delta : output_.deltas) events_.delta(delta);
+  for (const DriverEvent& event : output_.events) events_.add(event);
+  Result<void> given;
+  if (!output_.to_agent.empty()) {
+    given = process_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended")
+                                : process_->write(output_.to_agent);
+  }
+  for (const CommandUpdate& update : output_.commands) {
+    if (update.id.empty()) continue;  // our own
+    bool lost = update.state == CommandState::delivered && !given;
+    events_.command_result(update.id, lost ? CommandState::refused : update.state,
+                           lost ? given.error().message : update.reason);
+  }
+  for (int signal : output_.signals) {
+    if (process_ == nullptr) break;
+    if (signal == SIGSTOP) process_->pause();
+    if (signal == SIGCONT) process_->resume();
+  }
+  if (output_.close_input && process_ != nullptr) {
+    input_closed_ = true;
+    process_->close_stdin();
+  }
+  output_.clear();
+}
+
+void AgentRun::command(const Command& command) {
+  MutexLock lock(mutex_);
+  if (process_ == nullptr || end_) {
+    if (command.kind != CommandKind::stop) {
+      return events_.command_result(command.id, CommandState::refused,
+                                    finished_ || end_ ? "the agent has ended" : "the agent is not running yet");
+    }
+    if (!finished_) set_cause(EndCause::stopped, command.reason);
+    return events_.command_result(command.id, CommandState::acknowledged, "");
+  }
+  if (command.kind == CommandKind::stop) {
+    set_cause(EndCause::stopped, command.reason);
+    begin_end(command);
+  } else {
+    driver_->command(command, clock_.wall_ms(), output_);
+    flush();
+  }
+  look();
+}
+
+void AgentRun::end(EndCause cause, std::string message) {
+  MutexLock lock(mutex_);
+  if (finished_) return;
+  set_cause(cause, std::move(message));
+  if (process_ == nullptr || end_) return;
+  Command stop;  // without an id: nobody asked
+  stop.kind = CommandKind::stop;
+  begin_end(stop);
+}
+
+void AgentRun::kill() {
+  MutexLock lock(mutex_);
+  set_cause(EndCause::stopped, "");
+  if (process_ != nullptr) process_->kill();
+}
+
+void AgentRun::set_cause(EndCause cause, std::string message) {
+  if (cause_ != EndCause::none) return;
+  cause_ = cause;
+  cause_message_ = std::move(message);
+}
+
+// The driver's own way is the ladder's first rung; the ladder sends the signals, in its own time.
+void AgentRun::begin_end(const Command& stop) {
+  driver_->command(stop, clock_.wall_ms(), output_);
+  std::string bytes = std::exchange(output_.to_agent, {});
+  output_.signals.clear();
+  flush();
+  StopPlan plan = settings_.ladder;
+  plan.interrupt = [process = process_.get(), bytes = std::move(bytes)] {
+    return !bytes.empty() && process->write(bytes).has_value();
+  };
+  process_->stop(std::move(plan));
+}
+
+bool AgentRun::can(CommandKind kind) const {
+  MutexLock lock(mutex_);
+  return process_ != nullptr && driver_->capabilities().can(kind);
+}
+
+Hints AgentRun::hints() const {
+  MutexLock lock(mutex_);
+  return driver_ == nullptr ? Hints{} : driver_->hints();
+}
+
+AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
+  AgentOutcome outcome{verdict.state, verdict.message, cause_, std::nullopt};
+  if (process_ != nullptr || driver_ != nullptr) outcome.end = std::move(end);
+  auto because = [&](State state, std::string_view otherwise) {
+    outcome.state = state;
+    outcome.message = cause_message_.empty() ? std::string(otherwise) : cause_message_;
+  };
+  switch (cause_) {
+    case EndCause::none:
+      break;
+    case EndCause::stopped:
+      because(State::cancelled, "stopped");
+      break;
+    case EndCause::timed_out:
+      because(State::timed_out, "timed out");
+      break;
+    case EndCause::over_budget:
+      because(State::failed, "over budget");
+      break;
+    case EndCause::lease_lost:
+      because(State::failed, "the server gave this task up");
+      break;
+    case EndCause::shutdown:
+      because(State::cancelled, "the runner was stopped");
+      break;
+  }
+  return outcome;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,248 @@
+#include "runner/agent_run.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/json_scan.h"
+#include "runner/test_agents.h"
+
+namespace shepherd {
+namespace {
+
+// A server that takes everything.
+class KeepingSink final : public EventSink {
+ public:
+  Result<Posted> post_events(const std::string&, std::string_view ndjson, const std::string&) override {
+    MutexLock lock(mutex_);
+    while (!ndjson.empty()) {
+      std::size_t end = std::min(ndjson.find('\n'), ndjson.size());
+      if (end > 0) events_.emplace_back(ndjson.substr(0, end));
+      ndjson.remove_prefix(std::min(end + 1, ndjson.size()));
+    }
+    return Posted{events_.size(), events_.size()};
+  }
+  Result<void> post_deltas(const std::string&, std::string_view) override { return {}; }
+
+  std::vector<std::string> events() const {
+    MutexLock lock(mutex_);
+    return events_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::vector<std::string> events_ GUARDED_BY(mutex_);
+};
+
+std::string text_of(std::string_view event, std::string_view key) {
+  return string_value(find_member(event, key)).value_or("");
+}
+std::string data_of(std::string_view event, std::string_view key) {
+  return text_of(find_member(event, "data"), key);
+}
+
+class AgentRunTest : public ::testing::Test {
+ protected:
+  AgentRunTest() {
+    directory_ = std::filesystem::temp_directory_path() / fresh_mark();
+    std::filesystem::create_directories(directory_);
+    order_.task = "t";
+    order_.agent = "text";
+    settings_.directory = directory_;
+    settings_.environment = {"PATH=/usr/bin:/bin", "SHEPHERD_TEST_MARK=" + mark_};
+    settings_.warden_program = MISBEHAVING_AGENT;
+    settings_.ladder = quick_plan();
+    RedactOptions redact;
+    redact.secrets = {"a-very-secret-value"};
+    redactor_ = std::make_unique<Redactor>(*Redactor::create(redact));
+    outbox_ = *Outbox::create({directory_, "t", "here"}, sink_, clock_, random_);
+    events_ = std::make_unique<TaskEvents>(*outbox_, *redactor_, clock_);
+    run_ = std::make_unique<AgentRun>(order_, *events_, clock_);
+  }
+  ~AgentRunTest() override {
+    run_.reset();
+    EXPECT_TRUE(carriers_of(mark_).empty()) << "somebody of the agent is left";
+    outbox_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void shell(const std::string& script) { order_.command = {"sh", "-c", script}; }
+  // All events of the run, in order.
+  std::vector<std::string> delivered() {
+    EXPECT_TRUE(outbox_->drain(20s).everything);
+    return sink_.events();
+  }
+  bool seen(const std::string& text) {
+    return eventually([&] {
+      for (const std::string& event : sink_.events()) {
+        if (event.find(text) != std::string::npos) return true;
+      }
+      return false;
+    });
+  }
+  static Command command(CommandKind kind) {
+    Command made;
+    made.id = "c-" + std::string(name(kind));
+    made.kind = kind;
+    return made;
+  }
+
+  std::string mark_ = fresh_mark();
+  std::filesystem::path directory_;
+  SystemClock clock_;
+  SystemRandom random_;
+  KeepingSink sink_;
+  TaskOrder order_;
+  AgentSettings settings_;
+  std::unique_ptr<Redactor> redactor_;
+  std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<TaskEvents> events_;
+  std::unique_ptr<AgentRun> run_;
+};
+
+TEST_F(AgentRunTest, ACommandFromStartToEnd) {
+  shell("echo hello; printf last");
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed);
+  EXPECT_EQ(outcome.message, "last");
+  ASSERT_TRUE(outcome.end);
+  EXPECT_EQ(outcome.end->exit.code, 0);
+  std::vector<std::string> events = delivered();
+  ASSERT_GE(events.size(), 3u);
+  EXPECT_EQ(data_of(events[0], "state"), "running");
+  EXPECT_NE(events[0].find("\"capabilities\":{\"commands\":[\"interrupt\",\"resume\",\"stop\"]"), std::string::npos);
+  EXPECT_EQ(text_of(events[1], "type"), "output");
+  EXPECT_EQ(data_of(events[1], "text"), "hello\nlast");
+}
+
+TEST_F(AgentRunTest, SecretsAreReplacedBeforeTheSpool) {
+  shell("echo it is a-very-secret-value; echo a-very-secret-value >&2");
+  run_->run(settings_);
+  for (const std::string& event : delivered()) EXPECT_EQ(event.find("a-very-secret-value"), std::string::npos) << event;
+}
+
+TEST_F(AgentRunTest, WhatCannotStartFailsWithItsReason) {
+  order_.command = {"no-such-program"};
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::failed);
+  EXPECT_EQ(outcome.message, "cannot run no-such-program: No such file or directory");
+  EXPECT_FALSE(outcome.end);
+  order_.agent = "nobody";
+  AgentRun other(order_, *events_, clock_);
+  EXPECT_EQ(other.run(settings_).message, "this runner knows no agent \"nobody\"");
+}
+
+TEST_F(AgentRunTest, AStopBeforeTheStartStartsNothing) {
+  shell("echo never");
+  run_->command(command(CommandKind::stop));
+  run_->command(command(CommandKind::steer));
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::cancelled);
+  EXPECT_EQ(outcome.cause, EndCause::stopped);
+  std::vector<std::string> events = delivered();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(data_of(events[0], "state"), "acknowledged");
+  EXPECT_EQ(data_of(events[1], "state"), "refused");
+}
+
+TEST_F(AgentRunTest, StopsAnAgentThatIgnoresEverything) {
+  order_.command = {MISBEHAVING_AGENT, "stubborn"};
+  AgentOutcome outcome;
+  std::thread thread([&] { outcome = run_->run(settings_); });
+  EXPECT_TRUE(seen("ready"));
+  run_->command(command(CommandKind::stop));
+  thread.join();
+  EXPECT_EQ(outcome.state, State::cancelled);
+  ASSERT_TRUE(outcome.end);
+  EXPECT_EQ(outcome.end->rung, StopRung::sigkill);
+  EXPECT_GE(outcome.end->ended.size(), 4u);
+  EXPECT_TRUE(seen("\"id\":\"c-stop\",\"state\":\"delivered\""));
+}
+
+TEST_F(AgentRunTest, PausesAndResumes) {
+  shell("echo ready; while :; do echo tick; sleep 0.01; done");
+  AgentOutcome outcome;
+  std::thread thread([&] { outcome = run_->run(settings_); });
+  EXPECT_TRUE(seen("tick"));
+  run_->command(command(CommandKind::interrupt));
+  EXPECT_TRUE(seen("\"state\":\"paused\""));
+  EXPECT_TRUE(seen("\"id\":\"c-interrupt\",\"state\":\"delivered\""));
+  run_->command(command(CommandKind::resume));
+  EXPECT_TRUE(seen("\"id\":\"c-resume\",\"state\":\"delivered\""));
+  run_->end(EndCause::shutdown, "");
+  thread.join();
+  EXPECT_EQ(outcome.state, State::cancelled);
+  EXPECT_EQ(outcome.message, "the runner was stopped");
+}
+
+TEST_F(AgentRunTest, TooLongIsTimedOut) {
+  shell("echo ready; exec sleep 600");
+  order_.timeout_seconds = 1;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::timed_out);
+  EXPECT_EQ(outcome.message, "timed out after 1 s");
+}
+
+TEST_F(AgentRunTest, SilenceIsToldAndNotEnded) {
+  shell("echo ready; sleep 1.5; echo again");
+  settings_.stall = 50ms;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed);
+  std::string all;
+  for (const std::string& event : delivered()) all += event + "\n";
+  std::size_t stalled = all.find("\"stalled\":true");
+  std::size_t on = all.find("\"stalled\":false");
+  EXPECT_NE(stalled, std::string::npos);
+  EXPECT_NE(on, std::string::npos);
+  EXPECT_LT(stalled, on);
+}
+
+TEST_F(AgentRunTest, CommandsAfterTheEndAreRefused) {
+  shell("true");
+  run_->run(settings_);
+  run_->command(command(CommandKind::interrupt));
+  EXPECT_TRUE(seen("the agent has ended"));
+}
+
+// A program that speaks enough of Claude's dialect for one turn, and only ends when its input does.
+constexpr const char* kOneTurn = R"sh(
+read -r line
+uuid=$(printf '%s' "$line" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
+echo '{"type":"user","message":{"role":"user","content":"do it"},"isReplay":true,"session_id":"s","uuid":"'$uuid'"}'
+echo '{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/","tools":[],"permissionMode":"default"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","num_turns":1,"total_cost_usd":0.5,"duration_ms":1,"usage":{},"modelUsage":{}}'
+cat > /dev/null
+)sh";
+
+TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
+  std::filesystem::path program = directory_ / "agent";
+  std::ofstream(program) << "#!/bin/sh\n" << kOneTurn;
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  order_.agent = "claude";
+  order_.description = "do it";
+  settings_.program = program;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  EXPECT_EQ(outcome.message, "done");
+  EXPECT_EQ(run_->hints().cost_usd, 0.5);
+}
+
+TEST_F(AgentRunTest, StartsAgainInASimplerFormat) {
+  std::filesystem::path program = directory_ / "agent";
+  std::ofstream(program) << "#!/bin/sh\ncase \"$*\" in *--input-format*) echo \"error: unknown option "
+                            "'--input-format'\" >&2; exit 1;; esac\n"
+                         << kOneTurn;
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  order_.agent = "claude";
+  order_.description = "do it";
+  settings_.program = program;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  EXPECT_TRUE(seen("starting it again with output format stream-json-one-way"));
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,105 @@
+#include "runner/command_feed.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "model/json_scan.h"
+#include "runner/run_limits.h"
+
+namespace shepherd {
+
+// Threads: the feed's.
+class CommandFeed::Reader final : public LiveListener {
+ public:
+  explicit Reader(TakeCommand take) : take_(std::move(take)) {}
+
+  bool on_event(std::string_view, std::uint64_t, std::string_view event) override {
+    std::string_view data = find_member(event, "data");
+    if (string_value(find_member(event, "type")).value_or("") == "command_result") {
+      std::string id = string_value(find_member(data, "id")).value_or("");
+      std::erase_if(waiting_, [&](const Command& command) { return command.id == id; });
+      return true;
+    }
+    Result<Command> command = decode_command(data);
+    if (!command || command->id.empty()) {
+      log_warn("a command event could not be read: {}", command ? "it has no id" : command.error().message);
+      return true;
+    }
+    if (!seen_.insert(command->id).second) return true;
+    if (live_) {
+      take_(*command);
+    } else {
+      waiting_.push_back(*std::move(command));
+    }
+    return true;
+  }
+
+  void on_gap(std::string_view, std::uint64_t, std::uint64_t) override {}
+
+  void on_state(const LiveChange& change) override {
+    live_ = change.state == LiveState::live;
+    if (!live_) return;
+    for (const Command& command : std::exchange(waiting_, {})) take_(command);
+  }
+
+  void on_complete(std::string_view, std::string_view) override {}
+
+ private:
+  TakeCommand take_;
+  bool live_ = false;
+  std::vector<Command> waiting_;  // not known to be settled, until the feed has caught up
+  std::set<std::string> seen_;    // a task has few
+};
+
+CommandFeed::CommandFeed(Locate locate, std::string task, TakeCommand take, const Clock& clock, Random& random,
+                         net::ClientTls tls)
+    : task_(std::move(task)), clock_(clock), reader_(std::make_unique<Reader>(std::move(take))) {
+  // A live client reads the public address; ours is the internal one.
+  auto internal = [locate = std::move(locate)]() -> Result<Destination> {
+    Result<Destination> found = locate();
+    if (found) found->public_url = found->internal_url;
+    return found;
+  };
+  LiveOptions options;
+  options.task = task_;
+  options.after = 0;
+  options.types = "command,command_result";
+  live_ = std::make_unique<LiveClient>(std::move(internal), std::move(options), clock, random, std::move(tls));
+  thread_ = std::thread([this] { follow(); });
+}
+
+CommandFeed::~CommandFeed() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  live_->stop();
+  thread_.join();
+}
+
+void CommandFeed::follow() {
+  for (;;) {
+    Result<bool> end = live_->run(*reader_);
+    if (end) return;  // the task is complete, or we were stopped
+    // A server that is away may come back. One that refuses us may think better of it: an operator who repairs a token
+    // should not have to start the agent again.
+    spdlog::debug("commands of {} cannot be read: {}", task_, end.error().message);
+    if (!pause()) return;
+  }
+}
+
+bool CommandFeed::pause() {
+  std::int64_t until_ms = clock_.steady_ms() + kClaimPause.count();
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    std::int64_t left_ms = until_ms - clock_.steady_ms();
+    if (left_ms <= 0) return true;
+    wake_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
+  }
+  return false;
+}
+
+}  // namespace shepherd

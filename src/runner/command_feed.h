@@ -1,0 +1,47 @@
+// The commands for one task, as they appear in its log: a filtered feed on the server's internal port.
+//
+// Follows over restarts of the server. A command that was settled before the feed caught up (another runner's, or one
+// that nobody ran) is passed over; every other is handed out once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "client/live_client.h"
+#include "model/command.h"
+
+namespace shepherd {
+
+// Called on the feed's own thread.
+using TakeCommand = std::function<void(const Command&)>;
+
+// Threads: any; the destructor waits for its thread.
+class CommandFeed {
+ public:
+  CommandFeed(Locate locate, std::string task, TakeCommand take, const Clock& clock, Random& random,
+              net::ClientTls tls = {});
+  ~CommandFeed();
+  CommandFeed(const CommandFeed&) = delete;
+  CommandFeed& operator=(const CommandFeed&) = delete;
+
+ private:
+  class Reader;
+
+  void follow() EXCLUDES(mutex_);
+  bool pause() EXCLUDES(mutex_);  // false: stopping
+
+  const std::string task_;
+  const Clock& clock_;
+  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<LiveClient> live_;
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace shepherd

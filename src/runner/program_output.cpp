@@ -1,0 +1,40 @@
+#include "runner/program_output.h"
+#include "runner/run_limits.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace shepherd {
+namespace {
+
+// Read after the end only, so it needs no lock.
+class Collected final : public AgentListener {
+ public:
+  void on_output(AgentStream stream, std::string_view bytes) override {
+    std::string& into = stream == AgentStream::out ? output.out : output.err;
+    into.append(bytes.substr(0, std::min(bytes.size(), kMaxProgramOutputBytes - into.size())));
+  }
+  void on_end(const AgentEnd& end) override { output.exit = end.exit; }
+
+  ProgramOutput output;
+};
+
+}  // namespace
+
+Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock) {
+  Collected collected;
+  Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, collected, clock);
+  if (!process) return fail(std::move(process.error()));
+  (*process)->close_stdin();
+  if (!(*process)->wait(timeout)) {
+    (*process)->kill();
+    process->reset();
+    return fail(ErrorCode::unavailable, "program_timeout",
+                spec.command.front() + " took longer than " + std::to_string(timeout.count() / 1'000) + " s");
+  }
+  process->reset();
+  return std::move(collected.output);
+}
+
+}  // namespace shepherd

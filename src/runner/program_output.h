@@ -1,0 +1,26 @@
+// Runs another program to its end and keeps what it printed, such as git.
+// Threads: any.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "runner/agent_process.h"
+#include "runner/run_limits.h"
+
+namespace shepherd {
+
+struct ProgramOutput {
+  AgentExit exit;
+  std::string out, err;  // at most kMaxProgramOutputBytes each
+
+  bool good() const { return exit.code == 0 && exit.signal == 0; }
+};
+
+// Nobody of the program survives the call. Errors: those of AgentProcess::start(); unavailable/program_timeout.
+Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock);
+
+}  // namespace shepherd

@@ -1,0 +1,139 @@
+#include "runner/runner_api.h"
+
+#include <utility>
+
+#include "client/api_client.h"
+#include "client/problem.h"
+#include "model/json_scan.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+#include "runner/run_limits.h"
+
+namespace shepherd {
+namespace {
+
+std::string task_target(std::string_view task, std::string_view rest) {
+  return "/api/v1/tasks/" + percent_encoded(task) + std::string(rest);
+}
+
+std::int64_t whole(std::string_view object, std::string_view key) {
+  return static_cast<std::int64_t>(count_value(find_member(object, key)).value_or(0));
+}
+
+std::string claim_body(const WorkRequest& request) {
+  std::string body;
+  JsonObject object(body);
+  object.text("runner", request.runner);
+  std::string& agents = object.member("agents");
+  char before = '[';
+  for (const std::string& agent : request.agents) {
+    agents.push_back(std::exchange(before, ','));
+    append_json_string(agents, agent);
+  }
+  agents.append(before == '[' ? "[]" : "]");
+  if (!request.labels.empty()) {
+    std::string& labels = object.member("labels");
+    before = '{';
+    for (const auto& [name, value] : request.labels) {
+      labels.push_back(std::exchange(before, ','));
+      append_json_string(labels, name);
+      labels.push_back(':');
+      append_json_string(labels, value);
+    }
+    labels.push_back('}');
+  }
+  object.number("wait", request.wait_seconds);
+  object.text_unless_empty("taskID", request.task);
+  return body;
+}
+
+}  // namespace
+
+RunnerApi::RunnerApi(Locate locate, net::ClientTls tls) : locate_(std::move(locate)), tls_(std::move(tls)) {}
+
+Result<RunnerApi::Link> RunnerApi::connect(bool open) {
+  {
+    MutexLock lock(mutex_);
+    if (cancelled_) return fail(ErrorCode::unavailable, "cancelled", "the runner is ending");
+    Link& known = open ? open_ : internal_;
+    if (known.client) return known;
+  }
+  Result<Destination> found = locate_();
+  if (!found) return fail(std::move(found.error()));
+  Result<net::Url> url = net::parse_url(open ? found->public_url : found->internal_url);
+  if (!url) return fail(std::move(url.error()));
+  Link made{std::make_shared<net::HttpClient>(*std::move(url), tls_), found->token};
+  MutexLock lock(mutex_);
+  if (cancelled_) return fail(ErrorCode::unavailable, "cancelled", "the runner is ending");
+  (open ? open_ : internal_) = made;
+  return made;
+}
+
+Result<net::ClientResponse> RunnerApi::send(const Call& call) {
+  Result<Link> link = connect(call.open);
+  if (!link) return fail(std::move(link.error()));
+  net::HeaderList headers{{"Accept", "application/json"}};
+  if (!link->token.empty()) headers.emplace_back("Authorization", "Bearer " + link->token);
+  if (!call.body.empty()) headers.emplace_back("Content-Type", "application/json");
+  Result<net::ClientResponse> response =
+      link->client->request(call.method, call.target, headers, call.body, kClientTimeout);
+  if (!response) {
+    MutexLock lock(mutex_);
+    (call.open ? open_ : internal_) = {};
+    return fail(with_connection_advice(std::move(response.error())));
+  }
+  if (response->status >= 400) return fail(read_problem(response->status, response->body));
+  return response;
+}
+
+void RunnerApi::cancel() {
+  MutexLock lock(mutex_);
+  cancelled_ = true;
+  for (const Link& link : {internal_, open_}) {
+    if (link.client) link.client->cancel();
+  }
+}
+
+Result<std::optional<TaskClaim>> RunnerApi::claim(const WorkRequest& request) {
+  Result<net::ClientResponse> answer = send({"POST", "/api/v1/claims", claim_body(request)});
+  if (!answer) return fail(std::move(answer.error()));
+  if (answer->status == 204) return std::nullopt;
+  TaskClaim claim{string_value(find_member(answer->body, "taskID")).value_or(""), whole(answer->body, "leaseEpoch"),
+                  whole(answer->body, "leaseSeconds")};
+  if (claim.task.empty() || claim.seconds <= 0) {
+    return fail(ErrorCode::internal, "bad_response", "the server's answer is not a claim");
+  }
+  return claim;
+}
+
+Result<void> RunnerApi::renew(const TaskClaim& claim, std::string_view runner) {
+  std::string body;
+  {
+    JsonObject object(body);
+    object.text("runner", runner);
+    object.number("leaseEpoch", claim.epoch);
+  }
+  Result<net::ClientResponse> answer = send({"PUT", task_target(claim.task, "/lease"), std::move(body)});
+  if (!answer) return fail(std::move(answer.error()));
+  return {};
+}
+
+Result<TaskOrder> RunnerApi::order(std::string_view task) {
+  Result<net::ClientResponse> answer = send({"GET", task_target(task, "/data"), ""});
+  if (!answer) return fail(std::move(answer.error()));
+  return decode_task_order(answer->body);
+}
+
+Result<std::string> RunnerApi::token(std::string_view task) {
+  Result<net::ClientResponse> answer = send({"GET", task_target(task, "/token"), ""});
+  if (!answer) return fail(std::move(answer.error()));
+  return string_value(find_member(answer->body, "token")).value_or("");
+}
+
+Result<void> RunnerApi::command(std::string_view task, std::string_view command_json) {
+  Result<net::ClientResponse> answer = send({"POST", task_target(task, "/commands"), std::string(command_json), true});
+  if (!answer) return fail(std::move(answer.error()));
+  return {};
+}
+
+}  // namespace shepherd

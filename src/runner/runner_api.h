@@ -1,0 +1,73 @@
+// The routes that are for runners: claims, leases, a task's data and token. Blocking calls on the internal port.
+//
+// Errors are the server's with its own code as reason (lease_lost, token_taken, …); unavailable/unreachable when it is
+// away.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "client/live_client.h"
+#include "net/client.h"
+#include "runner/task_order.h"
+
+namespace shepherd {
+
+struct WorkRequest {
+  std::string runner;               // our id
+  std::vector<std::string> agents;  // what we can run
+  std::map<std::string, std::string> labels;
+  std::int64_t wait_seconds = 0;
+  std::string task;  // only this one; empty: any
+};
+
+struct TaskClaim {
+  std::string task;
+  std::int64_t epoch = 0;
+  std::int64_t seconds = 0;  // without a word from us for this long, the task is given up
+};
+
+// Threads: caller; cancel() from any.
+class RunnerApi {
+ public:
+  // The server is looked for again after a call that did not reach it.
+  explicit RunnerApi(Locate locate, net::ClientTls tls = {});
+
+  Result<std::optional<TaskClaim>> claim(const WorkRequest& request);  // nullopt: nothing to do
+  Result<void> renew(const TaskClaim& claim, std::string_view runner);
+  Result<TaskOrder> order(std::string_view task);
+  Result<std::string> token(std::string_view task);
+  // On the public port: what an operator asks of a task.
+  Result<void> command(std::string_view task, std::string_view command_json);
+  // What is under way, and every later call, fails soon.
+  void cancel() EXCLUDES(mutex_);
+
+ private:
+  struct Call {
+    std::string_view method;
+    std::string target;
+    std::string body;
+    bool open = false;  // the public port
+  };
+  struct Link {
+    std::shared_ptr<net::HttpClient> client;
+    std::string token;
+  };
+  Result<net::ClientResponse> send(const Call& call) EXCLUDES(mutex_);
+  Result<Link> connect(bool open) EXCLUDES(mutex_);
+
+  const Locate locate_;
+  const net::ClientTls tls_;
+  Mutex mutex_;
+  Link internal_ GUARDED_BY(mutex_), open_ GUARDED_BY(mutex_);
+  bool cancelled_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shepherd

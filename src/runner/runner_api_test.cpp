@@ -1,0 +1,129 @@
+#include "runner/runner_api.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "client/scripted_server_for_test.h"
+#include "runner/lease_keeper.h"
+#include "runner/test_agents.h"
+
+namespace shepherd {
+namespace {
+
+class RunnerApiTest : public ::testing::Test {
+ protected:
+  Locate locate() {
+    return [this]() -> Result<Destination> { return Destination{server_.url(), server_.url(), "secret"}; };
+  }
+
+  ScriptedServer server_;
+  SystemClock clock_;
+};
+
+TEST_F(RunnerApiTest, AClaimAsTheServerWantsIt) {
+  server_.then(reply(200, R"({"taskID":"t","leaseEpoch":7,"leaseSeconds":30})"));
+  server_.then(reply(204, ""));
+  server_.then(reply(409, R"({"code":"already_claimed","detail":"somebody has it"})"));
+  RunnerApi api(locate());
+  auto claim = api.claim({"r", {"claude", "text"}, {{"team", "a\"b"}}, 20, ""});
+  ASSERT_TRUE(claim) << claim.error().message;
+  ASSERT_TRUE(*claim);
+  EXPECT_EQ((*claim)->task, "t");
+  EXPECT_EQ((*claim)->epoch, 7);
+  EXPECT_EQ((*claim)->seconds, 30);
+  EXPECT_EQ(server_.requests()[0].body,
+            R"({"runner":"r","agents":["claude","text"],"labels":{"team":"a\"b"},"wait":20})");
+  EXPECT_EQ(server_.requests()[0].header("authorization"), "Bearer secret");
+  auto nothing = api.claim({"r", {}, {}, 0, "t"});
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(*nothing);
+  EXPECT_EQ(server_.requests()[1].body, R"({"runner":"r","agents":[],"wait":0,"taskID":"t"})");
+  EXPECT_EQ(api.claim({"r", {}, {}, 0, "t"}).error().reason, "already_claimed");
+}
+
+TEST_F(RunnerApiTest, ATasksData) {
+  server_.then(reply(200,
+                     R"({"id":"t","description":"d","agent":"claude","mode":"autonomous","maxTurns":3,"budget":1.5,)"
+                     R"("timeout":60,"allowedTools":["Read"],"command":["a","b"],"repo":{"url":"u","ref":"r"},)"
+                     R"("mcpServers":{"x": {}},"resumeSession":"s","unknown":1})"));
+  RunnerApi api(locate());
+  auto order = api.order("t");
+  ASSERT_TRUE(order) << order.error().message;
+  EXPECT_EQ(order->task, "t");
+  EXPECT_EQ(order->mode, AgentMode::autonomous);
+  EXPECT_EQ(order->max_turns, 3);
+  EXPECT_EQ(order->budget_usd, 1.5);
+  EXPECT_EQ(order->timeout_seconds, 60);
+  EXPECT_EQ(order->allowed_tools, std::vector<std::string>{"Read"});
+  EXPECT_EQ(order->command, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(order->repo_url, "u");
+  EXPECT_EQ(order->repo_ref, "r");
+  EXPECT_EQ(order->mcp_servers_json, R"({"x":{}})");
+  EXPECT_EQ(order->resume_session, "s");
+  EXPECT_FALSE(decode_task_order("[]"));
+  EXPECT_FALSE(decode_task_order("{"));
+}
+
+TEST_F(RunnerApiTest, ALongQuestionCanBeGivenUp) {
+  // Accepts and never answers.
+  Descriptor silent(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* name = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(silent.get(), name, size), 0);
+  ASSERT_EQ(::listen(silent.get(), 1), 0);
+  ASSERT_EQ(::getsockname(silent.get(), name, &size), 0);
+  std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  RunnerApi api([&]() -> Result<Destination> { return Destination{url, url, ""}; });
+  std::string reason;
+  std::thread asking([&] {
+    auto claim = api.claim({"r", {}, {}, 20, ""});
+    if (!claim) reason = claim.error().reason;
+  });
+  Descriptor asked(::accept(silent.get(), nullptr, nullptr));
+  char byte = 0;
+  ASSERT_EQ(::read(asked.get(), &byte, 1), 1) << "the question is on its way";
+  auto before = std::chrono::steady_clock::now();
+  api.cancel();
+  asking.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  EXPECT_EQ(reason, "cancelled");
+  EXPECT_EQ(api.claim({"r", {}, {}, 20, ""}).error().reason, "cancelled");
+}
+
+TEST_F(RunnerApiTest, ALostLeaseIsToldOnce) {
+  server_.then(reply(200, R"({"leaseEpoch":7,"leaseSeconds":1})"));
+  server_.then(reply(503, R"({"code":"busy","detail":"later"})"));
+  server_.then(reply(409, R"({"code":"lease_lost","detail":"it is gone"})"));
+  std::atomic<int> lost = 0;
+  LeaseKeeper keeper(locate(), {}, "r", clock_);
+  keeper.keep({"t", 7, 1}, [&] { ++lost; });
+  EXPECT_TRUE(eventually([&] { return lost == 1; }));
+  auto requests = server_.requests();
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_EQ(requests[0].method, "PUT");
+  EXPECT_EQ(requests[0].target, "/api/v1/tasks/t/lease");
+  EXPECT_EQ(requests[0].body, R"({"runner":"r","leaseEpoch":7})");
+  keeper.drop("t");
+  EXPECT_EQ(lost, 1);
+}
+
+TEST_F(RunnerApiTest, ADroppedLeaseIsNotRenewed) {
+  LeaseKeeper keeper(locate(), {}, "r", clock_);
+  keeper.keep({"t", 7, 1}, [] { ADD_FAILURE() << "nobody lost it"; });
+  keeper.drop("t");
+  server_.then(reply(200, "{}"));
+  keeper.keep({"u", 8, 1}, [] {});
+  EXPECT_TRUE(eventually([&] { return !server_.requests().empty(); }));
+  EXPECT_EQ(server_.requests()[0].target, "/api/v1/tasks/u/lease");
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,122 @@
+#include "runner/task_events.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "driver/event_json.h"
+#include "model/json_tree.h"
+#include "model/json_write.h"
+#include "runner/outbox_event.h"
+#include "runner/pull_request_link.h"
+
+namespace shepherd {
+
+std::vector<std::string> secret_values(const std::vector<std::string>& environment) {
+  constexpr std::array<std::string_view, 6> kTelling{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "PRIVATE_KEY"};
+  std::vector<std::string> values;
+  for (const std::string& variable : environment) {
+    std::size_t equals = variable.find('=');
+    if (equals == std::string::npos) continue;
+    std::string name = variable.substr(0, equals);
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    bool telling = name.ends_with("_KEY") || std::ranges::any_of(kTelling, [&](std::string_view word) {
+                     return name.find(word) != std::string::npos;
+                   });
+    if (telling) values.push_back(variable.substr(equals + 1));
+  }
+  return values;
+}
+
+TaskEvents::TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& clock, std::string repository,
+                       Observe observe)
+    : outbox_(outbox),
+      redactor_(redactor),
+      clock_(clock),
+      repository_(std::move(repository)),
+      observe_(std::move(observe)) {}
+
+std::string TaskEvents::pr_url() const {
+  MutexLock lock(mutex_);
+  return pr_url_;
+}
+
+std::string TaskEvents::redacted(std::string json) const {
+  if (!redactor_.may_match(json)) return json;
+  auto tree = parse_tree(json);
+  // What cannot be read cannot be searched for secrets, so it does not leave.
+  if (!tree) return unfit_event("an event that could not be redacted", clock_.wall_ms());
+  redact_tree("", *tree, redactor_);
+  return tree_text(*tree);
+}
+
+void TaskEvents::add(const DriverEvent& event) {
+  if (observe_) observe_(event);
+  if (event.type == EventType::tool_result || event.type == EventType::output || event.type == EventType::thinking) {
+    if (std::string link = pull_request_link(event.json, repository_); !link.empty()) {
+      MutexLock lock(mutex_);
+      pr_url_ = std::move(link);
+    }
+  }
+  std::string json;
+  json.reserve(event.json.size() + event.detail.size() + 16);
+  append_posted(json, event, 0);
+  outbox_.add(redacted(std::move(json)));
+}
+
+void TaskEvents::delta(const TextDelta& delta) {
+  std::string json;
+  {
+    JsonObject object(json);
+    object.text("block", delta.block);
+    object.text("text", delta.text);
+  }
+  outbox_.add_delta(redacted(std::move(json)));
+}
+
+void TaskEvents::own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id) {
+  EventParts parts;
+  parts.type = type;
+  parts.timestamp_ms = clock_.wall_ms();
+  parts.summary = summary;
+  parts.data = data;
+  parts.event_id = event_id;
+  DriverOutput out;
+  add_event(out, parts);
+  for (const DriverEvent& event : out.events) add(event);
+}
+
+void TaskEvents::status(State state, std::string_view summary, std::string_view more) {
+  std::string data = "{\"state\":\"";
+  data.append(name(state)).append("\"");
+  if (!more.empty()) data.append(",").append(more);
+  own(EventType::status, summary, data.append("}"));
+}
+
+void TaskEvents::log(std::string_view summary) {
+  own(EventType::log, summary, R"({"stream":"runner"})");
+}
+
+void TaskEvents::error(std::string_view code, std::string_view summary) {
+  std::string data;
+  {
+    JsonObject object(data);
+    object.text("code", code);
+    object.flag("fatal", true);
+    object.flag("recoverable", false);
+  }
+  own(EventType::error, summary, data);
+}
+
+void TaskEvents::result(std::string_view summary, std::string_view data_json) {
+  own(EventType::result, summary, data_json);
+}
+
+void TaskEvents::command_result(std::string_view id, CommandState state, std::string_view reason) {
+  std::string summary(name(state));
+  if (!reason.empty()) summary.append(": ").append(reason);
+  own(EventType::command_result, summary, encode_command_result(id, state, reason),
+      std::string(id) + "/" + std::string(name(state)));
+}
+
+}  // namespace shepherd

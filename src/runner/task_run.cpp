@@ -1,0 +1,142 @@
+#include "runner/task_run.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "runner/command_feed.h"
+#include "runner/event_sink.h"
+#include "runner/task_report.h"
+
+namespace shepherd {
+
+std::vector<std::string> agent_environment() {
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    std::string_view text = *variable;
+    // An agent that had our token could approve its own requests.
+    if (text.starts_with("SHEPHERD_TOKEN=") || text.starts_with("SHEPHERD_ADMIN_TOKEN=")) continue;
+    out.emplace_back(text);
+  }
+  return out;
+}
+
+// In the order in which they are made; the other way round they end.
+struct TaskRun::Parts {
+  Parts(TaskOrder asked, TaskRunOptions given, RunnerParts shared, Redactor redacts)
+      : order(std::move(asked)), options(std::move(given)), runner(std::move(shared)), redactor(std::move(redacts)) {}
+
+  const TaskOrder order;
+  TaskRunOptions options;
+  RunnerParts runner;
+  Redactor redactor;
+  SystemRandom outbox_random, feed_random;
+  std::unique_ptr<EventSink> sink;
+  std::unique_ptr<Outbox> outbox;
+  std::unique_ptr<TaskEvents> events;
+  std::unique_ptr<AgentRun> agent;
+  std::unique_ptr<CommandFeed> feed;
+  std::optional<Workspace> workspace;
+};
+
+Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions options, RunnerParts shared) {
+  std::vector<std::string>& environment = options.agent.environment;
+  environment.push_back("SHEPHERD_TASK_ID=" + order.task);
+  for (std::string& variable : git_credentials(options.repository_token)) environment.push_back(std::move(variable));
+  options.workspace.environment = environment;
+  RedactOptions redact = options.redact;
+  for (std::string& value : secret_values(environment)) redact.secrets.push_back(std::move(value));
+  Result<Redactor> redactor = Redactor::create(redact);
+  if (!redactor) return fail(std::move(redactor.error()));
+
+  auto parts = std::make_unique<Parts>(std::move(order), std::move(options), std::move(shared), *std::move(redactor));
+  const Clock& clock = *parts->runner.clock;
+  parts->sink = make_server_sink(parts->runner.locate, parts->runner.tls);
+  OutboxOptions outbox{parts->options.spool_directory, parts->order.task, ""};
+  if (Result<Destination> found = parts->runner.locate()) outbox.destination = found->internal_url;
+  Result<std::unique_ptr<Outbox>> made = Outbox::create(outbox, *parts->sink, clock, parts->outbox_random);
+  if (!made) return fail(std::move(made.error()));
+  parts->outbox = *std::move(made);
+  parts->events = std::make_unique<TaskEvents>(*parts->outbox, parts->redactor, clock, parts->order.repo_url,
+                                               parts->options.observe);
+  parts->agent = std::make_unique<AgentRun>(parts->order, *parts->events, clock);
+  return std::unique_ptr<TaskRun>(new TaskRun(std::move(parts)));
+}
+
+TaskRun::TaskRun(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+TaskRun::~TaskRun() = default;
+
+const TaskOrder& TaskRun::order() const {
+  return parts_->order;
+}
+void TaskRun::command(const Command& command) {
+  parts_->agent->command(command);
+}
+void TaskRun::end(EndCause cause, std::string message) {
+  parts_->agent->end(cause, std::move(message));
+}
+void TaskRun::kill() {
+  parts_->agent->kill();
+}
+bool TaskRun::can(CommandKind kind) const {
+  return parts_->agent->can(kind);
+}
+
+TaskOutcome TaskRun::run() {
+  Parts& parts = *parts_;
+  AgentRun& agent = *parts.agent;
+  const std::string& task = parts.order.task;
+  parts.feed = std::make_unique<CommandFeed>(
+      parts.runner.locate, task, [&agent](const Command& command) { agent.command(command); }, *parts.runner.clock,
+      parts.feed_random, parts.runner.tls);
+  bool leased = parts.options.claim && parts.runner.leases != nullptr;
+  if (leased) {
+    parts.runner.leases->keep(*parts.options.claim, [&agent] {
+      agent.end(EndCause::lease_lost, "the server gave this task up");
+      agent.kill();
+    });
+  }
+  AgentOutcome outcome = run_agent();
+  TaskOutcome told{outcome.state, outcome.message, outcome.cause, std::nullopt, "", "", agent.hints().cost_usd, {}};
+  tell_end(outcome, told);
+  told.drained = parts.outbox->drain(parts.options.drain);
+  if (leased) parts.runner.leases->drop(task);
+  parts.feed.reset();
+  return told;
+}
+
+AgentOutcome TaskRun::run_agent() {
+  Parts& parts = *parts_;
+  if (parts.options.workspace.kind == WorkspaceKind::clone) {
+    parts.events->status(State::starting, "Cloning " + parts.order.repo_url);
+  }
+  Result<Workspace> workspace = Workspace::prepare(parts.order, parts.options.workspace, *parts.runner.clock);
+  if (!workspace) {
+    parts.events->error("no_workspace", workspace.error().message);
+    return {State::failed, workspace.error().message, EndCause::none, std::nullopt};
+  }
+  parts.workspace.emplace(*std::move(workspace));
+  AgentSettings settings = parts.options.agent;
+  settings.directory = parts.workspace->directory();
+  for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
+  return parts.agent->run(std::move(settings));
+}
+
+void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {
+  Parts& parts = *parts_;
+  told.pr_url = parts.events->pr_url();
+  if (parts.workspace) {
+    told.directory = parts.workspace->directory();
+    told.work = parts.workspace->collect();
+    bool own_tree = parts.workspace->kind() != WorkspaceKind::as_is;
+    if (told.work && (own_tree || !told.work->empty() || !told.pr_url.empty())) {
+      parts.events->result(work_summary(*told.work), work_data(*told.work, told.directory, told.pr_url));
+    }
+  }
+  std::string summary(name(outcome.state));
+  if (!outcome.message.empty()) summary += ": " + outcome.message;
+  parts.events->status(outcome.state, summary, end_members(outcome, told.pr_url));
+}
+
+}  // namespace shepherd

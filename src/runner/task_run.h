@@ -1,0 +1,85 @@
+// One task from its claim to its last event: the place to work in, the agent, its commands, what it leaves.
+//
+// Everything that happens goes through the outbox, the terminal status last. So a server that is away changes nothing
+// for the agent, and what could not be delivered in the end is in a spool that the next run or `doctor` delivers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "client/live_client.h"
+#include "model/redact.h"
+#include "net/client.h"
+#include "runner/agent_run.h"
+#include "runner/lease_keeper.h"
+#include "runner/run_limits.h"
+#include "runner/workspace.h"
+
+namespace shepherd {
+
+struct TaskRunOptions {
+  AgentSettings agent;         // its directory is the workspace's; its environment is what the agent's grows from
+  WorkspaceOptions workspace;  // its environment too is made here
+  std::string repository_token;
+  Observe observe;  // may be empty
+  std::string spool_directory;
+  RedactOptions redact;
+  std::optional<TaskClaim> claim;  // nullopt: the task has no lease
+  std::chrono::milliseconds drain = kRunDrain;
+};
+
+struct TaskOutcome {
+  State state = State::failed;
+  std::string message;
+  EndCause cause = EndCause::none;
+  std::optional<WorkResult> work;
+  std::string directory;  // where it worked
+  std::string pr_url;
+  std::optional<double> cost_usd;
+  Drained drained;
+};
+
+// What the runs of one process share. Threads: value; what it points to is for any.
+struct RunnerParts {
+  Locate locate;  // the server; asked again when it cannot be reached
+  net::ClientTls tls;
+  LeaseKeeper* leases = nullptr;
+  const Clock* clock = nullptr;
+};
+
+// The environment an agent's grows from: this process's without Shepherd's own credentials.
+std::vector<std::string> agent_environment();
+
+// Threads: run() from one, once; the others from any, before and after it too.
+class TaskRun {
+ public:
+  // unavailable, storage_full: the spool cannot be made.
+  static Result<std::unique_ptr<TaskRun>> create(TaskOrder order, TaskRunOptions options, RunnerParts parts);
+  ~TaskRun();
+  TaskRun(const TaskRun&) = delete;
+  TaskRun& operator=(const TaskRun&) = delete;
+
+  // Blocks until the server has everything, or the time for that is over.
+  TaskOutcome run();
+
+  void command(const Command& command);
+  void end(EndCause cause, std::string message);
+  void kill();
+  bool can(CommandKind kind) const;
+
+  const TaskOrder& order() const;
+
+ private:
+  struct Parts;
+  explicit TaskRun(std::unique_ptr<Parts> parts);
+  AgentOutcome run_agent();
+  void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,16 @@
+// The warden's fork: from here on the child is the agent. Threads: caller (a process with one thread).
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "runner/warden_wire.h"
+
+namespace shepherd {
+
+// Starts what a `start` message describes in its own session and group, with the descriptors of warden.h as its
+// standard streams and nothing else open. The program is looked up in the PATH of the agent's environment.
+// not_found/cannot_start or internal/cannot_start with `errno` when it cannot be run.
+Result<pid_t> start_agent(const WardenMessage& start);
+
+}  // namespace shepherd

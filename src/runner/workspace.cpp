@@ -1,0 +1,167 @@
+#include "runner/workspace.h"
+#include "runner/run_limits.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace shepherd {
+namespace {
+
+namespace files = std::filesystem;
+
+// An empty tree, which every git knows: what a repository without commits is compared with.
+constexpr const char* kEmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::unexpected<Error> cannot_make(const std::string& path, const std::error_code& error) {
+  return fail(ErrorCode::unavailable, "cannot_write", "cannot make " + path + ": " + error.message());
+}
+
+Result<void> clone(const TaskOrder& order, const Git& git, const std::string& directory) {
+  if (order.repo_url.starts_with('-') || order.repo_ref.starts_with('-')) {
+    return fail(ErrorCode::invalid_argument, "bad_repository", "a repository or ref may not begin with a dash");
+  }
+  Result<std::string> cloned = git.run({"clone", "--quiet", "--no-checkout", "--", order.repo_url, directory});
+  if (!cloned) return fail(std::move(cloned.error()));
+  Git inside = git.in(directory);
+  std::string start = "HEAD";
+  if (!order.repo_ref.empty()) {
+    // A branch is known as the remote's; tags and commits by their own names.
+    std::string remote = "refs/remotes/origin/" + order.repo_ref;
+    start = inside.run({"rev-parse", "--verify", "--quiet", remote}) ? remote : order.repo_ref;
+  }
+  Result<std::string> out = inside.run({"checkout", "--quiet", "--no-track", "-b", "shepherd/" + order.task, start});
+  if (!out) return fail(std::move(out.error()));
+  return {};
+}
+
+Result<void> add_worktree(const TaskOrder& order, const Git& git, const std::string& directory) {
+  if (!git.run({"rev-parse", "--git-dir"})) {
+    return fail(ErrorCode::invalid_argument, "no_repository",
+                git.directory() + " is not in a git repository, so it can have no work tree of its own");
+  }
+  if (!git.run({"rev-parse", "--verify", "--quiet", "HEAD"})) {
+    return fail(ErrorCode::invalid_argument, "no_commit", "the repository has no commit yet to start a work tree from");
+  }
+  Result<std::string> added = git.run({"worktree", "add", "--quiet", "-b", "shepherd/" + order.task, directory});
+  if (!added) return fail(std::move(added.error()));
+  return {};
+}
+
+// "3\t1\tpath" lines; binary files have dashes.
+void add_numstat(WorkResult& result, std::string_view text) {
+  for (const std::string& line : lines_of(text)) {
+    std::size_t tab = line.find('\t');
+    std::size_t second = tab == std::string::npos ? tab : line.find('\t', tab + 1);
+    if (second == std::string::npos) continue;
+    std::int64_t added = 0, removed = 0;
+    std::from_chars(line.data(), line.data() + tab, added);
+    std::from_chars(line.data() + tab + 1, line.data() + second, removed);
+    result.insertions += added;
+    result.deletions += removed;
+    ++result.file_count;
+    if (result.files.size() < kMaxResultFiles) result.files.push_back(line.substr(second + 1));
+  }
+}
+
+std::int64_t line_count(const files::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
+
+}  // namespace
+
+Result<Workspace> Workspace::prepare(const TaskOrder& order, const WorkspaceOptions& options, const Clock& clock) {
+  std::error_code error;
+  std::string beside = options.workspaces + "/" + order.task;
+  std::string directory = options.directory;
+  if (options.kind == WorkspaceKind::as_is && !files::is_directory(directory, error)) {
+    return fail(ErrorCode::not_found, "no_directory", "there is no directory " + directory);
+  }
+  if (options.kind != WorkspaceKind::as_is) {
+    directory = beside + "/tree";
+    files::create_directories(beside, error);
+    if (error) return cannot_make(beside, error);
+  }
+  Git git(options.kind == WorkspaceKind::clone ? beside : options.directory, options.environment, clock,
+          options.warden_program);
+  if (options.kind == WorkspaceKind::clone) {
+    if (Result<void> cloned = clone(order, git, directory); !cloned) return fail(std::move(cloned.error()));
+  } else if (options.kind == WorkspaceKind::worktree) {
+    if (Result<void> added = add_worktree(order, git, directory); !added) return fail(std::move(added.error()));
+    // The same place in the tree as the one the operator was in.
+    std::string inside = git.ask({"rev-parse", "--show-prefix"});
+    if (!inside.empty() && files::is_directory(directory + "/" + inside, error)) directory += "/" + inside;
+  }
+  Workspace workspace(options.kind, directory, git.in(directory));
+  if (Result<void> staged = workspace.stage(order, beside); !staged) return fail(std::move(staged.error()));
+  workspace.remember_start();
+  return workspace;
+}
+
+// Beside the tree, so that it is never committed by accident.
+Result<void> Workspace::stage(const TaskOrder& order, const std::string& beside) {
+  if (order.context.empty()) return {};
+  std::error_code error;
+  files::create_directories(beside, error);
+  if (error) return cannot_make(beside, error);
+  std::string path = beside + "/context.md";
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << order.context;
+  file.close();
+  if (!file) return fail(ErrorCode::unavailable, "cannot_write", "cannot write " + path);
+  environment_.push_back("SHEPHERD_CONTEXT=" + path);
+  return {};
+}
+
+void Workspace::remember_start() {
+  is_git_ = git_.ask({"rev-parse", "--is-inside-work-tree"}) == "true";
+  if (!is_git_) return;
+  git_ = git_.in(git_.ask({"rev-parse", "--show-toplevel"}));  // so that all paths are the tree's
+  start_commit_ = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
+  if (kind_ != WorkspaceKind::as_is) return;  // fresh: nothing was changed
+  dirty_start_ = git_.ask({"diff", "--numstat", start_commit_.empty() ? kEmptyTree : start_commit_});
+  untracked_start_ = lines_of(git_.ask({"ls-files", "--others", "--exclude-standard"}));
+}
+
+std::optional<WorkResult> Workspace::collect() const {
+  if (!is_git_) return std::nullopt;
+  WorkResult result;
+  result.branch = git_.ask({"rev-parse", "--abbrev-ref", "HEAD"});
+  result.head = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
+  if (!result.head.empty() && result.head != start_commit_) {
+    std::string range = start_commit_.empty() ? "HEAD" : start_commit_ + "..HEAD";
+    result.commits = lines_of(git_.ask({"log", "--format=%H %s", range}));
+    result.commit_count = result.commits.size();
+    if (result.commits.size() > kMaxResultCommits) result.commits.resize(kMaxResultCommits);
+  }
+  std::string changed = git_.ask({"diff", "--numstat", start_commit_.empty() ? kEmptyTree : start_commit_});
+  // What was changed before and is still changed in the same way is not the agent's.
+  std::vector<std::string> before = lines_of(dirty_start_);
+  std::string fresh;
+  for (const std::string& line : lines_of(changed)) {
+    if (std::ranges::find(before, line) == before.end()) fresh.append(line).push_back('\n');
+  }
+  add_numstat(result, fresh);
+  for (const std::string& path : lines_of(git_.ask({"ls-files", "--others", "--exclude-standard"}))) {
+    if (std::ranges::find(untracked_start_, path) != untracked_start_.end()) continue;
+    result.insertions += line_count(files::path(git_.directory()) / path);
+    ++result.file_count;
+    if (result.files.size() < kMaxResultFiles) result.files.push_back(path);
+  }
+  return result;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,178 @@
+#include "runner/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runner/pull_request_link.h"
+#include "runner/test_agents.h"
+
+namespace shepherd {
+namespace {
+
+namespace files = std::filesystem;
+
+class WorkspaceTest : public ::testing::Test {
+ protected:
+  WorkspaceTest() : root_(files::temp_directory_path() / fresh_mark()), repository_(root_ / "repository") {
+    files::create_directories(repository_);
+    options_.directory = repository_;
+    options_.workspaces = root_ / "workspaces";
+    options_.warden_program = MISBEHAVING_AGENT;
+    options_.environment = {"PATH=/usr/bin:/bin",   "HOME=" + root_.string(),
+                            "GIT_AUTHOR_NAME=a",    "GIT_AUTHOR_EMAIL=a@b.invalid",
+                            "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.invalid"};
+    order_.task = "task-1";
+  }
+  ~WorkspaceTest() override { files::remove_all(root_); }
+
+  Git git(const files::path& directory) { return {directory, options_.environment, clock_, MISBEHAVING_AGENT}; }
+  void write(const files::path& path, const std::string& text) { std::ofstream(path) << text; }
+  void make_repository() {
+    ASSERT_TRUE(git(repository_).run({"init", "-q", "-b", "trunk"}));
+    write(repository_ / "file", "one\n");
+    commit(repository_, "first");
+  }
+  void commit(const files::path& directory, const std::string& message) {
+    ASSERT_TRUE(git(directory).run({"add", "."}));
+    auto done = git(directory).run({"commit", "-q", "-m", message});
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  Workspace prepare() {
+    auto made = Workspace::prepare(order_, options_, clock_);
+    EXPECT_TRUE(made) << made.error().message;
+    return *std::move(made);
+  }
+
+  SystemClock clock_;
+  files::path root_, repository_;
+  WorkspaceOptions options_;
+  TaskOrder order_;
+};
+
+TEST_F(WorkspaceTest, ADirectoryAsItIs) {
+  Workspace workspace = prepare();
+  EXPECT_EQ(workspace.directory(), repository_.string());
+  EXPECT_FALSE(workspace.collect()) << "it is no git work tree";
+  options_.directory = root_ / "missing";
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "no_directory");
+}
+
+TEST_F(WorkspaceTest, OnlyWhatTheAgentChangedCounts) {
+  make_repository();
+  write(repository_ / "file", "mine\n");
+  write(repository_ / "untracked", "mine\n");
+  Workspace workspace = prepare();
+  EXPECT_TRUE(workspace.collect()->empty());
+  write(repository_ / "new", "a\nb\n");
+  auto work = workspace.collect();
+  EXPECT_EQ(work->files, std::vector<std::string>{"new"});
+  EXPECT_EQ(work->insertions, 2);
+  EXPECT_EQ(work->branch, "trunk");
+}
+
+TEST_F(WorkspaceTest, ARepositoryWithoutACommit) {
+  ASSERT_TRUE(git(repository_).run({"init", "-q", "-b", "trunk"}));
+  Workspace workspace = prepare();
+  write(repository_ / "file", "one\n");
+  commit(repository_, "first");
+  auto work = workspace.collect();
+  EXPECT_EQ(work->commit_count, 1u);
+  EXPECT_EQ(work->insertions, 1);
+}
+
+TEST_F(WorkspaceTest, AWorkTreeOnItsOwnBranch) {
+  make_repository();
+  options_.kind = WorkspaceKind::worktree;
+  files::create_directories(repository_ / "sub");
+  write(repository_ / "sub" / "inner", "x\n");
+  commit(repository_, "second");
+  options_.directory = repository_ / "sub";
+  Workspace workspace = prepare();
+  EXPECT_EQ(workspace.directory(), (root_ / "workspaces/task-1/tree/sub/").string());
+  write(root_ / "workspaces/task-1/tree/file", "two\n");
+  commit(root_ / "workspaces/task-1/tree", "third");
+  auto work = workspace.collect();
+  EXPECT_EQ(work->branch, "shepherd/task-1");
+  EXPECT_EQ(work->commit_count, 1u);
+  EXPECT_EQ(work->files, std::vector<std::string>{"file"});
+  EXPECT_EQ(work->insertions, 1);
+  EXPECT_EQ(work->deletions, 1);
+}
+
+TEST_F(WorkspaceTest, AWorkTreeNeedsARepositoryWithACommit) {
+  options_.kind = WorkspaceKind::worktree;
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "no_repository");
+  ASSERT_TRUE(git(repository_).run({"init", "-q"}));
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "no_commit");
+}
+
+TEST_F(WorkspaceTest, AClone) {
+  make_repository();
+  ASSERT_TRUE(git(repository_).run({"checkout", "-q", "-b", "other"}));
+  write(repository_ / "file", "other\n");
+  commit(repository_, "on other");
+  ASSERT_TRUE(git(repository_).run({"checkout", "-q", "trunk"}));
+  options_.kind = WorkspaceKind::clone;
+  order_.repo_url = repository_;
+  order_.repo_ref = "other";
+  Workspace workspace = prepare();
+  std::ostringstream text;
+  text << std::ifstream(workspace.directory() + "/file").rdbuf();
+  EXPECT_EQ(text.str(), "other\n");
+  EXPECT_EQ(workspace.collect()->branch, "shepherd/task-1");
+  order_.task = "task-2";
+  order_.repo_ref = "no-such-ref";
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "git_failed");
+  order_.repo_ref = "--upload-pack=evil";
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "bad_repository");
+}
+
+TEST_F(WorkspaceTest, ContextLiesBesideTheTree) {
+  make_repository();
+  order_.context = "know this";
+  Workspace workspace = prepare();
+  ASSERT_EQ(workspace.environment().size(), 1u);
+  std::string path = workspace.environment()[0].substr(std::string("SHEPHERD_CONTEXT=").size());
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "know this");
+  EXPECT_TRUE(workspace.collect()->empty());
+}
+
+// git asks the helper as it would for a clone over https; the token must come from the variable and stand nowhere else.
+TEST_F(WorkspaceTest, TheTokenIsGivenToGitByAVariable) {
+  std::vector<std::string> variables = git_credentials("token-value-1");
+  int holders = 0;
+  for (const std::string& variable : variables) holders += variable.find("token-value-1") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(holders, 1);
+  AgentSpec spec;
+  spec.command = {"sh", "-c", "printf 'protocol=https\\nhost=example.org\\n\\n' | git credential fill"};
+  spec.environment = options_.environment;
+  spec.environment.insert(spec.environment.end(), variables.begin(), variables.end());
+  spec.directory = "/";
+  spec.warden_program = MISBEHAVING_AGENT;
+  auto ran = run_program(spec, 20s, clock_);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_NE(ran->out.find("username=x-access-token\npassword=token-value-1\n"), std::string::npos) << ran->out;
+  EXPECT_TRUE(git_credentials("").empty());
+}
+
+TEST(PullRequestLink, IsFoundAndHeldAgainstTheRepository) {
+  EXPECT_EQ(pull_request_link(R"({"text":"see https://github.com/a/b/pull/12\n"})", ""),
+            "https://github.com/a/b/pull/12");
+  EXPECT_EQ(pull_request_link("https://gitlab.com/g/h/p/-/merge_requests/3.", ""),
+            "https://gitlab.com/g/h/p/-/merge_requests/3");
+  EXPECT_EQ(pull_request_link("https://github.com/a/b/pull/1 https://github.com/a/b/pull/2", ""),
+            "https://github.com/a/b/pull/2");
+  EXPECT_EQ(pull_request_link("https://github.com/a/b/pull/new/x", ""), "");
+  EXPECT_EQ(pull_request_link("a/pull/12", ""), "");
+  EXPECT_EQ(pull_request_link("https://github.com/x/y/pull/12", "https://github.com/a/b.git"), "");
+  EXPECT_EQ(pull_request_link("https://github.com/a/b/pull/12", "git@github.com:a/b.git"),
+            "https://github.com/a/b/pull/12");
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,231 @@
+#include "steering/claims.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+#include "steering/server_event.h"
+
+namespace shepherd {
+namespace {
+
+bool has_labels(const std::map<std::string, std::string>& has, const std::map<std::string, std::string>& wants) {
+  return std::ranges::all_of(wants, [&](const auto& label) {
+    auto found = has.find(label.first);
+    return found != has.end() && found->second == label.second;
+  });
+}
+
+bool speaks(const std::vector<std::string>& agents, const std::string& agent) {
+  return std::ranges::find(agents, agent) != agents.end();
+}
+
+// Nobody has begun it: queued, or claimed by a runner that was never heard of again.
+bool is_free(const Task& task, const Leases& leases) {
+  if (leases.held(task.spec.id)) return false;
+  return task.state.state == State::queued || (task.state.state == State::starting && task.state.lease_epoch != 0);
+}
+
+std::string claim_members(const std::string& runner, std::uint64_t epoch) {
+  std::string out = R"("runner":)";
+  append_json_string(out, runner);
+  out += R"(,"leaseEpoch":)";
+  append_number(out, epoch);
+  return out;
+}
+
+// nullopt: this one cannot be had (any more).
+Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request, Leases& leases,
+                                      std::int64_t now_ms) {
+  auto task = txn.task(id);
+  if (!task) return fail(task.error());
+  bool named = !request.task.empty();
+  if (named && is_terminal(task->state.state)) {
+    return fail(Error{ErrorCode::gone, "task_ended", "The task has ended; there is nothing left to do.", {}}.with(
+        "currentState", std::string(name(task->state.state))));
+  }
+  if (named && task->state.runner == request.runner && leases.renew(id, task->state.lease_epoch, request.runner)) {
+    return Claim{id, task->state.lease_epoch};
+  }
+  if (!is_free(*task, leases)) {
+    if (!named) return std::nullopt;
+    return fail(ErrorCode::conflict, "already_claimed", "Another runner has this task.");
+  }
+  if (named && !suits(task->spec, request)) {
+    return fail(ErrorCode::conflict, "not_claimable", "This task is meant for another runner or agent.");
+  }
+  std::uint64_t epoch = task->state.last_sequence + 1;
+  auto appended = txn.append(status_event(id, State::starting, "claimed by " + request.runner,
+                                          claim_members(request.runner, epoch), {}, now_ms));
+  if (!appended) return fail(appended.error());
+  // Now, not after the commit: a command in the same commit must find that somebody has the task.
+  leases.grant(id, request.runner, epoch);
+  return Claim{id, epoch};
+}
+
+}  // namespace
+
+bool suits(const TaskSpec& spec, const ClaimRequest& request) {
+  bool named = request.task == spec.id;
+  // A runner that was told to take a task may take one that names no agent.
+  bool speaks_it = speaks(request.agents, spec.agent) || (named && (spec.agent.empty() || request.agents.empty()));
+  return speaks_it && (spec.runner.empty() || spec.runner == request.runner) && has_labels(spec.labels, request.labels);
+}
+
+bool Claims::suits(const Offer& offer, const ClaimRequest& request) {
+  return speaks(request.agents, offer.agent) && (offer.runner.empty() || offer.runner == request.runner) &&
+         has_labels(offer.labels, request.labels);
+}
+
+Claims::Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics)
+    : journal_(journal),
+      leases_(leases),
+      clock_(clock),
+      claimed_(metrics.counter("shepherd_claims_total", "Tasks given to runners")),
+      waiting_runners_(metrics.gauge("shepherd_claims_waiting", "Claims that wait for a task")),
+      waiting_tasks_(metrics.gauge("shepherd_tasks_waiting", "Tasks that wait for a runner")) {}
+
+Claims::~Claims() {
+  stop();
+}
+
+void Claims::claim(ClaimRequest request, Answer answer) {
+  std::int64_t until_ms = clock_.steady_ms() + request.wait_seconds * 1'000;
+  if (!request.task.empty()) {
+    std::string task = request.task;
+    return write(std::move(task), std::nullopt, std::move(request), until_ms, std::move(answer));
+  }
+  take(std::move(request), until_ms, std::move(answer));
+}
+
+void Claims::take(ClaimRequest request, std::int64_t until_ms, Answer answer) {
+  std::optional<std::pair<Key, Offer>> found;
+  bool full = false;
+  {
+    MutexLock lock(mutex_);
+    auto offer = std::ranges::find_if(offers_, [&](const auto& each) { return suits(each.second, request); });
+    if (offer != offers_.end()) {
+      found.emplace(offer->first, std::move(offer->second));
+      created_.erase(offer->first.second);
+      offers_.erase(offer);
+      count();
+    } else if (!stopped_ && clock_.steady_ms() < until_ms) {
+      full = parked_.size() >= kMaxParkedClaims;
+      if (!full) {
+        parked_.push_back({std::move(request), std::move(answer), until_ms});
+        count();
+        return;
+      }
+    }
+  }
+  if (full) {
+    return answer(fail(ErrorCode::rate_limited, "too_many_claims",
+                       std::to_string(kMaxParkedClaims) + " runners wait for work already. Ask again later."));
+  }
+  if (!found) return answer(std::nullopt);
+  std::string task = found->first.second;
+  write(std::move(task), std::move(found), std::move(request), until_ms, std::move(answer));
+}
+
+void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, ClaimRequest request,
+                   std::int64_t until_ms, Answer answer) {
+  auto claimed = std::make_shared<std::optional<Claim>>();
+  auto asked = std::make_shared<const ClaimRequest>(std::move(request));
+  journal_.write(
+      [this, task, asked, claimed](WriteTxn& txn) -> Result<void> {
+        auto result = claim_in(txn, task, *asked, leases_, clock_.wall_ms());
+        if (!result) return fail(result.error());
+        *claimed = std::move(*result);
+        return {};
+      },
+      [this, task, asked, claimed, until_ms, from = std::move(from),
+       answer = std::move(answer)](Result<void> written) mutable {
+        if (written && *claimed) {
+          claimed_.add();
+          withdraw(task);
+          return answer(std::move(*claimed));
+        }
+        if (!written && *claimed) leases_.end(task, (*claimed)->epoch);  // the commit failed
+        if (!from) return answer(fail(written.error()));                 // a named task is had or refused
+        bool gone = written.has_value() || written.error().code == ErrorCode::not_found;
+        if (gone) return take(*asked, until_ms, std::move(answer));
+        put_back(std::move(from->first), std::move(from->second));
+        answer(fail(written.error()));
+      });
+}
+
+void Claims::put_back(Key key, Offer offer) {
+  MutexLock lock(mutex_);
+  created_[key.second] = key.first;
+  offers_.insert_or_assign(std::move(key), std::move(offer));
+  count();
+}
+
+void Claims::count() {
+  waiting_runners_.set(static_cast<std::int64_t>(parked_.size()));
+  waiting_tasks_.set(static_cast<std::int64_t>(offers_.size()));
+}
+
+void Claims::offer(const Task& task) {
+  if (task.spec.agent.empty()) return;  // somebody posts its events; no runner is wanted
+  Key key{task.created_ms, task.spec.id};
+  Offer offer{task.spec.agent, task.spec.runner, task.spec.labels};
+  std::optional<Parked> waiting;
+  {
+    MutexLock lock(mutex_);
+    auto found = std::ranges::find_if(parked_, [&](const Parked& each) { return suits(offer, each.request); });
+    if (found == parked_.end()) {
+      created_[key.second] = key.first;
+      offers_.insert_or_assign(std::move(key), std::move(offer));
+      count();
+      return;
+    }
+    waiting.emplace(std::move(*found));
+    parked_.erase(found);
+    count();
+  }
+  std::string id = key.second;
+  write(std::move(id), std::pair(std::move(key), std::move(offer)), std::move(waiting->request), waiting->until_ms,
+        std::move(waiting->answer));
+}
+
+void Claims::withdraw(const std::string& task) {
+  MutexLock lock(mutex_);
+  auto created = created_.find(task);
+  if (created == created_.end()) return;
+  offers_.erase({created->second, task});
+  count();
+  created_.erase(created);
+}
+
+void Claims::tick() {
+  std::vector<Parked> over;
+  {
+    std::int64_t now_ms = clock_.steady_ms();
+    MutexLock lock(mutex_);
+    for (auto parked = parked_.begin(); parked != parked_.end();) {
+      if (parked->until_ms > now_ms) {
+        ++parked;
+        continue;
+      }
+      over.push_back(std::move(*parked));
+      parked = parked_.erase(parked);
+    }
+    count();
+  }
+  for (Parked& each : over) each.answer(std::nullopt);
+}
+
+void Claims::stop() {
+  std::deque<Parked> over;
+  {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    over.swap(parked_);
+    count();
+  }
+  for (Parked& each : over) each.answer(std::nullopt);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,88 @@
+// Work for runners: the tasks that wait for one, and the runners that wait for a task. A claim is a transaction that
+// finds the task still unclaimed and appends the `status` event that says whose it is; the event's number is the
+// lease's epoch. Claims that find nothing are parked without a thread until a task comes or their time is over.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "journal/journal.h"
+#include "model/runner_json.h"
+#include "steering/leases.h"
+
+namespace shepherd {
+
+struct Claim {
+  std::string task;
+  std::uint64_t epoch = 0;
+};
+
+// Whether a runner with this claim may have the task, its state apart.
+bool suits(const TaskSpec& spec, const ClaimRequest& request);
+
+// Threads: any.
+class Claims {
+ public:
+  // nullopt: nothing came in time.
+  using Answer = Done<std::optional<Claim>>;
+
+  Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics);
+  ~Claims();  // everything parked is answered with nothing
+  Claims(const Claims&) = delete;
+  Claims& operator=(const Claims&) = delete;
+
+  // Gives the oldest task that suits. With request.task only that one, and again the same answer for the runner that
+  // has it; conflict/already_claimed, conflict/not_claimable (another runner or agent is wanted), gone/task_ended,
+  // not_found/unknown_task when it cannot be had. rate_limited/too_many_claims when too many are parked.
+  void claim(ClaimRequest request, Answer answer) EXCLUDES(mutex_);
+  // The task waits for a runner.
+  void offer(const Task& task) EXCLUDES(mutex_);
+  void withdraw(const std::string& task) EXCLUDES(mutex_);
+  // Answers claims that have waited long enough.
+  void tick() EXCLUDES(mutex_);
+  // Answers everything parked with nothing, and parks no more (shutdown).
+  void stop() EXCLUDES(mutex_);
+
+ private:
+  struct Offer {
+    std::string agent, runner;
+    std::map<std::string, std::string> labels;
+  };
+  using Key = std::pair<std::int64_t, std::string>;  // created, id: oldest first
+  struct Parked {
+    ClaimRequest request;
+    Answer answer;
+    std::int64_t until_ms = 0;  // steady
+  };
+
+  static bool suits(const Offer& offer, const ClaimRequest& request);
+  void take(ClaimRequest request, std::int64_t until_ms, Answer answer) EXCLUDES(mutex_);
+  void write(std::string task, std::optional<std::pair<Key, Offer>> from, ClaimRequest request, std::int64_t until_ms,
+             Answer answer) EXCLUDES(mutex_);
+  void put_back(Key key, Offer offer) EXCLUDES(mutex_);
+  void count() REQUIRES(mutex_);
+
+  Journal& journal_;
+  Leases& leases_;
+  const Clock& clock_;
+  Counter& claimed_;
+  Gauge& waiting_runners_;
+  Gauge& waiting_tasks_;
+  Mutex mutex_;
+  std::map<Key, Offer> offers_ GUARDED_BY(mutex_);
+  std::map<std::string, std::int64_t> created_ GUARDED_BY(mutex_);  // of offers, by id
+  std::deque<Parked> parked_ GUARDED_BY(mutex_);
+  bool stopped_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,177 @@
+#include "steering/claims.h"
+
+#include "steering/steering_fixture.h"
+
+namespace shepherd {
+namespace {
+
+using ClaimsTest = SteeringFixture;
+
+constexpr const char* kClaude = R"(,"agent":"claude")";
+constexpr std::int64_t kLeaseMs = kLeaseSeconds * 1'000;
+
+TEST_F(ClaimsTest, OldestFirstAndEachOnce) {
+  create("old", kClaude);
+  clock_.advance_ms(5);
+  create("new", kClaude);
+  auto first = claim(runner("r1"));
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->task, "old");
+  EXPECT_EQ((*first)->epoch, 1U);
+  EXPECT_EQ((*claim(runner("r2")))->task, "new");
+  EXPECT_FALSE(*claim(runner("r3")));
+  EXPECT_EQ(state("old").state, State::starting);
+  EXPECT_EQ(state("old").runner, "r1");
+  EXPECT_EQ(log_of("old"), "status");
+}
+
+TEST_F(ClaimsTest, OnlyWhatSuits) {
+  create("external");
+  create("text", R"(,"agent":"text")");
+  create("theirs", R"(,"agent":"claude","runner":"r9")");
+  create("labelled", R"(,"agent":"claude","labels":{"gpu":"yes","zone":"b"})");
+  ClaimRequest gpu = runner("r1");
+  gpu.labels = {{"gpu", "no"}};
+  EXPECT_FALSE(*claim(gpu));
+  gpu.labels = {{"gpu", "yes"}};
+  EXPECT_EQ((*claim(gpu))->task, "labelled");
+  EXPECT_FALSE(*claim(runner("r1"))) << "the rest is for another runner, another agent, or nobody";
+  EXPECT_EQ((*claim(runner("r9")))->task, "theirs");
+}
+
+TEST_F(ClaimsTest, ANamedTaskIsHadAgainByItsRunner) {
+  create("t", R"(,"agent":"claude","runner":"r1")");
+  EXPECT_EQ(claim(runner("r2", "t")).error().reason, "not_claimable");
+  auto first = claim(runner("r1", "t"));
+  auto again = claim(runner("r1", "t"));
+  ASSERT_TRUE(first && *first && again && *again);
+  EXPECT_EQ((*again)->epoch, (*first)->epoch);
+  EXPECT_EQ(log_of("t"), "status") << "claimed once";
+  EXPECT_EQ(claim(runner("r2", "t")).error().reason, "already_claimed");
+  EXPECT_EQ(claim(runner("r2", "nobody")).error().reason, "unknown_task");
+  ASSERT_TRUE(post("t", R"({"type":"status","data":{"state":"completed"}})"));
+  EXPECT_EQ(claim(runner("r1", "t")).error().reason, "task_ended");
+}
+
+TEST_F(ClaimsTest, AParkedClaimGetsTheNextTaskThatSuits) {
+  std::vector<std::string> got;
+  auto park = [&](const std::string& id, std::int64_t seconds) {
+    ClaimRequest request = runner(id);
+    request.wait_seconds = seconds;
+    steering_->claims().claim(request, [&got, id](Result<std::optional<Claim>> claimed) {
+      ASSERT_TRUE(claimed);
+      got.push_back(id + ":" + (*claimed ? (*claimed)->task : "nothing"));
+    });
+    settle();
+  };
+  park("r1", 10);
+  park("r2", 20);
+  EXPECT_TRUE(got.empty());
+  create("text", R"(,"agent":"text")");
+  EXPECT_TRUE(got.empty());
+  create("t", kClaude);
+  EXPECT_EQ(got, (std::vector<std::string>{"r1:t"}));
+  pass_ms(20'000);
+  EXPECT_EQ(got.back(), "r2:nothing");
+  park("r3", 10);
+  steering_->claims().stop();
+  EXPECT_EQ(got.back(), "r3:nothing");
+}
+
+TEST_F(ClaimsTest, ARunnerThatGoesSilentIsLost) {
+  create("t", kClaude);
+  auto claimed = *claim(runner("r1"));
+  ASSERT_TRUE(claimed);
+  pass_ms(kLeaseMs - 1);
+  EXPECT_TRUE(steering_->leases().renew("t", claimed->epoch, "r1"));
+  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch + 1).error().reason, "lease_lost");
+  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch, "r2").error().reason, "lease_lost");
+  pass_ms(kLeaseMs - 1);
+  EXPECT_EQ(state("t").state, State::starting);
+  steering_->leases().touch("t");
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::failed);
+  EXPECT_EQ(state("t").error, "runner lost");
+  EXPECT_TRUE(state("t").inferred_end);
+  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch).error().reason, "lease_lost");
+  EXPECT_TRUE(post("t", R"({"type":"log","summary":"still here"})")) << "what it did is kept";
+  EXPECT_EQ(state("t").state, State::failed);
+}
+
+TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
+  create("t", kClaude);
+  auto first = *claim(runner("r1"));
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::starting) << "nobody was heard of: nothing was begun";
+  auto second = *claim(runner("r2"));
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->epoch, first->epoch);
+  EXPECT_EQ(steering_->leases().renew("t", first->epoch, "r1").error().reason, "lease_lost");
+  pass_ms(kLeaseMs);
+  ASSERT_TRUE(*claim(runner("r3")));
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::failed) << "not for ever";
+}
+
+TEST_F(ClaimsTest, StopOfATaskBetweenTwoRunnersCancelsIt) {
+  create("t", kClaude);
+  ASSERT_TRUE(*claim(runner("r1")));
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(outcome("t", R"({"id":"s","kind":"steer","content":"x"})"), "refused/no_runner");
+  EXPECT_EQ(outcome("t", R"({"id":"stop","kind":"stop"})"), "acknowledged");
+  EXPECT_EQ(state("t").state, State::cancelled);
+  EXPECT_FALSE(*claim(runner("r2")));
+}
+
+TEST_F(ClaimsTest, ARestartGivesEveryLeaseAFullPeriod) {
+  create("queued", kClaude);
+  clock_.advance_ms(1);
+  create("running", kClaude);
+  auto claimed = *claim(runner("r1", "running"));
+  ASSERT_TRUE(post("running", R"({"type":"thinking","summary":"hm"})"));
+  pass_ms(kLeaseMs - 1);
+  restart();
+  pass_ms(kLeaseMs - 1);
+  EXPECT_EQ(state("running").state, State::running);
+  EXPECT_TRUE(steering_->leases().renew("running", claimed->epoch, "r1"));
+  EXPECT_EQ((*claim(runner("r2")))->task, "queued") << "what waited still waits";
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("running").state, State::failed);
+}
+
+TEST_F(ClaimsTest, TheEndOfATaskEndsItsLease) {
+  create("t", kClaude);
+  auto claimed = *claim(runner("r1"));
+  ASSERT_TRUE(post("t", R"({"type":"status","data":{"state":"completed"}})"));
+  EXPECT_FALSE(steering_->leases().held("t"));
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::completed);
+}
+
+TEST_F(ClaimsTest, AProducerCannotGiveItselfALease) {
+  create("t", kClaude);
+  ASSERT_TRUE(post("t", R"({"type":"status","data":{"state":"starting","runner":"me","leaseEpoch":1}})"));
+  EXPECT_EQ(state("t").runner, "");
+  EXPECT_EQ(state("t").lease_epoch, 0U);
+}
+
+TEST_F(ClaimsTest, AFailedCommitLeavesTheTaskToTheNext) {
+  create("t", kClaude);
+  fault_ = Fault::fail_before_commit;
+  EXPECT_FALSE(claim(runner("r1")));
+  fault_ = Fault::none;
+  EXPECT_FALSE(steering_->leases().held("t"));
+  EXPECT_EQ((*claim(runner("r2")))->task, "t");
+}
+
+TEST_F(ClaimsTest, ADeletedTaskIsPassedOver) {
+  create("gone", kClaude);
+  clock_.advance_ms(1);
+  create("t", kClaude);
+  journal_.delete_task("gone", [](Result<void> deleted) { EXPECT_TRUE(deleted); });
+  settle();
+  EXPECT_EQ((*claim(runner("r1")))->task, "t");
+}
+
+}  // namespace
+}  // namespace shepherd

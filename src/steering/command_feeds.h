@@ -1,0 +1,35 @@
+// The open feeds that take commands: a runner without a lease (it posts to a task that somebody made for it) is known
+// by the feed on which it waits for commands.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+#include "base/mutex.h"
+
+namespace shepherd {
+
+// Threads: any.
+class CommandFeeds {
+ public:
+  void opened(const std::string& task) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++feeds_[task];
+  }
+  void closed(const std::string& task) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    auto found = feeds_.find(task);
+    if (found != feeds_.end() && --found->second == 0) feeds_.erase(found);
+  }
+  bool any(const std::string& task) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return feeds_.contains(task);
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, std::size_t> feeds_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd

@@ -1,0 +1,129 @@
+#include "steering/commands.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/limits.h"
+#include "model/condense.h"
+#include "model/json_write.h"
+#include "model/task_commands.h"
+#include "steering/server_event.h"
+
+namespace shepherd {
+namespace {
+
+bool is_command_id(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxCommandIdBytes && std::ranges::all_of(id, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-' || c == ':';
+  });
+}
+
+Submitted as_submitted(const TaskCommand& command) {
+  return {command.id, command.kind, command.state, command.reason, command.sequence};
+}
+
+Error task_ended(const Task& task) {
+  return Error{ErrorCode::conflict, "task_ended", "The task has ended; there is nobody left to tell.", {}}.with(
+      "currentState", std::string(name(task.state.state)));
+}
+
+Result<Submitted> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Takers& takers,
+                            const Redactor* redactor, std::int64_t now_ms) {
+  auto task = txn.task(id);
+  if (!task) return fail(task.error());
+  if (const TaskCommand* known = find_command(task->state, command.id)) return as_submitted(*known);
+  if (is_terminal(task->state.state)) return fail(task_ended(*task));
+  auto open = std::ranges::count_if(task->state.commands, [&](const auto& each) { return is_open(task->state, each); });
+  if (static_cast<std::size_t>(open) >= kMaxTaskCommands) {
+    return fail(ErrorCode::rate_limited, "too_many_commands",
+                std::to_string(kMaxTaskCommands) + " commands of this task are still open. Wait for one to settle.");
+  }
+  return append_command(txn, *task, command, takers.any(id), redactor, now_ms);
+}
+
+}  // namespace
+
+std::string encode_submitted(const std::string& task, const Submitted& submitted) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.text("taskID", task);
+    object.text("id", submitted.id);
+    object.text("kind", name(submitted.kind));
+    object.text("state", name(submitted.state));
+    object.text_unless_empty("reason", submitted.reason);
+    object.number("sequence", submitted.sequence);
+  }
+  return out;
+}
+
+Fate fate_of(const Task& task, const Command& command, bool taken) {
+  bool begun = task.state.state != State::queued && task.state.state != State::starting;
+  if (!taken) {
+    if (command.kind == CommandKind::stop && !begun) return {CommandState::acknowledged, "", true};
+    return {CommandState::refused, "no_runner", false};
+  }
+  if (!takes_command(task.state, command.kind)) return {CommandState::refused, "unsupported", false};
+  if (!command.approval_id.empty()) {
+    if (answer_to(task.state, command.approval_id) != nullptr) {
+      return {CommandState::refused, "already_answered", false};
+    }
+    if (find_approval(task.state, command.approval_id) == nullptr) {
+      return {CommandState::refused, "approval_not_open", false};
+    }
+  }
+  return {};
+}
+
+Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command& command, bool taken,
+                                 const Redactor* redactor, std::int64_t now_ms) {
+  const std::string& id = task.spec.id;
+  auto event = command_event(id, command, redactor, now_ms);
+  if (!event) return fail(event.error());
+  auto appended = txn.append(*event);
+  if (!appended) return fail(appended.error());
+  if (appended->added == 0) {
+    return fail(ErrorCode::conflict, "command_id_used", "A command with this id has settled long ago. Use a new id.");
+  }
+  Submitted submitted{command.id, command.kind, CommandState::accepted, "", appended->last_sequence};
+  Fate fate = fate_of(task, command, taken);
+  if (fate.state == CommandState::accepted) return submitted;
+  submitted.state = fate.state;
+  submitted.reason = fate.reason;
+  auto told = txn.append(command_result_event(id, command.id, fate.state, fate.reason, {}, now_ms));
+  if (!told) return fail(told.error());
+  if (!fate.cancels) return submitted;
+  std::string message = "stopped before it began";
+  std::string reason = redactor == nullptr ? command.reason : redactor->redact(command.reason);
+  if (!reason.empty()) message.append(": ").append(truncated(reason, kMaxSummaryCharacters));
+  auto ended = txn.append(status_event(id, State::cancelled, message, {}, {}, now_ms));
+  if (!ended) return fail(ended.error());
+  return submitted;
+}
+
+void Commands::submit(std::string task, Command command, Done<Submitted> done) {
+  std::int64_t now_ms = clock_.wall_ms();
+  if (command.id.empty()) command.id = "cmd-" + make_sortable_id(now_ms, random_);
+  if (!is_command_id(command.id)) {
+    return done(fail(ErrorCode::invalid_argument, "bad_command_id",
+                     "A command's \"id\" has 1 to " + std::to_string(kMaxCommandIdBytes) +
+                         " characters of A-Z, a-z, 0-9, dot, colon, underscore and dash."));
+  }
+  auto submitted = std::make_shared<Submitted>();
+  journal_.write(
+      [this, task = std::move(task), command = std::move(command), now_ms, submitted](WriteTxn& txn) -> Result<void> {
+        auto result = submit_in(txn, task, command, takers_, redactor_, now_ms);
+        if (!result) return fail(result.error());
+        *submitted = std::move(*result);
+        return {};
+      },
+      [submitted, done = std::move(done)](Result<void> written) mutable {
+        if (!written) return done(fail(written.error()));
+        done(std::move(*submitted));
+      });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,194 @@
+#include "steering/commands.h"
+
+#include "steering/steering_fixture.h"
+
+namespace shepherd {
+namespace {
+
+using CommandsTest = SteeringFixture;
+
+constexpr const char* kSteer = R"({"id":"c1","kind":"steer","content":"look at the tests first"})";
+constexpr const char* kApproval =
+    R"({"type":"approval","summary":"Needs approval: rm","tool":"Bash","data":{"approvalID":"a1","state":"open"}})";
+
+TEST_F(CommandsTest, NobodyRunsIt) {
+  create("t");
+  EXPECT_EQ(outcome("t", kSteer), "refused/no_runner");
+  EXPECT_EQ(log_of("t"), "command command_result") << "refused, and still in the log";
+  EXPECT_EQ(state("t").commands.at(0).by, "ada");
+}
+
+TEST_F(CommandsTest, AFeedThatTakesCommandsIsSomebody) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  EXPECT_EQ(outcome("t", kSteer), "accepted");
+  steering_->command_feeds().closed("t");
+  EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
+}
+
+TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  auto first = submit("t", kSteer);
+  auto again = submit("t", R"({"id":"c1","kind":"stop"})");
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(again->sequence, first->sequence);
+  EXPECT_EQ(again->kind, CommandKind::steer);
+  EXPECT_EQ(log_of("t"), "command");
+  ASSERT_TRUE(post("t", R"({"type":"status","summary":"done","data":{"state":"completed"}})"));
+  EXPECT_EQ(outcome("t", kSteer), "refused/task_ended") << "the end of the task settled it";
+}
+
+TEST_F(CommandsTest, AnIdIsMade) {
+  create("t");
+  auto submitted = submit("t", R"({"kind":"stop"})");
+  ASSERT_TRUE(submitted);
+  EXPECT_TRUE(submitted->id.starts_with("cmd-")) << submitted->id;
+}
+
+TEST_F(CommandsTest, IdsThatCannotBe) {
+  create("t");
+  EXPECT_EQ(outcome("t", R"({"id":"a b","kind":"stop"})"), "bad_command_id");
+  EXPECT_EQ(outcome("t", R"({"id":")" + std::string(kMaxCommandIdBytes + 1, 'a') + R"(","kind":"stop"})"),
+            "bad_command_id");
+  EXPECT_EQ(outcome("t", R"({"id":"ghp_0123456789abcdefghijABCDEFGHIJ012345","kind":"interrupt"})"), "bad_command_id")
+      << "what redaction would change names nothing";
+  EXPECT_EQ(log_of("t"), "");
+}
+
+TEST_F(CommandsTest, AnEndedTaskTakesNone) {
+  create("t");
+  ASSERT_TRUE(post("t", R"({"type":"status","summary":"done","data":{"state":"completed"}})"));
+  EXPECT_EQ(outcome("t", kSteer), "task_ended");
+  EXPECT_EQ(outcome("nobody", kSteer), "unknown_task");
+}
+
+TEST_F(CommandsTest, StopOfAQueuedTaskCancelsIt) {
+  create("t", R"(,"agent":"claude")");
+  EXPECT_EQ(outcome("t", R"({"id":"s","kind":"stop","reason":"wrong branch"})"), "acknowledged");
+  EXPECT_EQ(log_of("t"), "command command_result status");
+  EXPECT_EQ(state("t").state, State::cancelled);
+  EXPECT_TRUE(state("t").inferred_end);
+  EXPECT_EQ(state("t").message, "stopped before it began: wrong branch");
+  EXPECT_FALSE(*claim(runner("r1"))) << "nobody gets it any more";
+}
+
+TEST_F(CommandsTest, StopOfARunningTaskGoesToItsRunner) {
+  create("t", R"(,"agent":"claude")");
+  ASSERT_TRUE(*claim(runner("r1")));
+  EXPECT_EQ(outcome("t", R"({"id":"s","kind":"stop"})"), "accepted");
+  EXPECT_EQ(state("t").state, State::starting);
+}
+
+TEST_F(CommandsTest, WhatTheAgentCannotDo) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  ASSERT_TRUE(post("t", R"({"type":"status","summary":"running","data":{"state":"running",)"
+                        R"("capabilities":{"commands":["interrupt","stop"],"acknowledges":["stop"]}}})"));
+  EXPECT_EQ(outcome("t", kSteer), "refused/unsupported");
+  EXPECT_EQ(outcome("t", R"({"id":"i","kind":"interrupt"})"), "accepted");
+}
+
+TEST_F(CommandsTest, TheFirstAnswerWins) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  EXPECT_EQ(outcome("t", R"({"id":"x","kind":"approve","approvalID":"a1"})"), "refused/approval_not_open");
+  ASSERT_TRUE(post("t", kApproval));
+  ASSERT_EQ(state("t").approvals.size(), 1U);
+  EXPECT_EQ(state("t").approvals[0].tool, "Bash");
+  EXPECT_EQ(outcome("t", R"({"id":"y","kind":"approve","approvalID":"a1"})"), "accepted");
+  EXPECT_EQ(outcome("t", R"({"id":"n","kind":"deny","approvalID":"a1"})"), "refused/already_answered");
+  // The runner could not use the first one: the next may try.
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"y","state":"refused","reason":"odd input"}})"));
+  EXPECT_EQ(outcome("t", R"({"id":"n2","kind":"deny","approvalID":"a1"})"), "accepted");
+  ASSERT_TRUE(post("t", R"({"type":"approval","data":{"approvalID":"a1","state":"denied"}})"));
+  EXPECT_TRUE(state("t").approvals.empty());
+  EXPECT_EQ(outcome("t", R"({"id":"n3","kind":"deny","approvalID":"a1"})"), "refused/already_answered");
+}
+
+TEST_F(CommandsTest, SettlesAsTheRunnerSays) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  submit("t", kSteer);
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"c1","state":"acknowledged"}})"));
+  EXPECT_EQ(command_state_of("t", "c1"), "acknowledged");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"c1","state":"delivered"}})"));
+  EXPECT_EQ(command_state_of("t", "c1"), "acknowledged") << "a command never goes back";
+}
+
+TEST_F(CommandsTest, WhatNobodyTakesExpires) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  submit("t", kSteer);
+  submit("t", R"({"id":"c2","kind":"queue","content":"then this","expiresSeconds":5})");
+  submit("t", R"({"id":"c3","kind":"queue","content":"and this"})");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"c3","state":"delivered"}})"));
+  pass_ms(5'000);
+  EXPECT_EQ(command_state_of("t", "c2"), "expired");
+  EXPECT_EQ(command_state_of("t", "c1"), "accepted");
+  restart();
+  pass_ms(55'000);
+  EXPECT_EQ(command_state_of("t", "c1"), "expired") << "a restart does not forget";
+  EXPECT_EQ(command_state_of("t", "c3"), "delivered") << "the agent has it";
+  std::string log = log_of("t");
+  pass_ms(120'000);
+  EXPECT_EQ(log_of("t"), log) << "once";
+}
+
+TEST_F(CommandsTest, NotMoreThanSoManyAreOpen) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  for (std::size_t i = 0; i < kMaxTaskCommands; ++i) {
+    EXPECT_EQ(outcome("t", R"({"id":"n)" + std::to_string(i) + R"(","kind":"interrupt"})"), "accepted");
+  }
+  EXPECT_EQ(outcome("t", R"({"id":"more","kind":"interrupt"})"), "too_many_commands");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"n7","state":"acknowledged"}})"));
+  EXPECT_EQ(outcome("t", R"({"id":"more","kind":"interrupt"})"), "accepted");
+  EXPECT_EQ(command_state_of("t", "n7"), "unknown") << "settled ones make room";
+  EXPECT_EQ(outcome("t", R"({"id":"n7","kind":"interrupt"})"), "too_many_commands");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"n8","state":"acknowledged"}})"));
+  EXPECT_EQ(outcome("t", R"({"id":"n7","kind":"interrupt"})"), "command_id_used");
+}
+
+TEST_F(CommandsTest, SecretsInCommandsAreRedacted) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  submit("t", R"({"id":"c","kind":"steer","content":"use ghp_0123456789abcdefghijABCDEFGHIJ012345"})");
+  auto page = journal_.store().read("t", 0, {});
+  EXPECT_EQ(page->runs.at(0)->bytes.find("ghp_0123"), std::string::npos) << page->runs[0]->bytes;
+}
+
+TEST_F(CommandsTest, AnApprovalWithADeadlineIsDenied) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  std::string expires = format_timestamp(clock_.wall_ms() + 10'000);
+  ASSERT_TRUE(
+      post("t", R"({"type":"approval","summary":"may I","data":{"approvalID":"a1","state":"open","expiresAt":")" +
+                    expires + "\"}}"));
+  pass_ms(9'000);
+  EXPECT_EQ(log_of("t"), "approval");
+  restart();
+  steering_->command_feeds().opened("t");
+  pass_ms(1'000);
+  EXPECT_EQ(log_of("t"), "approval command");
+  const TaskState now = state("t");
+  EXPECT_EQ(now.commands.at(0).kind, CommandKind::deny);
+  EXPECT_EQ(now.commands.at(0).by, "shepherd");
+  EXPECT_EQ(now.commands.at(0).approval_id, "a1");
+  EXPECT_EQ(outcome("t", R"({"id":"late","kind":"approve","approvalID":"a1"})"), "refused/already_answered");
+  pass_ms(30'000);
+  EXPECT_EQ(log_of("t"), "approval command command command_result") << "denied once";
+}
+
+TEST_F(CommandsTest, ATaskThatItsRunnerShouldHaveEnded) {
+  create("t", R"(,"timeout":100)");
+  ASSERT_TRUE(post("t", R"({"type":"status","summary":"running","data":{"state":"running"}})"));
+  pass_ms((100 + kTimeoutGraceSeconds) * 1'000 - 1);
+  EXPECT_EQ(state("t").state, State::running);
+  pass_ms(1);
+  EXPECT_EQ(state("t").state, State::timed_out);
+  EXPECT_TRUE(state("t").inferred_end);
+}
+
+}  // namespace
+}  // namespace shepherd

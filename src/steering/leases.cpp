@@ -1,0 +1,69 @@
+#include "steering/leases.h"
+
+#include <utility>
+
+namespace shepherd {
+
+void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
+  MutexLock lock(mutex_);
+  leases_[task] = {std::move(runner), epoch, period_end(), false};
+  count_ = leases_.size();
+}
+
+void Leases::end(const std::string& task) {
+  MutexLock lock(mutex_);
+  leases_.erase(task);
+  count_ = leases_.size();
+}
+
+void Leases::end(const std::string& task, std::uint64_t epoch) {
+  MutexLock lock(mutex_);
+  auto found = leases_.find(task);
+  if (found != leases_.end() && found->second.epoch == epoch) leases_.erase(found);
+  count_ = leases_.size();
+}
+
+bool Leases::held(const std::string& task) const {
+  MutexLock lock(mutex_);
+  return leases_.contains(task);
+}
+
+Result<void> Leases::renew(const std::string& task, std::uint64_t epoch, const std::string& runner) {
+  MutexLock lock(mutex_);
+  auto found = leases_.find(task);
+  if (found == leases_.end() || found->second.epoch != epoch || (!runner.empty() && found->second.runner != runner)) {
+    return fail(ErrorCode::conflict, "lease_lost",
+                "This runner no longer has the task: its lease ended or went to another one. Stop the agent.");
+  }
+  found->second.until_ms = period_end();
+  found->second.heard = true;
+  return {};
+}
+
+void Leases::touch(const std::string& task) {
+  if (size() == 0) return;
+  MutexLock lock(mutex_);
+  auto found = leases_.find(task);
+  if (found == leases_.end()) return;
+  found->second.until_ms = period_end();
+  found->second.heard = true;
+}
+
+std::vector<LostLease> Leases::take_lost() {
+  std::vector<LostLease> lost;
+  if (size() == 0) return lost;
+  std::int64_t now_ms = clock_.steady_ms();
+  MutexLock lock(mutex_);
+  for (auto lease = leases_.begin(); lease != leases_.end();) {
+    if (lease->second.until_ms > now_ms) {
+      ++lease;
+      continue;
+    }
+    lost.push_back({lease->first, lease->second.runner, lease->second.epoch, lease->second.heard});
+    lease = leases_.erase(lease);
+  }
+  count_ = leases_.size();
+  return lost;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,60 @@
+// Who works on what: a lease is given with a claim, kept by whatever the runner sends, and over when it says nothing
+// for a while. Its number (the epoch) is the number of the event that gave it, so it survives in the log; its clock is
+// here and runs only while the server does: after a restart every lease gets a full period.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/result.h"
+
+namespace shepherd {
+
+struct LostLease {
+  std::string task, runner;
+  std::uint64_t epoch = 0;
+  bool heard = false;  // the runner was heard of after its claim
+};
+
+// Threads: any.
+class Leases {
+ public:
+  Leases(const Clock& clock, std::int64_t lease_seconds) : clock_(clock), lease_seconds_(lease_seconds) {}
+
+  std::int64_t lease_seconds() const { return lease_seconds_; }
+  void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
+  void end(const std::string& task) EXCLUDES(mutex_);
+  // Ends it only when it is still this one: a newer one of the same task stays.
+  void end(const std::string& task, std::uint64_t epoch) EXCLUDES(mutex_);
+  bool held(const std::string& task) const EXCLUDES(mutex_);
+  std::size_t size() const { return count_.load(std::memory_order_relaxed); }
+
+  // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).
+  Result<void> renew(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) EXCLUDES(mutex_);
+  // Somebody posted to the task: if it has a lease, that is its runner.
+  void touch(const std::string& task) EXCLUDES(mutex_);
+  // The leases whose time is over; they end here.
+  std::vector<LostLease> take_lost() EXCLUDES(mutex_);
+
+ private:
+  struct Lease {
+    std::string runner;
+    std::uint64_t epoch = 0;
+    std::int64_t until_ms = 0;  // steady
+    bool heard = false;
+  };
+  std::int64_t period_end() const { return clock_.steady_ms() + lease_seconds_ * 1'000; }
+
+  const Clock& clock_;
+  const std::int64_t lease_seconds_;
+  std::atomic<std::size_t> count_{0};  // so that posts to tasks without leases take no lock
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, Lease> leases_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd

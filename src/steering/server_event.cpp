@@ -1,0 +1,118 @@
+#include "steering/server_event.h"
+
+#include <utility>
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include "model/condense.h"
+#include "model/json_scan.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kSummaryCharacters = 200;  // of what an operator wrote; all of it is in `data`
+
+std::string event_json(std::string_view type, std::string_view summary, std::string_view event_id,
+                       std::string_view data) {
+  std::string out;
+  {
+    JsonObject event(out);
+    event.text("type", type);
+    event.text("summary", summary);
+    event.text_unless_empty("eventID", event_id);
+    event.json("data", data);
+  }
+  return out;
+}
+
+Result<AppendRequest> request_of(const std::string& task, const std::string& json, const Redactor* redactor,
+                                 std::int64_t now_ms) {
+  Intake intake;
+  intake.redactor = redactor;
+  intake.now_ms = now_ms;
+  intake.allow_reserved = true;
+  auto drafts = decode_events(json, Framing::json, intake);
+  if (!drafts) return fail(std::move(drafts.error()));
+  AppendRequest request;
+  request.task = task;
+  request.drafts = std::move(*drafts);
+  request.received_ms = now_ms;
+  return request;
+}
+
+// What is made here of short texts of our own always passes the door.
+AppendRequest own_request(const std::string& task, const std::string& json, std::int64_t now_ms) {
+  auto request = request_of(task, json, nullptr, now_ms);
+  SHEPHERD_ASSERT(request.has_value(), "an event of the server is well formed");
+  request->by_server = true;
+  return std::move(*request);
+}
+
+std::string_view words_of(const Command& command) {
+  switch (command.kind) {
+    case CommandKind::steer:
+    case CommandKind::queue:
+      return command.content;
+    case CommandKind::interrupt:
+    case CommandKind::stop:
+      return command.reason;
+    case CommandKind::resume:
+      return command.guidance;
+    case CommandKind::set_mode:
+      return name(command.mode);
+    case CommandKind::approve:
+    case CommandKind::deny:
+      return command.message;
+    case CommandKind::answer:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string command_summary(const Command& command) {
+  std::string summary(name(command.kind));
+  std::string_view words = words_of(command);
+  words = words.substr(0, words.find_first_of("\r\n"));
+  if (!words.empty()) summary.append(": ").append(truncated(words, kSummaryCharacters));
+  return summary;
+}
+
+Result<AppendRequest> command_event(const std::string& task, const Command& command, const Redactor* redactor,
+                                    std::int64_t now_ms) {
+  auto request = request_of(
+      task, event_json("command", command_summary(command), "command:" + command.id, encode_command(command)), redactor,
+      now_ms);
+  if (!request) return request;
+  // The id is how everybody names the command from here on.
+  std::string_view data = find_member(request->drafts.body(request->drafts.drafts.front()), "data");
+  if (string_value(find_member(data, "id")) != command.id) {
+    return fail(ErrorCode::invalid_argument, "bad_command_id", "This id looks like a secret. Use another one.");
+  }
+  return request;
+}
+
+AppendRequest command_result_event(const std::string& task, std::string_view command_id, CommandState state,
+                                   std::string_view reason, std::string_view event_id, std::int64_t now_ms) {
+  std::string summary = "command " + std::string(name(state));
+  if (!reason.empty()) summary.append(": ").append(reason);
+  return own_request(
+      task, event_json("command_result", summary, event_id, encode_command_result(command_id, state, reason)), now_ms);
+}
+
+AppendRequest status_event(const std::string& task, State state, std::string_view message, std::string_view members,
+                           std::string_view event_id, std::int64_t now_ms) {
+  std::string data;
+  {
+    JsonObject object(data);
+    object.text("state", name(state));
+    object.text_unless_empty("message", message);
+    if (!members.empty()) data.append(",").append(members);
+  }
+  return own_request(task, event_json("status", message.empty() ? name(state) : message, event_id, data), now_ms);
+}
+
+}  // namespace shepherd

@@ -1,0 +1,166 @@
+#include "steering/steering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "steering/overdue.h"
+#include "steering/server_event.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kRestorePage = 100;       // tasks read at once; each may hold a megabyte of context
+constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
+
+// Claimed by a runner that was never heard of: another one may have it, for a while.
+bool goes_to_another(const Task& task, const LostLease& lost) {
+  return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims;
+}
+
+}  // namespace
+
+Steering::Steering(SteeringParts parts, SteeringConfig config)
+    : parts_(parts),
+      config_(config),
+      leases_(parts.clock, config.lease_seconds),
+      commands_(parts.journal, {leases_, feeds_}, parts.clock, parts.random, parts.redactor),
+      claims_(parts.journal, leases_, parts.clock, parts.metrics),
+      leases_held_(parts.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps")) {}
+
+Steering::~Steering() {
+  stop();
+  parts_.journal.drain();  // completions name this
+}
+
+Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringConfig config) {
+  std::unique_ptr<Steering> steering(new Steering(parts, config));
+  if (auto restored = steering->restore(); !restored) return fail(restored.error());
+  if (parts.executor == nullptr) return steering;
+  auto watch =
+      Watch::open(parts.journal, *parts.executor, parts.lanes, parts.clock,
+                  [raw = steering.get()](std::vector<std::string> tasks, std::move_only_function<void(bool)> done) {
+                    raw->look_at(tasks, std::move(done));
+                  });
+  if (!watch) return fail(watch.error());
+  steering->watch_ = std::move(*watch);
+  return steering;
+}
+
+Result<void> Steering::restore() {
+  TaskFilter filter;
+  filter.active = true;
+  filter.limit = kRestorePage;
+  for (;;) {
+    auto tasks = parts_.journal.store().tasks(filter);
+    if (!tasks) return fail(tasks.error());
+    for (const Task& task : *tasks) {
+      if (task.state.lease_epoch != 0) {
+        leases_.grant(task.spec.id, task.state.runner, task.state.lease_epoch);
+      } else if (task.state.state == State::queued) {
+        claims_.offer(task);
+      }
+      note(task);
+    }
+    if (tasks->size() < kRestorePage) return {};
+    filter.before = tasks->back().spec.id;
+  }
+}
+
+void Steering::created(const Task& task) {
+  if (is_terminal(task.state.state)) return;
+  note(task);
+  if (task.state.state == State::queued) claims_.offer(task);
+}
+
+void Steering::deleted(const std::string& task) {
+  claims_.withdraw(task);
+  leases_.end(task);
+  due_.set(task, kNeverMs);
+}
+
+void Steering::look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) {
+  for (const std::string& id : tasks) {
+    auto task = parts_.journal.store().task(id);
+    if (task) {
+      note(*task);
+    } else if (task.error().code != ErrorCode::not_found) {
+      log_warn("steering cannot read task {}: {}", id, task.error().message);
+      return done(false);
+    }
+  }
+  done(true);
+}
+
+void Steering::note(const Task& task) {
+  const std::string& id = task.spec.id;
+  if (is_terminal(task.state.state)) {
+    claims_.withdraw(id);
+    leases_.end(id);
+  }
+  std::int64_t due_ms = next_due_ms(task, config_.timeout_grace_seconds);
+  bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
+  if (unstarted) {
+    // An agent's own first event starts the task, and no event that steering reads may follow: look again.
+    std::int64_t pause_ms = (task.spec.timeout_seconds + config_.timeout_grace_seconds) * 1'000;
+    due_ms = std::min(due_ms, parts_.clock.wall_ms() + pause_ms);
+  }
+  due_.set(id, due_ms);
+}
+
+void Steering::tick() {
+  leases_held_.set(static_cast<std::int64_t>(leases_.size()));
+  claims_.tick();
+  for (const LostLease& lost : leases_.take_lost()) lose(lost);
+  for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
+  if (watch_ != nullptr) watch_->tick();
+}
+
+void Steering::settle(const std::string& task) {
+  bool taken = leases_.held(task) || feeds_.any(task);
+  auto after = std::make_shared<std::optional<Task>>();
+  parts_.journal.write(
+      [this, task, taken, after](WriteTxn& txn) -> Result<void> {
+        auto settled = settle_overdue(txn, task, taken, config_.timeout_grace_seconds, parts_.clock.wall_ms());
+        if (!settled) return settled;
+        auto row = txn.task(task);
+        if (!row) return fail(row.error());
+        *after = std::move(*row);
+        return {};
+      },
+      [this, task, after](Result<void> written) {
+        if (written) return note(**after);
+        if (written.error().code != ErrorCode::not_found) due_.set(task, parts_.clock.wall_ms() + kSettleRetryMs);
+      });
+}
+
+void Steering::lose(const LostLease& lost) {
+  auto again = std::make_shared<std::optional<Task>>();
+  parts_.journal.write(
+      [this, lost, again](WriteTxn& txn) -> Result<void> {
+        auto task = txn.task(lost.task);
+        if (!task) return fail(task.error());
+        if (is_terminal(task->state.state) || task->state.lease_epoch != lost.epoch) return {};
+        if (goes_to_another(*task, lost)) {
+          *again = std::move(*task);
+          return {};
+        }
+        auto ended = txn.append(status_event(lost.task, State::failed, "runner lost", {},
+                                             "lost:" + std::to_string(lost.epoch), parts_.clock.wall_ms()));
+        if (!ended) return fail(ended.error());
+        return {};
+      },
+      [this, lost, again](Result<void> written) {
+        if (written && *again) return claims_.offer(**again);
+        // The next period tries again; its runner may come back until then.
+        if (!written && written.error().code != ErrorCode::not_found) leases_.grant(lost.task, lost.runner, lost.epoch);
+      });
+}
+
+void Steering::stop() {
+  claims_.stop();
+  if (watch_ != nullptr) watch_->stop();
+  watch_.reset();
+}
+
+}  // namespace shepherd

@@ -1,0 +1,81 @@
+// Steering: what carries an operator's word to a running task and keeps track of who runs it. Commands, claims and
+// leases, what expires, what is told to others when a task ends. It writes to logs and reads them like any other client
+// of the journal; what it knows beside them (clocks, who waits) it finds again at start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "journal/journal.h"
+#include "model/redact.h"
+#include "steering/claims.h"
+#include "steering/command_feeds.h"
+#include "steering/commands.h"
+#include "steering/due_list.h"
+#include "steering/leases.h"
+#include "steering/steering_config.h"
+#include "steering/watch.h"
+
+namespace shepherd {
+
+// All of it must outlive Steering.
+struct SteeringParts {
+  Journal& journal;
+  Executor* executor;  // sequential: the feed over all logs lives there; nullptr: nothing is watched (tests)
+  Executor& lanes;     // blocking store reads
+  const Clock& clock;
+  Random& random;
+  MetricRegistry& metrics;
+  const Redactor* redactor = nullptr;  // nullptr: commands enter as they are
+};
+
+// open() reads every active task, so it is done before anybody may post. Call stop() while lanes, journal and executor
+// still run, and before the servers drain: it answers the claims that wait.
+// Threads: any; tick() from one.
+class Steering {
+ public:
+  static Result<std::unique_ptr<Steering>> open(SteeringParts parts, SteeringConfig config);
+  ~Steering();
+  Steering(const Steering&) = delete;
+  Steering& operator=(const Steering&) = delete;
+
+  Commands& commands() { return commands_; }
+  Claims& claims() { return claims_; }
+  Leases& leases() { return leases_; }
+  CommandFeeds& command_feeds() { return feeds_; }
+
+  // A task was made: a runner may be waiting for it.
+  void created(const Task& task);
+  // A task was deleted.
+  void deleted(const std::string& task);
+
+  void tick();  // about every kServerTick
+  void stop();
+
+ private:
+  Steering(SteeringParts parts, SteeringConfig config);
+  Result<void> restore();
+  void look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done);
+  void note(const Task& task);
+  void settle(const std::string& task);
+  void lose(const LostLease& lost);
+
+  SteeringParts parts_;
+  SteeringConfig config_;
+  Leases leases_;
+  CommandFeeds feeds_;
+  Commands commands_;
+  Claims claims_;
+  DueList due_;
+  Gauge& leases_held_;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace shepherd

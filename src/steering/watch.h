@@ -1,0 +1,46 @@
+// The server's own reader of all logs: tells steering about every task in which something happened that time, leases or
+// callbacks depend on. A client of the one way out like any other, with a cursor that is kept in the store, so that a
+// crash between a task's end and what follows from it loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/result.h"
+#include "journal/journal.h"
+
+namespace shepherd {
+
+// Owns the feed. Events: command, command_result, approval, status.
+// Threads: any for tick() and stop(); `on_tasks` is called on a lane, one call at a time.
+class Watch {
+ public:
+  // on_tasks(tasks, done): look at these tasks, and call done() once whatever follows from it is committed; false when
+  // it could not be: they come again. Nothing behind them is read before.
+  using OnTasks = std::function<void(std::vector<std::string> tasks, std::move_only_function<void(bool)> done)>;
+
+  // Starts after the stored cursor, or at the newest position when there is none yet. `executor` must be sequential and
+  // outlive stop().
+  static Result<std::unique_ptr<Watch>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
+                                             OnTasks on_tasks);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // About every kServerTick: keeps the cursor, goes on after a failure.
+  void tick();
+  // Ends the feed and waits for what is under way. on_tasks is not called afterwards.
+  void stop();
+
+ private:
+  struct State;
+  explicit Watch(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace shepherd

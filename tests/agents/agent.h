@@ -1,0 +1,116 @@
+// The scripted agent: takes messages, answers control requests, and performs the steps of its script turn by turn.
+//
+// A turn begins with a message and runs steps up to `{"end":"turn"}` or the end of the script; an interrupt drops the
+// rest of its steps. A message during a turn is taken up after the next tool call, as the real program does it. Words
+// that are no script, when there is nothing else to do, are repeated: "You said: …".
+// Threads: caller.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "input.h"
+#include "options.h"
+#include "script.h"
+#include "voice.h"
+
+namespace scripted {
+
+class Agent {
+ public:
+  Agent(const Options& options, Script script);
+  // The exit code.
+  int run();
+
+ private:
+  struct Message {
+    json::value content;
+    std::string text, uuid, priority;
+  };
+  // What came back for a tool that had to be asked for.
+  struct Permission {
+    bool allowed = true;
+    json::object input = {};
+    std::string message = {};
+    bool asked = false;
+  };
+  // A tool that really runs a command.
+  struct Command {
+    std::string output;
+    int status = 0;
+  };
+  struct Background {
+    std::string id, call, description;
+    std::int64_t ends_ns = 0;
+  };
+
+  // agent.cpp: turns.
+  void turn(std::optional<Message> message);
+  void begin(const Message& message);
+  void perform_all(Steps& steps);
+  void perform(const json::object& step);
+  void take_up_messages();
+  void react(const Message& message, std::string_view words);
+  void end_turn();
+  bool over() const { return interrupted_ || ending_.failed || limit_reached(); }
+  bool limit_reached() const;
+
+  // agent_input.cpp: what comes in.
+  void pump(std::int64_t until_ns, bool listen = true);
+  void handle(const Input::Arrival& arrival);
+  void handle_line(std::string_view line);
+  void user_message(const json::object& line);
+  void control_request(const json::object& line);
+  void interrupt(std::string_view request_id, bool cancel_queued);
+  [[noreturn]] void leave(int code);
+  bool ignores(std::string_view what) const { return ignored_.contains(what); }
+
+  // agent_tools.cpp: calls, questions, sub-agents.
+  void call_tool(const json::object& step);
+  void ask_question(const json::object& step);
+  void sub_agent(const json::object& step);
+  void start_background(const json::object& step);
+  bool end_background();
+  Permission permission(std::string_view tool, const json::object& input, std::string_view call);
+  bool allowed_beforehand(std::string_view tool, const json::object& input) const;
+  void remember(const json::object& response);
+  void refused(std::string_view tool, const json::object& input, std::string_view call, const Permission& said);
+  Command run_command(const std::string& command);
+  void interrupted_call(std::string_view call, bool ran);
+
+  // mischief.cpp: what no well-behaved agent does.
+  bool misbehave(const json::object& step);
+  void tick(const json::object& step);
+  void flood(double bytes);
+  void garbage(std::string_view kind);
+  void fork_children(const json::object& how);
+
+  Options options_;
+  Steps steps_;
+  Input input_;
+  Voice voice_;
+  std::deque<Message> waiting_;
+  std::vector<std::string> taken_;  // ids of the messages of this turn
+  std::map<std::string, std::optional<json::object>> asked_;
+  std::set<std::string, std::less<>> ignored_;
+  std::vector<json::object> rules_;
+  std::vector<Background> background_;
+  Ending ending_;
+  bool in_turn_ = false, interrupted_ = false, in_tool_ = false, input_ended_ = false, told_of_limit_ = false;
+  bool session_states_ = false;
+  bool leave_after_turn_ = false;
+  pid_t running_ = 0;  // the command of a tool
+};
+
+// Appends the caller's process id and its task's id to the file that SCRIPTED_AGENT_PIDS names, so that a test can look
+// for survivors.
+void record_pid();
+
+}  // namespace scripted

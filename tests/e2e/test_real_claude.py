@@ -1,0 +1,181 @@
+"""The real Claude Code under `shepherd run`: watched, steered, asked for approval, interrupted and stopped.
+
+The model is scripted and on loopback, the home directory is thrown away, the key opens nothing.
+"""
+
+import threading
+
+import pytest
+
+from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
+from agents import CLAUDE, claude_environment, needs_claude
+from model_api import ModelAPI, Reply, text, tool
+
+pytestmark = needs_claude
+
+QUESTION = [{"question": "Which colour?", "header": "Colour", "multiSelect": False,
+             "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]}]
+# A command that lasts until the test says so, by a file.
+UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo went"
+
+
+class Desk:
+    """A work directory, a scripted model, and runs of the real agent on them."""
+
+    def __init__(self, server, tmp_path):
+        self.server, self.home, self.work = server, tmp_path / "home", tmp_path / "work"
+        self.home.mkdir()
+        self.work.mkdir()
+        self.model = None
+
+    def run(self, replies, *arguments, prompt="do what the script says"):
+        self.model = ModelAPI(replies).start()
+        return AgentRun(self.server, [prompt, "--agent", "claude", "--program", CLAUDE, *arguments], self.work,
+                        claude_environment(self.home, self.model.url))
+
+    def files(self):
+        return sorted(path.name for path in self.work.iterdir() if not path.name.startswith("."))
+
+
+@pytest.fixture
+def desk(server, tmp_path):
+    made = Desk(server, tmp_path)
+    yield made
+    if made.model:
+        made.model.stop()
+
+
+def test_a_run_with_tools(desk):
+    (desk.work / "add.py").write_text("def add(a, b):\n    return a - b\n")
+    path = str(desk.work / "add.py")
+    with desk.run([Reply(text("Reading it first."), tool("Read", file_path=path)),
+                   Reply(tool("Edit", file_path=path, old_string="a - b", new_string="a + b")),
+                   Reply(tool("Bash", command="python3 -c 'import add; print(add.add(2, 3))'; exit 3")),
+                   Reply(text("Fixed."))], "--mode", "autonomous") as run:
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert task["status"]["state"] == "completed" and task["usage"]["costUSD"] > 0
+    assert (desk.work / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
+    start, = run.of_type("session_start")
+    assert start["data"]["agentVersion"] == "2.1.325"
+    calls = {event["tool"]: event for event in run.of_type("tool_call")}
+    assert list(calls) == ["Read", "Edit", "Bash"]
+    assert calls["Read"]["summary"] == "Reading add.py"
+    results = {event["tool"]: event for event in run.of_type("tool_result")}
+    assert results["Read"]["output"]["success"] and results["Edit"]["output"]["success"]
+    assert not results["Bash"]["output"]["success"] and "5" in results["Bash"]["output"]["summary"]
+    assert all(results[name]["callID"] == calls[name]["callID"] for name in calls)
+    assert [event["summary"] for event in run.of_type("thinking")] == ["Reading it first.", "Fixed."]
+    assert run.of_type("log") == [], "everything the agent printed is known"
+    assert survivors(run.mark) == []
+
+
+def test_a_steer_changes_what_happens_next(desk):
+    def model(request):
+        if request.number == 1:
+            return Reply(tool("Bash", command=UNTIL_GO))
+        if request.number == 2:
+            said = "use the other name" in request.history()
+            return Reply(tool("Bash", command="touch steered" if said else "touch unsteered"))
+        return Reply(text("Done."))
+
+    with desk.run(model, "--mode", "autonomous") as run:
+        run.until_type("tool_call")
+        steer = run.send("steer", content="use the other name")
+        run.settled(steer, ("delivered",))
+        (desk.work / "go").touch()
+        assert run.settled(steer)["state"] == "acknowledged"
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert desk.files() == ["began", "go", "steered"]
+    order = [(e["type"], (e.get("data") or {}).get("state")) for e in run.events
+             if e["type"] in ("command", "command_result", "tool_result")]
+    assert order[0] == ("command", None), "every watcher sees the command before anything comes of it"
+
+
+def test_an_approval_with_changed_input(desk):
+    with desk.run([Reply(tool("Bash", command="touch asked", description="Makes a file")), Reply(text("Done."))],
+                  "--mode", "interactive") as run:
+        asked = run.until_type("approval")
+        assert asked["data"]["state"] == "pending" and asked["data"]["input"]["command"] == "touch asked"
+        run.until_state("waiting_for_input")
+        seen = run.api.get(f"/api/v1/tasks/{run.task}").json()
+        assert seen["status"]["state"] == "waiting_for_input"
+        settled = run.command("approve", approvalID=asked["data"]["approvalID"], input={"command": "touch changed"})
+        assert settled["state"] == "acknowledged", run.story()
+        task, code = run.to_end()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
+    assert desk.files() == ["changed"]
+    assert [event["data"]["state"] for event in run.of_type("approval")] == ["pending", "approved"]
+
+
+def test_a_denial(desk):
+    with desk.run([Reply(tool("Bash", command="touch asked")), Reply(text("Then not."))], "--mode", "interactive") as run:
+        asked = run.until_type("approval")
+        settled = run.command("deny", approvalID=asked["data"]["approvalID"], message="keep the tree clean")
+        assert settled["state"] == "acknowledged", run.story()
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert desk.files() == []
+    assert list(desk.model.requests[1].results.values()) == ["keep the tree clean"], "the model is told why"
+
+
+def test_a_question_is_answered(desk):
+    with desk.run([Reply(tool("AskUserQuestion", questions=QUESTION)), Reply(text("Blue it is."))],
+                  "--mode", "interactive") as run:
+        asked = run.until_type("approval")
+        assert asked["data"]["kind"] == "question"
+        settled = run.command("answer", approvalID=asked["data"]["approvalID"], answers={"Which colour?": "Blue"})
+        assert settled["state"] == "acknowledged", run.story()
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert '"Which colour?"="Blue"' in "".join(desk.model.requests[1].results.values())
+
+
+def test_interrupt_and_resume(desk):
+    with desk.run([Reply(tool("Bash", command="echo $$ > pid; touch began; sleep 300")), Reply(text("Went on."))],
+                  "--mode", "autonomous") as run:
+        run.until_type("tool_call")
+        wait_for_file(desk.work / "began")
+        assert run.command("interrupt", reason="not that")["state"] == "acknowledged", run.story()
+        run.until_state("interrupted")
+        tool_pid = int((desk.work / "pid").read_text())
+        assert wait_until_gone(run.mark, but=[p for p in survivors(run.mark) if p != tool_pid]) == []
+        assert run.process.poll() is None, "an interrupted task waits for an operator"
+        assert run.command("resume", guidance="finish without it")["state"] == "acknowledged", run.story()
+        task, code = run.to_end()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
+    assert "finish without it" in desk.model.requests[1].history()
+
+
+def test_stop_in_the_middle_of_a_tool(desk):
+    command = "setsid sleep 300 & (sleep 300 &) ; echo $$ > pid; touch began; sleep 300"
+    with desk.run([Reply(tool("Bash", command=command))], "--mode", "autonomous") as run:
+        run.until_type("tool_call")
+        wait_for_file(desk.work / "began")
+        assert len(survivors(run.mark)) >= 4, "the agent, its shell, and what that started"
+        run.send("stop", reason="enough")
+        task, code = run.to_end()
+        assert task["status"]["state"] == "cancelled", run.story()
+        assert code == EXIT_CODE["cancelled"]
+        assert wait_until_gone(run.mark) == []
+    ended = [event for event in run.of_type("status") if event["data"].get("state") == "cancelled"][-1]["data"]["ended"]
+    assert ended and all({"pid", "name", "how"} <= set(each) for each in ended), ended
+    assert any("claude" in each["name"] for each in ended), ended
+
+
+def test_an_api_that_is_overloaded_does_not_look_like_a_hang(desk):
+    with desk.run([Reply(status=529), Reply(text("Back again."))], "--mode", "autonomous") as run:
+        retry = run.until_type("error")
+        assert retry["data"]["code"] == "api_retry" and retry["data"]["status"] == 529
+        task, code = run.to_end()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
+
+
+def wait_for_file(path, timeout=60):
+    deadline = threading.Event()
+    timer = threading.Timer(timeout, deadline.set)
+    timer.start()
+    while not path.exists():
+        assert not deadline.wait(0.02), f"{path.name} was not made within {timeout} s"
+    timer.cancel()

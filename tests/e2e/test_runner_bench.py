@@ -1,0 +1,36 @@
+"""The bench of the runner, in its short form: its promises hold on every machine that runs the tests."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import server as server_module
+from agents import SCRIPTED
+
+BENCH = Path(__file__).resolve().parents[2] / "bench" / "runner_bench.py"
+
+
+def bench(*arguments):
+    done = subprocess.run([sys.executable, "-B", BENCH, "--program", server_module.BINARY, "--agents-from",
+                           Path(SCRIPTED).parent, "--quick", *arguments], capture_output=True, text=True, timeout=280)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_many_agents_at_once():
+    seen = bench("--only", "load", "--agents", "100", "--seconds", "6")["load"]
+    assert seen["tasks"] == 100 and seen["broken"] == 0
+    assert seen["p99_ms"] < 100
+    assert seen["cpu_percent_per_agent"] < 5
+    assert seen["grown_mib"] < 20
+
+
+@pytest.mark.parametrize("scenario,count", [("stop", 100), ("kill", 10)])
+def test_nobody_survives(scenario, count):
+    seen = bench("--only", scenario)[scenario]
+    assert seen["survivors"] == 0 and seen[scenario + "s"] == count
+    assert seen["p99_s"] < 3
