@@ -292,7 +292,7 @@ void add_steering_commands(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "What became of it as JSON");
     add_server_options(*command, options->server);
     command->footer(
-        std::string("Exit code 0: the agent has it; 8: refused; 9: nobody took it in time.\n\nExamples:\n") +
+        std::string("Exit code 0: the agent has it; 10: refused; 11: nobody took it in time.\n\nExamples:\n") +
         verb.examples);
     command->callback([options, &context, kind = verb.kind] {
       context.action = [options, &context, kind] { return send(context, *options, kind); };

@@ -9,7 +9,7 @@ import pytest
 from server import BINARY
 from tasks import new_task, note, post_events
 
-OK, USAGE, NOT_FOUND, CONFLICT, COMMAND_REFUSED, COMMAND_EXPIRED = 0, 2, 5, 6, 8, 9
+OK, USAGE, NOT_FOUND, CONFLICT, COMMAND_REFUSED, COMMAND_EXPIRED = 0, 2, 5, 6, 10, 11
 ALL = ["steer", "queue", "interrupt", "resume", "set_mode", "approve", "deny", "answer", "stop"]
 
 
