@@ -6,10 +6,13 @@ import shutil
 import stat
 import subprocess
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 
+from agents import CLAUDE, claude_environment, needs_claude
+from model_api import ModelAPI, Reply, text, tool
 from server import BINARY
 from tasks import end_task, new_id, post_events
 
@@ -192,6 +195,38 @@ def test_sub_agents_are_found_by_the_files_of_the_agent(server, api, tmp_path):
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "toolu_1"}
     assert send(server, call, "--wait").returncode == 0
     assert events_of(api, f"claude-{session}")[-1]["parentCallID"] == "toolu_parent"
+
+
+@needs_claude
+def test_the_real_agent_reports_itself(server, api, tmp_path):
+    """Hooks as installed, in the settings of the real Claude Code; then its transcript, which has the totals."""
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    (work / "notes.txt").write_text("x")
+    server.cli("hook", "install", env={"HOME": str(home)})
+    model = ModelAPI([Reply(text("Looking."), tool("Bash", command="ls")), Reply(tool("Bash", command="cat missing.txt")),
+                      Reply(text("All done."))]).start()
+    session = str(uuid.uuid4())
+    try:
+        result = subprocess.run([CLAUDE, "-p", "List the files", "--session-id", session, "--allowedTools", "Bash"], cwd=work,
+                                env=claude_environment(home, model.url), capture_output=True, text=True, timeout=120,
+                                stdin=subprocess.DEVNULL)
+    finally:
+        model.stop()
+    assert result.returncode == 0 and "All done." in result.stdout, result.stdout + result.stderr
+    task = wait_for(lambda: (t := api.get(f"/api/v1/tasks/claude-{session}")).status_code == 200
+                    and t.json()["status"]["state"] == "completed" and t.json(), "the end of the session", 60)
+    assert task["title"] == "List the files" and task["sessionID"] == session
+    events = events_of(api, task["id"])
+    results = [e for e in events if e["type"] == "tool_result"]
+    assert [e["output"]["success"] for e in results] == [True, False]
+    assert "notes.txt" in results[0]["output"]["summary"]
+    assert [e["summary"] for e in events if e["type"] == "thinking"] == ["All done."]
+    shown = server.cli("import", "--from", "claude", session,
+                       env={"HOME": str(home), "SHEPHERD_INTERNAL_URL": server.internal}).stdout
+    assert "totals added" in shown
+    assert api.get(f"/api/v1/tasks/{task['id']}").json()["usage"]["costUSD"] > 0
 
 
 # --- import ---
