@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def measure(programs, directory, size):
         cpu = (_cpu_seconds(server, programs) - cpu) / took
         grown = _memory(server) - memory
         wardens = len(_own_processes(server, programs)) - 1
+    except BaseException:
+        print(f"the server: {server.process.poll()}\n{server.log()}", file=sys.stderr)
+        raise
     finally:
         watch.stdin.close()
         watch.wait(10)
