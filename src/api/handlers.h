@@ -26,6 +26,9 @@ void claim_task(Call call);
 void renew_lease(Call call);
 void get_task_data(Call call);
 
+// hook_routes.cpp
+void post_claude_hooks(Call call);
+
 // feed_routes.cpp
 void get_task_events(Call call);
 void get_all_events(Call call);

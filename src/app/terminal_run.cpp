@@ -144,6 +144,16 @@ void take_typed(LocalRunner& runner, TaskRun& run, const RunPrinter& printer, co
   runner.command(run, std::move(steer));
 }
 
+// A server that cannot be reached at the first try is no reason to show nothing: another run may be about to host it.
+void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std::atomic<bool>& closing) {
+  for (;;) {
+    Result<bool> end = live.run(printer);
+    if (end || closing) return;
+    if (!retryable(end.error().code)) return context.complain(end.error().message);
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 }  // namespace
 
 TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, const RunHost& host,
@@ -161,11 +171,11 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   follow.task = run.order().task;
   follow.after = 0;
   LiveClient live([&] { return host.locate(); }, follow, clock, random, host.tls());
-  std::atomic<bool> printed = options.quiet;
+  std::atomic<bool> printed = options.quiet, closing = false;
   std::thread show;
   if (!options.quiet) {
     show = std::thread([&] {
-      if (Result<bool> end = live.run(printer); !end) context.complain(end.error().message);
+      show_log(context, live, printer, closing);
       printed = true;
     });
   }
@@ -180,6 +190,7 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   std::int64_t until_ms = clock.steady_ms() + (outcome.drained.everything ? kConnectTimeout.count() : 0);
   while (!printed && clock.steady_ms() < until_ms && signals.wait(kLook) == 0) {
   }
+  closing = true;
   live.stop();
   if (show.joinable()) show.join();
   return outcome;

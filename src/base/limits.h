@@ -221,30 +221,20 @@ inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines t
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
 
-// --- runner: the agent's processes ---
-inline constexpr std::chrono::milliseconds kInterruptWait{10'000};  // after the agent's own interrupt, before SIGINT
-inline constexpr std::chrono::milliseconds kSigintWait{5'000};      // after SIGINT, before SIGTERM
-inline constexpr std::chrono::milliseconds kSigtermWait{5'000};     // after SIGTERM, before SIGKILL
-inline constexpr std::chrono::milliseconds kSigkillWait{5'000};     // then what is still there is reported as left over
-inline constexpr std::chrono::milliseconds kAgentDrain{2'000};      // an agent is gone but others hold its output open
-inline constexpr std::chrono::milliseconds kReapPause{5};           // between two looks at processes that were killed
-inline constexpr int kFreezePasses = 64;                   // looks for new processes before the frozen ones are killed
-inline constexpr int kAgentPipeBytes = 1024 * 1024;        // output an agent can write while its listener is busy
-inline constexpr std::size_t kAgentReadBytes = 64 * kKiB;  // one read of it
-inline constexpr int kAgentReadsPerTurn = 8;               // then the other stream and the warden get their turn
-inline constexpr std::size_t kMaxStdinBytes = 16 * kMiB;   // waiting for an agent that does not read
-inline constexpr std::size_t kMaxWardenMessageBytes = 32 * kMiB;  // above what the kernel takes as arguments
-inline constexpr std::size_t kMaxCommandLineBytes = 1 * kKiB;     // of an ended process in a report
-inline constexpr std::size_t kMaxEndedProcesses = 10'000;         // in one report; more are only counted
-
-// --- runner: the outbox ---
-inline constexpr std::chrono::milliseconds kOutboxLinger{2};  // the first event of a batch waits for company
-inline constexpr std::size_t kOutboxQueueBytes = 16 * kMiB;   // events waiting for the disk; more are lost and counted
-inline constexpr std::size_t kOutboxDeltas = 256;             // live text waiting for the server; the oldest goes first
-inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // and its bytes
-inline constexpr std::chrono::milliseconds kDeltaTimeout{2'000};  // live text that takes longer is not worth sending
-inline constexpr std::size_t kSpoolBytes = 1024 * kMiB;        // undelivered events on disk; more are lost and counted
-inline constexpr std::size_t kSpoolTrimBytes = 64 * kMiB;      // delivered events kept, should the server ask for them
-inline constexpr std::chrono::milliseconds kSpoolSync{1'000};  // undelivered events reach the disk itself within this
+// --- terminal, hooks and imports ---
+inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
+inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
+inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
+inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;           // one hook call of an agent; a larger one is cut down
+inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls that wait are sent in bodies of this size
+inline constexpr std::size_t kMaxHookBatch = 500;                // and this many of them, one commit
+inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
+inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background
+inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which is resumed again and again
+inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;      // an agent's settings file that hooks are added to
+inline constexpr std::size_t kMaxSidechains = 10'000;           // files of sub-agents beside one transcript
+inline constexpr std::size_t kTopTasks = 2'000;                 // rows that `top` keeps
+inline constexpr std::size_t kTopLogLines = 1'000;              // newest events of the log it shows
+inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // elapsed times move on
 
 }  // namespace shepherd

@@ -8,7 +8,7 @@ namespace shepherd {
 
 std::optional<JoinedText> TextJoiner::add(std::string_view line, std::int64_t now_ms) {
   std::optional<JoinedText> before;
-  bool late = now_ms - newest_ms_ >= kTextJoinWait.count();
+  bool late = now_ms - first_ms_ >= kTextJoinWait.count();
   if (holds_ && (late || held_.size() + 1 + line.size() > kTextJoinBytes)) before = flush();
   if (holds_) {
     held_.push_back('\n');
@@ -17,7 +17,6 @@ std::optional<JoinedText> TextJoiner::add(std::string_view line, std::int64_t no
   }
   held_.append(line);
   holds_ = true;
-  newest_ms_ = now_ms;
   return before;
 }
 
@@ -34,7 +33,7 @@ std::optional<JoinedText> TextJoiner::flush() {
 
 std::optional<std::int64_t> TextJoiner::due_at_ms() const {
   if (!holds_) return std::nullopt;
-  return newest_ms_ + kTextJoinWait.count();
+  return first_ms_ + kTextJoinWait.count();
 }
 
 }  // namespace shepherd

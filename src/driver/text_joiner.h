@@ -18,7 +18,7 @@ class TextJoiner {
  public:
   // Adds a line; what was held before it, when the line no longer belongs to it.
   std::optional<JoinedText> add(std::string_view line, std::int64_t now_ms);
-  // What is held, when nothing has come for kTextJoinWait.
+  // What is held, when its first line came kTextJoinWait ago: a slow stream is shown as it comes.
   std::optional<JoinedText> due(std::int64_t now_ms);
   // What is held, whatever the time.
   std::optional<JoinedText> flush();
@@ -28,7 +28,7 @@ class TextJoiner {
  private:
   std::string held_;
   bool holds_ = false;
-  std::int64_t first_ms_ = 0, newest_ms_ = 0;
+  std::int64_t first_ms_ = 0;
 };
 
 }  // namespace shepherd

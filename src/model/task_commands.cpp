@@ -69,7 +69,8 @@ void fold_approval(TaskState& state, const FoldEvent& event) {
   approval.id = text_member(data, "approvalID");
   if (approval.id.empty()) return;
   std::erase_if(state.approvals, [&](const TaskApproval& each) { return each.id == approval.id; });
-  if (text_member(data, "state") != "open") return;
+  std::string now = text_member(data, "state");
+  if (now != "pending" && now != "open") return;  // drivers say pending
   if (state.approvals.size() >= kMaxTaskApprovals) state.approvals.erase(state.approvals.begin());
   approval.kind = text_member(data, "kind");
   approval.tool = text_member(event.body, "tool");

@@ -208,12 +208,14 @@ TEST_F(AgentRunTest, CommandsAfterTheEndAreRefused) {
 }
 
 // A program that speaks enough of Claude's dialect for one turn, and only ends when its input does.
-constexpr const char* kOneTurn = R"(
-read line
+constexpr const char* kOneTurn = R"sh(
+read -r line
+uuid=$(printf '%s' "$line" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
+echo '{"type":"user","message":{"role":"user","content":"do it"},"isReplay":true,"session_id":"s","uuid":"'$uuid'"}'
 echo '{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/","tools":[],"permissionMode":"default"}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","num_turns":1,"total_cost_usd":0.5,"duration_ms":1,"usage":{},"modelUsage":{}}'
 cat > /dev/null
-)";
+)sh";
 
 TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
   std::filesystem::path program = directory_ / "agent";

@@ -70,13 +70,14 @@ void AgentRun::look() {
 
 // An agent whose turn is over waits for the next message. Unless somebody may have one for it, none will come.
 void AgentRun::look_at_turn(const Hints& hints) {
-  bool done = hints.turn == Hints::Turn::idle && hints.turns > 0 && hints.unread_messages == 0 && !hints.interrupted;
+  bool done = hints.turn == Hints::Turn::idle && hints.turns > 0 && !hints.interrupted;
   if (!done || input_closed_ || settings_.keep_open) {
     idle_since_ms_ = 0;
     return;
   }
   std::int64_t now_ms = clock_.steady_ms();
   if (idle_since_ms_ == 0) idle_since_ms_ = now_ms;
+  if (hints.unread_messages > 0 && now_ms - idle_since_ms_ < kUnreadWait.count()) return;
   if (hints.background_tasks > 0) {
     if (now_ms - idle_since_ms_ < kBackgroundWait.count()) return;
     events_.log("The agent is done but left work running in the background; not waiting for it any longer");

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/limits.h"
 #include "client/problem.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {
@@ -16,7 +16,10 @@ class ServerSink final : public EventSink {
   Result<Posted> post_events(const std::string& task, std::string_view ndjson, const std::string& producer) override {
     if (Result<void> ready = connect(); !ready) return fail(std::move(ready.error()));
     Result<Posted> posted = server_->api.post_events(task, ndjson, producer);
-    if (!posted && posted.error().reason == "unreachable") server_.reset();
+    // Another address, or another token, may be the right one by now.
+    bool look_again =
+        !posted && (posted.error().reason == "unreachable" || posted.error().code == ErrorCode::unauthenticated);
+    if (look_again) server_.reset();
     return posted;
   }
 

@@ -228,6 +228,7 @@ TEST_F(OutboxTest, ABadTokenIsToldAndNothingIsLost) {
   EXPECT_EQ(outbox_->status().trouble->code, ErrorCode::unauthenticated);
   EXPECT_FALSE(outbox_->drain(10ms).everything);
   outbox_.reset();
+  destination_.token = admin_;
   resume(*sink_);
   EXPECT_TRUE(outbox_->drain(20s).everything);
   expect_steps(3);

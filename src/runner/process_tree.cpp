@@ -11,7 +11,7 @@
 #include <map>
 #include <string_view>
 
-#include "base/limits.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-// Runs another program to its end and keeps what it printed: git, and agents asked for their version.
+// Runs another program to its end and keeps what it printed, such as git.
 // Threads: any.
 #pragma once
 

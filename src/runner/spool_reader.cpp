@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/limits.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 

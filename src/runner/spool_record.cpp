@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/limits.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

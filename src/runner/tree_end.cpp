@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/limits.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

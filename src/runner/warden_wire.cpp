@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/limits.h"
+#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {
