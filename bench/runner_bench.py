@@ -46,7 +46,7 @@ def main():
     programs = Programs(Path(options.program).resolve(), Path(options.agents_from).resolve())
     whole = not options.quick
     size = {"agents": options.agents or (100 if whole else 20), "seconds": options.seconds or (30 if whole else 5),
-            "stops": options.stops or (1000 if whole else 100), "kills": options.kills or (100 if whole else 10)}
+            "stops": options.stops or (1000 if whole else 100), "kills": options.kills or (100 if whole else 10), "full": whole}
 
     results, good = {}, True
     for name in options.only or SCENARIOS:
