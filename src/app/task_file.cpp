@@ -146,7 +146,6 @@ RunRequest read_task(const YAML::Node& node, const RunRequest& usual, std::size_
 TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags) {
   TaskFile file;
   RunRequest usual = flags;
-  YAML::Node tasks = root;
   if (root.IsMap()) {
     for (const auto& each : root) {
       auto name = value<std::string>(each.first, "a name");
@@ -156,8 +155,8 @@ TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags) {
     }
     if (root["parallel"]) file.parallel = value<int>(root["parallel"], "a whole number");
     if (root["defaults"]) read_keys(usual, root["defaults"]);
-    tasks = root["tasks"];
   }
+  const YAML::Node tasks = root.IsMap() ? root["tasks"] : root;
   if (file.parallel < 1 || file.parallel > kMaxRunners) {
     throw Wrong{root["parallel"].Mark(), fmt::format("parallel must be 1 to {}", kMaxRunners)};
   }

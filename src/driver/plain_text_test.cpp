@@ -23,13 +23,20 @@ std::string text_of(const DriverEvent& event) {
   return string_value(find_member(find_member(event.json, "data"), "text")).value_or("");
 }
 
+TEST(PlainText, OutputThatNeverPausesIsShownAllTheSame) {
+  PlainText driver;
+  DriverOutput out;
+  for (int i = 0; i < 100; ++i) driver.record("tick", kNow + i * 10, out);
+  EXPECT_EQ(out.events.size(), 3U) << "one for every kTextJoinWait";
+}
+
 TEST(PlainText, LinesThatComeTogetherAreOneEvent) {
   PlainText driver;
   DriverOutput out;
   driver.record("one", kNow, out);
   driver.record("two", kNow + 100, out);
   EXPECT_TRUE(out.events.empty());
-  EXPECT_EQ(driver.hints().tick_at_ms, kNow + 100 + kTextJoinWait.count());
+  EXPECT_EQ(driver.hints().tick_at_ms, kNow + kTextJoinWait.count());
   driver.tick(kNow + 200, out);
   EXPECT_TRUE(out.events.empty());
   driver.tick(kNow + 350, out);

@@ -238,9 +238,9 @@ Hints AgentRun::hints() const {
 AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
   AgentOutcome outcome{verdict.state, verdict.message, cause_, std::nullopt};
   if (process_ != nullptr || driver_ != nullptr) outcome.end = std::move(end);
-  auto because = [&](State state, std::string_view otherwise) {
+  auto because = [&outcome, said = cause_message_](State state, std::string_view otherwise) {
     outcome.state = state;
-    outcome.message = cause_message_.empty() ? std::string(otherwise) : cause_message_;
+    outcome.message = said.empty() ? std::string(otherwise) : said;
   };
   switch (cause_) {
     case EndCause::none:

@@ -7,14 +7,13 @@ namespace shepherd {
 
 std::vector<std::string> git_credentials(const std::string& token) {
   if (token.empty()) return {};
+  constexpr const char* kHelper =
+      "!f() { test \"$1\" = get && printf 'username=x-access-token\\npassword=%s\\n' "
+      "\"$SHEPHERD_REPOSITORY_TOKEN\"; }; f";
   // The first, empty helper keeps those of the system and the user out of it: they might store the token.
-  return {"SHEPHERD_REPOSITORY_TOKEN=" + token,
-          "GIT_CONFIG_COUNT=2",
-          "GIT_CONFIG_KEY_0=credential.helper",
-          "GIT_CONFIG_VALUE_0=",
-          "GIT_CONFIG_KEY_1=credential.helper",
-          "GIT_CONFIG_VALUE_1=!f() { test \"$1\" = get && printf 'username=x-access-token\\npassword=%s\\n' "
-          "\"$SHEPHERD_REPOSITORY_TOKEN\"; }; f"};
+  return {"SHEPHERD_REPOSITORY_TOKEN=" + token, "GIT_CONFIG_COUNT=2",
+          "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=",
+          "GIT_CONFIG_KEY_1=credential.helper", std::string("GIT_CONFIG_VALUE_1=") + kHelper};
 }
 
 Git::Git(std::string directory, std::vector<std::string> environment, const Clock& clock, std::string warden_program)

@@ -1,10 +1,15 @@
 """`shepherd run PROMPT` and runners, with the scripted agent: watched, steered, approved, interrupted, stopped."""
 
+import fcntl
 import json
 import os
+import pty
 import re
+import select
 import signal
 import subprocess
+import termios
+import time
 
 import pytest
 
@@ -135,6 +140,82 @@ def test_goes_on_with_an_earlier_conversation(run, server):
     second = run({"say": "two"}, args=["--resume", first.task])
     assert second.to_end()[1] == 0
     assert second.of_type("session_start")[0]["sessionID"] == session
+
+
+class Terminal:
+    """`shepherd run` on a terminal of its own."""
+
+    def __init__(self, server, cwd, *steps):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [BINARY, "run", "--program", SCRIPTED, json.dumps(list(steps))], stdin=slave, stdout=slave, stderr=slave, cwd=cwd,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            env={**server.env, "SHEPHERD_DATA": str(server.data), "TERM": "xterm"})
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, text, timeout=60):
+        deadline = time.monotonic() + timeout
+        while text not in self.seen:
+            assert time.monotonic() < deadline, f"{text!r} did not come\n{self.seen}"
+            if select.select([self.master], [], [], 0.2)[0]:
+                self.seen += os.read(self.master, 65536).decode()
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def end(self, timeout=60):
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            if not select.select([self.master], [], [], 0.2)[0]:
+                continue
+            try:
+                self.seen += os.read(self.master, 65536).decode()
+            except OSError:
+                break
+        return self.process.wait(10)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(server, tmp_path):
+    started = []
+
+    def start(*steps):
+        started.append(Terminal(server, tmp_path, *steps))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def test_typed_at_the_terminal(terminal):
+    tool = {"tool": "Bash", "input": {"command": "echo one"}, "permission": True, "result": "it ran"}
+    run = terminal(tool, {"say": "now tell me"}, {"wait": "message"}, {"say": "the end"})
+    run.until("Needs approval")
+    run.type("y\n")
+    run.until("now tell me")
+    run.type("use the other door\n")
+    assert run.end() == 0
+    assert "it ran" in run.seen and "use the other door" in run.seen and "the end" in run.seen
+
+
+def test_ctrl_c_at_the_terminal(terminal):
+    run = terminal({"say": "working"}, {"sleep": 600000})
+    run.until("working")
+    run.type("\x03")
+    run.until("interrupted")
+    run.type('[{"say":"going on"},{"sleep":600000}]\n')
+    run.until("going on")
+    run.type("\x03")
+    assert run.end() == 9
+    assert "cancelled" in run.seen
 
 
 # --- runners that claim ---
