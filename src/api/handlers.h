@@ -25,6 +25,7 @@ void post_command(Call call);
 void claim_task(Call call);
 void renew_lease(Call call);
 void get_task_data(Call call);
+void get_repo_token(Call call);
 
 // feed_routes.cpp
 void get_task_events(Call call);
