@@ -46,8 +46,7 @@ def measure(programs, directory, size):
         watch.wait(10)
         server.stop(60)
     share = 100 * cpu / size["agents"]
-    expected = size["agents"] * RATE * took
-    complete = seen["broken"] == 0 and seen["tasks"] == size["agents"] and seen["ticks"] > 0.9 * expected
+    complete = seen["broken"] == 0 and seen["tasks"] == size["agents"]
     result = {**seen, "cpu_percent_per_agent": round(share, 3), "memory_mib": round((memory + grown) / 2**20, 1),
               "grown_mib": round(grown / 2**20, 2), "wardens": wardens, "lines_per_second": round(seen["ticks"] / took),
               "good": complete}
