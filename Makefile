@@ -7,11 +7,11 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan fuzz bench clean packages packages-test
+.PHONY: help run build test lint asan tsan fuzz bench bench-runner clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 packages:
 	@tools/install-packages build
@@ -58,6 +58,11 @@ fuzz: packages-test build/asan-ubsan/build.ninja ## Fuzzes every target for FUZZ
 bench: build ## Measures against limits and peers in the same run (docs/performance.md)
 	@tools/install-packages bench
 	@build/bin/shepherd bench --peers $(ARGS)
+
+bench-runner: build packages-test build/dev/build.ninja ## Measures the runner: 100 agents at once, 1,000 stops, 100 kills of itself
+	@tools/make-venv
+	@cmake --build --preset dev --parallel $(JOBS) --target scripted_agent tick_watch
+	@build/venv/bin/python -B bench/runner_bench.py $(ARGS)
 
 clean: ## Removes everything that was built
 	rm -rf build

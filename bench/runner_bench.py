@@ -8,7 +8,7 @@
 load   N agents print lines at a steady rate; a consumer of all tasks says how old a line is when it arrives. CPU is that
        of server, runner and wardens together, divided by the number of agents.
 stop   agents that ignore everything but SIGKILL, with orphaned children in sessions of their own, are stopped; from the
-       POST of the command to the end of the task. The ladder's waits are shortened to LADDER_SECONDS each.
+       POST of the command to the end of the task. The ladder's waits are shortened to 100 ms each.
 kill   the runner itself is killed with SIGKILL; until nobody of its agent is left.
 
 The last line is one JSON object. Exit code 1 when a process survived or a line was lost, repeated or out of order.
@@ -46,7 +46,7 @@ def main():
     programs = Programs(Path(options.program).resolve(), Path(options.agents_from).resolve())
     whole = not options.quick
     size = {"agents": options.agents or (100 if whole else 20), "seconds": options.seconds or (30 if whole else 5),
-            "stops": options.stops or (1000 if whole else 100), "kills": options.kills or (100 if whole else 10)}
+            "stops": options.stops or (1000 if whole else 100), "kills": options.kills or (100 if whole else 10), "full": whole}
 
     results, good = {}, True
     for name in options.only or SCENARIOS:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from server import Server
 
-LADDER_SECONDS = 0.1  # of each rung, instead of the default's five to ten seconds
+LADDER_MS = 100  # of each rung, instead of the default's five to ten seconds
 
 
 @dataclass
@@ -26,8 +26,8 @@ class Programs:
 def start_server(programs, directory, runners):
     """A server with a pool of runners in its own process, whose agent is the scripted one."""
     config = (f"claude:\n  program: {programs.scripted_agent}\n"
-              f"runners:\n  stop:\n    interrupt_seconds: {LADDER_SECONDS}\n    sigint_seconds: {LADDER_SECONDS}\n"
-              f"    sigterm_seconds: {LADDER_SECONDS}\n")
+              f"runners:\n  stop:\n    interrupt_ms: {LADDER_MS}\n    sigint_ms: {LADDER_MS}\n"
+              f"    sigterm_ms: {LADDER_MS}\n")
     return Server(directory / "data", config=config, args=["--runners", str(runners)], binary=str(programs.shepherd),
                   env={"SCRIPTED_AGENT_PIDS": str(directory / "pids")}).start(60)
 

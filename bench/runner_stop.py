@@ -5,7 +5,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from runner_bench_parts import LADDER_SECONDS, percentile, start_server, survivors
+from runner_bench_parts import LADDER_MS, percentile, start_server, survivors
 
 AT_ONCE = 8
 # Deaf to everything, with an orphaned child in a session of its own and one that holds the output open.
@@ -47,7 +47,7 @@ def measure(programs, directory, size):
     result = {"stops": len(took), "survivors": len(left), "not_cancelled": len(wrong),
               "p50_s": round(percentile(took, 0.5), 3), "p99_s": round(percentile(took, 0.99), 3),
               "max_s": round(max(took), 3), "good": not left and not wrong and len(took) == size["stops"]}
-    rows = [(f"{len(took)} stops, {AT_ONCE} at once, rungs of {LADDER_SECONDS} s: p50", f"{result['p50_s']:.3f} s", ""),
+    rows = [(f"{len(took)} stops, {AT_ONCE} at once, rungs of {LADDER_MS} ms: p50", f"{result['p50_s']:.3f} s", ""),
             ("the same, p99", f"{result['p99_s']:.3f} s", "target 3 s"),
             ("processes that survived", str(len(left)), "0")]
     return rows, result

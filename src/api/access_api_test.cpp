@@ -42,6 +42,11 @@ const std::map<std::string, std::string> kWhoMay{
     {"GET /api/v1/tasks/{id}/events/{sequence}/detail", "vop1a"},
     {"POST /api/v1/tasks/{id}/status", "p1a"},
     {"POST /api/v1/tasks/{id}/deltas", "p1a"},
+    {"POST /api/v1/claims", "p12a"},  // whoever may run anything; which task is the handler's question
+    {"PUT /api/v1/tasks/{id}/lease", "p1a"},
+    {"GET /api/v1/tasks/{id}/data", "p1a"},
+    {"GET /api/v1/tasks/{id}/token", "p1a"},
+    {"POST /api/v1/tasks/{id}/commands", "oa"},
     {"GET /api/v1/events", "vop12a"},
     {"POST /api/v1/tasks", "oa"},
     {"GET /api/v1/tasks", "vopa"},

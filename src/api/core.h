@@ -20,7 +20,7 @@ struct Core {
         failed_logins(parts.clock),
         live(parts.metrics),
         readiness(parts.journal, parts.clock),
-        updates(parts.journal, parts.lanes, parts.clock, live) {}
+        updates(parts.journal, parts.steering, parts.lanes, parts.clock, live) {}
 
   ApiParts parts;
   FailedLoginLimit failed_logins;

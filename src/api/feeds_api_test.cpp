@@ -147,7 +147,7 @@ TEST_F(FeedsApi, SubscriptionsChangeTheSet) {
     ASSERT_TRUE(socket.send(bad));
     EXPECT_EQ(next(socket, "error").at("data").at("code").as_string(), "bad_message") << bad;
   }
-  ASSERT_TRUE(socket.send(R"({"type":"steer","id":"c1","taskID":"t1","data":{}})"));
+  ASSERT_TRUE(socket.send(R"({"type":"dance","id":"c1","taskID":"t1","data":{}})"));
   auto unsupported = next(socket, "error");
   EXPECT_EQ(unsupported.at("id").as_string(), "c1");
   EXPECT_EQ(unsupported.at("data").at("code").as_string(), "unsupported");

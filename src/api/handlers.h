@@ -25,6 +25,10 @@ void post_command(Call call);
 void claim_task(Call call);
 void renew_lease(Call call);
 void get_task_data(Call call);
+void get_repo_token(Call call);
+
+// hook_routes.cpp
+void post_claude_hooks(Call call);
 
 // feed_routes.cpp
 void get_task_events(Call call);

@@ -21,6 +21,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/claims", kOnInternal, Need::anyone, kJson, kMaxSmallBodyBytes, false, claim_task},
     {"PUT", "/api/v1/tasks/{id}/lease", kOnInternal, Need::produce, kJson, kMaxSmallBodyBytes, false, renew_lease},
     {"GET", "/api/v1/tasks/{id}/data", kOnInternal, Need::produce, kNone, 0, false, get_task_data},
+    {"GET", "/api/v1/tasks/{id}/token", kOnInternal, Need::produce, kNone, 0, false, get_repo_token},
+    {"POST", "/api/v1/hooks/claude", kOnInternal, Need::produce, kJson, kMaxBodyBytes, false, post_claude_hooks},
     {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
 
     {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskBodyBytes, false, create_task},

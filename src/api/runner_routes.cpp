@@ -6,15 +6,24 @@
 
 namespace shepherd {
 
+namespace {
+
+Error may_not_claim(const Principal& principal, std::string_view what) {
+  return {ErrorCode::permission_denied,
+          "forbidden",
+          "A token of scope " + std::string(name(principal.scope)) + " may not claim " + std::string(what) + ".",
+          {}};
+}
+
+}  // namespace
+
 void claim_task(Call call) {
+  const Principal& principal = *call.principal();
+  if (!principal.may(Right::produce, principal.only_task)) return call.fail(may_not_claim(principal, "tasks"));
   auto request = decode_claim_request(call.request().body);
   if (!request) return call.fail(request.error());
-  if (!call.principal()->may(Right::produce, request->task)) {
-    return call.fail({ErrorCode::permission_denied,
-                      "forbidden",
-                      "A token of scope " + std::string(name(call.principal()->scope)) + " may not claim " +
-                          (request->task.empty() ? "tasks." : "this task."),
-                      {}});
+  if (!principal.may(Right::produce, request->task)) {
+    return call.fail(may_not_claim(principal, request->task.empty() ? "any task" : "this task"));
   }
   Steering& steering = call.parts().steering;
   call.drop_request();  // it may wait for a while
@@ -52,6 +61,18 @@ void get_task_data(Call call) {
       if (earlier) session = earlier->state.session_id;
     }
     on_lane.send_json(200, encode_task_data(task->spec, session));
+  });
+}
+
+void get_repo_token(Call call) {
+  Call::on_lane(std::move(call), [](Call on_lane) {
+    auto task = on_lane.parts().journal.store().task(on_lane.id());
+    if (!task) return on_lane.fail(task.error());
+    Steering& steering = on_lane.parts().steering;
+    steering.repo_token(*task, [call = std::move(on_lane)](Result<RepoToken> token) mutable {
+      if (!token) return call.fail(token.error());
+      call.send_json(200, encode_repo_token(*token));
+    });
   });
 }
 

@@ -5,16 +5,18 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/status_map.h"
+#include "api/task_json.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "model/wire_json.h"
+#include "steering/callback_target.h"
 
 namespace shepherd {
 namespace {
 
-std::string task_json(const Task& task) {
+std::string task_json(const Task& task, Steering& steering) {
   std::string body;
-  append_task(body, task);
+  append_task_json(body, task, steering);
   return body;
 }
 
@@ -59,6 +61,9 @@ void create_task(Call call) {
   ApiParts& parts = call.parts();
   auto spec = decode_task_request(call.request().body);
   if (!spec) return call.fail(spec.error());
+  if (!spec->callback_url.empty()) {
+    if (auto target = callback_target(spec->callback_url); !target) return call.fail(target.error());
+  }
   std::string key(call.request().header("idempotency-key"));
   if (key.size() > kMaxIdempotencyKeyBytes) {
     return call.fail({ErrorCode::invalid_argument,
@@ -74,7 +79,8 @@ void create_task(Call call) {
           call.core().updates.touch(created->task.spec.id);
           call.parts().steering.created(created->task);
         }
-        net::Response response = json_response(created->existed ? 200 : 201, task_json(created->task));
+        net::Response response =
+            json_response(created->existed ? 200 : 201, task_json(created->task, call.parts().steering));
         response.headers.emplace_back("Location", "/api/v1/tasks/" + created->task.spec.id);
         call.send(std::move(response));
       });
@@ -95,7 +101,7 @@ void list_tasks(Call call) {
     net::Response response = json_response(200, "[");
     for (const Task& task : *tasks) {
       if (response.body.size() > 1) response.body += ',';
-      append_task(response.body, task);
+      append_task_json(response.body, task, on_lane.parts().steering);
     }
     response.body += ']';
     if (more) {
@@ -110,7 +116,7 @@ void get_task(Call call) {
   Call::on_lane(std::move(call), [](Call on_lane) {
     auto task = on_lane.parts().journal.store().task(on_lane.id());
     if (!task) return on_lane.fail(task.error());
-    on_lane.send_json(200, task_json(*task));
+    on_lane.send_json(200, task_json(*task, on_lane.parts().steering));
   });
 }
 
@@ -123,7 +129,7 @@ void patch_task(Call call) {
       [call = std::move(call)](Result<Task> task) mutable {
         if (!task) return call.fail(task.error());
         call.core().updates.touch(task->spec.id);
-        call.send_json(200, task_json(*task));
+        call.send_json(200, task_json(*task, call.parts().steering));
       });
 }
 

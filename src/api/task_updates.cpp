@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "api/frames.h"
+#include "api/task_json.h"
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
@@ -38,8 +38,9 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
     std::int64_t told_ms = 0;
   };
 
-  State(Journal& the_journal, Executor& the_lanes, const Clock& the_clock, LiveRegistry& the_live)
-      : journal(the_journal), lanes(the_lanes), clock(the_clock), live(the_live) {}
+  State(Journal& the_journal, Steering& the_steering, Executor& the_lanes, const Clock& the_clock,
+        LiveRegistry& the_live)
+      : journal(the_journal), steering(the_steering), lanes(the_lanes), clock(the_clock), live(the_live) {}
 
   // --- on the feed's executor ---
 
@@ -136,7 +137,7 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
       auto task = journal.store().task(id);
       if (!task) continue;  // deleted since
       std::string data;
-      append_task(data, *task);
+      append_task_json(data, *task, steering);
       std::string frame;
       append_websocket_message(frame, "task_update", id, data);
       updates->push_back({id, own_bytes(std::move(frame))});
@@ -150,6 +151,7 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   }
 
   Journal& journal;
+  Steering& steering;
   Executor& lanes;
   const Clock& clock;
   LiveRegistry& live;
@@ -168,8 +170,8 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   std::map<std::string, Row> rows GUARDED_BY(mutex);
 };
 
-TaskUpdates::TaskUpdates(Journal& journal, Executor& lanes, const Clock& clock, LiveRegistry& live)
-    : state_(std::make_shared<State>(journal, lanes, clock, live)) {}
+TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, Executor& lanes, const Clock& clock, LiveRegistry& live)
+    : state_(std::make_shared<State>(journal, steering, lanes, clock, live)) {}
 
 TaskUpdates::~TaskUpdates() {
   {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/executor.h"
 #include "journal/journal.h"
+#include "steering/steering.h"
 
 namespace shepherd {
 
@@ -17,7 +18,7 @@ namespace shepherd {
 // Threads: any.
 class TaskUpdates {
  public:
-  TaskUpdates(Journal& journal, Executor& lanes, const Clock& clock, LiveRegistry& live);
+  TaskUpdates(Journal& journal, Steering& steering, Executor& lanes, const Clock& clock, LiveRegistry& live);
   ~TaskUpdates();
   TaskUpdates(const TaskUpdates&) = delete;
   TaskUpdates& operator=(const TaskUpdates&) = delete;

@@ -124,4 +124,10 @@ EventLine event_line(std::string_view event) {
   return line;
 }
 
+std::string painted_line(const Output& out, const EventLine& line, std::string_view when) {
+  std::string head = out.paint(Color::dim, fmt::format("{:>6}  {}  ", line.sequence, when));
+  std::string body = line.color == Color::dim ? out.paint(Color::dim, line.text) : line.text;
+  return head + out.paint(line.color, fmt::format("{:<9}", line.word)) + " " + body;
+}
+
 }  // namespace shepherd

@@ -21,4 +21,7 @@ struct EventLine {
 // An event that cannot be read is shown as it is.
 EventLine event_line(std::string_view event_json);
 
+// The line as it is printed: number, `when`, type, text.
+std::string painted_line(const Output& out, const EventLine& line, std::string_view when);
+
 }  // namespace shepherd

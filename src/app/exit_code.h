@@ -10,15 +10,17 @@ namespace shepherd {
 
 enum class ExitCode : int {
   ok = 0,
-  failed = 1,          // anything not below
-  usage = 2,           // the command line or the configuration is wrong
-  unreachable = 3,     // no server, or it cannot answer now: trying again may help
-  refused = 4,         // not signed in, or not allowed
-  not_found = 5,       // no such task, token or event
-  conflict = 6,        // it exists already with other content, or it has ended
-  task_failed = 7,     // run, watch: the task ended, but not as completed
-  task_timed_out = 8,  // run: it took too long
-  task_cancelled = 9,  // run: it was stopped
+  failed = 1,            // anything not below
+  usage = 2,             // the command line or the configuration is wrong
+  unreachable = 3,       // no server, or it cannot answer now: trying again may help
+  refused = 4,           // not signed in, or not allowed
+  not_found = 5,         // no such task, token or event
+  conflict = 6,          // it exists already with other content, or it has ended
+  task_failed = 7,       // run, watch: the task ended, but not as completed
+  task_timed_out = 8,    // run: it took too long
+  task_cancelled = 9,    // run: it was stopped
+  command_refused = 10,  // steering: the agent or the server would not do it
+  command_expired = 11,  // steering: nobody took it in time
 };
 
 ExitCode exit_code_of(const Error& error);

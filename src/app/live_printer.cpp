@@ -80,10 +80,7 @@ void LivePrinter::print(std::string_view task, const EventLine& line) {
     if (started_ms_ == 0 || line.timestamp_ms < started_ms_) started_ms_ = line.timestamp_ms;
     when = fmt::format("{:>8}", "+" + elapsed_text(line.timestamp_ms - started_ms_));
   }
-  const Output& out = context_.out;
-  std::string head = out.paint(Color::dim, fmt::format("{:>6}  {}  ", line.sequence, when));
-  std::string body = line.color == Color::dim ? out.paint(Color::dim, line.text) : line.text;
-  context_.out.line(head + out.paint(line.color, fmt::format("{:<9}", line.word)) + " " + body);
+  context_.out.line(painted_line(context_.out, line, when));
 }
 
 void LivePrinter::remark(std::string_view text, Color color) {

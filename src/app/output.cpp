@@ -39,7 +39,8 @@ std::string_view code_of(Color color) {
 Output::Output(std::FILE* file, const Environment& environment)
     : file_(file),
       is_terminal_(isatty(fileno(file)) == 1),
-      colored_(is_terminal_ && environment("NO_COLOR").empty() && environment("TERM") != "dumb") {}
+      colored_(is_terminal_ && environment("NO_COLOR").empty() && environment("TERM") != "dumb"),
+      movable_(is_terminal_ && environment("TERM") != "dumb") {}
 
 void Output::line(std::string_view text) {
   if (sink_ != nullptr) {
@@ -47,7 +48,17 @@ void Output::line(std::string_view text) {
     return;
   }
   if (closed_) return;
+  status("");
   closed_ = std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fputc('\n', file_) == EOF;
+}
+
+void Output::status(std::string_view text) {
+  if (!movable_ || closed_ || (text.empty() && !has_status_)) return;
+  has_status_ = !text.empty();
+  std::string bytes("\r\x1b[2K");
+  bytes.append(text);
+  closed_ = std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size();
+  if (has_status_) flush();
 }
 
 void Output::flush() {

@@ -21,6 +21,8 @@ class Output {
   explicit Output(std::string& sink) : sink_(&sink) {}
 
   void line(std::string_view text);
+  // A line that the next one replaces, on a terminal only; empty: none. For what passes by: progress, keys.
+  void status(std::string_view text);
   void flush();
   bool closed() const { return closed_; }
   bool is_terminal() const { return is_terminal_; }
@@ -35,6 +37,8 @@ class Output {
   std::string* sink_ = nullptr;
   bool is_terminal_ = false;
   bool colored_ = false;
+  bool movable_ = false;  // the cursor goes back to the start of a line
+  bool has_status_ = false;
   bool closed_ = false;
 };
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kServerGroup = "Running a server";
 constexpr std::string_view kRunGroup = "Running agents";
 constexpr std::string_view kUseGroup = "Watching and feeding tasks";
+constexpr std::string_view kSteerGroup = "Steering a running agent";
 constexpr std::string_view kCareGroup = "Taking care of it";
 
 std::string start_here() {
@@ -89,6 +90,10 @@ void build_command_line(CLI::App& app, Context& context) {
   add_runner_command(app, context);
   add_tasks_command(app, context);
   add_watch_command(app, context);
+  add_top_command(app, context);
+  add_replay_command(app, context);
+  add_steering_commands(app, context);
+  add_hook_command(app, context);
   add_post_command(app, context);
   add_search_command(app, context);
   add_translate_command(app, context);
@@ -103,7 +108,8 @@ void build_command_line(CLI::App& app, Context& context) {
 
   group(app, kRunGroup, {"run", "runner"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
-  group(app, kUseGroup, {"tasks", "watch", "post", "search", "translate"});
+  group(app, kUseGroup, {"tasks", "watch", "top", "replay", "hook", "post", "search", "translate"});
+  group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});
   group(app, kCareGroup, {"token", "export", "import", "bench", "completion"});
 }
 

@@ -30,6 +30,7 @@
 #include "hub/hub.h"
 #include "journal/journal.h"
 #include "net/server.h"
+#include "steering/callback_secret.h"
 #include "steering/steering.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 #include "store/sqlite/sqlite_store.h"
@@ -164,7 +165,13 @@ Result<void> Server::Parts::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
   SteeringParts parts{
       *journal, &io->executor(0), *lanes, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
-  Result<std::unique_ptr<Steering>> opened = Steering::open(parts, config.steering);
+  SteeringConfig settings = config.steering;
+  std::string secret_file =
+      settings.callbacks.secret_file.empty() ? file(kCallbackSecretFile) : settings.callbacks.secret_file;
+  Result<std::string> secret = ensure_callback_secret(secret_file, random);
+  if (!secret) return fail(secret.error());
+  settings.callbacks.secret = *std::move(secret);
+  Result<std::unique_ptr<Steering>> opened = Steering::open(std::move(parts), std::move(settings));
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
   return {};

@@ -205,6 +205,20 @@ inline constexpr std::int64_t kMaxLeaseSeconds = 3'600;
 inline constexpr std::uint64_t kMaxSilentClaims = 3;      // runners that take a task and are never heard of again
 inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // for the runner to end a task that ran out of time itself
 inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // what a restart reads again, at most
+inline constexpr std::chrono::milliseconds kTokenCommandTimeout{30'000};
+inline constexpr std::size_t kMaxTokenBytes = 16 * kKiB;                // of a repository credential
+inline constexpr std::size_t kTokenThreads = 2;                         // a provider may take its time
+inline constexpr std::chrono::milliseconds kCallbackTimeout{10'000};    // one attempt, answer included
+inline constexpr std::int64_t kCallbackAttempts = 12;                   // with the pauses below: about half an hour
+inline constexpr std::int64_t kCallbackThreads = 4;                     // one slow receiver must not hold up the others
+inline constexpr std::chrono::milliseconds kCallbackFirstPause{1'000};  // before the second attempt; doubles
+inline constexpr std::chrono::milliseconds kCallbackMostPause{600'000};
+inline constexpr std::chrono::milliseconds kCallbackTakeover{300'000};  // a claim older than this has no owner any more
+inline constexpr int kBreakerFailures = 5;                              // in a row, then a host is left alone
+inline constexpr std::chrono::milliseconds kBreakerPause{30'000};       // for this long
+inline constexpr std::size_t kBreakerHosts = 1'000;                     // whose failures are remembered
+inline constexpr std::size_t kMaxCallbackAnswerBytes = 1 * kMiB;        // nobody reads it
+inline constexpr std::size_t kMaxUrlBytes = 2'048;
 
 // --- commands and drivers ---
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
@@ -220,5 +234,21 @@ inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's wh
 inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
+
+// --- terminal, hooks and imports ---
+inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
+inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
+inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
+inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;           // one hook call of an agent; a larger one is cut down
+inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls that wait are sent in bodies of this size
+inline constexpr std::size_t kMaxHookBatch = 500;                // and this many of them, one commit
+inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
+inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background
+inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which is resumed again and again
+inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;      // an agent's settings file that hooks are added to
+inline constexpr std::size_t kMaxSidechains = 10'000;           // files of sub-agents beside one transcript
+inline constexpr std::size_t kTopTasks = 2'000;                 // rows that `top` keeps
+inline constexpr std::size_t kTopLogLines = 1'000;              // newest events of the log it shows
+inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // elapsed times move on
 
 }  // namespace shepherd

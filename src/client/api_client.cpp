@@ -4,7 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "base/limits.h"
 #include "client/json_source.h"
 #include "client/problem.h"
 
@@ -108,7 +107,7 @@ Result<net::ClientResponse> ApiClient::send(Call call) {
   if (!destination_.token.empty()) headers.emplace_back("Authorization", "Bearer " + destination_.token);
   if (!call.content_type.empty()) headers.emplace_back("Content-Type", call.content_type);
   net::HttpClient& http = call.port == Port::open ? open_ : internal_;
-  Result<net::ClientResponse> response = http.request(call.method, call.target, headers, call.body, kClientTimeout);
+  Result<net::ClientResponse> response = http.request(call.method, call.target, headers, call.body, call.timeout);
   if (!response) {
     return fail(with_connection_advice(response.error()));
   }
@@ -214,6 +213,26 @@ Result<Posted> ApiClient::post_events(std::string_view task, std::string_view nd
     return fail(std::move(error));
   }
   return Posted{unsigned_member(response->body, "sequence"), unsigned_member(response->body, "producerSequence")};
+}
+
+Result<AcceptedCommand> ApiClient::post_command(std::string_view task, std::string_view body) {
+  Result<net::ClientResponse> response =
+      send({.method = "POST", .target = task_target(task, "/commands"), .body = body, .content_type = kJson});
+  if (!response) return fail(response.error());
+  AcceptedCommand accepted{string_member(response->body, "id"), unsigned_member(response->body, "sequence")};
+  if (accepted.id.empty() || accepted.sequence == 0) return bad_response("that of a server that takes commands");
+  return accepted;
+}
+
+Result<void> ApiClient::post_hooks(std::string_view calls) {
+  Result<net::ClientResponse> response = send({.method = "POST",
+                                               .target = "/api/v1/hooks/claude",
+                                               .body = calls,
+                                               .content_type = kJson,
+                                               .port = Port::internal,
+                                               .timeout = kHookTimeout});
+  if (!response) return fail(response.error());
+  return {};
 }
 
 Result<SearchAnswer> ApiClient::search(std::string_view query, const Parameters& more) {

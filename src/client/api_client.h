@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
 #include "client/task_view.h"
@@ -60,6 +61,11 @@ struct SearchAnswer {
   std::string json;  // the whole answer
 };
 
+struct AcceptedCommand {
+  std::string id;
+  std::uint64_t sequence = 0;  // of the `command` event: what becomes of it comes after
+};
+
 struct TokenRequest {
   std::string name, scope, task;
   std::int64_t expires_seconds = 0;  // 0: the server's default
@@ -83,6 +89,12 @@ class ApiClient {
   // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget.
   Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "");
 
+  // `body` is a command as in model/command.h. That it is in the log says nothing yet about what becomes of it.
+  Result<AcceptedCommand> post_command(std::string_view task, std::string_view body);
+
+  // Calls of an agent's hooks, as a JSON array.
+  Result<void> post_hooks(std::string_view calls);
+
   Result<SearchAnswer> search(std::string_view query, const Parameters& more = {});
 
   // These answer the server's JSON.
@@ -103,6 +115,7 @@ class ApiClient {
     std::string_view content_type = {};
     net::HeaderList headers = {};
     Port port = Port::open;
+    std::chrono::milliseconds timeout = kClientTimeout;
   };
 
   ApiClient(Destination destination, net::HttpClient open, net::HttpClient internal);

@@ -198,7 +198,8 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveListe
     listener.on_complete(task, data);
     return options_.task.empty() ? Outcome::go_on : Outcome::complete;
   }
-  return Outcome::go_on;  // deltas, row updates and what a newer server may say
+  if (type == "task_update") listener.on_row(task, data);
+  return Outcome::go_on;  // deltas and what a newer server may say
 }
 
 Result<LiveClient::Outcome> LiveClient::take_event(std::string_view message, LiveListener& listener) {

@@ -52,6 +52,8 @@ class LiveListener {
   virtual void on_gap(std::string_view task, std::uint64_t from, std::uint64_t to) = 0;
   virtual void on_state(const LiveChange& change) = 0;
   virtual void on_complete(std::string_view task, std::string_view data) = 0;  // data of task_complete
+  // All tasks: a task's row has changed. Only the newest row counts, so what changed while disconnected is not told.
+  virtual void on_row(std::string_view /*task*/, std::string_view /*row*/) {}
 };
 
 // Where the server is; asked again before every connection, because a restarted server may have another port.

@@ -33,6 +33,10 @@ class ClaudeCode final : public Driver {
   Capabilities capabilities() const override;
   Hints hints() const override;
 
+  // Transcripts keep the lines of a sub-agent in a file of their own: what is given to record() from now on belongs to
+  // this call; empty: to the session itself.
+  void set_parent_call(std::string_view call_id) { parent_call_ = call_id; }
+
  private:
   // claude_stream.cpp: one record
   void stream_record(std::string_view line, DriverOutput& out);
@@ -40,6 +44,7 @@ class ClaudeCode final : public Driver {
   void not_protocol(std::string_view line, DriverOutput& out);
   void unknown(DriverOutput& out);
   EventParts step(EventType type);
+  std::string_view parent_call() const;
   void emit(DriverOutput& out, const EventParts& parts, Detail detail = {});
   void status(DriverOutput& out, std::string_view summary, std::string_view state, std::string_view more_members = {});
   void delta(DriverOutput& out);
@@ -104,6 +109,7 @@ class ClaudeCode final : public Driver {
   std::int64_t at_ms_ = 0;   // of the record, by the agent's clock when it says
   int emitted_ = 0;          // events of this record
   std::string event_id_;     // store of a made-up event id
+  std::string parent_call_;  // of records that do not say it themselves
 
   OpenCalls calls_;
   ClaudeUsage usage_;

@@ -54,8 +54,7 @@ void ClaudeCode::assistant(DriverOutput& out) {
 
 void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput& out) {
   if (text.text.empty()) return;
-  std::string_view parent = record_.string("parent_tool_use_id");
-  if (kind == "text" && parent.empty()) last_text_ = text.text;
+  if (kind == "text" && parent_call().empty()) last_text_ = text.text;
   std::string_view kept = event_text(text.text);
   bool cut = kept.size() < text.text.size();
   std::string data;
@@ -87,7 +86,7 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
 void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
   std::string_view code = record_.string("api_error_type");
   if (code.empty()) code = record_.string("error");
-  bool fatal = record_.string("parent_tool_use_id").empty();
+  bool fatal = parent_call().empty();
   std::string data;
   {
     JsonObject object(data);

@@ -124,13 +124,19 @@ void ClaudeCode::unknown(DriverOutput& out) {
   emit(out, parts);
 }
 
+// The call inside which the record at hand came about.
+std::string_view ClaudeCode::parent_call() const {
+  std::string_view said = record_.string("parent_tool_use_id");
+  return said.empty() ? std::string_view(parent_call_) : said;
+}
+
 // An event of the record at hand.
 EventParts ClaudeCode::step(EventType type) {
   EventParts parts;
   parts.type = type;
   parts.timestamp_ms = at_ms_;
   parts.session_id = hints_.session_id;
-  parts.parent_call_id = record_.string("parent_tool_use_id");
+  parts.parent_call_id = parent_call();
   parts.event_id = record_.string("uuid");
   if (emitted_ > 0 && !parts.event_id.empty()) {
     event_id_ = std::string(parts.event_id) + "/" + std::to_string(emitted_ + 1);

@@ -201,6 +201,27 @@ TEST_F(JournalTest, AFilteredReplayTellsItsPositionEveryThousand) {
   EXPECT_NE(reader.text.find("caught_up2500"), std::string::npos) << reader.text;
 }
 
+// A position that went out at the end of the log left the feed waiting, and the next next() was an assertion: the
+// server ended when a filtered consumer was busy while a thousand other events passed.
+TEST_F(JournalTest, APositionAtTheEndDoesNotLeaveTheFeedWaiting) {
+  Reader reader;
+  reader.eager = false;
+  FeedOptions options{.task = "t"};
+  options.types.known = mask_of(EventType::tool_call);
+  open(reader, options);
+  for (std::size_t i = 0; i < kPositionEvery / 2; ++i) post(log_json("x"));
+  reader.feed->next();
+  post(R"({"type":"tool_call","summary":"x"})");
+  for (std::size_t i = 0; i < kPositionEvery / 2; ++i) post(log_json("x"));
+  reader.feed->next();
+  turn();
+  std::string position = "position" + std::to_string(kPositionEvery + 1) + " ";
+  EXPECT_EQ(reader.text, "caught_up0 e" + std::to_string(kPositionEvery / 2 + 1) + " " + position);
+  reader.feed->next();
+  post(R"({"type":"tool_call","summary":"x"})");
+  EXPECT_TRUE(reader.text.ends_with(position + "e" + std::to_string(kPositionEvery + 2) + " ")) << reader.text;
+}
+
 TEST_F(JournalTest, WhatRetentionTookIsAnnounced) {
   for (int i = 0; i < 6; ++i) post(log_json("x"));
   journal_.write([](WriteTxn& txn) { return txn.drop_through("t", 4); }, [](Result<void>) {});

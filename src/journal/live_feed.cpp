@@ -94,6 +94,8 @@ void LiveFeed::advance() {
       if (pull.at_end) return;  // waiting
       continue;                 // a stretch without anything wanted
     }
+    // A position goes out although nothing came, and the pull has made this feed wait: it does so only when asked.
+    if (pull.what == Pull::What::nothing) tail_->leave(*this);
     deliver(batch, pull.at_end, pull.complete);
     return;
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 
 namespace shepherd::net {
@@ -37,14 +39,21 @@ struct ClientTls {
   bool insecure = false;  // accept any certificate; only by explicit flag
 };
 
+struct ClientBounds {
+  std::size_t max_response_bytes = kMaxClientResponseBytes;
+  // Asked about every address that the host's name stands for, before it is connected to: "10.0.0.1", "fe80::1". An
+  // IPv4 address inside an IPv6 one is given as what it is. Empty: all are allowed.
+  std::function<bool(std::string_view address)> allowed = {};
+};
+
 // One keep-alive connection to one origin; reconnects by itself when the peer closed an idle one.
 // Errors: unavailable/unreachable (refused, DNS, reset), unavailable/timed_out, unavailable/bad_certificate,
-// internal/bad_response, unavailable/cancelled. An HTTP error status is a response, not an Error. Redirects are not
-// followed.
+// internal/bad_response, unavailable/cancelled, permission_denied/refused_address (ClientBounds). An HTTP error status
+// is a response, not an Error. Redirects are not followed.
 // Threads: caller; cancel() from any.
 class HttpClient {
  public:
-  explicit HttpClient(Url origin, ClientTls tls = {});
+  explicit HttpClient(Url origin, ClientTls tls = {}, ClientBounds bounds = {});
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;

@@ -21,6 +21,14 @@ std::string origin(const Url& url) {
   return host_header(url);
 }
 
+std::string address_text(const tcp::endpoint& endpoint) {
+  asio::ip::address address = endpoint.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+  }
+  return address.to_string();
+}
+
 struct Resolved {
   int error = 0;
   std::vector<tcp::endpoint> endpoints;
@@ -88,9 +96,15 @@ bool run_until(asio::io_context& io, const bool& done, Deadline deadline) {
   return true;
 }
 
-Result<TcpSocket> dial(asio::io_context& io, const Url& url, Deadline deadline) {
+Result<TcpSocket> dial(asio::io_context& io, const Url& url, Deadline deadline,
+                       const std::function<bool(std::string_view)>& allowed) {
   auto endpoints = resolve(url, deadline);
   if (!endpoints) return fail(std::move(endpoints.error()));
+  for (const tcp::endpoint& endpoint : *endpoints) {
+    if (!allowed || allowed(address_text(endpoint))) continue;
+    return fail(ErrorCode::permission_denied, "refused_address",
+                origin(url) + " stands for an address that must not be called");
+  }
   error_code last;
   for (const tcp::endpoint& endpoint : *endpoints) {
     TcpSocket socket(io);

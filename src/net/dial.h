@@ -7,6 +7,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -24,8 +25,10 @@ using TlsStream = boost::asio::ssl::stream<TcpSocket>;
 bool run_until(boost::asio::io_context& io, const bool& done, Deadline deadline);
 
 // Tries every address of the host in turn.
-// Errors: unavailable/unreachable, unavailable/timed_out.
-Result<TcpSocket> dial(boost::asio::io_context& io, const Url& url, Deadline deadline);
+// Errors: unavailable/unreachable, unavailable/timed_out; permission_denied/refused_address when `allowed` refuses one
+// of them: a name that stands for a forbidden address among others is not to be trusted.
+Result<TcpSocket> dial(boost::asio::io_context& io, const Url& url, Deadline deadline,
+                       const std::function<bool(std::string_view)>& allowed = {});
 
 // Errors: invalid_argument/bad_certificate when the CA file cannot be read.
 Result<boost::asio::ssl::context> make_client_context(const ClientTls& tls);

@@ -49,11 +49,13 @@ std::string_view ClientResponse::header(std::string_view lower_name) const {
 }
 
 struct HttpClient::Impl {
-  Impl(Url url, ClientTls client_tls) : origin(std::move(url)), tls(std::move(client_tls)) {}
+  Impl(Url url, ClientTls client_tls, ClientBounds client_bounds)
+      : origin(std::move(url)), tls(std::move(client_tls)), bounds(std::move(client_bounds)) {}
   ~Impl() { drop(); }
 
   Url origin;
   ClientTls tls;
+  ClientBounds bounds;
   asio::io_context io{1};
   std::optional<asio::ssl::context> context;
   std::variant<std::monostate, TcpSocket, TlsStream> stream;
@@ -88,7 +90,7 @@ struct HttpClient::Impl {
   }
 
   Result<void> connect(Deadline deadline) {
-    auto dialed = dial(io, origin, deadline);
+    auto dialed = dial(io, origin, deadline, bounds.allowed);
     if (!dialed) return fail(std::move(dialed.error()));
     if (!origin.secure) {
       stream.emplace<TcpSocket>(std::move(*dialed));
@@ -130,7 +132,7 @@ struct HttpClient::Impl {
     if (!written) return std::unexpected(Failure{std::move(written.error())});
     // A server that refuses early closes while we write; its answer may still be there.
     WireParser parser;
-    parser.body_limit(kMaxClientResponseBytes);
+    parser.body_limit(bounds.max_response_bytes);
     parser.skip(request.method() == http::verb::head);
     auto read = wait([&](auto& open, auto& done) { http::async_read(open, buffer, parser, done); }, deadline);
     if (!read) return std::unexpected(Failure{std::move(read.error())});
@@ -154,7 +156,8 @@ struct HttpClient::Impl {
   }
 };
 
-HttpClient::HttpClient(Url origin, ClientTls tls) : impl_(std::make_unique<Impl>(std::move(origin), std::move(tls))) {}
+HttpClient::HttpClient(Url origin, ClientTls tls, ClientBounds bounds)
+    : impl_(std::make_unique<Impl>(std::move(origin), std::move(tls), std::move(bounds))) {}
 HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;

@@ -6,14 +6,36 @@ namespace shepherd {
 
 void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
   MutexLock lock(mutex_);
-  leases_[task] = {std::move(runner), epoch, period_end(), false};
+  leases_[task] = {std::move(runner), epoch, period_end(), false, false};
   count_ = leases_.size();
 }
 
-void Leases::end(const std::string& task) {
+bool Leases::end(const std::string& task) {
   MutexLock lock(mutex_);
-  leases_.erase(task);
+  auto found = leases_.find(task);
+  if (found == leases_.end()) return false;
+  bool token_taken = found->second.token_taken;
+  leases_.erase(found);
   count_ = leases_.size();
+  return token_taken;
+}
+
+Result<std::uint64_t> Leases::take_token(const std::string& task) {
+  MutexLock lock(mutex_);
+  auto found = leases_.find(task);
+  if (found == leases_.end()) {
+    return fail(ErrorCode::conflict, "not_claimed", "Only the runner that has claimed the task gets its token.");
+  }
+  if (std::exchange(found->second.token_taken, true)) {
+    return fail(ErrorCode::conflict, "token_taken", "The token of this lease was given out already.");
+  }
+  return found->second.epoch;
+}
+
+void Leases::set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) {
+  MutexLock lock(mutex_);
+  auto found = leases_.find(task);
+  if (found != leases_.end() && found->second.epoch == epoch) found->second.token_taken = taken;
 }
 
 void Leases::end(const std::string& task, std::uint64_t epoch) {

@@ -28,7 +28,8 @@ class Leases {
 
   std::int64_t lease_seconds() const { return lease_seconds_; }
   void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
-  void end(const std::string& task) EXCLUDES(mutex_);
+  // True when a token was given out under it.
+  bool end(const std::string& task) EXCLUDES(mutex_);
   // Ends it only when it is still this one: a newer one of the same task stays.
   void end(const std::string& task, std::uint64_t epoch) EXCLUDES(mutex_);
   bool held(const std::string& task) const EXCLUDES(mutex_);
@@ -36,6 +37,10 @@ class Leases {
 
   // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).
   Result<void> renew(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) EXCLUDES(mutex_);
+  // The repository token of a lease is given once: conflict/not_claimed, conflict/token_taken. Returns the epoch.
+  Result<std::uint64_t> take_token(const std::string& task) EXCLUDES(mutex_);
+  // It was not given after all, or (true) it was in an earlier life of the server.
+  void set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) EXCLUDES(mutex_);
   // Somebody posted to the task: if it has a lease, that is its runner.
   void touch(const std::string& task) EXCLUDES(mutex_);
   // The leases whose time is over; they end here.
@@ -47,6 +52,7 @@ class Leases {
     std::uint64_t epoch = 0;
     std::int64_t until_ms = 0;  // steady
     bool heard = false;
+    bool token_taken = false;
   };
   std::int64_t period_end() const { return clock_.steady_ms() + lease_seconds_ * 1'000; }
 

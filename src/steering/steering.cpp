@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kRestorePage = 100;       // tasks read at once; each may hold a megabyte of context
 constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
 
+constexpr const char* kTokenRecords = "lease_token";
+
 // Claimed by a runner that was never heard of: another one may have it, for a while.
 bool goes_to_another(const Task& task, const LostLease& lost) {
   return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims;
@@ -21,21 +23,28 @@ bool goes_to_another(const Task& task, const LostLease& lost) {
 }  // namespace
 
 Steering::Steering(SteeringParts parts, SteeringConfig config)
-    : parts_(parts),
-      config_(config),
-      leases_(parts.clock, config.lease_seconds),
-      commands_(parts.journal, {leases_, feeds_}, parts.clock, parts.random, parts.redactor),
-      claims_(parts.journal, leases_, parts.clock, parts.metrics),
-      leases_held_(parts.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps")) {}
+    : parts_(std::move(parts)),
+      config_(std::move(config)),
+      leases_(parts_.clock, config_.lease_seconds),
+      commands_(parts_.journal, {leases_, feeds_}, parts_.clock, parts_.random, parts_.redactor),
+      claims_(parts_.journal, leases_, parts_.clock, parts_.metrics),
+      callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
+                 config_.callbacks),
+      token_provider_(make_repo_token_provider(config_.tokens, parts_.clock)),
+      leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps")) {
+  if (token_provider_ != nullptr) token_lanes_ = std::make_unique<Lanes>("token", kTokenThreads);
+}
 
 Steering::~Steering() {
   stop();
+  token_lanes_.reset();    // answers what was asked for
   parts_.journal.drain();  // completions name this
 }
 
 Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringConfig config) {
-  std::unique_ptr<Steering> steering(new Steering(parts, config));
+  std::unique_ptr<Steering> steering(new Steering(parts, std::move(config)));
   if (auto restored = steering->restore(); !restored) return fail(restored.error());
+  if (auto started = steering->callbacks_.start(); !started) return fail(started.error());
   if (parts.executor == nullptr) return steering;
   auto watch =
       Watch::open(parts.journal, *parts.executor, parts.lanes, parts.clock,
@@ -48,6 +57,8 @@ Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringCo
 }
 
 Result<void> Steering::restore() {
+  auto tokens = parts_.journal.store().records(kTokenRecords);
+  if (!tokens) return fail(tokens.error());
   TaskFilter filter;
   filter.active = true;
   filter.limit = kRestorePage;
@@ -56,7 +67,11 @@ Result<void> Steering::restore() {
     if (!tasks) return fail(tasks.error());
     for (const Task& task : *tasks) {
       if (task.state.lease_epoch != 0) {
-        leases_.grant(task.spec.id, task.state.runner, task.state.lease_epoch);
+        const std::string& id = task.spec.id;
+        leases_.grant(id, task.state.runner, task.state.lease_epoch);
+        auto given = tokens->find(id);
+        bool taken = given != tokens->end() && given->second == std::to_string(task.state.lease_epoch);
+        leases_.set_token_taken(id, task.state.lease_epoch, taken);
       } else if (task.state.state == State::queued) {
         claims_.offer(task);
       }
@@ -76,27 +91,32 @@ void Steering::created(const Task& task) {
 void Steering::deleted(const std::string& task) {
   claims_.withdraw(task);
   leases_.end(task);
+  callbacks_.forget(task);
   due_.set(task, kNeverMs);
 }
 
 void Steering::look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) {
+  std::vector<std::string> to_tell;
   for (const std::string& id : tasks) {
     auto task = parts_.journal.store().task(id);
     if (task) {
       note(*task);
+      if (is_terminal(task->state.state) && !task->spec.callback_url.empty()) to_tell.push_back(id);
     } else if (task.error().code != ErrorCode::not_found) {
       log_warn("steering cannot read task {}: {}", id, task.error().message);
       return done(false);
     }
   }
-  done(true);
+  callbacks_.ended(to_tell, std::move(done));
 }
 
 void Steering::note(const Task& task) {
   const std::string& id = task.spec.id;
   if (is_terminal(task.state.state)) {
     claims_.withdraw(id);
-    leases_.end(id);
+    if (leases_.end(id)) {
+      parts_.journal.write([id](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, ""); }, [](Result<void>) {});
+    }
   }
   std::int64_t due_ms = next_due_ms(task, config_.timeout_grace_seconds);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
@@ -157,10 +177,44 @@ void Steering::lose(const LostLease& lost) {
       });
 }
 
+void Steering::repo_token(const Task& task, Done<RepoToken> done) {
+  if (is_terminal(task.state.state)) {
+    return done(fail(Error{ErrorCode::gone, "task_ended", "The task has ended; it needs no token any more.", {}}.with(
+        "currentState", std::string(name(task.state.state)))));
+  }
+  if (token_provider_ == nullptr) {
+    return done(fail(ErrorCode::unavailable, "no_token_provider",
+                     "This server gives out no repository tokens: none of runners.token_command, "
+                     "runners.github_app.id and runners.token_file is set."));
+  }
+  auto epoch = leases_.take_token(task.spec.id);
+  if (!epoch) return done(fail(epoch.error()));
+  token_lanes_->post([this, spec = task.spec, epoch = *epoch, done = std::move(done)]() mutable {
+    give_token(spec, epoch, std::move(done));
+  });
+}
+
+void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done) {
+  auto token = token_provider_->token(task);
+  if (!token) {
+    leases_.set_token_taken(task.id, epoch, false);
+    return done(fail(token.error()));
+  }
+  // Remembered before it is given, so that a restart does not give another.
+  parts_.journal.write(
+      [id = task.id, epoch](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, std::to_string(epoch)); },
+      [this, id = task.id, epoch, token = std::move(*token), done = std::move(done)](Result<void> written) mutable {
+        if (written) return done(std::move(token));
+        leases_.set_token_taken(id, epoch, false);
+        done(fail(written.error()));
+      });
+}
+
 void Steering::stop() {
   claims_.stop();
   if (watch_ != nullptr) watch_->stop();
   watch_.reset();
+  callbacks_.stop();
 }
 
 }  // namespace shepherd

@@ -10,16 +10,19 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/lanes.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "model/redact.h"
+#include "steering/callbacks.h"
 #include "steering/claims.h"
 #include "steering/command_feeds.h"
 #include "steering/commands.h"
 #include "steering/due_list.h"
 #include "steering/leases.h"
+#include "steering/repo_token.h"
 #include "steering/steering_config.h"
 #include "steering/watch.h"
 
@@ -34,6 +37,7 @@ struct SteeringParts {
   Random& random;
   MetricRegistry& metrics;
   const Redactor* redactor = nullptr;  // nullptr: commands enter as they are
+  PostCallback post_callback = shepherd::post_callback;
 };
 
 // open() reads every active task, so it is done before anybody may post. Call stop() while lanes, journal and executor
@@ -50,6 +54,11 @@ class Steering {
   Claims& claims() { return claims_; }
   Leases& leases() { return leases_; }
   CommandFeeds& command_feeds() { return feeds_; }
+  Callbacks& callbacks() { return callbacks_; }
+
+  // A repository credential for the runner that has the task, once per lease. gone/task_ended, conflict/not_claimed,
+  // conflict/token_taken, unavailable/no_token_provider, unavailable/token_provider_failed.
+  void repo_token(const Task& task, Done<RepoToken> done);
 
   // A task was made: a runner may be waiting for it.
   void created(const Task& task);
@@ -64,6 +73,7 @@ class Steering {
   Result<void> restore();
   void look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done);
   void note(const Task& task);
+  void give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done);
   void settle(const std::string& task);
   void lose(const LostLease& lost);
 
@@ -74,6 +84,9 @@ class Steering {
   Commands commands_;
   Claims claims_;
   DueList due_;
+  Callbacks callbacks_;
+  std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr: none is configured
+  std::unique_ptr<Lanes> token_lanes_;                 // nullptr: the same
   Gauge& leases_held_;
   std::unique_ptr<Watch> watch_;
 };

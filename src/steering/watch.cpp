@@ -34,18 +34,23 @@ class TaskNames final : public FrameEncoder {
 
 const TaskNames kTaskNames;
 
-Result<std::uint64_t> first_position(const EventStore& store) {
+struct Start {
+  std::uint64_t position = 0;
+  bool stored = false;
+};
+
+Result<Start> first_position(const EventStore& store) {
   auto records = store.records(kRecordKind);
   if (!records) return fail(records.error());
   auto heads = store.heads({""});
   if (!heads) return fail(heads.error());
   std::uint64_t newest = (*heads)[""];
   auto record = records->find(kCursorKey);
-  if (record == records->end()) return newest;
+  if (record == records->end()) return Start{newest, false};
   std::uint64_t position = 0;
   const std::string& text = record->second;
   std::from_chars(text.data(), text.data() + text.size(), position);
-  return std::min(position, newest);
+  return Start{std::min(position, newest), true};
 }
 
 }  // namespace
@@ -133,8 +138,12 @@ struct Watch::State final : FeedConsumer, std::enable_shared_from_this<State> {
   void keep_cursor() {
     if (done_through == kept_through) return;
     kept_through = done_through;
+    write_cursor(done_through);
+  }
+
+  void write_cursor(std::uint64_t position) {
     journal.write(
-        [text = std::to_string(done_through)](WriteTxn& txn) { return txn.put_record(kRecordKind, kCursorKey, text); },
+        [text = std::to_string(position)](WriteTxn& txn) { return txn.put_record(kRecordKind, kCursorKey, text); },
         [](Result<void> kept) {
           // An older cursor only means that more is read again.
           if (!kept) log_warn("steering could not keep its cursor: {}", kept.error().message);
@@ -160,10 +169,13 @@ struct Watch::State final : FeedConsumer, std::enable_shared_from_this<State> {
 
 Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
                                            OnTasks on_tasks) {
-  auto position = first_position(journal.store());
-  if (!position) return fail(position.error());
+  auto start = first_position(journal.store());
+  if (!start) return fail(start.error());
   auto state = std::make_shared<State>(journal, executor, lanes, clock, std::move(on_tasks));
-  state->done_through = *position;
+  state->done_through = start->position;
+  state->kept_through = start->position;
+  // Before anything that is appended from now on: a crash must not make the next start begin behind it.
+  if (!start->stored) state->write_cursor(start->position);
   state->kept_ms = clock.steady_ms();
   executor.post([state] { state->open_feed(); });
   return std::unique_ptr<Watch>(new Watch(std::move(state)));

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streams import WAIT
 
+EXIT_CODE = {"completed": 0, "failed": 7, "timed_out": 8, "cancelled": 9}
 MARK = "SHEPHERD_TEST_MARK"  # in the environment of everything an agent starts
 
 
@@ -116,9 +117,7 @@ class AgentRun:
 
     def command(self, kind, **members):
         """Posts a command and waits until it settles; returns its last state and reason."""
-        answer = self.api.post(f"/api/v1/tasks/{self.task}/commands", json={"id": uuid.uuid4().hex, "kind": kind, **members})
-        assert answer.status_code == 202, answer.text
-        return self.settled(answer.json()["id"])
+        return self.settled(self.send(kind, **members))
 
     def send(self, kind, **members):
         """Posts a command and returns its id."""

@@ -21,7 +21,7 @@ KINDS = {
     "forks": [{"fork": 2, "setsid": True, "twice": True, "stubborn": True, "hold_stdout": True}, {"say": "done"}],
     "crashes": [{"say": "about to"}, {"crash": "SEGV"}],
     "gives_up": [{"say": "about to"}, {"exit": 3}],
-    "ignores": [{"ignore": ["INT", "TERM", "interrupt", "eof"]}, {"say": "done"}, {"end": "turn"}],
+    "ignores": [{"ignore": ["INT", "TERM", "interrupt"]}, {"say": "done"}],
 }
 FAIL = ("crashes", "gives_up")
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from agent_run import AgentRun, survivors, wait_until_gone
+from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
 from agents import CLAUDE, claude_environment, needs_claude
 from model_api import ModelAPI, Reply, text, tool
 
@@ -157,11 +157,19 @@ def test_stop_in_the_middle_of_a_tool(desk):
         run.send("stop", reason="enough")
         task, code = run.to_end()
         assert task["status"]["state"] == "cancelled", run.story()
-        assert code not in (0, 1), "a stopped run is told from a failed one"
+        assert code == EXIT_CODE["cancelled"]
         assert wait_until_gone(run.mark) == []
     ended = [event for event in run.of_type("status") if event["data"].get("state") == "cancelled"][-1]["data"]["ended"]
     assert ended and all({"pid", "name", "how"} <= set(each) for each in ended), ended
     assert any("claude" in each["name"] for each in ended), ended
+
+
+def test_an_api_that_is_overloaded_does_not_look_like_a_hang(desk):
+    with desk.run([Reply(status=529), Reply(text("Back again."))], "--mode", "autonomous") as run:
+        retry = run.until_type("error")
+        assert retry["data"]["code"] == "api_retry" and retry["data"]["status"] == 529
+        task, code = run.to_end()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
 
 
 def wait_for_file(path, timeout=60):

@@ -1,0 +1,249 @@
+// Hooks in: what a person's own Claude Code session reports becomes a task. One transaction finds the session's task,
+// opens one where there is none, and appends what the hook says, so calls that come at once do not make two.
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "api/handlers.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "driver/claude_hook.h"
+#include "driver/event_json.h"
+#include "driver/json_slices.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kTitleCharacters = 120;
+constexpr std::string_view kEndLabel = "sessionEndedAt";  // by the sender's clock
+
+// One hook call, ready to be appended. Drafts that only some tasks need are made beforehand: decoding does not belong
+// onto the writer's thread.
+struct HookStep {
+  ClaudeHook hook;
+  DraftBatch drafts;
+  DraftBatch joined;   // a session that was under way when its first hook came
+  DraftBatch goes_on;  // a session that was waiting
+  std::string words;   // the prompt, redacted, for title and description
+  std::string task;    // where it went
+};
+
+struct HookPost {
+  std::vector<HookStep> steps;
+  std::vector<std::string> changed;  // tasks whose row changed without an event
+  std::int64_t now_ms = 0;
+};
+
+bool nothing_inside(std::string_view, std::string_view) {
+  return false;
+}
+
+Result<DraftBatch> drafts_of(std::span<const DriverEvent> events, const Intake& intake) {
+  std::string lines;
+  for (const DriverEvent& event : events) {
+    append_posted(lines, event, 0);
+    lines.push_back('\n');
+  }
+  if (lines.empty()) return DraftBatch{};
+  return decode_events(lines, Framing::ndjson, intake);
+}
+
+Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std::int64_t now_ms) {
+  Result<ClaudeHook> hook = read_claude_hook(payload, now_ms);
+  if (!hook) return fail(hook.error());
+  Intake intake;
+  intake.redactor = parts.config.redact ? &parts.redactor : nullptr;
+  intake.condense = &parts.condense;
+  intake.now_ms = now_ms;
+  intake.keep_detail = parts.config.keep_detail;
+  HookStep step;
+  step.hook = *std::move(hook);
+  Result<DraftBatch> drafts = drafts_of(step.hook.out.events, intake);
+  if (!drafts) return fail(drafts.error());
+  step.drafts = *std::move(drafts);
+  if (step.hook.name != "SessionStart") {
+    Result<DraftBatch> joined = drafts_of(std::vector{claude_session_joined(step.hook)}, intake);
+    if (!joined) return fail(joined.error());
+    step.joined = *std::move(joined);
+  }
+  if (step.hook.works) {
+    Result<DraftBatch> goes_on = drafts_of(std::vector{claude_goes_on(step.hook)}, intake);
+    if (!goes_on) return fail(goes_on.error());
+    step.goes_on = *std::move(goes_on);
+  }
+  step.words = parts.config.redact ? parts.redactor.redact(step.hook.prompt) : step.hook.prompt;
+  return step;
+}
+
+// A body is one hook call, or an array of those that a sender could not deliver before.
+Result<std::vector<HookStep>> read_steps(const std::string& body, const ApiParts& parts, std::int64_t now_ms) {
+  JsonSlices outer;
+  std::vector<std::string> payloads;
+  if (outer.parse(body, nothing_inside) && outer.root().kind == JsonKind::array) {
+    for (const JsonNode* each = outer.first(outer.root()); each != nullptr; each = outer.after(*each)) {
+      payloads.emplace_back(each->slice);
+    }
+  } else {
+    payloads.push_back(body);
+  }
+  if (payloads.size() > kMaxHookBatch) {
+    return fail(ErrorCode::too_large, "too_many_hooks",
+                "At most " + std::to_string(kMaxHookBatch) + " hook calls go into one request.");
+  }
+  std::vector<HookStep> steps;
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    Result<HookStep> step = read_step(payloads[i], parts, now_ms);
+    if (!step) return fail(Error(step.error()).with("index", static_cast<std::int64_t>(i)));
+    steps.push_back(*std::move(step));
+  }
+  return steps;
+}
+
+struct SessionTask {
+  std::optional<Task> current;  // the newest task of the session
+  std::string free_id;          // for the next one
+};
+
+// A session's tasks are claude-SESSION, claude-SESSION-2, …: each time it is resumed after its task ended, one more.
+Result<SessionTask> session_task(WriteTxn& txn, const std::string& session) {
+  SessionTask found;
+  for (int number = 1; number <= kMaxSessionTasks; ++number) {
+    found.free_id = "claude-" + session + (number == 1 ? "" : "-" + std::to_string(number));
+    Result<Task> task = txn.task(found.free_id);
+    if (!task && task.error().code == ErrorCode::not_found) return found;
+    if (!task) return fail(task.error());
+    found.current = *std::move(task);
+    if (!is_terminal(found.current->state.state)) return found;
+  }
+  return fail(ErrorCode::conflict, "too_many_tasks",
+              "This session has opened " + std::to_string(kMaxSessionTasks) + " tasks; it gets no more.");
+}
+
+std::string first_line(std::string_view text) {
+  return one_line(text.substr(0, text.find_first_of("\r\n")), kTitleCharacters);
+}
+
+TaskSpec spec_of(const HookStep& step, const SessionTask& session) {
+  TaskSpec spec;
+  spec.id = session.free_id;
+  std::string where = step.hook.cwd.empty() ? "" : " in " + step.hook.cwd;
+  spec.description = "Claude Code session" + where;
+  spec.title = first_line(step.words);
+  spec.source_type = "claude";
+  spec.source_id = step.hook.session_id;
+  if (session.current) spec.resume_of = session.current->spec.id;
+  spec.labels = {{"agent", "claude"}, {"source", "claude-hook"}};
+  if (!step.hook.cwd.empty() && step.hook.cwd.size() <= kMaxLabelBytes) spec.labels.emplace("cwd", step.hook.cwd);
+  return spec;
+}
+
+// How many of them are new.
+Result<std::uint64_t> append(WriteTxn& txn, const std::string& task, const DraftBatch& drafts, std::int64_t now_ms,
+                             bool by_server = false) {
+  if (drafts.drafts.empty()) return 0;
+  AppendRequest request;
+  request.task = task;
+  request.drafts = drafts;
+  request.received_ms = now_ms;
+  // That a session has ended is the server's conclusion: what its hooks still say is kept, as late.
+  request.by_server = by_server;
+  Result<Appended> appended = txn.append(request);
+  if (appended) return appended->added;
+  // Somebody else has ended the task for good; that the session goes on is nobody's mistake.
+  if (appended.error().code == ErrorCode::gone) return 0;
+  return fail(appended.error());
+}
+
+bool waits(State state) {
+  return state == State::waiting_for_input || state == State::paused || state == State::interrupted;
+}
+
+// A call that was delivered before may come again; one from before the session's end must not open another task.
+bool is_repeat(const Task& ended, const ClaudeHook& hook) {
+  auto label = ended.spec.labels.find(std::string(kEndLabel));
+  Result<std::int64_t> end = parse_timestamp(label == ended.spec.labels.end() ? "" : label->second);
+  return end && hook.at_ms <= *end;
+}
+
+Result<void> change_row(WriteTxn& txn, HookPost& post, const Task& task, const HookStep& step) {
+  TaskSpec spec = task.spec;
+  bool names = spec.title.empty() && !step.words.empty();
+  if (names) spec.title = first_line(step.words);
+  if (step.hook.ends) spec.labels.insert_or_assign(std::string(kEndLabel), format_timestamp(step.hook.at_ms));
+  if (!names && !step.hook.ends) return {};
+  if (Result<Task> changed = txn.update_task(spec); !changed) return fail(changed.error());
+  post.changed.push_back(spec.id);
+  return {};
+}
+
+Result<void> take(WriteTxn& txn, HookPost& post, HookStep& step) {
+  Result<SessionTask> session = session_task(txn, step.hook.session_id);
+  if (!session) return fail(session.error());
+  std::optional<Task>& current = session->current;
+  bool ended = current && is_terminal(current->state.state);
+  bool opens = !current || (ended && step.hook.opens && !is_repeat(*current, step.hook));
+  if (opens) {
+    Result<Created> created = txn.create_task(spec_of(step, *session), post.now_ms, "");
+    if (!created) return fail(created.error());
+    current = std::move(created->task);
+    post.changed.push_back(current->spec.id);
+    Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, post.now_ms);
+    if (!joined) return fail(joined.error());
+  }
+  step.task = current->spec.id;
+  if (!ended || opens) {
+    if (Result<void> changed = change_row(txn, post, *current, step); !changed) return changed;
+  }
+  Result<std::uint64_t> added = append(txn, step.task, step.drafts, post.now_ms, step.hook.ends);
+  if (added && *added > 0 && step.hook.works && waits(current->state.state)) {
+    added = append(txn, step.task, step.goes_on, post.now_ms);
+  }
+  if (!added) return fail(added.error());
+  return {};
+}
+
+void publish_deltas(Journal& journal, const HookStep& step) {
+  for (const TextDelta& delta : step.hook.out.deltas) {
+    std::string data;
+    {
+      JsonObject object(data);
+      object.text("block", delta.block);
+      object.text("text", delta.text);
+    }
+    journal.publish_delta(step.task, std::move(data));
+  }
+}
+
+}  // namespace
+
+void post_claude_hooks(Call call) {
+  Call::on_lane(std::move(call), [](Call on_lane) {
+    ApiParts& parts = on_lane.parts();
+    auto post = std::make_shared<HookPost>();
+    post->now_ms = parts.clock.wall_ms();
+    Result<std::vector<HookStep>> steps = read_steps(on_lane.request().body, parts, post->now_ms);
+    if (!steps) return on_lane.fail(steps.error());
+    post->steps = *std::move(steps);
+    on_lane.drop_request();
+    parts.journal.write(
+        [post](WriteTxn& txn) -> Result<void> {
+          for (HookStep& step : post->steps) {
+            if (Result<void> taken = take(txn, *post, step); !taken) return taken;
+          }
+          return {};
+        },
+        [call = std::move(on_lane), post](Result<void> done) mutable {
+          if (!done) return call.fail(done.error());
+          for (const std::string& task : post->changed) call.core().updates.touch(task);
+          for (const HookStep& step : post->steps) publish_deltas(call.parts().journal, step);
+          // The agent takes an answer for a decision about its own work: an empty object decides nothing.
+          call.send_json(200, "{}");
+        });
+  });
+}
+
+}  // namespace shepherd

@@ -1,0 +1,139 @@
+#include "app/hook_delivery.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <optional>
+#include <span>
+
+#include "app/whole_file.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "client/json_source.h"
+#include "model/json_scan.h"
+#include "model/json_tree.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kTokenFile = "/hook.token";
+constexpr std::size_t kMaxTokenBytes = 1'000;
+constexpr std::size_t kMaxMetaBytes = 64 * kKiB;
+
+std::string text_member(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+// SESSION.jsonl has its sub-agents' files in SESSION/subagents; each names the call that started it.
+std::string parent_call(const json::object& call) {
+  std::string agent = text_member(call, "agent_id");
+  std::string transcript = text_member(call, "transcript_path");
+  constexpr std::string_view kEnding = ".jsonl";
+  if (agent.empty() || agent.find('/') != std::string::npos || !transcript.ends_with(kEnding)) return {};
+  transcript.resize(transcript.size() - kEnding.size());
+  auto meta = read_whole_file(fmt::format("{}/subagents/agent-{}.meta.json", transcript, agent), kMaxMetaBytes);
+  if (!meta || !*meta) return {};
+  return string_value(json_member(**meta, "toolUseId")).value_or("");
+}
+
+Result<std::string> first_line(const std::string& path) {
+  Result<std::optional<std::string>> text = read_whole_file(path, kMaxTokenBytes);
+  if (!text) return fail(text.error());
+  return *text ? (*text)->substr(0, (*text)->find_first_of("\r\n")) : std::string();
+}
+
+// Threads: caller.
+class HookSender {
+ public:
+  HookSender(Context& context, const ServerOptions& server) : context_(context), server_(server) {}
+
+  Result<void> connect(bool renew) {
+    Result<Destination> destination = locate_server(context_, server_);
+    if (!destination) return fail(destination.error());
+    Result<std::string> data = data_directory(context_, server_.data);
+    if (!data) return fail(data.error());
+    std::string path = *data + kTokenFile;
+    Result<std::string> known = renew ? Result<std::string>("") : first_line(path);
+    if (!known) return fail(known.error());
+    if (known->empty() && !destination->token.empty()) {
+      known = make_token(*destination, path);
+      if (!known) return fail(known.error());
+    }
+    destination->token = *known;
+    Result<ApiClient> client = ApiClient::create(*std::move(destination), server_.tls());
+    if (!client) return fail(client.error());
+    client_.emplace(*std::move(client));
+    return {};
+  }
+
+  Result<void> post(std::span<const std::string> calls) {
+    std::string body = fmt::format("[{}]", fmt::join(calls, ","));
+    Result<void> posted = client_->post_hooks(body);
+    if (posted || posted.error().code != ErrorCode::unauthenticated || renewed_) return posted;
+    renewed_ = true;  // revoked, expired, or another server's
+    if (Result<void> again = connect(true); !again) return again;
+    return client_->post_hooks(body);
+  }
+
+ private:
+  Result<std::string> make_token(const Destination& destination, const std::string& path) {
+    Result<ApiClient> client = ApiClient::create(destination, server_.tls());
+    if (!client) return fail(client.error());
+    Result<std::string> made = client->create_token({"claude hooks", "producer", "", 0});
+    // Who may not make tokens may still post: then the given one is used as it is.
+    if (!made && made.error().code == ErrorCode::permission_denied) return destination.token;
+    if (!made) return fail(made.error());
+    std::string token = string_value(json_member(*made, "secret")).value_or("");
+    if (token.empty()) return destination.token;
+    if (Result<void> kept = replace_file(path, token + "\n", S_IRUSR | S_IWUSR); !kept) return fail(kept.error());
+    return token;
+  }
+
+  Context& context_;
+  const ServerOptions& server_;
+  std::optional<ApiClient> client_;
+  bool renewed_ = false;
+};
+
+bool is_about_the_call(const Error& error) {
+  return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large ||
+         error.code == ErrorCode::conflict;
+}
+
+}  // namespace
+
+Result<std::string> prepare_hook_call(std::string_view payload, std::int64_t now_ms) {
+  Result<json::value> tree = parse_tree(payload);
+  if (!tree || !tree->is_object()) {
+    return fail(ErrorCode::invalid_argument, "bad_hook", "a hook call is a JSON object on standard input");
+  }
+  json::object& call = tree->get_object();
+  call.insert_or_assign("timestamp", format_timestamp(now_ms));
+  if (std::string parent = parent_call(call); !parent.empty()) call.insert_or_assign("parent_tool_use_id", parent);
+  if (payload.size() > kMaxHookBytes) {
+    for (std::string_view large : {"tool_input", "tool_response", "tool_calls", "error"}) {
+      if (call.contains(large)) call.insert_or_assign(large, json::object{{"cut", true}});
+    }
+  }
+  return tree_text(*tree);
+}
+
+Result<void> post_hook_calls(Context& context, const ServerOptions& server, const std::vector<std::string>& calls) {
+  HookSender sender(context, server);
+  if (Result<void> connected = sender.connect(false); !connected) return connected;
+  Result<void> posted = sender.post(calls);
+  if (posted || !is_about_the_call(posted.error())) return posted;
+  for (const std::string& call : calls) {
+    Result<void> alone = sender.post(std::span(&call, 1));
+    if (!alone && !is_about_the_call(alone.error())) return alone;
+  }
+  return {};
+}
+
+}  // namespace shepherd

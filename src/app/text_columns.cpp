@@ -1,0 +1,59 @@
+#include "app/text_columns.h"
+
+#include <clocale>
+#include <cwchar>
+
+namespace shepherd {
+namespace {
+
+// Threads: any; uses the thread's locale only for the call.
+int width_of(char32_t character) {
+  static const locale_t kUtf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  locale_t before = kUtf8 == nullptr ? nullptr : uselocale(kUtf8);
+  int width = wcwidth(static_cast<wchar_t>(character));
+  if (before != nullptr) uselocale(before);
+  return width < 0 ? 0 : width;
+}
+
+// One character of UTF-8; bad bytes are one column each.
+std::size_t next_character(std::string_view text, char32_t& character) {
+  auto lead = static_cast<unsigned char>(text.front());
+  std::size_t size = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  if (size > text.size()) size = 1;
+  character = size == 1 ? lead : lead & (0x7FU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    character = character << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  return size;
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    char32_t character = 0;
+    std::size_t size = next_character(text, character);
+    columns += static_cast<std::size_t>(character < 0x80 ? 1 : width_of(character));
+    text.remove_prefix(size);
+  }
+  return columns;
+}
+
+std::string cut_to_columns(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
+  std::size_t used = 0;
+  std::size_t end = 0;
+  while (end < text.size()) {
+    char32_t character = 0;
+    std::size_t size = next_character(text.substr(end), character);
+    auto width = static_cast<std::size_t>(character < 0x80 ? 1 : width_of(character));
+    if (used + width > columns - 1) break;
+    used += width;
+    end += size;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+}  // namespace shepherd

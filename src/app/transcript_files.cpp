@@ -1,0 +1,133 @@
+#include "app/transcript_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "app/whole_file.h"
+#include "base/limits.h"
+#include "client/json_source.h"
+#include "driver/line_splitter.h"
+#include "model/json_scan.h"
+
+namespace shepherd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxMetaBytes = 64 * kKiB;
+
+Result<std::vector<std::string>> read_lines(const std::string& path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::internal, "unreadable_file",
+                fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  std::vector<std::string> lines;
+  LineSplitter splitter;
+  auto keep = [&](const Line& line) { lines.emplace_back(line.text); };
+  std::array<char, 64 * kKiB> buffer{};
+  ssize_t got = 0;
+  while ((got = ::read(descriptor, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+    if (got > 0) splitter.add({buffer.data(), static_cast<std::size_t>(got)}, keep);
+  }
+  ::close(descriptor);
+  if (got < 0) return fail(ErrorCode::internal, "unreadable_file", fmt::format("reading {} failed", path));
+  splitter.finish(keep);
+  return lines;
+}
+
+// Names the call that started the sub-agent; without it (older versions) its lines still belong to the session.
+std::string parent_call(fs::path file) {
+  file.replace_extension(".meta.json");
+  auto meta = read_whole_file(file.string(), kMaxMetaBytes);
+  if (!meta || !*meta) return {};
+  return string_value(json_member(**meta, "toolUseId")).value_or("");
+}
+
+bool is_session_file(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.is_regular_file(error) && entry.path().extension() == ".jsonl" &&
+         !entry.path().filename().string().starts_with("agent-");
+}
+
+template <class Visit>
+void for_each_entry(const fs::path& directory, const Visit& visit) {
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) visit(*at);
+}
+
+}  // namespace
+
+Result<std::string> transcripts_directory(const Environment& environment) {
+  std::string base = environment("CLAUDE_CONFIG_DIR");
+  if (base.empty() && !environment("HOME").empty()) base = environment("HOME") + "/.claude";
+  if (base.empty()) return fail(ErrorCode::invalid_argument, "no_home", "HOME is not set; name a transcript file");
+  return base + "/projects";
+}
+
+Result<std::vector<std::string>> all_transcripts(const std::string& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return fail(ErrorCode::not_found, "no_transcripts",
+                fmt::format("there is no {}: Claude Code has not run here, or keeps its files elsewhere "
+                            "(CLAUDE_CONFIG_DIR)",
+                            directory));
+  }
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  for_each_entry(directory, [&](const fs::directory_entry& project) {
+    std::error_code ignored;
+    if (!project.is_directory(ignored)) return;
+    for_each_entry(project.path(), [&](const fs::directory_entry& file) {
+      if (is_session_file(file)) found.emplace_back(file.last_write_time(ignored), file.path().string());
+    });
+  });
+  std::ranges::sort(found);
+  std::vector<std::string> paths;
+  paths.reserve(found.size());
+  for (auto& [time, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+Result<std::string> transcript_of_session(const std::string& directory, const std::string& session) {
+  std::string path;
+  for_each_entry(directory, [&](const fs::directory_entry& project) {
+    fs::path file = project.path() / (session + ".jsonl");
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) path = file.string();
+  });
+  if (path.empty()) {
+    return fail(ErrorCode::not_found, "no_transcript",
+                fmt::format("neither a file {} nor a session of that id in {}", session, directory));
+  }
+  return path;
+}
+
+Result<std::vector<TranscriptFile>> read_transcript_files(const std::string& path) {
+  Result<std::vector<std::string>> own = read_lines(path);
+  if (!own) return fail(own.error());
+  std::vector<TranscriptFile> files;
+  files.push_back({"", *std::move(own)});
+  fs::path beside(path);
+  beside.replace_extension();
+  std::vector<fs::path> sidechains;
+  for_each_entry(beside / "subagents", [&](const fs::directory_entry& entry) {
+    bool wanted = entry.path().extension() == ".jsonl" && sidechains.size() < kMaxSidechains;
+    if (wanted) sidechains.push_back(entry.path());
+  });
+  std::ranges::sort(sidechains);
+  for (const fs::path& file : sidechains) {
+    Result<std::vector<std::string>> lines = read_lines(file.string());
+    if (!lines) return fail(lines.error());
+    files.push_back({parent_call(file), *std::move(lines)});
+  }
+  return files;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,64 @@
+#include "steering/callback_record.h"
+
+#include <array>
+
+#include "model/json_scan.h"
+#include "model/json_write.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::array<std::string_view, 3> kStates{"pending", "sent", "failed"};
+
+std::string_view name(CallbackRecord::State state) {
+  return kStates[static_cast<std::size_t>(state)];
+}
+
+std::int64_t number(std::string_view json, std::string_view key) {
+  return static_cast<std::int64_t>(count_value(find_member(json, key)).value_or(0));
+}
+
+}  // namespace
+
+std::string encode_callback_record(const CallbackRecord& record) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.text("state", name(record.state));
+    object.number("attempts", record.attempts);
+    object.number("nextMS", record.next_ms);
+    object.number("claimedMS", record.claimed_ms);
+    object.number("status", static_cast<std::int64_t>(record.status));
+    object.text("error", record.error);
+  }
+  return out;
+}
+
+CallbackRecord decode_callback_record(std::string_view json) {
+  CallbackRecord record;
+  std::string state = string_value(find_member(json, "state")).value_or("");
+  if (state == "sent") record.state = CallbackRecord::State::sent;
+  if (state == "failed") record.state = CallbackRecord::State::failed;
+  record.attempts = number(json, "attempts");
+  record.next_ms = number(json, "nextMS");
+  record.claimed_ms = number(json, "claimedMS");
+  record.status = static_cast<int>(number(json, "status"));
+  record.error = string_value(find_member(json, "error")).value_or("");
+  return record;
+}
+
+std::string encode_callback(const CallbackRecord& record) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.text("state", name(record.state));
+    object.number("attempts", record.attempts);
+    if (record.status != 0) object.number("status", static_cast<std::int64_t>(record.status));
+    object.text_unless_empty("error", record.error);
+    bool waits = record.state == CallbackRecord::State::pending && record.next_ms != 0;
+    if (waits) object.time("nextAttemptAt", record.next_ms);
+  }
+  return out;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,97 @@
+// Tells others that a task has ended: POSTs to its callbackURL until somebody takes it or the attempts are used up. The
+// record beside the task (pending, sent, failed) is written in a transaction before the first attempt and claimed
+// before each, so a crash at any instant leads to another attempt with the same webhook-id: at least once, never two in
+// flight.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "journal/journal.h"
+#include "net/client.h"
+#include "steering/callback_record.h"
+#include "steering/circuit_breaker.h"
+#include "steering/steering_config.h"
+
+namespace shepherd {
+
+// Sends one request and answers its HTTP status. Blocks, at most kCallbackTimeout.
+using PostCallback =
+    std::function<Result<int>(const net::Url& url, const net::HeaderList& headers, std::string_view body)>;
+// The real one: refuses forbidden addresses after resolving, follows no redirects.
+Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body);
+
+struct CallbackParts {
+  Journal& journal;
+  const Clock& clock;
+  Random& random;
+  MetricRegistry& metrics;
+  PostCallback post = post_callback;
+};
+
+// Owns its threads. Threads: any.
+class Callbacks {
+ public:
+  Callbacks(CallbackParts parts, CallbackConfig config);
+  ~Callbacks();  // as stop()
+  Callbacks(const Callbacks&) = delete;
+  Callbacks& operator=(const Callbacks&) = delete;
+
+  // Reads what is pending and starts the threads.
+  Result<void> start() EXCLUDES(mutex_);
+  // Waits for attempts under way (kCallbackTimeout). What is pending goes on after the next start.
+  void stop() EXCLUDES(mutex_);
+
+  // These tasks have ended and have a callbackURL. done(true) when their callbacks can no longer be lost.
+  void ended(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
+  void forget(const std::string& task) EXCLUDES(mutex_);
+  // How far it has come; nullopt when the task has not ended, or has no callback.
+  std::optional<CallbackRecord> find(const std::string& task) const EXCLUDES(mutex_);
+
+  // Makes one attempt that is due, on this thread; false when none is. The threads do this; tests do, too.
+  bool step() EXCLUDES(mutex_);
+
+ private:
+  struct Outcome {
+    bool sent = false;
+    bool final = false;  // no further attempt can help
+    int status = 0;
+    std::string error;
+  };
+  void run() EXCLUDES(mutex_);
+  std::optional<std::string> take_due() REQUIRES(mutex_);
+  void schedule(const std::string& task, std::int64_t at_ms) REQUIRES(mutex_);
+  void attempt(const std::string& task) EXCLUDES(mutex_);
+  Outcome send(const Task& task) EXCLUDES(mutex_);
+  void settle(CallbackRecord& record, const Outcome& outcome) const;
+  bool write(const std::string& task, const CallbackRecord& record);
+
+  const CallbackParts parts_;
+  const CallbackConfig config_;
+  const std::string key_;
+  Counter& sent_;
+  Counter& retried_;
+  Counter& failed_;
+  mutable Mutex mutex_;
+  CondVar ready_;
+  std::unordered_map<std::string, CallbackRecord> records_ GUARDED_BY(mutex_);
+  std::set<std::pair<std::int64_t, std::string>> due_ GUARDED_BY(mutex_);  // pending ones that nobody attempts now
+  CircuitBreaker breaker_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace shepherd

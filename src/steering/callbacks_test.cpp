@@ -1,0 +1,245 @@
+#include "steering/callbacks.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/lanes.h"
+#include "model/wire_json.h"
+#include "steering/callback_message.h"
+#include "steering/callback_target.h"
+#include "store/memory/memory_store.h"
+
+namespace shepherd {
+namespace {
+
+// A journal that commits by itself, callbacks that this thread steps, and a receiver that is a list of answers.
+class CallbacksTest : public testing::Test {
+ protected:
+  struct Received {
+    std::string host, body;
+    net::HeaderList headers;
+    std::string header(std::string_view name) const {
+      for (const auto& [key, value] : headers) {
+        if (key == name) return value;
+      }
+      return {};
+    }
+  };
+
+  void SetUp() override {
+    config_.threads = 0;
+    config_.secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    restart();
+  }
+
+  void restart() {
+    callbacks_.reset();
+    CallbackParts parts{journal_, clock_, random_, metrics_,
+                        [this](const net::Url& url, const net::HeaderList& headers, std::string_view body) {
+                          received_.push_back({url.host, std::string(body), headers});
+                          if (answers_.empty()) return Result<int>(200);
+                          Result<int> answer = std::move(answers_.front());
+                          answers_.erase(answers_.begin());
+                          return answer;
+                        }};
+    callbacks_ = std::make_unique<Callbacks>(std::move(parts), config_);
+    ASSERT_TRUE(callbacks_->start());
+  }
+
+  // A task that has ended.
+  void ended_task(const std::string& id, const std::string& url = "http://receiver.test/hook") {
+    auto spec = decode_task_request(R"({"id":")" + id + R"(","prompt":"do it","callbackURL":")" + url + "\"}");
+    std::promise<bool> done;
+    journal_.create_task(*spec, "", [](Result<Created> created) { EXPECT_TRUE(created); });
+    Intake intake;
+    AppendRequest request;
+    request.task = id;
+    request.drafts = *decode_events(R"({"type":"status","summary":"all done","data":{"state":"completed",)"
+                                    R"("prURL":"https://example.com/pull/1"}})",
+                                    Framing::json, intake);
+    journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    callbacks_->ended({id}, [&](bool good) { done.set_value(good); });
+    EXPECT_TRUE(done.get_future().get());
+  }
+
+  CallbackRecord record(const std::string& id) { return callbacks_->find(id).value(); }
+  static Result<int> silence() { return fail(ErrorCode::unavailable, "timed_out", "it did not answer in time"); }
+
+  ManualClock clock_;
+  SeededRandom random_{7};
+  MetricRegistry metrics_;
+  MemoryStore store_;
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  Lanes lanes_{"lanes", 1};
+  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_};
+  CallbackConfig config_;
+  std::vector<Received> received_;
+  std::vector<Result<int>> answers_;
+  std::unique_ptr<Callbacks> callbacks_;
+};
+
+TEST_F(CallbacksTest, SaysWhatHappenedAndSignsIt) {
+  ended_task("t");
+  ASSERT_TRUE(callbacks_->step());
+  ASSERT_EQ(received_.size(), 1U);
+  EXPECT_EQ(received_[0].body,
+            R"({"taskID":"t","event":"completed","message":"all done","details":{"state":"completed",)"
+            R"("prURL":"https://example.com/pull/1","pr_url":"https://example.com/pull/1","error":"","costUSD":0,)"
+            R"("lastSequence":1}})");
+  EXPECT_EQ(received_[0].header("webhook-timestamp"), "1700000000");
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+  EXPECT_EQ(record("t").attempts, 1);
+  EXPECT_FALSE(callbacks_->step()) << "once";
+}
+
+TEST_F(CallbacksTest, SignaturesAreThoseOfTheStandard) {
+  // The example of the Standard Webhooks specification's own libraries.
+  std::string key = callback_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  CallbackMessage message{"msg_p5jXN8AQM9LWM0D4loKWxJek", R"({"test": 2432232314})"};
+  net::HeaderList headers = callback_headers(message, key, 1'614'265'330'000);
+  std::string signature;
+  for (const auto& [name, value] : headers) {
+    if (name == "webhook-signature") signature = value;
+  }
+  EXPECT_EQ(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+  EXPECT_EQ(callback_key("a plain one"), "a plain one");
+}
+
+TEST_F(CallbacksTest, TriesAgainLaterAndLater) {
+  answers_ = {500, 302, silence()};
+  ended_task("t");
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").status, 500);
+  EXPECT_FALSE(callbacks_->step()) << "not at once";
+  std::int64_t first_pause = record("t").next_ms - clock_.wall_ms();
+  EXPECT_GE(first_pause, 1'000);
+  EXPECT_LE(first_pause, 1'200);
+  clock_.advance_ms(first_pause);
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").error, "answered with status 302") << "redirects are not followed";
+  std::int64_t second_pause = record("t").next_ms - clock_.wall_ms();
+  EXPECT_GE(second_pause, 2'000);
+  clock_.advance_ms(second_pause);
+  ASSERT_TRUE(callbacks_->step());
+  clock_.advance_ms(10'000);
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+  ASSERT_EQ(received_.size(), 4U);
+  for (const Received& each : received_) EXPECT_EQ(each.header("webhook-id"), received_[0].header("webhook-id"));
+}
+
+TEST_F(CallbacksTest, GivesUp) {
+  config_.attempts = 3;
+  restart();
+  answers_ = {404, 404, 404, 404};
+  ended_task("t");
+  for (int i = 0; i < 5; ++i) {
+    callbacks_->step();
+    clock_.advance_ms(10'000);
+  }
+  EXPECT_EQ(received_.size(), 3U);
+  EXPECT_EQ(record("t").state, CallbackRecord::State::failed);
+  answers_ = {410};
+  ended_task("gone");
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("gone").state, CallbackRecord::State::failed) << "410: the receiver wants no more";
+}
+
+TEST_F(CallbacksTest, ARestartGoesOn) {
+  answers_ = {503};
+  ended_task("waits");
+  ASSERT_TRUE(callbacks_->step());
+  ended_task("new");
+  restart();
+  EXPECT_EQ(record("waits").attempts, 1);
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("new").state, CallbackRecord::State::sent);
+  clock_.advance_ms(2'000);
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("waits").state, CallbackRecord::State::sent);
+  restart();
+  EXPECT_FALSE(callbacks_->step()) << "what was sent stays sent";
+  EXPECT_EQ(record("waits").state, CallbackRecord::State::sent);
+}
+
+TEST_F(CallbacksTest, AClaimOfAnotherProcessIsLeftAloneForAWhile) {
+  ended_task("t");
+  CallbackRecord claimed;
+  claimed.claimed_ms = clock_.wall_ms();
+  std::promise<void> written;
+  journal_.write([&](WriteTxn& txn) { return txn.put_record("callback", "t", encode_callback_record(claimed)); },
+                 [&](Result<void>) { written.set_value(); });
+  written.get_future().wait();
+  config_.sole_process = false;
+  restart();
+  EXPECT_FALSE(callbacks_->step());
+  clock_.advance_ms(kCallbackTakeover.count());
+  EXPECT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+}
+
+TEST_F(CallbacksTest, AHostThatKeepsFailingIsLeftAlone) {
+  for (int i = 0; i < kBreakerFailures; ++i) {
+    answers_.push_back(silence());
+    ended_task("t" + std::to_string(i));
+    ASSERT_TRUE(callbacks_->step());
+  }
+  ended_task("next");
+  ended_task("other", "http://elsewhere.test/");
+  while (callbacks_->step()) {
+  }
+  ASSERT_EQ(received_.size(), static_cast<std::size_t>(kBreakerFailures) + 1);
+  EXPECT_EQ(received_.back().host, "elsewhere.test");
+  EXPECT_EQ(record("next").attempts, 0) << "waiting for the circuit is no attempt";
+  answers_.push_back(silence());
+  clock_.advance_ms(kBreakerPause.count());
+  while (callbacks_->step()) {
+  }
+  EXPECT_EQ(received_.size(), static_cast<std::size_t>(kBreakerFailures) + 2) << "one try decides";
+  clock_.advance_ms(kBreakerPause.count());
+  while (callbacks_->step()) {
+  }
+  EXPECT_EQ(record("next").state, CallbackRecord::State::sent);
+}
+
+TEST_F(CallbacksTest, ADeletedTaskIsNotTold) {
+  ended_task("t");
+  std::promise<void> gone;
+  journal_.delete_task("t", [&](Result<void>) { gone.set_value(); });
+  gone.get_future().wait();
+  callbacks_->step();
+  EXPECT_TRUE(received_.empty());
+  EXPECT_FALSE(callbacks_->find("t"));
+}
+
+TEST(CallbackTarget, WhereCallbacksMayGo) {
+  for (const char* url :
+       {"http://127.0.0.1:9/x", "https://example.com", "http://10.1.2.3/", "http://[::1]/", "http://[2001:db8::1]/"}) {
+    EXPECT_TRUE(callback_target(url)) << url;
+  }
+  for (const char* url :
+       {"http://169.254.169.254/latest/meta-data", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/",
+        "http://[::ffff:a9fe:a9fe]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[fd00:ec2::254]/",
+        "http://100.100.100.200/", "http://0.0.0.0/", "http://[::]/", "http://224.0.0.1/", "http://168.63.129.16/",
+        "ftp://example.com/", "example.com", "ws://example.com/", "http://user:pw@example.com/"}) {
+    auto target = callback_target(url);
+    ASSERT_FALSE(target) << url;
+    EXPECT_EQ(target.error().reason, "bad_callback_url");
+  }
+  EXPECT_FALSE(callback_target("http://example.com/" + std::string(kMaxUrlBytes, 'a')));
+}
+
+TEST(PostCallback, AsksAgainWhatANameStandsFor) {
+  // Every number of an address is a name to the resolver: this one is 169.254.169.254.
+  auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, "refused_address");
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,139 @@
+"""Secrets that agents print reach nobody: not the log, its details, the search, the spool, the files, the messages."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+CORPUS = Path(__file__).parent.parent / "golden" / "redaction"
+MARK = re.compile(r"\[redacted:[a-z_]+\]")
+
+
+def joined(text):
+    """The corpus breaks its examples up so that no scanner takes them for live keys."""
+    return text.replace("<+>", "")
+
+
+def secrets_of(row):
+    """What stands in the text where the expectation has a mark."""
+    kept = [re.escape(part) for part in MARK.split(joined(row["expect"]))]
+    found = re.fullmatch("(.+?)".join(kept), joined(row["text"]), re.DOTALL)
+    return [group for group in found.groups() if "\n" not in group] if found else []
+
+
+ROWS = json.loads((CORPUS / "secrets.json").read_text())
+LOOKALIKES = [joined(text) for text in json.loads((CORPUS / "lookalikes.json").read_text())]
+# Short ones may stand in a file by chance, and some are part of a look-alike.
+SECRETS = sorted({secret for row in ROWS for secret in secrets_of(row)
+                  if len(secret) >= 8 and not any(secret in text for text in LOOKALIKES)})
+
+
+def one_lines(texts):
+    return [text for text in texts if "\n" not in text and "\x1b" not in text and "\0" not in text]
+
+
+def leaks(text):
+    return [secret for secret in SECRETS if secret in text]
+
+
+def files_with_secrets(*directories):
+    found = []
+    for directory in directories:
+        for path in Path(directory).rglob("*"):
+            if path.is_file():
+                content = path.read_bytes()
+                found += [(path.name, secret) for secret in SECRETS if secret.encode() in content]
+    return found
+
+
+def whole_log(api, task):
+    """Every event with its full content and raw record."""
+    answer = api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1, "limit": 1000})
+    return answer.raise_for_status().text
+
+
+@pytest.fixture
+def noisy_script(tmp_path):
+    """An agent's program that prints the corpus; not in the data directory, where it would be found."""
+    script = tmp_path / "agent" / "print-all"
+    script.parent.mkdir()
+    texts = one_lines(joined(row["text"]) for row in ROWS) + one_lines(LOOKALIKES)
+    script.write_text("cat <<'END_OF_CORPUS'\n" + "\n".join(texts) + "\nEND_OF_CORPUS\n")
+    return script
+
+
+def test_the_corpus_is_read_as_meant():
+    assert len(SECRETS) > 30
+    assert not [row for row in ROWS if not secrets_of(row) and "\n" not in row["text"]]
+
+
+def test_posted_secrets_reach_neither_consumers_nor_files(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        api.post("/api/v1/tasks", json={"id": "posted", "prompt": "post everything"}).raise_for_status()
+        for row in ROWS:
+            text = joined(row["text"])
+            runner.post("/api/v1/tasks/posted/events", json={
+                "type": "tool_result", "summary": text, "tool": "Bash", "input": {"command": text, "nested": [text]},
+                "output": {"success": True, "summary": text}, "metadata": {"note": text},
+                "detail": {"output": text, "raw": {"line": text}}}).raise_for_status()
+        for text in LOOKALIKES:
+            runner.post("/api/v1/tasks/posted/events", json={"type": "log", "summary": text}).raise_for_status()
+        log = whole_log(api, "posted")
+        summaries = [event["summary"] for event in json.loads(log)["events"]]
+        for secret in SECRETS[:5]:
+            assert secret not in api.get("/api/v1/search", params={"q": f'"{secret[:20]}"'}).text
+        refused = runner.post("/api/v1/tasks/posted/events", content=f'[{{"type":"log","summary":"{SECRETS[0]}"}},{{]',
+                              headers={"Content-Type": "application/json"})
+    assert refused.status_code == 400
+    assert not leaks(refused.text)
+    assert not leaks(log)
+    for text in one_lines(LOOKALIKES):
+        assert text[:200] in " ".join(summaries), f"a look-alike was changed: {text}"
+    server.stop()
+    assert not leaks(server.log())
+    assert not files_with_secrets(server.data)
+
+
+def test_an_agents_secrets_are_gone_before_the_spool(make_server, noisy_script, tmp_path):
+    """The run goes on while the server is away: everything it printed is in its spool, and no secret is."""
+    server = make_server().start()
+    gate = tmp_path / "agent" / "go"
+    script = f"until [ -e {gate} ]; do sleep 0.02; done; sh {noisy_script}"
+    run = subprocess.Popen([server.binary, "run", "--", "sh", "-c", script], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True,
+                           env={**server.env, "SHEPHERD_URL": server.public, "SHEPHERD_TOKEN": server.token,
+                                "SHEPHERD_DATA": str(server.data)})
+    try:
+        with server.api() as api:
+            task = wait_for_task(api)
+        server.kill()
+        gate.touch()
+        output, _ = run.communicate(timeout=120)
+    finally:
+        run.kill()
+    assert "spool" in output, output
+    assert not leaks(output)
+    assert not files_with_secrets(server.data)
+
+    server.start()
+    delivered = server.cli("doctor", check=False)
+    assert not leaks(delivered.stdout + delivered.stderr)
+    with server.api() as api:
+        log = whole_log(api, task)
+    assert "[redacted:" in log, "the agent's output was not delivered"
+    assert not leaks(log)
+
+
+def wait_for_task(api):
+    """The id of the only task, once its agent runs."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        tasks = api.get("/api/v1/tasks").json()
+        if tasks and tasks[0]["status"]["state"] == "running":
+            return tasks[0]["id"]
+        time.sleep(0.02)
+    raise AssertionError("no task runs")
