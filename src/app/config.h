@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
 #include "model/condense.h"
 #include "model/redact.h"
-#include "runner/run_limits.h"
 #include "steering/steering_config.h"
 
 namespace shepherd {

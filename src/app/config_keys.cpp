@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/nearest_word.h"
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "runner/deliver_spool.h"
-#include "runner/run_limits.h"
 #include "runner/runner_api.h"
 
 namespace shepherd {

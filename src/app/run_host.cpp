@@ -11,9 +11,9 @@
 
 #include "app/data_lock.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "net/client.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

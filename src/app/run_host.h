@@ -13,8 +13,8 @@
 #include "app/config.h"
 #include "app/context.h"
 #include "app/server.h"
+#include "base/limits.h"
 #include "base/mutex.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "app/task_board.h"
+#include "base/limits.h"
 #include "base/mutex.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "app/context.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "model/task.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

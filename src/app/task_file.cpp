@@ -12,9 +12,9 @@
 
 #include "app/nearest_word.h"
 #include "app/span_text.h"
+#include "base/limits.h"
 #include "driver/registry.h"
 #include "model/command.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

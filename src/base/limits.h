@@ -251,4 +251,57 @@ inline constexpr std::size_t kTopTasks = 2'000;                 // rows that `to
 inline constexpr std::size_t kTopLogLines = 1'000;              // newest events of the log it shows
 inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // elapsed times move on
 
+// --- runner: the agent's processes ---
+inline constexpr std::chrono::milliseconds kInterruptWait{10'000};  // after the agent's own interrupt, before SIGINT
+inline constexpr std::chrono::milliseconds kSigintWait{5'000};      // after SIGINT, before SIGTERM
+inline constexpr std::chrono::milliseconds kSigtermWait{5'000};     // after SIGTERM, before SIGKILL
+inline constexpr std::chrono::milliseconds kSigkillWait{5'000};     // then what is still there is reported as left over
+inline constexpr std::chrono::milliseconds kAgentDrain{2'000};      // an agent is gone but others hold its output open
+inline constexpr std::chrono::milliseconds kReapPause{5};           // between two looks at processes that were killed
+inline constexpr int kFreezePasses = 64;                   // looks for new processes before the frozen ones are killed
+inline constexpr int kAgentPipeBytes = 1024 * 1024;        // output an agent can write while its listener is busy
+inline constexpr std::size_t kAgentReadBytes = 64 * kKiB;  // one read of it
+inline constexpr int kAgentReadsPerTurn = 8;               // then the other stream and the warden get their turn
+inline constexpr std::size_t kMaxStdinBytes = 16 * kMiB;   // waiting for an agent that does not read
+inline constexpr std::size_t kMaxWardenMessageBytes = 32 * kMiB;  // above what the kernel takes as arguments
+inline constexpr std::size_t kMaxCommandLineBytes = 1 * kKiB;     // of an ended process in a report
+inline constexpr std::size_t kMaxEndedProcesses = 10'000;         // in one report; more are only counted
+
+// --- runner: the outbox ---
+inline constexpr std::chrono::milliseconds kOutboxLinger{2};  // the first event of a batch waits for company
+inline constexpr std::size_t kOutboxQueueBytes = 16 * kMiB;   // events waiting for the disk; more are lost and counted
+inline constexpr std::size_t kOutboxDeltas = 256;             // live text waiting for the server; the oldest goes first
+inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // and its bytes
+inline constexpr std::chrono::milliseconds kDeltaTimeout{2'000};  // live text that takes longer is not worth sending
+inline constexpr std::size_t kSpoolBytes = 1024 * kMiB;        // undelivered events on disk; more are lost and counted
+inline constexpr std::size_t kSpoolTrimBytes = 64 * kMiB;      // delivered events kept, should the server ask for them
+inline constexpr std::chrono::milliseconds kSpoolSync{1'000};  // undelivered events reach the disk itself within this
+
+// --- runner: one task ---
+inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working agent this quiet is reported, not ended
+inline constexpr std::chrono::milliseconds kAgentEndWait{60'000};   // told that nothing more comes, then the ladder
+inline constexpr std::chrono::milliseconds kBackgroundWait{600'000};  // for work an idle agent left running beside it
+inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle agent that has not taken up a message by
+                                                                  // then never says that it does
+inline constexpr std::chrono::milliseconds kRunTick{1'000};       // the longest a run goes without a look at the time
+inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
+inline constexpr std::chrono::milliseconds kPendingDrain{5'000};  // for one spool that somebody left behind
+inline constexpr std::size_t kMaxEndedInStatus = 200;             // ended processes named in an event; more are counted
+inline constexpr std::size_t kMaxResultCommits = 100;             // named in a result; more are counted
+inline constexpr std::size_t kMaxResultFiles = 500;               // the same for changed files
+inline constexpr std::size_t kMaxProgramOutputBytes = 4 * kMiB;   // of git and the like; more is cut
+inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
+
+// --- runner: many tasks ---
+inline constexpr std::int64_t kRunners = 2;        // of `serve`, unless it says
+inline constexpr std::int64_t kMaxRunners = 256;   // in one process: five threads each
+inline constexpr std::int64_t kClaimSeconds = 20;  // one question for work waits this long; below kClientTimeout
+inline constexpr int kLeaseRenewals = 3;           // tries within one lease
+inline constexpr std::chrono::milliseconds kClaimPause{1'000};  // after a question that failed
+inline constexpr std::chrono::milliseconds kHostLook{500};      // how soon a run sees that its host is gone
+inline constexpr std::chrono::milliseconds kHostWait{20'000};   // for another process that is just starting to host
+inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
+inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
+inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again
+
 }  // namespace shepherd

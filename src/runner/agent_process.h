@@ -18,10 +18,10 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "runner/agent_end.h"
 #include "runner/launch_warden.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

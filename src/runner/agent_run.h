@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
 #include "runner/agent_process.h"
-#include "runner/run_limits.h"
 #include "runner/task_events.h"
 #include "runner/task_order.h"
 

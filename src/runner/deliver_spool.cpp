@@ -2,10 +2,10 @@
 
 #include <memory>
 
+#include "base/limits.h"
 #include "base/random.h"
 #include "runner/event_sink.h"
 #include "runner/outbox.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

@@ -1,5 +1,5 @@
 #include "runner/git.h"
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 #include <utility>
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <set>
 
+#include "base/limits.h"
 #include "base/mutex.h"
-#include "runner/run_limits.h"
 #include "runner/warden.h"
 #include "runner/warden_wire.h"
 

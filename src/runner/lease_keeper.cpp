@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/limits.h"
 #include "base/log.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

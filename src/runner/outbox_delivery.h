@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "runner/outbox.h"
-#include "runner/run_limits.h"
 #include "runner/spool.h"
 
 namespace shepherd {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/limits.h"
 #include "model/json_write.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 #include <string_view>
 
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

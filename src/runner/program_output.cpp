@@ -1,5 +1,5 @@
 #include "runner/program_output.h"
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 #include <algorithm>
 #include <memory>

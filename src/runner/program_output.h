@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "runner/agent_process.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "base/limits.h"
 #include "client/api_client.h"
 #include "client/problem.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

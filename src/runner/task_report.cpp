@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/limits.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
-#include "runner/run_limits.h"
 
 namespace shepherd {
 namespace {

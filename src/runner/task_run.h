@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "client/live_client.h"
 #include "model/redact.h"
 #include "net/client.h"
 #include "runner/agent_run.h"
 #include "runner/lease_keeper.h"
-#include "runner/run_limits.h"
 #include "runner/workspace.h"
 
 namespace shepherd {

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

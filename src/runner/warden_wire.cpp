@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,5 @@
 #include "runner/workspace.h"
-#include "runner/run_limits.h"
+#include "base/limits.h"
 
 #include <algorithm>
 #include <charconv>

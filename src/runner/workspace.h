@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "runner/git.h"
-#include "runner/run_limits.h"
 #include "runner/task_order.h"
 
 namespace shepherd {
