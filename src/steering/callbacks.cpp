@@ -154,45 +154,45 @@ bool Callbacks::step() {
   return task.has_value();
 }
 
-void Callbacks::attempt(const std::string& id) {
+void Callbacks::attempt(const std::string& task) {
   auto again_at = [&](std::int64_t at_ms) {
     MutexLock lock(mutex_);
-    if (records_.contains(id)) schedule(id, at_ms);
+    if (records_.contains(task)) schedule(task, at_ms);
   };
   std::int64_t now_ms = parts_.clock.wall_ms();
-  auto task = parts_.journal.store().task(id);
-  if (!task) {
-    if (task.error().code == ErrorCode::not_found) return forget(id);
+  auto row = parts_.journal.store().task(task);
+  if (!row) {
+    if (row.error().code == ErrorCode::not_found) return forget(task);
     return again_at(now_ms + kLookAgainMs);
   }
   CallbackRecord record;
   {
     MutexLock lock(mutex_);
-    auto known = records_.find(id);
+    auto known = records_.find(task);
     if (known == records_.end()) return;
     record = known->second;
-    if (auto url = net::parse_url(task->spec.callback_url)) {
+    if (auto url = net::parse_url(row->spec.callback_url)) {
       if (std::int64_t open_at = breaker_.may_try_at(host_of(*url)); open_at > now_ms) {
-        schedule(id, open_at);
+        schedule(task, open_at);
         return;
       }
       breaker_.trying(host_of(*url), now_ms);
     }
   }
   record.claimed_ms = now_ms;
-  if (!write(id, record)) return again_at(now_ms + kLookAgainMs);
-  settle(record, send(*task));
+  if (!write(task, record)) return again_at(now_ms + kLookAgainMs);
+  settle(record, send(*row));
   // An outcome that cannot be written leaves the claim: a restart sends once more, with the same webhook-id.
-  if (!write(id, record)) log_warn("the outcome of the callback of task {} could not be stored", id);
+  if (!write(task, record)) log_warn("the outcome of the callback of task {} could not be stored", task);
   (record.state == CallbackRecord::State::sent      ? sent_
    : record.state == CallbackRecord::State::pending ? retried_
                                                     : failed_)
       .add();
   MutexLock lock(mutex_);
-  auto known = records_.find(id);
+  auto known = records_.find(task);
   if (known == records_.end()) return;  // deleted meanwhile
   known->second = record;
-  if (record.state == CallbackRecord::State::pending) schedule(id, record.next_ms);
+  if (record.state == CallbackRecord::State::pending) schedule(task, record.next_ms);
 }
 
 Callbacks::Outcome Callbacks::send(const Task& task) {
