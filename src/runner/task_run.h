@@ -58,7 +58,7 @@ std::vector<std::string> agent_environment();
 class TaskRun {
  public:
   // unavailable, storage_full: the spool cannot be made.
-  static Result<std::unique_ptr<TaskRun>> create(TaskOrder order, TaskRunOptions options, RunnerParts parts);
+  static Result<std::unique_ptr<TaskRun>> create(TaskOrder order, TaskRunOptions options, RunnerParts shared);
   ~TaskRun();
   TaskRun(const TaskRun&) = delete;
   TaskRun& operator=(const TaskRun&) = delete;
