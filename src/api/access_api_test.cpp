@@ -43,6 +43,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"POST /api/v1/tasks/{id}/status", "p1a"},
     {"POST /api/v1/tasks/{id}/deltas", "p1a"},
     {"POST /api/v1/claims", "p12a"},  // whoever may run anything; which task is the handler's question
+    {"POST /api/v1/hooks/claude", "pa"},
     {"PUT /api/v1/tasks/{id}/lease", "p1a"},
     {"GET /api/v1/tasks/{id}/data", "p1a"},
     {"GET /api/v1/tasks/{id}/token", "p1a"},
