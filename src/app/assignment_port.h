@@ -33,7 +33,7 @@ class AssignmentPort final : private net::HttpHandler {
  private:
   AssignmentPort(AssignmentOptions options, RunnerPool& pool) : options_(std::move(options)), pool_(pool), io_(1) {}
 
-  net::Admission admit(const net::Request& request) override;
+  net::Admission admit(const net::Request& head) override;
   net::Response protocol_error(int status, std::string_view reason, std::string_view message) override;
   void handle(net::Request&& request, net::Responder responder) override;
   net::Response answer(const net::Request& request);

@@ -67,7 +67,7 @@ std::vector<Finding> deliver_spools(const std::string& data, const std::optional
       findings.push_back({Finding::Level::ok, "spool", what + " were delivered", ""});
     } else {
       std::string why = done ? done->trouble : done.error().message;
-      findings.push_back({Finding::Level::warn, "spool", what + " could not be delivered: " + why,
+      findings.push_back({Finding::Level::warn, "spool", fmt::format("{} could not be delivered: {}", what, why),
                           "remove the file when its task is gone for good"});
     }
   }

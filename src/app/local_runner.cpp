@@ -97,7 +97,9 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
   options.agent = agent_settings(config_, order->agent);
   if (!request.program.empty()) options.agent.program = request.program;
   options.agent.keep_open = request.keep_open;
-  for (const auto& [name, value] : request.environment) options.agent.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : request.environment) {
+    options.agent.environment.push_back(fmt::format("{}={}", name, value));
+  }
   std::error_code error;
   options.workspace.directory = request.directory.empty()
                                     ? std::filesystem::current_path(error).string()

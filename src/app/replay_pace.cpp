@@ -22,7 +22,7 @@ std::vector<std::string> ReplayPace::speeds() {
   return names;
 }
 
-ReplayPace::ReplayPace(std::string_view speed, std::chrono::milliseconds idle) : speed_(0), idle_ms_(idle.count()) {
+ReplayPace::ReplayPace(std::string_view speed, std::chrono::milliseconds idle) : idle_ms_(idle.count()) {
   for (std::size_t i = 0; i < kSpeeds.size(); ++i) {
     if (name_of(kSpeeds[i]) == speed) speed_ = i;
   }

@@ -31,7 +31,7 @@ class ReplayPace {
   void skip() { left_ms_ = 0; }
 
  private:
-  std::size_t speed_;
+  std::size_t speed_ = 0;
   std::int64_t idle_ms_;
   std::optional<std::int64_t> last_ms_;  // when the newest event happened
   double left_ms_ = 0;                   // of the log's time

@@ -126,6 +126,7 @@ void read_keys(RunRequest& request, const YAML::Node& node) {
     }
     if (known) continue;
     std::vector<std::string> names;
+    names.reserve(std::size(kKeys));
     for (const Key& key : kKeys) names.emplace_back(key.name);
     std::string near = nearest_word(name, names);
     throw Wrong{each.first.Mark(), fmt::format("a task has no \"{}\"{}", name,

@@ -8,8 +8,8 @@ namespace {
 
 // Threads: any; uses the thread's locale only for the call.
 int width_of(char32_t character) {
-  static const locale_t kUtf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  locale_t before = kUtf8 == nullptr ? nullptr : uselocale(kUtf8);
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  locale_t before = utf8 == nullptr ? nullptr : uselocale(utf8);
   int width = wcwidth(static_cast<wchar_t>(character));
   if (before != nullptr) uselocale(before);
   return width < 0 ? 0 : width;

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -21,7 +22,7 @@ void put(std::string& out, Number value) {
 template <class Number>
 bool take(std::string_view& from, Number& value) {
   if (from.size() < sizeof value) return false;
-  std::memcpy(&value, from.data(), sizeof value);
+  std::copy_n(from.begin(), sizeof value, reinterpret_cast<char*>(&value));
   from.remove_prefix(sizeof value);
   return true;
 }

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kNeverMs = std::numeric_limits<std::int64_t>::max(
 std::int64_t next_due_ms(const Task& task, std::int64_t grace_seconds);
 
 // Writes what is due at now_ms. `taken`: somebody would take a command to the agent. not_found when there is no task.
-Result<void> settle_overdue(WriteTxn& txn, const std::string& task, bool taken, std::int64_t grace_seconds,
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, std::int64_t grace_seconds,
                             std::int64_t now_ms);
 
 }  // namespace shepherd

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -125,6 +125,7 @@ class CommandProvider final : public RepoTokenProvider {
 
   static std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> out;
+    out.reserve(texts.size() + 1);
     for (std::string& text : texts) out.push_back(text.data());
     out.push_back(nullptr);
     return out;
