@@ -50,6 +50,16 @@ TEST(JsonSlices, WhatIsNotLookedIntoIsCheckedAllTheSame) {
   }
 }
 
+// The buffer still held the end of the line before, and the walk went on into it.
+TEST(JsonSlices, ACutRecordIsNotContinuedByTheOneBefore) {
+  JsonSlices slices;
+  std::string whole = R"({"message":{"a":"text"},"b":["x",1,true]})";
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    ASSERT_TRUE(slices.parse(whole, only_message));
+    EXPECT_FALSE(slices.parse(whole.substr(0, size), only_message)) << whole.substr(0, size);
+  }
+}
+
 TEST(JsonSlices, ArraysCanBeWalked) {
   JsonSlices slices;
   ASSERT_TRUE(slices.parse(R"([{"n":1},{"n":2},[3]])", all));

@@ -38,6 +38,12 @@ bool is_json(std::string_view line) {
   return parser.parse(simdjson::padded_string(line)).error() == simdjson::SUCCESS;
 }
 
+// The walk believes the last byte: a record that was cut off has none that closes it.
+bool is_closed(std::string_view record) {
+  return record.size() > 1 &&
+         ((record.front() == '{' && record.back() == '}') || (record.front() == '[' && record.back() == ']'));
+}
+
 // Most keys have no escapes: they are their own text.
 bool read_key(simdjson::simdjson_result<ondemand::field>& field, std::string_view& key) {
   ondemand::raw_json_string raw;
@@ -119,7 +125,10 @@ bool JsonSlices::parse(std::string_view line, Descend descend) {
   // been what kept two numbers apart.
   bool closed = simdjson::minify(line.data(), line.size(), buffer_.data(), size_) == simdjson::SUCCESS;
   bool whole = closed && (size_ == line.size() || is_json(line));
-  if (whole && size_ > 0 && has_good_escapes({buffer_.data(), size_}) && parse_buffer(descend)) return true;
+  // What an earlier line left there must not look like the rest of this one.
+  std::fill_n(buffer_.begin() + static_cast<std::ptrdiff_t>(size_), simdjson::SIMDJSON_PADDING, '\0');
+  if (whole && is_closed({buffer_.data(), size_}) && has_good_escapes({buffer_.data(), size_}) && parse_buffer(descend))
+    return true;
   nodes_.assign(1, JsonNode{});
   return false;
 }
@@ -144,7 +153,9 @@ std::uint32_t JsonSlices::add(std::uint32_t parent, std::uint32_t previous, std:
 
 // The value as JSON must be, where nobody looks at it. Its escapes were checked with the line's.
 bool JsonSlices::check(ondemand::value& value, std::size_t depth) {
-  switch (kind_of(value.raw_json_token().front())) {
+  std::string_view token = value.raw_json_token();
+  if (token.empty()) return false;
+  switch (kind_of(token.front())) {
     case JsonKind::string:
       return true;  // the iteration passes over it
     case JsonKind::object: {
@@ -184,6 +195,7 @@ bool JsonSlices::check(ondemand::value& value, std::size_t depth) {
 // Walks a value that becomes the node; `open`: its members do too.
 bool JsonSlices::walk(ondemand::value& value, std::uint32_t node, std::size_t depth, bool open) {
   std::string_view token = value.raw_json_token();
+  if (token.empty()) return false;
   JsonKind kind = kind_of(token.front());
   if (kind == JsonKind::object || kind == JsonKind::array) {
     if (!(open ? walk_members(value, node, depth, kind) : check(value, depth))) return false;
@@ -225,8 +237,8 @@ bool JsonSlices::walk_members(ondemand::value& value, std::uint32_t node, std::s
     ondemand::value member;
     if (!read_key(field, key) || field.value().get(member) != simdjson::SUCCESS) return false;
     previous = add(node, previous, key);
-    char first = member.raw_json_token().front();
-    bool look = (first == '{' || first == '[') && descend_(key, nodes_[node].key);
+    std::string_view token = member.raw_json_token();
+    bool look = (token.starts_with('{') || token.starts_with('[')) && descend_(key, nodes_[node].key);
     if (!walk(member, previous, depth + 1, look)) return false;
   }
   return true;
