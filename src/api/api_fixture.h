@@ -55,7 +55,10 @@ class ApiFixture : public testing::Test {
     start();
   }
 
-  void TearDown() override { stop(); }
+  void TearDown() override {
+    stop();
+    own_lanes_.reset();  // as the server does: a read that is under way posts to the io threads
+  }
 
   void start() {
     SteeringParts steering{journal_, &io_.executor(0), lanes_, clock_, random_, metrics_, &redactor_};
@@ -187,11 +190,12 @@ class ApiFixture : public testing::Test {
   SystemClock clock_;
   SystemRandom random_;
   MetricRegistry metrics_;
-  Fault fault_ = Fault::none;
-  MemoryStore store_{[this] { return fault_; }};
+  std::atomic<Fault> fault_ = Fault::none;  // the server writes by itself, too
+  MemoryStore store_{[this] { return fault_.load(); }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  Lanes lanes_{"lanes", 2};
+  std::unique_ptr<Lanes> own_lanes_ = std::make_unique<Lanes>("lanes", 2);
+  Lanes& lanes_ = *own_lanes_;
   Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_};
   Redactor redactor_ = std::move(*Redactor::create({}));
   CondenseRules condense_;
