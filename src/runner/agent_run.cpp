@@ -59,7 +59,9 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
     MutexLock lock(mutex_);
     if (cause_ != EndCause::none) {
       finished_ = true;
-      return {std::nullopt, judged({}, {}), ""};
+      Start never{std::nullopt, judged({}, {}), ""};
+      if (!never.outcome.end) never.outcome.end = preparation_.end();
+      return never;
     }
     if (Result<void> started = start(format, number); !started) {
       finished_ = true;
