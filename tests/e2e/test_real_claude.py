@@ -77,13 +77,13 @@ def test_it_is_told_the_rules_and_sub_agents_are_heard(desk):
     rules.write_text("- Never push to trunk.\n")
 
     def reply(request):
-        if "Count the files." in request.history() and "Use a sub-agent" not in request.history():
+        if "MAIN-TASK" not in request.history():
             return Reply(text("There are three files."))
-        if request.results:
-            return Reply(text("Three, it says."))
+        if "toolu_scripted" in request.history():
+            return Reply(text("Three, it says."))  # asked again when the sub-agent has ended
         return Reply(tool("Agent", description="count", prompt="Count the files.", subagent_type="general-purpose"))
 
-    with desk.run(reply, "--mode", "autonomous", "--rules", rules, prompt="Use a sub-agent.") as run:
+    with desk.run(reply, "--mode", "autonomous", "--rules", rules, prompt="MAIN-TASK: use a sub-agent") as run:
         task, code = run.to_end()
     assert code == 0, run.story()
     assert "# Rules\\n\\n- Never push to trunk." in json.dumps(desk.model.requests[0].body["system"])
