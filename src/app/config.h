@@ -60,6 +60,7 @@ struct Config {
   bool keep_detail = true;
   SteeringConfig steering;  // the keys under `callbacks`, and those of `runners` that are the server's
   // For whoever runs the agents: this program's runs and runners.
+  std::string rules;           // file or directory; empty: none
   std::string claude_program;  // empty: "claude", as PATH finds it
   std::string claude_output_format = "stream-json";
   // The waits of the stop ladder: after the agent's own interrupt, SIGINT and SIGTERM.

@@ -162,6 +162,7 @@ std::vector<ConfigKey> make_keys() {
                  MEMBER(steering.lease_seconds), 1, kMaxLeaseSeconds),
       number_key("runners.timeout_grace_seconds", "for a runner to end a task that ran out of time",
                  MEMBER(steering.timeout_grace_seconds), 0, kMaxLeaseSeconds),
+      text_key("runners.rules", "what every agent is told: a file, or a directory of *.md files", MEMBER(rules)),
       text_key("runners.token_file", "a file with the repository token that runners get", MEMBER(steering.tokens.file)),
       list_key("runners.token_command", "or a command that prints one", MEMBER(steering.tokens.command)),
       text_key("runners.github_app.id", "or a GitHub App that makes them", MEMBER(steering.tokens.github_app_id)),

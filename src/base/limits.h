@@ -300,6 +300,15 @@ inline constexpr std::size_t kMaxResultFiles = 500;               // the same fo
 inline constexpr std::size_t kMaxProgramOutputBytes = 4 * kMiB;   // of git and the like; more is cut
 inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
 
+// --- runner: around the agent ---
+inline constexpr std::chrono::milliseconds kProgramStopWait{500};  // for a git that is stopped to tidy up; then SIGKILL
+inline constexpr std::chrono::milliseconds kVersionTimeout{5'000};  // a program that does not say its version by then
+inline constexpr std::size_t kMaxVersionBytes = 128;                // kept of what it says
+inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;     // one argument has them, and the kernel takes 128 KiB
+inline constexpr std::size_t kDeltaTailBytes = 64;           // of live text wait for what follows; fewer tell no secret
+inline constexpr std::size_t kMaxHeldDeltaBytes = 8 * kKiB;  // in one secret: the largest keys have 6; escaped, it is
+                                                             // still below kMaxDeltaBytes
+
 // --- runner: many tasks ---
 inline constexpr std::int64_t kRunners = 2;        // of `serve`, unless it says
 inline constexpr std::int64_t kMaxRunners = 256;   // in one process: five threads each

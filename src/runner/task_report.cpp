@@ -64,7 +64,7 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
       } else {
         object.number("exitCode", static_cast<std::int64_t>(end.exit.code));
       }
-      if (outcome.cause != EndCause::none) {
+      if (outcome.cause != EndCause::none || end.by_ladder()) {
         object.text("stoppedBy", name(end.rung));
         append_processes(object.member("ended"), end.ended);
       }
