@@ -10,8 +10,6 @@
 
 namespace shepherd {
 
-inline constexpr std::int64_t kSessionIdleSeconds = 12 * 3600;  // TMP
-
 struct CallbackConfig {
   std::string secret_file;  // empty: callback.secret in the data directory, made at the first start
   std::string secret;       // what it holds; signs callbacks
