@@ -1,7 +1,7 @@
 #include <thread>
 
 #include "api/api_fixture.h"
-#include "api/cursor.h"
+#include "journal/cursor.h"
 
 namespace shepherd {
 namespace {

@@ -224,16 +224,24 @@ inline constexpr std::size_t kMaxUrlBytes = 2'048;
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
 inline constexpr std::int64_t kCommandExpirySeconds = 60;  // a command nobody took by then is expired, unless it says
 inline constexpr std::int64_t kMaxCommandExpirySeconds = 24 * 3600;
-inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;    // one line an agent prints; a longer one is cut
-inline constexpr std::size_t kMaxAgentIdBytes = 256;            // an agent's own id of a call, session or request
-inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;    // an agent's text in an event; the detail has all of it
-inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;   // any event's `data` before it is cut
-inline constexpr std::size_t kTextSummaryCharacters = 200;      // of an agent's text as one human line
-inline constexpr std::size_t kMaxOpenCalls = 10'000;            // tool calls without a result that are remembered
-inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's whole output in the batch formats
+inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;   // one line an agent prints; a longer one is cut
+inline constexpr std::size_t kMaxAgentIdBytes = 256;           // an agent's own id of a call, session or request
+inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;   // an agent's text in an event; the detail has all of it
+inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;  // any event's `data` before it is cut
+inline constexpr std::size_t kTextSummaryCharacters = 200;     // of an agent's text as one human line
+inline constexpr std::size_t kMaxOpenCalls = 10'000;           // tool calls without a result that are remembered
+inline constexpr std::size_t kOpenMessages = 256;         // newest messages of an agent whose numbers may still change
+inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;  // an agent's whole output in the batch formats
 inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
+
+// --- gRPC ---
+inline constexpr std::size_t kMaxStreamTasks = 1'000;         // a stream may name, each with a feed of its own
+inline constexpr std::size_t kMaxRpcStreams = 10'000;         // open at a time
+inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // a request names tasks, no more
+inline constexpr std::size_t kMaxSessionEvents = 1'000;       // GetSession answers with
+inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // calls may still finish when the server ends
 
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
