@@ -35,9 +35,12 @@ void Stream::send(pb::AgentMessage message) {
   if (!has("no_span_id") || number < 3) message.set_span_id(has("upper_case_span_id") ? "00F067AA0BA902B7" : kSpan);
   if (!has("no_timestamp") || number < 3)
     message.set_timestamp_ms(has("timestamp_in_seconds") ? now_ms() / 1000 : now_ms());
+  {
+    std::lock_guard lock_flag(mutex_);
+    writing_ = true;
+  }
+  StartWrite(&message);  // without the lock: on a cancelled call OnWriteDone comes from inside
   std::unique_lock wire(mutex_);
-  writing_ = true;
-  StartWrite(&message);
   heard_.wait(wire, [this] { return !writing_; });
 }
 
