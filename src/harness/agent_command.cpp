@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "harness/bounds.h"
 
 namespace shepherd {
 namespace {

@@ -121,7 +121,8 @@ Result<Report> test_agent(const HarnessOptions& options) {
   if (auto connected = trial.connect(address); !connected) return fail(connected.error());
   for (const Scenario& scenario : kScenarios) {
     if (options.progress) options.progress(scenario.title);
-    if (trial.command && !trial.command->running()) {  // the scenario before this one ended it, on purpose or not
+    // The scenario before this one ended the agent or its connection, on purpose or not.
+    if (!trial.channel || (trial.command && !trial.command->running())) {
       if (auto again = trial.connect(address); !again) {
         report.fail("alive", "does_not_start_again", again.error().message);
         break;

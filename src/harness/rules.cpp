@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 
-#include "base/limits.h"
+#include "harness/bounds.h"
 
 namespace shepherd {
 namespace pb = gibson::agent;
