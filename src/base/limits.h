@@ -236,6 +236,13 @@ inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines t
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
 
+// --- gRPC ---
+inline constexpr std::size_t kMaxStreamTasks = 1'000;         // a stream may name, each with a feed of its own
+inline constexpr std::size_t kMaxRpcStreams = 10'000;         // open at a time
+inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // a request names tasks, no more
+inline constexpr std::size_t kMaxSessionEvents = 1'000;       // GetSession answers with
+inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // calls may still finish when the server ends
+
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
 inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once

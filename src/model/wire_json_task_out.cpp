@@ -80,14 +80,14 @@ void append_status(std::string& out, const TaskState& state) {
   status.text("error", state.error);
 }
 
+}  // namespace
+
 std::string shown_title(const TaskSpec& spec) {
   if (!spec.title.empty()) return spec.title;
   std::string_view line = spec.description;
   line = line.substr(0, line.find_first_of("\r\n"));
   return std::string(first_characters(line, kTitleCharacters));
 }
-
-}  // namespace
 
 std::string encode_task_spec(const TaskSpec& spec) {
   std::string out;
