@@ -27,8 +27,8 @@ constexpr Scenario kScenarios[] = {
     {"bad first message", bad_first_message},
     {"bad task", bad_task},
     {"health and reflection", probes},
-    {"cancelling", cancelled},
     {"shutdown", shut_down},
+    {"cancelling", cancelled},
 };
 
 std::string last_words(const AgentCommand& command) {

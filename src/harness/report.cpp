@@ -97,6 +97,13 @@ void Report::skip(std::string_view check, std::string note) {
   if (result.verdict == Verdict::skipped) result.note = std::move(note);
 }
 
+bool Report::has(std::string_view check, std::string_view defect) const {
+  return std::any_of(checks_.begin(), checks_.end(), [&](const CheckResult& each) {
+    return each.id == check && std::any_of(each.defects.begin(), each.defects.end(),
+                                           [&](const Defect& known) { return known.code == defect; });
+  });
+}
+
 std::size_t Report::count(Verdict verdict) const {
   return static_cast<std::size_t>(
       std::count_if(checks_.begin(), checks_.end(), [&](const CheckResult& each) { return each.verdict == verdict; }));

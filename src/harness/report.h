@@ -41,6 +41,7 @@ class Report {
 
   const std::vector<CheckResult>& checks() const { return checks_; }
   std::size_t count(Verdict verdict) const;
+  bool has(std::string_view check, std::string_view defect) const;
   bool failed() const { return count(Verdict::failed) > 0; }
 
   std::string agent;  // what was tested

@@ -20,6 +20,9 @@ void cancelled(Trial& trial) {
     if (!trial.begin(stream)) return;
     return trial.report.pass("cancel");
   }
+  if (trial.report.has("shutdown", "does_not_end")) {
+    return trial.report.skip("cancel", "the agent does not end on SIGTERM, so nothing can be seen");
+  }
   trial.channel.reset();  // an idle connection of ours answers no pings, and a server may wait for that
   trial.command->terminate();
   if (trial.command->wait_for_exit(std::min(kAgentEndsWait, trial.options.answer))) {

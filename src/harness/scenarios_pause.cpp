@@ -80,6 +80,9 @@ void close_while_interrupted(Trial& trial) {
 }
 
 void mode_switch(Trial& trial) {
+  if (trial.report.has("waiting", "waits_in_autonomous_mode")) {
+    return trial.report.skip("mode", "the agent waits in either mode");
+  }
   AgentStream stream(*trial.channel, "mode switch");
   if (!trial.begin(stream)) return;
   stream.set_mode(pb::AGENT_MODE_INTERACTIVE);
@@ -100,6 +103,7 @@ void mode_switch(Trial& trial) {
     stream.set_mode(pb::AGENT_MODE_AUTONOMOUS);
   }
   bool ended = wait == Wait::ended || stream.wait_for_end(trial.options.run);
+  if (ended && trial.agent_is_gone()) return trial.report.skip("mode", "the agent itself ended");
   const Transcript& transcript = stream.transcript();
   const pb::AgentMessage& last = transcript.seen.back().message;
   if (!ended && last.has_status() && last.status().status() == pb::AGENT_STATUS_WAITING_FOR_INPUT) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "harness/agent_command.h"
+#include "harness/bounds.h"
 #include "harness/harness.h"
 #include "harness/rules.h"
 
@@ -17,6 +18,8 @@ struct Trial {
   std::optional<AgentCommand> command = {};
 
   Result<void> connect(const std::string& address);  // starts the command, if there is one
+  // True when the command has ended: what its streams then show is no fault of theirs.
+  bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
   std::string task_json() const;
   // Starts a run and waits for its first message. False: it noted why it cannot be used.
   bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS) const;
@@ -37,7 +40,7 @@ void mode_switch(Trial& trial);
 void bad_first_message(Trial& trial);
 void bad_task(Trial& trial);
 // scenarios_end.cpp; with a command the agent has ended after each
-void cancelled(Trial& trial);
 void shut_down(Trial& trial);
+void cancelled(Trial& trial);
 
 }  // namespace shepherd

@@ -4,6 +4,8 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 
@@ -48,6 +50,7 @@ int main(int argc, char** argv) {
   int number = 0;
   sigwait(&end_signals, &number);
   defective::shutting_down = true;
+  if (defect == "does_not_end") pause();
   server->Shutdown();  // waits for the streams
   return 0;
 }

@@ -191,7 +191,7 @@ bool Stream::breathe() {
   std::unique_lock lock(mutex_);
   heard_.wait_for(lock, kStep, [this] { return interrupted_ || mode_broke_; });
   if (is_cancelled()) return false;
-  return !shutting_down || has("ignores_sigterm");
+  return !shutting_down;
 }
 
 grpc::Status Stream::end() {
