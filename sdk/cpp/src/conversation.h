@@ -121,6 +121,7 @@ class Conversation {
   std::string interrupt_reason_;
   bool interrupt_asked_ = false;  // until the resume that answers it
   bool resume_asked_ = false;
+  bool was_paused_ = false;  // since the last checkpoint()
   bool input_over_ = false;  // half closed
   bool ended_ = false;       // nothing more enters the queue
   bool writing_ = false;     // a message is with gRPC

@@ -1,6 +1,8 @@
 // What the work function does to its conversation. Every function that sends or waits is a checkpoint first.
 #include <grpc/status.h>
 
+#include <utility>
+
 #include "conversation.h"
 #include "utf8.h"
 
@@ -40,7 +42,7 @@ bool Conversation::pause_here(Lock& lock) {
   check_stopped();
   bool paused = false;
   while (interrupt_asked_) {
-    paused = true;
+    paused = was_paused_ = true;
     put_text();
     put_status(pb::AGENT_STATUS_INTERRUPTED, interrupt_reason_);
     lock.unlock();
@@ -113,7 +115,8 @@ void Conversation::send(pb::AgentMessage message) {
 
 bool Conversation::checkpoint() {
   Lock lock(mutex_);
-  return pause_here(lock);
+  pause_here(lock);
+  return std::exchange(was_paused_, false);
 }
 
 void Conversation::wait_for(std::chrono::milliseconds duration) {

@@ -89,7 +89,8 @@ class Execution {
   void finding_json(std::string_view json);
   void error(std::string_view code, std::string_view message);  // not fatal; throw Failure for one that is
 
-  // Waits while the operator has interrupted the work. True when it has: look at next_steering() for the guidance.
+  // Waits while the operator has interrupted the work. True when it was interrupted since the last checkpoint(), here
+  // or in another call: look at next_steering() for the guidance.
   bool checkpoint();
   bool interrupted() const;  // asked to; a long operation should come to a checkpoint
   bool stopped() const;      // the next call throws Stopped
