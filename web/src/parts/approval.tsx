@@ -1,6 +1,7 @@
 // Something the agent may not do without a person: the exact input, changeable, and the two answers.
 import {useState} from "preact/hooks";
 import type {JsonObject} from "../api/types";
+import {withEscapedControls} from "../model/bidi";
 import {duration} from "../model/format";
 import {textOf} from "../model/fold";
 import {explained, send} from "../state/commands";
@@ -89,7 +90,7 @@ export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; 
             {edited === null ? "Approve" : "Approve as changed"}
           </button>
           <button type="button" disabled={busy} onClick={() => void answer("deny")}>Deny</button>
-          <button type="button" class="plain" disabled={busy} onClick={() => setEdited(edited === null ? JSON.stringify(asked.input ?? {}, null, 2) : null)}>
+          <button type="button" class="plain" disabled={busy} onClick={() => setEdited(edited === null ? withEscapedControls(JSON.stringify(asked.input ?? {}, null, 2)) : null)}>
             {edited === null ? "Change input" : "Keep as asked"}
           </button>
           <input class="grow" aria-label="A word to the agent" placeholder="a word to the agent (optional)" value={message}

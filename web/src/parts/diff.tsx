@@ -1,7 +1,7 @@
 // What an edit changes, line by line, with a few unchanged lines around.
 import {structuredPatch} from "diff";
 import {useState} from "preact/hooks";
-import {withVisibleControls} from "../model/bidi";
+import {Words} from "./text";
 
 const kMostLines = 40;  // before it has to be asked for
 const kLongest = 400_000;  // characters compared; beyond, the two texts are shown one after the other
@@ -44,7 +44,7 @@ export function Diff({before, after}: {before: string; after: string}) {
         <div key={index} class={`diff-${line.kind}`}>
           <span class="diff-number" aria-hidden="true">{line.now ?? line.old ?? ""}</span>
           <span class="diff-sign">{kSign[line.kind]}</span>
-          <bdi>{withVisibleControls(line.text)}</bdi>
+          <Words text={line.text} />
         </div>
       ))}
       {lines.length > shown.length && (

@@ -39,7 +39,7 @@ export function Ended({data}: {data: JsonObject}) {
     <li key={String(process["pid"])}><span class="number">{String(process["pid"])}</span> <Words text={textOf(process, "how")} /> <code><Words text={textOf(process, "name")} /></code></li>);
   return (
     <details class="ended">
-      <summary>{ended.length} {ended.length === 1 ? "process" : "processes"} gone{textOf(data, "stoppedBy") && ` · ${textOf(data, "stoppedBy")}`}{left.length > 0 && `, ${left.length} left`}</summary>
+      <summary>{ended.length} {ended.length === 1 ? "process" : "processes"} gone{textOf(data, "stoppedBy") && <> · <Words text={textOf(data, "stoppedBy")} /></>}{left.length > 0 && `, ${left.length} left`}</summary>
       <ul>{ended.map(line)}</ul>
       {left.length > 0 && <><p class="bad">still there:</p><ul>{left.map(line)}</ul></>}
     </details>

@@ -13,6 +13,7 @@ import {Approval, type Asked} from "./approval";
 import {Clipped} from "./clipped";
 import {Ended, Leaves} from "./outcome";
 import {Raw} from "./raw";
+import {Severity} from "./severity";
 import {Terminal, Words} from "./text";
 import {Input, ToolCard} from "./tool_card";
 
@@ -67,7 +68,7 @@ function CommandRow({event, story}: {event: TaskEvent; story: Story}) {
   const words = textOf(data, "content") || textOf(data, "guidance") || textOf(data, "reason") || textOf(data, "message") || textOf(data, "mode");
   return (
     <div class="command-row">
-      <span class="tool">{textOf(data, "kind")}</span> <span class="quiet">{textOf(data, "by")}</span>
+      <span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
       {words && <p class="prose"><Words text={words} /></p>}
       {now && <span class={now.state === "refused" || now.state === "expired" ? "outcome bad" : "outcome"}>{explained(now.state ?? "", now.reason)}</span>}
     </div>
@@ -87,7 +88,7 @@ function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
   return (
     <div class={open ? "card needs-you" : "card"}>
       <header><span class="tool">{open ? "needs you" : "asked"}</span><span class="subject"><Words text={event.summary} /></span>
-        {answer && <span class="outcome">{answer.kind === "deny" ? "denied" : "approved"} by {answer.by}</span>}</header>
+        {answer && <span class="outcome">{answer.kind === "deny" ? "denied" : "approved"} by <Words text={answer.by ?? ""} /></span>}</header>
       {open && story.at === undefined ? <Approval task={story.id} asked={asked} /> : <Input input={asked.input} />}
     </div>
   );
@@ -98,11 +99,13 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
   switch (event.type) {
     case "tool_call": {
       const found = story.log.call(event.callID)?.result ?? 0;
-      const seen = found > 0 && (story.at === undefined || found <= story.at) ? story.log.at(found) : undefined;
-      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} />;
+      // At a moment between call and result it is still running; what lies behind the moment is shown as it went.
+      const between = story.at !== undefined && event.sequence <= story.at && found > story.at;
+      const seen = found > 0 && !between ? story.log.at(found) : undefined;
+      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isPast={story.at !== undefined} />;
     }
     case "tool_result":
-      return <ToolCard task={story.id} call={event} result={event} isOver />;
+      return <ToolCard task={story.id} call={event} result={event} isOver isPast={false} />;
     case "thinking":
       return <Prose id={story.id} event={event} quiet={textOf(data, "kind") === "reasoning"} />;
     case "output":
@@ -113,15 +116,15 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
       return (
         <div class="card failed">
           <header><span class="tool bad">✕ error</span><span class="subject"><Words text={event.summary} /></span>
-            <span class="outcome">{textOf(data, "code")}{data["fatal"] === true ? " · fatal" : ""}</span></header>
+            <span class="outcome"><Words text={textOf(data, "code")} />{data["fatal"] === true ? " · fatal" : ""}</span></header>
           <Raw task={story.id} sequences={[event.sequence]} />
         </div>
       );
     case "finding":
       return (
         <div class="card">
-          <header><span class={`severity severity-${textOf(data, "severity")}`}>{textOf(data, "severity") || "finding"}</span>
-            <span class="subject"><Words text={event.summary} /></span><span class="outcome">{textOf(data, "category")}</span></header>
+          <header><Severity name={textOf(data, "severity")} />
+            <span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={textOf(data, "category")} /></span></header>
           <Input input={data} />
         </div>
       );
@@ -132,15 +135,15 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
     case "result":
       return <div class="card"><header><span class="tool">result</span><span class="subject"><Words text={event.summary} /></span></header><Leaves data={data} /></div>;
     case "usage":
-      return <Quiet>{event.summary || money(Number(data["costUSD"] ?? 0))}</Quiet>;
+      return <Quiet><Words text={event.summary || money(Number(data["costUSD"] ?? 0))} /></Quiet>;
     case "session_start":
       return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
     case "status":
-      return <><Quiet><b>{textOf(data, "state").replaceAll("_", " ") || "status"}</b> <Words text={event.summary} /></Quiet><Ended data={data} /></>;
+      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={event.summary} /></Quiet><Ended data={data} /></>;
     case "log":
       return <pre class="output log"><Terminal text={textOf(data, "line") || event.summary} /></pre>;
     default:
-      return <Quiet><b>{event.type}</b> <Words text={event.summary} /></Quiet>;
+      return <Quiet><b><Words text={event.type} /></b> <Words text={event.summary} /></Quiet>;
   }
 }
 
@@ -148,7 +151,7 @@ export function StoryRow({event, story, chosen}: {event: TaskEvent; story: Story
   const level = depth(story.log, event);
   const later = story.at !== undefined && event.sequence > story.at;
   return (
-    <div class={`step step-${event.type}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
+    <div class={`step step-${/^[a-z_]+$/.test(event.type) ? event.type : "other"}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
       <a class="when" href={href({task: story.id, at: event.sequence})} title={`event ${event.sequence}, ${event.timestamp}`}
          aria-label={`Event ${event.sequence}: go to this moment`}>{clockTime(event.timestamp)}</a>
       <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Content event={event} story={story} />{event.late && <p class="aside">came after the end</p>}</div>

@@ -15,6 +15,7 @@ interface Parts {
   call: TaskEvent;
   result: TaskEvent | undefined;
   isOver: boolean;  // the task has ended: what has no result never will
+  isPast: boolean;  // a moment of the past is looked at, in which time stands still
 }
 
 const kPathTools = new Set(["Read", "Edit", "MultiEdit", "Write", "NotebookEdit"]);
@@ -31,8 +32,9 @@ export function subject(event: TaskEvent): string {
   return textOf(input, "description") || event.summary;
 }
 
-function Outcome({call, result, isOver}: Omit<Parts, "task">) {
+function Outcome({call, result, isOver, isPast}: Omit<Parts, "task">) {
   if (!result) {
+    if (isPast) return <span class="outcome">running then</span>;
     if (isOver) return <span class="outcome">no result</span>;
     return <span class="outcome">running {duration(Math.max(0, now.value - Date.parse(call.receivedAt)))}</span>;
   }
@@ -124,7 +126,7 @@ export function Input({input}: {input: JsonObject | undefined}) {
   return (
     <dl class="input">
       {entries.map(([name, value]) => (
-        <div key={name}><dt>{name}</dt><dd><Words text={typeof value === "string" ? value : JSON.stringify(value)} /></dd></div>))}
+        <div key={name}><dt><Words text={name} /></dt><dd><Words text={typeof value === "string" ? value : JSON.stringify(value)} /></dd></div>))}
     </dl>
   );
 }
@@ -135,7 +137,7 @@ export function ToolCard(parts: Parts) {
   return (
     <div class={failed ? "card failed" : "card"}>
       <header>
-        <span class="tool">{call.tool || "tool"}</span>
+        <span class="tool"><Words text={call.tool || "tool"} /></span>
         <span class="subject"><Words text={middle(subject(call), 110)} /></span>
         <Outcome {...parts} />
       </header>

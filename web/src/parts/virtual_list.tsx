@@ -34,6 +34,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   #observer: ResizeObserver | null = null;
   #rows = new Map<Element, number>();
   #seen = {first: -1, last: -1};
+  #place = 0;  // where the list was when it was last looked at or moved
 
   constructor(props: ListProps) {
     super(props);
@@ -84,7 +85,7 @@ export class VirtualList extends Component<ListProps, ListState> {
           changed = true;
         } else {
           const index = this.#rows.get(entry.target);
-          if (index !== undefined && this.#heights.set(index, (entry.target as HTMLElement).offsetHeight) !== 0) changed = true;
+          if (index !== undefined && entry.target.isConnected && this.#heights.set(index, (entry.target as HTMLElement).offsetHeight) !== 0) changed = true;
         }
       }
       if (changed) this.#keepPlace();
@@ -100,7 +101,14 @@ export class VirtualList extends Component<ListProps, ListState> {
 
   override componentDidUpdate(): void {
     // What has just appeared is measured before it is painted.
-    for (const [element, index] of this.#rows) this.#heights.set(index, (element as HTMLElement).offsetHeight);
+    for (const [element, index] of this.#rows) {
+      if (element.isConnected) {
+        this.#heights.set(index, (element as HTMLElement).offsetHeight);
+      } else {
+        this.#observer?.unobserve(element);
+        this.#rows.delete(element);
+      }
+    }
     this.#keepPlace();
   }
 
@@ -113,6 +121,8 @@ export class VirtualList extends Component<ListProps, ListState> {
   #keepPlace(): void {
     const scroller = this.#scroller.current;
     if (!scroller) return;
+    // The person may have scrolled since; the browser tells only with the next frame.
+    if (Math.abs(scroller.scrollTop - this.#place) > 1) this.#noteScroll(scroller);
     const spacer = scroller.firstElementChild as HTMLElement;
     const total = this.#heights.total;
     spacer.style.height = `${total}px`;
@@ -122,19 +132,25 @@ export class VirtualList extends Component<ListProps, ListState> {
     const wanted = this.#following ? total - scroller.clientHeight : this.#heights.top(this.#anchor.index) + this.#anchor.offset;
     const place = Math.max(0, Math.min(Math.round(wanted), Math.round(total - scroller.clientHeight)));
     if (Math.abs(scroller.scrollTop - place) > 1) scroller.scrollTop = place;
+    this.#place = scroller.scrollTop;
     if (Math.abs(this.state.top - scroller.scrollTop) > kBeyond / 4) this.setState({top: scroller.scrollTop});
   }
 
   #scrolled = (): void => {
     const scroller = this.#scroller.current;
     if (!scroller) return;
+    this.#noteScroll(scroller);
+    if (scroller.scrollTop !== this.state.top) this.setState({top: scroller.scrollTop});
+  };
+
+  #noteScroll(scroller: HTMLElement): void {
     const top = scroller.scrollTop;
+    this.#place = top;
     const atEnd = scroller.scrollHeight - top - scroller.clientHeight < kAtEnd;
     if (this.props.follow !== undefined) this.#setFollowing(atEnd);
     const index = this.#heights.at(top);
     this.#anchor = {index, offset: top - this.#heights.top(index)};
-    if (top !== this.state.top) this.setState({top});
-  };
+  }
 
   #hold = (index: number) => (element: HTMLElement | null): void => {
     if (!element) return;
@@ -147,11 +163,6 @@ export class VirtualList extends Component<ListProps, ListState> {
   override render(props: ListProps, {top, height}: ListState) {
     const heights = this.#heights;
     if (heights.length !== props.count) heights.resize(props.count);
-    for (const element of this.#rows.keys()) {
-      if (element.isConnected) continue;
-      this.#observer?.unobserve(element);
-      this.#rows.delete(element);
-    }
     const from = this.#following ? Math.max(0, heights.total - height) : top;
     const made = [];
     let first = -1;

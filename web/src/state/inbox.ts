@@ -5,6 +5,7 @@ import type {Inbox, InboxItem} from "../api/contract";
 import {onCatchUp, onMessage} from "./live";
 
 export const inbox = signal<Inbox>({items: [], total: 0});
+export const inboxRead = signal(false);
 // Set when the server has no inbox: said on the page, never mistaken for "nothing needs you".
 export const inboxMissing = signal("");
 
@@ -33,10 +34,11 @@ export async function refreshInbox(): Promise<void> {
   try {
     const answer = await api.get<Inbox>("/inbox");
     inbox.value = answer;
+    inboxRead.value = true;
     inboxMissing.value = "";
     notify(answer.items);
   } catch (error) {
-    if (error instanceof ApiError && error.isMissing) inboxMissing.value = "This server has no inbox: it is older than this page.";
+    if (error instanceof ApiError && error.isMissing) inboxMissing.value = "This server has no inbox, so nothing is pinned here: look for the states below.";
     else throw error;
   } finally {
     reading = false;

@@ -13,11 +13,11 @@ export class TaskView {
   readonly error = signal("");
   readonly version = signal(0);      // the log changed
   readonly writing = signal<{block: string; text: string} | null>(null);
-  readonly paintedAt = signal(0);    // when the first events were there
   #reading = new Map<number, Promise<void>>();
   #stop: (() => void)[] = [];
   #closed = new AbortController();
   #shown = false;
+  #painted = false;
 
   constructor(readonly id: string, private readonly firstAt: number | undefined) {
     this.#stop = [onMessage((message) => this.#take(message)), onCatchUp(() => this.#catchUp())];
@@ -88,8 +88,11 @@ export class TaskView {
     this.log.first = Math.max(1, page.firstSequence);
     for (const event of page.events) this.log.add(event);
     if (page.lastSequence > this.log.last) this.log.last = page.lastSequence;
-    if (this.paintedAt.peek() === 0) this.paintedAt.value = performance.now();
     this.#changed();
+    if (this.#painted) return;
+    this.#painted = true;
+    // For whoever measures the page: when the first events were on the screen.
+    requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("first-events")));
   }
 
   #take(message: StreamMessage): void {

@@ -4,7 +4,7 @@ import {signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {Stats} from "../api/contract";
 import {money} from "../model/format";
-import {inbox} from "../state/inbox";
+import {inbox, inboxRead} from "../state/inbox";
 import {live} from "../state/live";
 import {href} from "../state/route";
 import {tasks} from "../state/fleet";
@@ -48,8 +48,8 @@ export function Counters() {
       <Counter name="queued" value={String(stats?.now.queued ?? inState("queued"))} to={href({state: "queued"})} />
       {stats && <Counter name="failed today" value={String(stats.totals.failed)} to={href({state: "failed"})} />}
       {stats && <Counter name="spent today" value={money(stats.totals.costUSD)} to={href({view: "metrics"})} />}
-      {missing.value && <span class="missing">no totals of the day: this server is older than this page</span>}
-      {inbox.value.total === 0 && <span class="calm">nothing needs you</span>}
+      {missing.value && <span class="missing">no totals of the day: this server keeps none</span>}
+      {inboxRead.value && inbox.value.total === 0 && <span class="calm">nothing needs you</span>}
     </div>
   );
 }

@@ -4,11 +4,10 @@ import {api, ApiError} from "../api/client";
 import type {Finding, Findings as Answer} from "../api/contract";
 import {dayAndTime} from "../model/format";
 import {Notice} from "../parts/notice";
+import {kSeverities, Severity} from "../parts/severity";
 import {Name, Words} from "../parts/text";
 import {now} from "../state/now";
 import {change, href, params} from "../state/route";
-
-const kSeverities = ["critical", "high", "medium", "low", "info"];
 
 export function Findings() {
   const severity = params.value.get("severity") ?? "";
@@ -39,7 +38,7 @@ export function Findings() {
                 {items.map((item) => (
                   <li key={`${item.taskID}/${item.sequence}`}>
                     <a href={href({task: item.taskID, at: item.sequence})}>
-                      <span class="result-head"><span class={`severity severity-${item.severity}`}>{item.severity}</span> <Words text={item.summary} /></span>
+                      <span class="result-head"><Severity name={item.severity} /> <Words text={item.summary} /></span>
                       <span class="snippet quiet"><Name text={item.title || item.taskID} most={60} /> · <Words text={item.category ?? ""} /> <span class="number">{dayAndTime(item.at, now.value)}</span></span>
                     </a>
                   </li>))}

@@ -25,7 +25,7 @@ const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "p
 function elapsed(task: Task): string {
   const from = Date.parse(task.startedAt ?? task.createdAt);
   const to = task.completionTime ? Date.parse(task.completionTime) : now.value;
-  return duration(Math.max(0, to - from));
+  return duration(Math.max(0, Math.floor((to - from) / 1000) * 1000)).replace(/^0 ms$/, "0 s").replace(".0 s", " s");
 }
 
 function tokens(task: Task): number {
@@ -40,7 +40,7 @@ function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
     <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={href({task: task.id})} data-task={task.id}>
       <StateMark state={state} />
       <span class="title"><Name text={titleOf(task)} most={64} /></span>
-      <span class="agent"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={34} /></span>
+      <span class="agent"><Name text={[task.agent, task.model].filter(Boolean).join(" · ") || "external"} most={34} /></span>
       <span class="doing"><Words text={doing} /></span>
       <Sparkline counts={activity.counts(task.id, now.value)} />
       <span class="number elapsed">{elapsed(task)}</span>

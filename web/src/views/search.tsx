@@ -77,7 +77,7 @@ export function Search() {
             return (
               <li key={`${result.taskID}/${result.sequence}`}>
                 <a href={href({task: result.taskID, at: result.sequence})}>
-                  <span class="result-head"><b><Name text={task ? titleOf(task) : result.taskID} most={60} /></b> <span class="quiet">{result.type.replace("_", " ")}</span> <span class="number quiet">{dayAndTime(result.timestamp, now.value)}</span></span>
+                  <span class="result-head"><b><Name text={task ? titleOf(task) : result.taskID} most={60} /></b> <span class="quiet"><Words text={result.type.replace("_", " ")} /></span> <span class="number quiet">{dayAndTime(result.timestamp, now.value)}</span></span>
                   <span class="snippet"><Snippet text={result.snippet || result.summary} query={q} /></span>
                 </a>
               </li>
