@@ -9,7 +9,7 @@ async function start(page: Page, script: object[], mode = "interactive"): Promis
   await page.getByRole("banner").getByRole("link", {name: "New task"}).click();
   await page.getByLabel("What is to be done").fill(JSON.stringify(script));
   await page.getByLabel("Title").fill("Scripted");
-  await page.getByLabel("Mode").selectOption(mode);
+  await page.locator(".new-task select").selectOption(mode);
   await page.getByRole("button", {name: "Start"}).click();
   await expect(page).toHaveURL(/task=task-/);
 }

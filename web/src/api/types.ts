@@ -1,5 +1,5 @@
-// Names for the API's types. They come from the OpenAPI description (openapi.gen.ts is made of it by the build).
-import type {components} from "./openapi.gen";
+// Names for the API's types. They come from the OpenAPI description (build/openapi.ts is made of it by the build).
+import type {components} from "../../build/openapi";
 
 type Schemas = components["schemas"];
 

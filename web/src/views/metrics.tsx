@@ -47,7 +47,7 @@ function Tools({stats}: {stats: Stats}) {
   const most = Math.max(...stats.tools.map((tool) => tool.calls));
   return (
     <table class="tools">
-      <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col" aria-label="share" /><th scope="col" class="number">failed</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
+      <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col"><span class="hidden">share</span></th><th scope="col" class="number">failed</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
       <tbody>
         {stats.tools.map((tool) => (
           <tr key={tool.tool}>
