@@ -23,7 +23,7 @@ test("a task from the page runs; its approval is answered in the log", async ({f
   await ask.getByRole("button", {name: "Change input"}).click();
   await ask.getByLabel("Input as it will run").fill('{"command":"touch harmless"}');
   await ask.getByRole("button", {name: "Approve as changed"}).click();
-  await expect(fleet.locator(".story").getByText("All done")).toBeVisible();
+  await expect(fleet.locator(".story").getByText("All done", {exact: true})).toBeVisible();
   await expect(fleet.locator(".story")).toContainText("touch harmless");
   await expect(fleet.locator(".card.needs-you")).toHaveCount(0);
   await expect(fleet.locator(".side .commands")).toContainText("the agent took it up");
@@ -34,7 +34,7 @@ test("denied is denied, with a word", async ({fleet}) => {
   const ask = fleet.locator(".card.needs-you");
   await ask.getByLabel("A word to the agent").fill("never that");
   await ask.getByRole("button", {name: "Deny"}).click();
-  await expect(fleet.locator(".story").getByText("I went on without")).toBeVisible();
+  await expect(fleet.locator(".story").getByText("I went on without", {exact: true})).toBeVisible();
   await expect(fleet.locator(".story")).toContainText("denied by");
 });
 
@@ -47,7 +47,7 @@ test("a question is answered", async ({fleet}) => {
 
 test("steer, interrupt, resume, and stop with its proof", async ({fleet}) => {
   await start(fleet, [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}], "autonomous");
-  await expect(fleet.locator(".story").getByText("Working")).toBeVisible();
+  await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByLabel("Message to the agent").fill("Look at the tests first");
   await fleet.getByRole("button", {name: "Steer now"}).click();
   await expect(fleet.locator(".sent")).toContainText("steer: the agent took it up");

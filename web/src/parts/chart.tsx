@@ -14,6 +14,14 @@ const kDash: number[][] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4]];  // lines 
 const kStrokes = ["--ink", "--line-2", "--line-3", "--line-4", "--line-5"];
 const kHeight = 180;
 
+// Hours and minutes; days once the marks are that far apart.
+function axisTime(ms: number, stepSeconds: number): string {
+  const date = new Date(ms);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const isDay = stepSeconds >= 86_400 || (date.getHours() === 0 && date.getMinutes() === 0);
+  return isDay ? `${two(date.getMonth() + 1)}-${two(date.getDate())}` : `${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export function Chart({title, unit, times, lines, onPick}: {
@@ -33,7 +41,7 @@ export function Chart({title, unit, times, lines, onPick}: {
       width: Math.max(200, element.clientWidth), height: kHeight, legend: {show: false}, padding: [8, 8, 0, 0],
       cursor: {y: false, points: {size: 6}, drag: {x: false, y: false}},
       scales: {y: {range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1]}},
-      axes: [axis, {...axis, size: 54, values: (_, values) => values.map((value) => unit(value))}],
+      axes: [{...axis, size: 28, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, values: (_, values) => values.map((value) => unit(value))}],
       series: [{}, ...lines.map((line, index): uPlot.Series => ({
         label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},
       }))],
@@ -54,7 +62,7 @@ export function Chart({title, unit, times, lines, onPick}: {
       <h2>{title} <span class="quiet number">{times[shown] !== undefined && (under === null ? "newest" : dayAndTime(times[shown] * 1000, Date.now()))}</span></h2>
       <p class="legend">
         {lines.map((line, index) => (
-          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${index % kStrokes.length}`} strokeDasharray={kDash[index % kDash.length]!.join(" ")} /></svg> {line.name} <b class="number">{unit(line.values[shown] ?? 0)}</b></span>))}
+          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${index % kStrokes.length}`} stroke-dasharray={kDash[index % kDash.length]!.join(" ")} /></svg> {line.name} <b class="number">{unit(line.values[shown] ?? 0)}</b></span>))}
       </p>
       <div ref={box} class="chart" role="img" aria-label={`${title}: ${lines.map((line) => `${line.name} ${unit(line.values[line.values.length - 1] ?? 0)}`).join(", ")}`} />
       {under !== null && <button type="button" class="plain hidden-until-focus" onClick={() => onPick(under)}>tasks of this point</button>}

@@ -125,7 +125,7 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
         <div class="card">
           <header><Severity name={textOf(data, "severity")} />
             <span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={textOf(data, "category")} /></span></header>
-          <Input input={data} />
+          <Input input={Object.fromEntries(Object.entries(data).filter(([name]) => name !== "severity" && name !== "category"))} />
         </div>
       );
     case "approval":
