@@ -11,6 +11,7 @@ namespace shepherd {
 void add_serve_command(CLI::App& app, Context& context);
 void add_run_command(CLI::App& app, Context& context);
 void add_runner_command(CLI::App& app, Context& context);
+void add_agent_command(CLI::App& app, Context& context);
 void add_tasks_command(CLI::App& app, Context& context);
 void add_watch_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);

@@ -21,7 +21,7 @@ struct Context {
   Output err;
   // What the chosen command does; set while the command line is parsed, called after it.
   std::function<Result<ExitCode>()> action;
-  std::vector<std::string> after_dashes = {};  // `run`: the words behind --
+  std::vector<std::string> after_dashes = {};  // `run`, `agent`: the words behind --
 
   // One line on standard error: "shepherd: …". The text may come from a server or an agent, so it is made harmless.
   void complain(std::string_view message);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/hook_delivery.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -106,10 +107,11 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
                                     : std::filesystem::absolute(request.directory, error).lexically_normal().string();
   options.workspace.kind = request.worktree ? WorkspaceKind::worktree : WorkspaceKind::as_is;
   options.workspace.workspaces = config_.data + "/workspaces";
+  options.workspace.rules = config_.rules;
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &clock_});
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &versions_, &clock_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {
@@ -127,6 +129,7 @@ std::uint64_t LocalRunner::deliver_pending() {
     if (spool.in_use) continue;
     if (Result<Delivered> done = deliver_spool(spool.path, locate_, tls_, clock_)) events += done->events;
   }
+  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data))) events += *calls;
   return events;
 }
 

@@ -88,6 +88,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_serve_command(app, context);
   add_run_command(app, context);
   add_runner_command(app, context);
+  add_agent_command(app, context);
   add_tasks_command(app, context);
   add_watch_command(app, context);
   add_top_command(app, context);
@@ -106,7 +107,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_completion_command(app, context);
   add_bench_command(app, context);
 
-  group(app, kRunGroup, {"run", "runner"});
+  group(app, kRunGroup, {"run", "runner", "agent"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
   group(app, kUseGroup, {"tasks", "watch", "top", "replay", "hook", "post", "search", "translate"});
   group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});
@@ -118,7 +119,7 @@ int run_program(int argc, const char* const* argv, Context& context) {
   build_command_line(app, context);
   // What follows -- is another program's command line; our parser must not look at it.
   int own = argc;
-  if (argc > 1 && std::string_view(argv[1]) == "run") {
+  if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "agent")) {
     own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
     context.after_dashes.assign(argv + std::min(own + 1, argc), argv + argc);
   }

@@ -42,6 +42,8 @@ struct Launch {
   std::vector<std::string> command;        // for drivers that run any command: its argv
   std::string prompt;                      // what to do
   std::string context;                     // what to know; may be large
+  std::string rules;                       // what every agent of this runner is told; empty: nothing
+  std::vector<std::string> without;        // options that this program said it does not know
   std::string model;                       // empty: the agent's own choice
   std::int64_t max_turns = 0;              // 0: no bound
   double budget_usd = 0;                   // 0: no bound
@@ -101,9 +103,15 @@ struct DriverOutput {
 
 // How the agent's process ended.
 struct ExitFacts {
-  int code = 0;    // when signal is 0
-  int signal = 0;  // what killed it
+  int code = 0;            // when signal is 0
+  int signal = 0;          // what killed it
+  bool by_runner = false;  // the runner made it end: this is no word of the agent's own
+
+  bool good() const { return by_runner || (code == 0 && signal == 0); }
 };
+// What became of it, after its name: "ended with exit code 3", "crashed (SIGSEGV)", "was killed from outside
+// (SIGKILL)", "was ended by the runner (SIGKILL)".
+std::string how_it_ended(const ExitFacts& exit);
 
 // What the driver makes of the whole run: exit codes alone do not tell a good run from an interrupted one.
 struct Verdict {
@@ -111,6 +119,7 @@ struct Verdict {
   std::string message;             // the agent's last word, or why it failed
   // The program did not know the format it was started with and did nothing: start again with this one.
   std::optional<OutputFormat> retry_with;
+  std::string unknown_option;  // with retry_with: for Launch::without; empty: the format itself was the matter
 };
 
 // What may be asked of this agent as it was started. Known before the first command.
@@ -151,6 +160,9 @@ class Driver {
 
   virtual std::string_view name() const = 0;
 
+  // The command that makes the program (empty: the usual one) say its version; empty: it has none that matters.
+  virtual std::vector<std::string> version_command(const std::string& program) const;
+
   // invalid_argument when the agent cannot be asked for this (a value that would read as an option, no prompt).
   virtual Result<LaunchPlan> launch(const Launch& launch) = 0;
 
@@ -159,8 +171,11 @@ class Driver {
   virtual void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
   // Time has passed: see Hints::tick_at_ms.
   virtual void tick(std::int64_t now_ms, DriverOutput& out) = 0;
-  // Always settles at least as delivered or refused within this call, or waits for the end of a turn (queue).
+  // Always settles at least as delivered or refused within this call, or says `accepted` and waits for the end of a
+  // turn (queue): what a driver holds no longer expires.
   virtual void command(const Command& command, std::int64_t now_ms, DriverOutput& out) = 0;
+  // It has expired all the same, because the driver's word came too late: if it is still held, it is forgotten.
+  virtual void withdraw(std::string_view /*command_id*/) {}
   // The agent is gone and all its output was given. Settles what is open.
   virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) = 0;
 

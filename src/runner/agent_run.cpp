@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/registry.h"
+#include "model/wire_json.h"
 
 // The lock is held while the driver, the outbox and the process are called: they do not wait, and none of them calls
 // back while it is being called. It is what keeps lines, commands and time in one order.
@@ -34,9 +35,23 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
       return std::move(start.outcome);
     }
     format = *start.retry_with;
-    events_.log("The agent program does not know this way of talking; starting it again with output format " +
-                std::string(name(format)));
+    if (start.unknown_option.empty()) {
+      events_.log("The agent program does not know this way of talking; starting it again with output format " +
+                  std::string(name(format)));
+      continue;
+    }
+    events_.log("The agent program does not know " + start.unknown_option + "; starting it again without");
+    MutexLock lock(mutex_);
+    without_.push_back(std::move(start.unknown_option));
   }
+}
+
+AgentOutcome AgentRun::never_started(const std::string& why) {
+  MutexLock lock(mutex_);
+  finished_ = true;
+  AgentOutcome outcome = judged({State::failed, why, std::nullopt, ""}, {});
+  outcome.end = preparation_.end();
+  return outcome;
 }
 
 AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
@@ -44,24 +59,27 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
     MutexLock lock(mutex_);
     if (cause_ != EndCause::none) {
       finished_ = true;
-      return {std::nullopt, judged({}, {})};
+      Start never{std::nullopt, judged({}, {}), ""};
+      if (!never.outcome.end) never.outcome.end = preparation_.end();
+      return never;
     }
     if (Result<void> started = start(format, number); !started) {
       finished_ = true;
       events_.error("cannot_start", started.error().message);
-      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}};
+      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}, ""};
     }
   }
   AgentEnd end = wait_for_end();
   std::unique_ptr<AgentProcess> gone;  // joined without the lock, which its thread may want
   MutexLock lock(mutex_);
-  Verdict verdict = driver_->finish({end.exit.code, end.exit.signal}, clock_.wall_ms(), output_);
+  Verdict verdict = driver_->finish({end.exit.code, end.exit.signal, end.by_ladder()}, clock_.wall_ms(), output_);
   gone = std::move(process_);
   bool again = verdict.retry_with && cause_ == EndCause::none;
   if (!again) finished_ = true;
   flush();
-  if (again) return {verdict.retry_with, {}};
-  return {std::nullopt, judged(verdict, std::move(end))};
+  if (again) return {verdict.retry_with, {}, verdict.unknown_option};
+  if (cause_ == EndCause::none && end.by_ladder()) tell_forced_end(end);
+  return {std::nullopt, judged(verdict, std::move(end)), ""};
 }
 
 Result<void> AgentRun::start(OutputFormat format, int number) {
@@ -78,7 +96,9 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   if (order_.command.empty()) {
     launch.prompt = order_.description;
     launch.context = order_.context;
+    launch.rules = settings_.rules;
   }
+  launch.without = without_;
   launch.model = order_.model;
   launch.max_turns = order_.max_turns;
   launch.budget_usd = order_.budget_usd;
@@ -107,8 +127,27 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
     if (auto written = process_->write(plan->standard_input); !written) return fail(std::move(written.error()));
   }
   if (input_closed_) process_->close_stdin();
-  events_.status(State::running, "running", "\"capabilities\":" + encode_capabilities(driver_->capabilities()));
+  tell_start(*plan, format);
   return {};
+}
+
+void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
+  std::string members = "\"capabilities\":" + encode_capabilities(driver_->capabilities());
+  if (!settings_.version.empty()) {
+    members += ",\"agentVersion\":";
+    append_json_string(members, settings_.version);
+  }
+  events_.status(State::running, "running", members);
+  if (plan.format != asked && !settings_.version.empty()) {
+    events_.log("Version " + settings_.version + " of the agent has no output format " + std::string(name(asked)) +
+                "; it was started with " + std::string(name(plan.format)));
+  }
+}
+
+// Its verdict is its own: it did its work before. What it took to end it is told beside.
+void AgentRun::tell_forced_end(const AgentEnd& end) {
+  events_.log("The agent ignored the end of its input and " + how_it_ended({end.exit.code, end.exit.signal, true}) +
+              "; " + std::to_string(end.ended.size()) + (end.ended.size() == 1 ? " process" : " processes") + " gone");
 }
 
 void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
@@ -190,6 +229,11 @@ void AgentRun::command(const Command& command) {
   look();
 }
 
+void AgentRun::withdraw(const std::string& command_id) {
+  MutexLock lock(mutex_);
+  if (driver_ != nullptr) driver_->withdraw(command_id);
+}
+
 void AgentRun::end(EndCause cause, std::string message) {
   MutexLock lock(mutex_);
   if (finished_) return;
@@ -207,6 +251,7 @@ void AgentRun::kill() {
 }
 
 void AgentRun::set_cause(EndCause cause, std::string message) {
+  preparation_.stop();
   if (cause_ != EndCause::none) return;
   cause_ = cause;
   cause_message_ = std::move(message);

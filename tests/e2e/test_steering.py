@@ -20,7 +20,7 @@ def live(server, api, runner):
     class Live:
         def __init__(self):
             self.task = new_task(api)
-            self.commands = []
+            self.commands, self.came = [], threading.Event()
             self.answers = ["delivered", "acknowledged"]
             self.capabilities = {"commands": ALL, "acknowledges": ["steer", "approve", "deny", "answer", "stop"],
                                  "approvals": True, "deltas": False, "cost": False, "resumesSessions": False}
@@ -42,6 +42,7 @@ def live(server, api, runner):
                     except Exception:
                         return
                     self.commands.append(event["data"])
+                    self.came.set()
                     for answer in self.answers:
                         data = {"id": event["data"]["id"], **({"state": answer} if isinstance(answer, str) else answer)}
                         post_events(own, self.task, {"type": "command_result", "summary": data["state"], "data": data})
@@ -165,4 +166,5 @@ def test_ctrl_c_while_it_waits(server, live):
             assert process.poll() is None
     process.terminate()
     assert process.wait(10) != 0
+    assert live.came.wait(10)
     assert live.commands[-1]["kind"] == "interrupt"

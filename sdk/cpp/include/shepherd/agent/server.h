@@ -1,0 +1,71 @@
+// The server of a streaming agent: gibson.agent.AgentService/StreamExecute around a work function, with gRPC health and
+// reflection. Each stream runs the work function on a thread of its own.
+//
+//   int main() {
+//     return shepherd::agent::serve({.address = "127.0.0.1:50051"}, [](shepherd::agent::Execution& run) {
+//       run.output("Working on " + run.task().goal);
+//     });
+//   }
+//
+// When the work function returns, the stream says COMPLETED; when it throws, a fatal error and FAILED.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "shepherd/agent/execution.h"
+#include "shepherd/agent/log.h"
+#include "shepherd/agent/metrics.h"
+
+namespace shepherd::agent {
+
+using Work = std::function<void(Execution&)>;
+
+// The reasons are those of a person who watches: text that is joined for longer feels late, shorter floods the screen.
+struct ServerOptions {
+  std::string address = "127.0.0.1:0";  // host:port, port 0 for any free one; unix:PATH
+
+  std::size_t batch_bytes = 1'000;                 // joined text is sent at this size
+  std::chrono::milliseconds batch_interval{100};   // or at this age
+  std::size_t send_queue = 64;                     // messages waiting for the network; then sending waits
+  std::chrono::milliseconds send_deadline{5'000};  // at most this long; then the stream is given up
+  std::size_t steering_queue = 256;                // words of the operator the work has not looked at; more are refused
+  std::size_t max_streams = 64;                    // at once; a thread each; more get RESOURCE_EXHAUSTED
+  std::chrono::milliseconds shutdown_deadline{5'000};  // for work to come to its end
+
+  // The answer to a steering message. Without it: a short acknowledgement that repeats the content.
+  std::function<std::string(const Steering&)> acknowledge = {};
+  LogSink log = json_lines_on_stderr();
+
+  std::string certificate_file = {}, key_file = {};  // PEM; both for TLS
+  std::string token = {};                            // callers must send `authorization: Bearer TOKEN`
+};
+
+// Owns the listening socket and the threads of its streams. Throws std::runtime_error when it cannot listen or read a
+// file. Threads: any.
+class AgentServer {
+ public:
+  AgentServer(ServerOptions options, Work work);
+  ~AgentServer();  // shuts down, then waits until every work function has returned
+  AgentServer(const AgentServer&) = delete;
+  AgentServer& operator=(const AgentServer&) = delete;
+
+  int port() const;  // 0 for a unix socket
+  const Metrics& metrics() const;
+  // Takes no new streams, tells running ones INTERRUPTED and ends them. False when work has not returned by the
+  // deadline.
+  bool shutdown();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Serves until SIGTERM or SIGINT, then shuts down. The exit code of a program: 0, or 1 when it could not start (it says
+// why on standard error) or work had to be abandoned; then the process ends at once.
+int serve(ServerOptions options, Work work);
+
+}  // namespace shepherd::agent

@@ -1,0 +1,137 @@
+// One stream's state machine: between the caller's messages, the work function, and what waits to be sent.
+//
+//   INITIAL ──start──▶ RUNNING ⇄ WAITING_FOR_INPUT         A message gets its number and time when it enters the queue,
+//   under
+//                        │ ▲                               the lock, so numbers are in the order of sending. The work
+//                        waits
+//              interrupt │ │ resume                        for room in the queue, at most the send deadline; answers to
+//              the
+//                        ▼ │                               caller enter without waiting, and the caller is not read
+//                        while
+//                    INTERRUPTED    ──▶ ended              the queue is full: both directions are bounded.
+//
+// It never calls gRPC: who drives it asks take_next() after every wake-up.
+// Threads: any.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "gibson/agent.pb.h"
+#include "output_batch.h"
+#include "shepherd/agent/execution.h"
+#include "shepherd/agent/server.h"
+
+namespace shepherd::agent {
+
+// What the driving side is to do now.
+struct NextStep {
+  enum class Kind { nothing, write, finish, cancel };
+  Kind kind = Kind::nothing;
+  gibson::agent::AgentMessage message = {};  // write
+  int status = 0;                            // finish: a gRPC status code
+  std::string status_text = {};
+};
+
+class Conversation {
+ public:
+  Conversation(const ServerOptions& options, TraceContext trace, Metrics& metrics);
+
+  // Called without the lock after something may have become takeable. Set before the first message.
+  void on_wake(std::function<void()> wake) { wake_ = std::move(wake); }
+
+  // --- the caller's side ---
+  // The first message. False: it was no usable start, and the stream ends with INVALID_ARGUMENT.
+  bool start(const gibson::agent::ClientMessage& message);
+  void receive(const gibson::agent::ClientMessage& message);
+  void half_closed();  // nothing more comes from the caller
+  void stop(StopReason reason);
+  void refuse(int status, std::string text);  // ends a stream that has not started
+  bool may_read();                            // false: ask again when write_done() says so
+
+  // --- the sending side ---
+  NextStep take_next();
+  bool write_done(bool sent);  // true: reading was held back and may go on
+  void cancel_done();
+  void flush_if_due();
+
+  // --- the work's side; all but the first group may throw Stopped ---
+  const Task& task() const { return task_; }
+  const TraceContext& trace() const { return trace_; }
+  Mode mode() const;
+  bool interrupted() const;
+  bool stopped() const;
+  void log(LogLevel level, std::string message, std::string steering_id = {}) const;
+
+  void text(std::string_view content, bool is_reasoning);
+  void flush();
+  void send(gibson::agent::AgentMessage message);
+  bool checkpoint();
+  void wait_for(std::chrono::milliseconds duration);
+  std::optional<Steering> next_steering();
+  std::optional<Steering> wait_for_input(std::string_view question);
+
+  // The work function has ended; `thrown` is what it threw. Ends the stream. Throws nothing.
+  void finish(std::exception_ptr thrown) noexcept;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  void handle(const gibson::agent::ClientMessage& message, Lock& lock);
+  void steering(const gibson::agent::SteeringMessage& message, Lock& lock);
+  void set_mode(gibson::agent::AgentMode mode);
+  void queue_word(Steering word);
+
+  void put(gibson::agent::AgentMessage message);  // numbers it; no waiting
+  void put_status(gibson::agent::AgentStatus status, std::string_view message);
+  void put_text();  // all joined text, no waiting
+  void put_end(gibson::agent::AgentStatus status, std::string_view message, int code, std::string text);
+  void put_failure(std::string_view code, std::string_view message);
+  void put_outcome(const std::exception_ptr& thrown, Lock& lock);
+
+  bool pause_here(Lock& lock);  // the checkpoint
+  void await_room(Lock& lock);
+  void send_text(Lock& lock);  // all joined text, waiting for room
+  void give_up(StopReason reason);
+  void wake_after(Lock& lock);
+  void check_stopped() const;
+  void wake();
+
+  const ServerOptions& options_;
+  const TraceContext trace_;
+  Metrics& metrics_;
+  std::function<void()> wake_;
+  Task task_;  // set by start(), before the work begins
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  OutputBatch batch_;
+  std::deque<gibson::agent::AgentMessage> queue_;
+  std::deque<Steering> words_;
+  std::int64_t sequence_ = 0;
+  Mode mode_ = Mode::autonomous;
+  gibson::agent::AgentStatus status_ = gibson::agent::AGENT_STATUS_RUNNING;
+  std::string interrupt_reason_;
+  bool interrupt_asked_ = false;  // until the resume that answers it
+  bool resume_asked_ = false;
+  bool was_paused_ = false;  // since the last checkpoint()
+  bool input_over_ = false;  // half closed
+  bool ended_ = false;       // nothing more enters the queue
+  bool writing_ = false;     // a message is with gRPC
+  bool reading_held_ = false;
+  bool cancel_asked_ = false;  // gives up a write that hangs
+  bool cancelling_ = false;
+  bool finish_taken_ = false;
+  std::optional<StopReason> stop_reason_;
+  int end_code_ = 0;
+  std::string end_text_;
+};
+
+}  // namespace shepherd::agent

@@ -1,0 +1,102 @@
+#include "shepherd/agent/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "stream_service.h"
+
+namespace shepherd::agent {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::shared_ptr<grpc::ServerCredentials> credentials(const ServerOptions& options) {
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    throw std::runtime_error("TLS needs both a certificate and a key");
+  }
+  if (options.certificate_file.empty()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions tls;
+  tls.pem_key_cert_pairs.push_back({read_file(options.key_file), read_file(options.certificate_file)});
+  return grpc::SslServerCredentials(tls);
+}
+
+void checked(const ServerOptions& options, const Work& work) {
+  if (!work) throw std::runtime_error("an agent needs a work function");
+  if (options.send_queue == 0 || options.max_streams == 0)
+    throw std::runtime_error("a bound of 0 lets nothing through");
+}
+
+}  // namespace
+
+struct AgentServer::Parts {
+  Parts(ServerOptions given, Work work) : options(std::move(given)), streams(options, std::move(work)) {
+    static std::once_flag plugins;
+    std::call_once(plugins, [] {
+      grpc::EnableDefaultHealthCheckService(true);
+      grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    });
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(options.address, credentials(options), &port);
+    // Two agents on one port would each get half of the calls, without a word.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.RegisterService(&service);
+    server = builder.BuildAndStart();
+    if (!server) throw std::runtime_error("cannot listen on " + options.address);
+    health(true);
+  }
+  ~Parts() { shutdown(); }
+
+  void health(bool serving) {
+    auto* service_health = server->GetHealthCheckService();
+    service_health->SetServingStatus(serving);
+    service_health->SetServingStatus("gibson.agent.AgentService", serving);
+  }
+
+  bool shutdown() {
+    std::lock_guard lock(shutting);
+    if (!server) return idle;
+    auto deadline = std::chrono::steady_clock::now() + options.shutdown_deadline;
+    health(false);
+    streams.stop_all();
+    idle = streams.wait_until_idle(deadline);
+    server->Shutdown(std::chrono::system_clock::now());
+    server.reset();
+    return idle;
+  }
+
+  const ServerOptions options;
+  Metrics metrics;
+  Streams streams;
+  StreamService service{options, metrics, streams};
+  int port = 0;
+  std::mutex shutting;
+  std::unique_ptr<grpc::Server> server;
+  bool idle = true;
+};
+
+AgentServer::AgentServer(ServerOptions options, Work work) {
+  checked(options, work);
+  parts_ = std::make_unique<Parts>(std::move(options), std::move(work));
+}
+AgentServer::~AgentServer() = default;
+
+int AgentServer::port() const {
+  return parts_->port > 1 ? parts_->port : 0;
+}
+const Metrics& AgentServer::metrics() const {
+  return parts_->metrics;
+}
+bool AgentServer::shutdown() {
+  return parts_->shutdown();
+}
+
+}  // namespace shepherd::agent

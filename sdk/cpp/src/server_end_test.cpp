@@ -1,0 +1,145 @@
+// How streams end when it is not the work that ends them.
+#include <future>
+
+#include "caller_fixture.h"
+#include "shepherd/agent/server.h"
+
+namespace shepherd::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Work that goes on until it is stopped, and tells why it was.
+struct EndlessWork {
+  std::promise<StopReason> stopped;
+
+  void operator()(Execution& run) {
+    try {
+      for (;;) run.wait_for(1h);
+    } catch (const Stopped& stop) {
+      stopped.set_value(stop.reason);
+      throw;
+    }
+  }
+};
+
+StopReason reason_of(EndlessWork& work) {
+  auto reason = work.stopped.get_future();
+  EXPECT_EQ(reason.wait_for(30s), std::future_status::ready) << "the work goes on";
+  return reason.get();
+}
+
+TEST(ServerEnd, ACancelledCallStopsItsWork) {
+  EndlessWork work;
+  AgentServer server(quiet(), std::ref(work));
+  Caller caller(server);
+  caller.start().until(pb::AGENT_STATUS_RUNNING);
+  caller.cancel();
+  EXPECT_EQ(reason_of(work), StopReason::cancelled);
+  EXPECT_EQ(caller.end().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST(ServerEnd, AStreamClosedWhileInterruptedEnds) {
+  EndlessWork work;
+  AgentServer server(quiet(), std::ref(work));
+  Caller caller(server);
+  caller.start().interrupt("stop").until(pb::AGENT_STATUS_INTERRUPTED);
+  EXPECT_TRUE(caller.half_close().end().ok());
+  EXPECT_EQ(reason_of(work), StopReason::closed);
+  EXPECT_EQ(caller.statuses().back(), pb::AGENT_STATUS_INTERRUPTED);
+}
+
+TEST(ServerEnd, WorkThatNeedsNobodyGoesOnAfterTheCallerClosedItsSide) {
+  std::promise<void> closed;
+  AgentServer server(quiet(), [go_on = closed.get_future().share()](Execution& run) {
+    go_on.wait();
+    run.output("done anyway");
+  });
+  Caller caller(server);
+  caller.start().half_close();
+  closed.set_value();
+  EXPECT_TRUE(caller.end().ok());
+  EXPECT_EQ(caller.output(), "done anyway");
+  EXPECT_EQ(caller.statuses().back(), pb::AGENT_STATUS_COMPLETED);
+}
+
+TEST(ServerEnd, AShutdownTellsRunningStreamsAndEndsThem) {
+  EndlessWork work;
+  AgentServer server(quiet(), std::ref(work));
+  Caller caller(server);
+  caller.start().until(pb::AGENT_STATUS_RUNNING);
+  auto end = std::async(std::launch::async, [&] { return caller.end(); });
+  EXPECT_TRUE(server.shutdown());
+  EXPECT_EQ(end.get().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(caller.statuses().back(), pb::AGENT_STATUS_INTERRUPTED);
+  EXPECT_EQ(reason_of(work), StopReason::shutdown);
+}
+
+TEST(ServerEnd, AShutdownSaysThatWorkDoesNotReturn) {
+  ServerOptions options = quiet();
+  options.shutdown_deadline = 50ms;
+  std::promise<void> release;
+  AgentServer server(options, [go_on = release.get_future().share()](Execution&) { go_on.wait(); });
+  Caller caller(server);
+  caller.start().until(pb::AGENT_STATUS_RUNNING);
+  EXPECT_FALSE(server.shutdown());
+  EXPECT_EQ(caller.end().error_code(), grpc::StatusCode::UNAVAILABLE);
+  release.set_value();  // or the server could not be destroyed
+}
+
+TEST(ServerEnd, ACallerThatDoesNotReadIsGivenUpAfterTheSendDeadline) {
+  ServerOptions options = quiet();
+  options.send_queue = 4;
+  options.send_deadline = 200ms;
+  std::promise<StopReason> stopped;
+  AgentServer server(options, [&](Execution& run) {
+    std::string text(64 * 1024, 'x');
+    try {
+      for (;;) run.output(text);
+    } catch (const Stopped& stop) {
+      stopped.set_value(stop.reason);
+      throw;
+    }
+  });
+  Caller caller(server);
+  caller.start();
+  auto reason = stopped.get_future();
+  ASSERT_EQ(reason.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(reason.get(), StopReason::send_deadline);
+  EXPECT_FALSE(caller.end().ok());
+}
+
+TEST(ServerEnd, TooManyStreamsAreRefused) {
+  ServerOptions options = quiet();
+  options.max_streams = 1;
+  EndlessWork work;
+  AgentServer server(options, std::ref(work));
+  Caller first(server);
+  first.start().until(pb::AGENT_STATUS_RUNNING);
+  Caller second(server);
+  EXPECT_EQ(second.start().end().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  first.cancel();
+  first.end();
+}
+
+TEST(ServerEnd, ATokenIsAskedFor) {
+  ServerOptions options = quiet();
+  options.token = "secret";
+  AgentServer server(options, [](Execution&) {});
+  for (const char* wrong : {"", "Bearer", "Bearer secreT", "Bearer secret2", "secret"}) {
+    Caller caller(server, {{"authorization", wrong}});
+    EXPECT_EQ(caller.start().end().error_code(), grpc::StatusCode::UNAUTHENTICATED) << wrong;
+  }
+  Caller caller(server, {{"authorization", "Bearer secret"}});
+  EXPECT_TRUE(caller.start().end().ok());
+}
+
+TEST(ServerEnd, ATakenPortIsSaid) {
+  AgentServer server(quiet(), [](Execution&) {});
+  ServerOptions same = quiet();
+  same.address = "127.0.0.1:" + std::to_string(server.port());
+  EXPECT_THROW(AgentServer(same, [](Execution&) {}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shepherd::agent

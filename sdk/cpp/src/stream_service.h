@@ -1,0 +1,26 @@
+// StreamExecute in grpc++'s callback form: moves messages between a call and its Conversation.
+// Threads: any.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "gibson/agent.grpc.pb.h"
+#include "streams.h"
+
+namespace shepherd::agent {
+
+class StreamService final : public gibson::agent::AgentService::CallbackService {
+ public:
+  StreamService(const ServerOptions& options, Metrics& metrics, Streams& streams)
+      : options_(options), metrics_(metrics), streams_(streams) {}
+
+  grpc::ServerBidiReactor<gibson::agent::ClientMessage, gibson::agent::AgentMessage>* StreamExecute(
+      grpc::CallbackServerContext* context) override;
+
+ private:
+  const ServerOptions& options_;
+  Metrics& metrics_;
+  Streams& streams_;
+};
+
+}  // namespace shepherd::agent

@@ -1,0 +1,120 @@
+// shepherd agent test: is this agent what the protocol of streaming agents asks for?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+#include "app/whole_file.h"
+#include "harness/harness.h"
+
+namespace shepherd {
+namespace {
+
+struct Options {
+  std::string stream, junit, ca_file, token;
+  bool json = false, tls = false;
+  double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
+};
+
+std::string verdict_mark(const Output& out, Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed:
+      return out.paint(Color::green, "pass");
+    case Verdict::failed:
+      return out.paint(Color::red, "FAIL");
+    case Verdict::not_shown:
+      return out.paint(Color::yellow, "warn");
+    case Verdict::skipped:
+      break;
+  }
+  return out.paint(Color::dim, "skip");
+}
+
+void print(Output& out, const Report& report) {
+  for (const CheckResult& check : report.checks()) {
+    out.line(fmt::format("{}  {:<18} {}", verdict_mark(out, check.verdict), check.id, check.title));
+    for (const Defect& defect : check.defects) {
+      out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, defect.code + ": " + defect.detail)));
+    }
+    if (check.verdict == Verdict::not_shown) out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
+    if (check.verdict == Verdict::skipped) out.line(fmt::format("      {:<18} skipped: {}", "", check.note));
+  }
+  out.line(fmt::format("\n{} passed, {} failed, {} not shown, {} skipped; {:.1f} s", report.count(Verdict::passed),
+                       report.count(Verdict::failed), report.count(Verdict::not_shown), report.count(Verdict::skipped),
+                       static_cast<double>(report.duration_ms) / 1000));
+}
+
+Result<ExitCode> test(Context& context, const Options& options) {
+  HarnessOptions harness;
+  harness.command = context.after_dashes;
+  if (options.stream.empty() && harness.command.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_agent",
+                "which agent? give --stream HOST:PORT of one that runs, or a command: "
+                "shepherd agent test -- ./my-agent {address}");
+  }
+  if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
+    return fail(ErrorCode::invalid_argument, "no_address",
+                fmt::format("\"{}\" is no address; give HOST:PORT or unix:PATH", options.stream));
+  }
+  harness.target = {.address = options.stream, .tls = options.tls || !options.ca_file.empty(), .token = options.token};
+  if (!options.ca_file.empty()) {
+    auto pem = read_whole_file(options.ca_file, kMaxSettingsBytes);
+    if (!pem) return fail(pem.error());
+    if (!*pem) {
+      return fail(ErrorCode::invalid_argument, "unreadable_file", fmt::format("there is no {}", options.ca_file));
+    }
+    harness.target.ca_pem = **pem;
+  }
+  harness.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
+  harness.run = std::min(kAgentRun, harness.answer * 6);
+  harness.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
+  auto report = test_agent(harness);
+  context.err.status("");
+  if (!report) return fail(report.error());
+
+  if (!options.junit.empty()) {
+    constexpr mode_t kReadableByAll = 0644;
+    if (auto written = replace_file(options.junit, to_junit(*report), kReadableByAll); !written) {
+      return fail(written.error());
+    }
+  }
+  if (options.json) {
+    context.out.json_line(to_json(*report));
+  } else {
+    print(context.out, *report);
+  }
+  return report->failed() ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_agent_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* agent = app.add_subcommand("agent", "Write and check agents that speak the streaming protocol");
+  agent->require_subcommand(1);
+  CLI::App* command = agent->add_subcommand("test", "Check a streaming agent against the protocol (gRPC)");
+  command->add_option("--stream", options->stream,
+                      "HOST:PORT or unix:PATH where the agent listens (or will, with a command)");
+  command->add_option("--timeout", options->timeout_seconds, "Seconds an agent has to react")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
+  command->add_option("--junit", options->junit, "Also write the report as JUnit XML to this file");
+  command->add_flag("--json", options->json, "Print the report as one JSON object");
+  command->add_flag("--tls", options->tls, "Connect with TLS");
+  command->add_option("--ca-file", options->ca_file, "Authorities to trust (PEM); implies --tls");
+  command->add_option("--token", options->token, "Sent as authorization: Bearer TOKEN");
+  command->footer(
+      "Behind --: a command that starts the agent. {address} in it becomes the address to listen on, which is also in\n"
+      "SHEPHERD_AGENT_ADDRESS. Only with a command can the agent's shutdown be checked.\n\n"
+      "pass: shown and right. warn: not shown, but nothing demands it. FAIL: breaks the protocol; the exit code is "
+      "1.\n\n"
+      "Examples:\n"
+      "  shepherd agent test --stream 127.0.0.1:50051\n"
+      "  shepherd agent test --junit report.xml -- ./my-agent {address}");
+  command->callback([options, &context] { context.action = [options, &context] { return test(context, *options); }; });
+}
+
+}  // namespace shepherd

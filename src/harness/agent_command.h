@@ -1,0 +1,41 @@
+// A command that is an agent: started with the address it is to listen on, ended with its whole process group.
+//
+// The address takes the place of {address} in its arguments and is in SHEPHERD_AGENT_ADDRESS. What it prints is kept in
+// memory; tail() shows the end of it.
+// Threads: caller.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace shepherd {
+
+Result<std::string> free_loopback_address();  // 127.0.0.1 with a port nobody listens on now
+
+class AgentCommand {
+ public:
+  static Result<AgentCommand> start(std::vector<std::string> arguments, const std::string& address);
+  AgentCommand(AgentCommand&& other) noexcept;
+  AgentCommand& operator=(AgentCommand&&) = delete;
+  ~AgentCommand();  // kills what is left
+
+  void terminate() const;  // SIGTERM
+  bool running() { return !wait_for_exit(std::chrono::milliseconds(0)); }
+  bool wait_for_exit(std::chrono::milliseconds timeout);
+  std::string exit_text() const;  // "exit code 1", "signal 11"; empty while it runs
+  std::string tail() const;
+
+ private:
+  AgentCommand(pid_t pid, int output) : pid_(pid), output_(output) {}
+  pid_t pid_;
+  int output_;
+  std::optional<int> status_;  // as waitpid gives it
+};
+
+}  // namespace shepherd

@@ -1,0 +1,144 @@
+#include "harness/harness.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <thread>
+
+#include "harness/trial.h"
+
+namespace shepherd {
+namespace pb = gibson::agent;
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+struct Scenario {
+  const char* title;
+  void (*run)(Trial&);
+};
+
+constexpr Scenario kScenarios[] = {
+    {"a whole run", whole_run},
+    {"steering", steering},
+    {"interrupt and resume", interrupt_and_resume},
+    {"closing while interrupted", close_while_interrupted},
+    {"mode switch", mode_switch},
+    {"bad first message", bad_first_message},
+    {"bad task", bad_task},
+    {"health and reflection", probes},
+    {"shutdown", shut_down},
+    {"cancelling", cancelled},
+};
+
+std::string last_words(const AgentCommand& command) {
+  std::string tail = command.tail();
+  return tail.empty() ? "" : "; it printed:\n" + tail;
+}
+
+}  // namespace
+
+Result<void> Trial::connect(const std::string& address) {
+  channel.reset();
+  command.reset();
+  if (!options.command.empty()) {
+    auto started = AgentCommand::start(options.command, address);
+    if (!started) return fail(started.error());
+    command.emplace(*std::move(started));
+  }
+  AgentTarget target = options.target;
+  target.address = address;
+  auto deadline = Steady::now() + (command ? kAgentStartWait : options.answer);
+  // A new channel for each try: one that was refused waits longer and longer before it tries again.
+  while (Steady::now() < deadline) {
+    channel = open_channel(target);
+    if (wait_until_ready(*channel, kAgentTooQuick)) return {};
+    if (command && !command->running()) {
+      return fail(ErrorCode::unavailable, "agent_start",
+                  fmt::format("the agent's command ended with {} before it listened on {}{}", command->exit_text(),
+                              address, last_words(*command)));
+    }
+  }
+  return fail(ErrorCode::unavailable, "agent_unreachable",
+              fmt::format("nothing answers at {}{}", address, command ? last_words(*command) : ""));
+}
+
+std::string Trial::task_json() const {
+  return boost::json::serialize(
+      boost::json::object{{"id", "conformance"},
+                          {"goal", "Show how you work: this is a check of your implementation"},
+                          {"context", boost::json::object{}},
+                          {"conformance", boost::json::array{"reasoning", "output", "tool", "finding", "error"}}});
+}
+
+bool Trial::begin(AgentStream& stream, pb::AgentMode mode) const {
+  stream.start(task_json(), mode);
+  AgentStream::Wait wait = stream.wait_for([](const pb::AgentMessage&) { return true; }, options.answer);
+  const Transcript& transcript = stream.transcript();
+  if (wait != AgentStream::Wait::found) {
+    report.fail("start", "no_answer_to_start",
+                fmt::format("{}: {}", transcript.scenario,
+                            wait == AgentStream::Wait::ended
+                                ? fmt::format("the stream ended with {}: {}", grpc_code_word(transcript.end->code),
+                                              transcript.end->text)
+                                : "nothing in time"));
+    return false;
+  }
+  const pb::AgentMessage& first = transcript.seen.front().message;
+  if (first.has_status() && first.status().status() == pb::AGENT_STATUS_RUNNING) {
+    report.pass("start");
+  } else {
+    report.fail(
+        "start", "first_is_not_running",
+        fmt::format("{}: the first message is {}, expected status RUNNING", transcript.scenario, kind_of(first)));
+  }
+  return true;
+}
+
+void Trial::run_to_end(AgentStream& stream) const {
+  stream.transcript().is_whole = true;
+  if (!stream.wait_for_end(options.run)) {
+    const pb::AgentMessage& last = stream.transcript().seen.back().message;
+    bool waits = last.has_status() && last.status().status() == pb::AGENT_STATUS_WAITING_FOR_INPUT;
+    report.fail(waits ? "waiting" : "completion", waits ? "waits_in_autonomous_mode" : "never_ends",
+                fmt::format("{}: the run has not ended in time; its last message is {}", stream.transcript().scenario,
+                            kind_of(last)));
+  }
+  look(stream);
+}
+
+Result<Report> test_agent(const HarnessOptions& options) {
+  Steady::time_point begun = Steady::now();
+  Report report;
+  std::string address = options.target.address;
+  if (address.empty()) {
+    auto found = free_loopback_address();
+    if (!found) return fail(found.error());
+    address = *found;
+  }
+  report.agent = options.command.empty() ? address : fmt::format("{}", fmt::join(options.command, " "));
+  Trial trial{.options = options, .report = report};
+  if (auto connected = trial.connect(address); !connected) return fail(connected.error());
+  for (const Scenario& scenario : kScenarios) {
+    if (options.progress) options.progress(scenario.title);
+    // The scenario before this one ended the agent or its connection, on purpose or not.
+    if (!trial.channel || (trial.command && !trial.command->running())) {
+      if (auto again = trial.connect(address); !again) {
+        report.fail("alive", "does_not_start_again", again.error().message);
+        break;
+      }
+    }
+    scenario.run(trial);
+    bool is_ending = scenario.run == cancelled || scenario.run == shut_down;
+    if (trial.command && !is_ending && !trial.command->running()) {
+      report.fail("alive", "agent_ended",
+                  fmt::format("the agent ended with {} during: {}{}", trial.command->exit_text(), scenario.title,
+                              last_words(*trial.command)));
+    }
+  }
+  report.pass("alive");
+  report.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - begun).count();
+  return report;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,22 @@
+// What must hold for every stream, whatever was done to it. Each rule looks at one transcript and notes what it finds.
+// Threads: caller.
+#pragma once
+
+#include "harness/report.h"
+#include "harness/transcript.h"
+
+namespace shepherd {
+
+void check_rules(const Transcript& transcript, Report& report);
+
+// The rules one by one.
+void check_sequence(const Transcript& transcript, Report& report);
+void check_trace(const Transcript& transcript, Report& report);
+void check_timestamps(const Transcript& transcript, Report& report);
+void check_output(const Transcript& transcript, Report& report);
+void check_tools(const Transcript& transcript, Report& report);
+void check_findings(const Transcript& transcript, Report& report);
+void check_acks(const Transcript& transcript, Report& report);
+void check_end(const Transcript& transcript, Report& report);  // completion and errors
+
+}  // namespace shepherd

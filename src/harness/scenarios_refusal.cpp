@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "harness/trial.h"
+
+namespace shepherd {
+namespace pb = gibson::agent;
+namespace {
+
+constexpr int kInvalidArgument = 3;  // gRPC's number
+
+void expect_refusal(Trial& trial, AgentStream& stream, std::string_view check, std::string_view accepted,
+                    std::string_view wrong_code) {
+  bool ended = stream.wait_for(is_work, trial.options.answer) == AgentStream::Wait::ended;
+  const Transcript& transcript = stream.transcript();
+  if (!ended || transcript.end->code == 0) {
+    trial.report.fail(
+        check, accepted,
+        fmt::format("{}: {}", transcript.scenario, ended ? "the stream ended with OK" : "the stream was not refused"));
+  } else if (transcript.end->code != kInvalidArgument) {
+    trial.report.fail(check, wrong_code,
+                      fmt::format("{}: refused with {} ({}), expected INVALID_ARGUMENT", transcript.scenario,
+                                  grpc_code_word(transcript.end->code), transcript.end->text));
+  } else {
+    trial.report.pass(check);
+  }
+}
+
+}  // namespace
+
+void bad_first_message(Trial& trial) {
+  constexpr const char* kCheck = "bad_first_message";
+  {
+    AgentStream stream(*trial.channel, "a steering message first");
+    stream.steer("steer-first", "this is not a start");
+    expect_refusal(trial, stream, kCheck, "accepts_bad_first_message", "bad_first_message_code");
+  }
+  AgentStream stream(*trial.channel, "an empty message first");
+  stream.send(pb::ClientMessage());
+  expect_refusal(trial, stream, kCheck, "accepts_bad_first_message", "bad_first_message_code");
+}
+
+void bad_task(Trial& trial) {
+  AgentStream stream(*trial.channel, "a start with broken JSON");
+  stream.start("{\"id\": \"broken", pb::AGENT_MODE_AUTONOMOUS);
+  expect_refusal(trial, stream, "bad_task", "accepts_bad_task", "bad_task_code");
+}
+
+}  // namespace shepherd

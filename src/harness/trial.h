@@ -1,0 +1,46 @@
+// What the scenarios share: the agent under test, the time limits and the report. Each scenario is one function; it
+// opens its own streams and leaves its transcripts to the rules. Threads: caller.
+#pragma once
+
+#include <optional>
+
+#include "harness/agent_command.h"
+#include "harness/bounds.h"
+#include "harness/harness.h"
+#include "harness/rules.h"
+
+namespace shepherd {
+
+struct Trial {
+  const HarnessOptions& options;
+  Report& report;
+  std::shared_ptr<AgentChannel> channel = {};
+  std::optional<AgentCommand> command = {};
+
+  Result<void> connect(const std::string& address);  // starts the command, if there is one
+  // True when the command has ended: what its streams then show is no fault of theirs.
+  bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
+  std::string task_json() const;
+  // Starts a run and waits for its first message. False: it noted why it cannot be used.
+  bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS) const;
+  // Lets the agent bring a stream to its own end, then applies the rules.
+  void run_to_end(AgentStream& stream) const;
+  void look(AgentStream& stream) const { check_rules(stream.transcript(), report); }
+};
+
+// scenarios_run.cpp
+void whole_run(Trial& trial);
+void steering(Trial& trial);
+void probes(Trial& trial);
+// scenarios_pause.cpp
+void interrupt_and_resume(Trial& trial);
+void close_while_interrupted(Trial& trial);
+void mode_switch(Trial& trial);
+// scenarios_refusal.cpp
+void bad_first_message(Trial& trial);
+void bad_task(Trial& trial);
+// scenarios_end.cpp; with a command the agent has ended after each
+void shut_down(Trial& trial);
+void cancelled(Trial& trial);
+
+}  // namespace shepherd

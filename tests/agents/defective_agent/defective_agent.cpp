@@ -1,0 +1,56 @@
+// A streaming agent with one deliberate defect, for the tests of the harness.
+//
+//   defective_agent ADDRESS [DEFECT]      without a defect it does everything right; stream.cpp knows the names
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "stream.h"
+
+namespace {
+
+class Service final : public gibson::agent::AgentService::CallbackService {
+ public:
+  explicit Service(std::string defect) : defect_(std::move(defect)) {}
+  grpc::ServerBidiReactor<gibson::agent::ClientMessage, gibson::agent::AgentMessage>* StreamExecute(
+      grpc::CallbackServerContext* /*context*/) override {
+    return new defective::Stream(defect_);
+  }
+
+ private:
+  std::string defect_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: defective_agent ADDRESS [DEFECT]\n");
+    return 2;
+  }
+  std::string defect = argc > 2 ? argv[2] : "";
+  sigset_t end_signals;
+  sigemptyset(&end_signals);
+  sigaddset(&end_signals, SIGTERM);
+  sigaddset(&end_signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
+
+  grpc::EnableDefaultHealthCheckService(defect != "no_health");
+  if (defect != "no_reflection") grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  Service service(defect);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(argv[1], grpc::InsecureServerCredentials());
+  builder.RegisterService(&service);
+  auto server = builder.BuildAndStart();
+  if (!server) return 1;
+  int number = 0;
+  sigwait(&end_signals, &number);
+  defective::shutting_down = true;
+  if (defect == "does_not_end") pause();
+  server->Shutdown();  // waits for the streams
+  return 0;
+}
