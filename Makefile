@@ -15,8 +15,9 @@ help: ## Shows this list
 
 packages:
 	@tools/install-packages build
-packages-test:
-	@tools/install-packages build test
+	@command -v npm >/dev/null || tools/install-packages page
+packages-test: packages
+	@tools/install-packages test
 
 # Ninja configures again by itself when a CMakeLists changes, but does not know about presets.
 build/%/build.ninja: CMakePresets.json

@@ -68,8 +68,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"GET /metrics", "vopa"},
     {"GET /openapi.json", "-vop12a"},
     {"GET /", "-vop12a"},
-    {"GET /page.js", "-vop12a"},
-    {"GET /page.css", "-vop12a"},
+    {"GET /assets/{name}", "-vop12a"},
 };
 
 // A request that passes the gate may fail later, but not with 401 or 403 (a bad login code apart).

@@ -1,33 +1,52 @@
 // What the binary carries with it: the page and the description of the API.
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "api/assets.h"
 #include "api/handlers.h"
+#include "api/page_files.h"
 
 namespace shepherd {
 namespace {
 
-void send_asset(Call call, std::string_view content_type, std::string_view body) {
+// `cache`: a name with a hash in it never means other bytes; "index.html" is asked for again each time, by its tag.
+void send_file(Call call, const PageFile& file, std::string_view cache) {
   net::Response response;
-  response.content_type = content_type;
-  response.body = body;
+  response.headers.emplace_back("Cache-Control", cache);
+  response.headers.emplace_back("ETag", file.etag);
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (call.request().header("if-none-match") == file.etag) {
+    response.status = 304;
+    return call.send_page(std::move(response));
+  }
+  EncodedFile encoded = encoded_for(file, call.request().header("accept-encoding"));
+  response.content_type = file.content_type;
+  response.body = encoded.bytes;
+  if (!encoded.encoding.empty()) response.headers.emplace_back("Content-Encoding", encoded.encoding);
   call.send_page(std::move(response));
 }
 
 }  // namespace
 
 void openapi(Call call) {
-  send_asset(std::move(call), "application/json", assets::openapi());
+  net::Response response;
+  response.content_type = "application/json";
+  response.body = assets::openapi();
+  response.headers.emplace_back("Cache-Control", "no-cache");
+  call.send_page(std::move(response));
 }
+
 void page(Call call) {
-  send_asset(std::move(call), "text/html; charset=utf-8", assets::page_html());
+  send_file(std::move(call), *page_file("index.html"), "no-cache");
 }
-void page_script(Call call) {
-  send_asset(std::move(call), "text/javascript; charset=utf-8", assets::page_js());
-}
-void page_style(Call call) {
-  send_asset(std::move(call), "text/css; charset=utf-8", assets::page_css());
+
+void page_asset(Call call) {
+  const PageFile* file = page_file(call.id());
+  if (file == nullptr) {
+    return call.fail({ErrorCode::not_found, "unknown_asset", "The page has no such file; load it again.", {}});
+  }
+  send_file(std::move(call), *file, "public, max-age=31536000, immutable");
 }
 
 }  // namespace shepherd

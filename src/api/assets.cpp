@@ -8,22 +8,4 @@ std::string_view openapi() {
       ;
 }
 
-std::string_view page_html() {
-  return
-#include "embedded/page.html.inc"
-      ;
-}
-
-std::string_view page_css() {
-  return
-#include "embedded/page.css.inc"
-      ;
-}
-
-std::string_view page_js() {
-  return
-#include "embedded/page.js.inc"
-      ;
-}
-
 }  // namespace shepherd::assets

@@ -1,4 +1,4 @@
-// Files that are built into the binary (CMakeLists.txt turns them into string literals).
+// Texts that are built into the binary (CMakeLists.txt turns them into string literals). The page: page_files.h.
 // Threads: value (constant).
 #pragma once
 
@@ -7,8 +7,5 @@
 namespace shepherd::assets {
 
 std::string_view openapi();
-std::string_view page_html();
-std::string_view page_css();
-std::string_view page_js();
 
 }  // namespace shepherd::assets

@@ -79,7 +79,6 @@ void metrics(Call call);
 // asset_routes.cpp
 void openapi(Call call);
 void page(Call call);
-void page_script(Call call);
-void page_style(Call call);
+void page_asset(Call call);
 
 }  // namespace shepherd

@@ -25,9 +25,10 @@ void refuse_login(Call call, int status) {
   response.content_type = "text/html; charset=utf-8";
   response.body =
       "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Shepherd: login</title>"
-      "<link rel=\"stylesheet\" href=\"/page.css\"><main class=\"notice\"><h1>This login link does not work</h1>"
+      "<main><h1>This login link does not work</h1>"
       "<p>It was used already, is too old, or is not complete. Make a new one on the machine that runs Shepherd:</p>"
       "<pre>shepherd token login-link</pre><p>Restarting <code>shepherd serve</code> prints one too.</p></main></html>";
+  response.headers.emplace_back("Cache-Control", "no-store");
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="shepherd")");
   call.send_page(std::move(response));
 }

@@ -57,8 +57,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/metrics", kOnPublic, Need::metrics, kNone, 0, false, metrics},
     {"GET", "/openapi.json", kOnPublic, Need::open, kNone, 0, false, openapi},
     {"GET", "/", kOnPublic, Need::open, kNone, 0, false, page},
-    {"GET", "/page.js", kOnPublic, Need::open, kNone, 0, false, page_script},
-    {"GET", "/page.css", kOnPublic, Need::open, kNone, 0, false, page_style},
+    {"GET", "/assets/{name}", kOnPublic, Need::open, kNone, 0, false, page_asset},
 };
 // clang-format on
 

@@ -1,0 +1,18 @@
+import {defineConfig} from "@playwright/test";
+
+// Debian's Chromium: nothing is downloaded. As root it has no sandbox to offer.
+export default defineConfig({
+  testDir: "tests",
+  timeout: 60_000,
+  workers: 1,
+  reporter: [["list"]],
+  outputDir: "../build/page/test-results",
+  use: {
+    viewport: {width: 1280, height: 800},
+    launchOptions: {
+      executablePath: process.env["CHROMIUM_BIN"] ?? "/usr/bin/chromium",
+      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    },
+    screenshot: "only-on-failure",
+  },
+});

@@ -1,0 +1,68 @@
+// Calls of the API. A failure is an ApiError that says what a person can do; status 0 means that nobody answered.
+import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskRequest, WhoAmI} from "./types";
+
+export class ApiError extends Error {
+  constructor(readonly status: number, readonly code: string, message: string) {
+    super(message);
+  }
+  // The server is older than this page, or was built without this part.
+  get isMissing(): boolean {
+    return this.status === 404 && this.code !== "unknown_task" && this.code !== "unknown_event";
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+export function queryText(query: Query): string {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "" && value !== false) parts.set(name, String(value));
+  }
+  const text = parts.toString();
+  return text ? "?" + text : "";
+}
+
+async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  let answer: Response;
+  try {
+    answer = await fetch("/api/v1" + path, {
+      method,
+      signal: signal ?? null,
+      headers: body === undefined ? {} : {"Content-Type": "application/json"},
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "unreachable", "The server does not answer.");
+  }
+  if (answer.status === 204) return undefined as T;
+  const text = await answer.text();
+  if (!answer.ok) throw problemOf(answer.status, text);
+  return JSON.parse(text) as T;
+}
+
+function problemOf(status: number, text: string): ApiError {
+  try {
+    const problem = JSON.parse(text) as {code?: string; detail?: string};
+    return new ApiError(status, problem.code ?? "", problem.detail ?? `The server answered ${status}.`);
+  } catch {
+    return new ApiError(status, "", `The server answered ${status}.`);
+  }
+}
+
+const taskPath = (id: string) => `/tasks/${encodeURIComponent(id)}`;
+
+export const api = {
+  whoami: () => call<WhoAmI>("GET", "/whoami"),
+  logout: () => call<void>("POST", "/logout"),
+  tasks: (query: Query) => call<Task[]>("GET", "/tasks" + queryText(query)),
+  task: (id: string, at?: number) => call<Task>("GET", taskPath(id) + queryText({at})),
+  createTask: (request: TaskRequest) => call<Task>("POST", "/tasks", request),
+  events: (id: string, query: Query, signal?: AbortSignal) =>
+    call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal),
+  detail: (id: string, sequence: number) => call<JsonObject>("GET", `${taskPath(id)}/events/${sequence}/detail`),
+  command: (id: string, command: Command) => call<CommandAnswer>("POST", `${taskPath(id)}/commands`, command),
+  search: (q: string, limit: number) => call<SearchResults>("GET", "/search" + queryText({q, limit})),
+  get: <T>(path: string, query: Query = {}) => call<T>("GET", path + queryText(query)),
+  post: <T>(path: string, body: unknown) => call<T>("POST", path, body),
+};

@@ -1,0 +1,39 @@
+// Which view is shown. Metrics come with their chart library on first use.
+import type {ComponentType} from "preact";
+import {useEffect, useState} from "preact/hooks";
+import {Notice} from "./parts/notice";
+import {taskID, view} from "./state/route";
+import {loggedOut, me, startError} from "./state/session";
+import {Fleet} from "./views/fleet";
+import {Findings} from "./views/findings";
+import {Help} from "./views/help";
+import {CannotStart, Login} from "./views/login";
+import {NewTask} from "./views/new_task";
+import {Search} from "./views/search";
+import {Shell} from "./views/shell";
+import {TaskPage} from "./views/task";
+
+function LazyMetrics() {
+  const [Loaded, setLoaded] = useState<{view: ComponentType} | null>(null);
+  const [error, setError] = useState("");
+  useEffect(() => { import("./views/metrics").then((module) => setLoaded({view: module.Metrics}), () => setError("Load the page again.")); }, []);
+  if (error) return <Notice title="The charts could not be loaded">{error}</Notice>;
+  return Loaded ? <Loaded.view /> : <Notice title="Loading …" busy />;
+}
+
+function Current() {
+  switch (view.value) {
+    case "task": return <TaskPage key={taskID.value} />;
+    case "metrics": return <LazyMetrics />;
+    case "search": return <Search />;
+    case "findings": return <Findings />;
+    case "new": return <NewTask />;
+    default: return <Fleet />;
+  }
+}
+
+export function App() {
+  if (loggedOut.value) return <Login />;
+  if (!me.value) return startError.value ? <CannotStart /> : <Notice title="Shepherd" busy />;
+  return <><Shell><Current /></Shell><Help /></>;
+}

@@ -1,0 +1,29 @@
+import {render} from "preact";
+import {App} from "./app";
+import "./styles/base.css";
+import "./styles/fleet.css";
+import "./styles/task.css";
+import "./styles/views.css";
+import {startFleet, taskRow} from "./state/fleet";
+import {startInbox} from "./state/inbox";
+import {startKeys} from "./state/keys";
+import {followView} from "./state/live";
+import {startClock} from "./state/now";
+import {taskID, watchAddress} from "./state/route";
+import {findOutWho} from "./state/session";
+import "./state/theme";
+import {titleOf} from "./model/fleet_rows";
+
+watchAddress();
+startClock();
+startKeys();
+render(<App />, document.body);
+
+if (await findOutWho()) {
+  startFleet();
+  startInbox(() => {
+    const task = taskID.value ? taskRow(taskID.value) : undefined;
+    return task ? `${titleOf(task)} · Shepherd` : "Shepherd";
+  });
+  followView(() => taskID.value);
+}

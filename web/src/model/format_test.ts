@@ -1,0 +1,35 @@
+import {describe, expect, it} from "vitest";
+import {withEscapedControls, withVisibleControls} from "./bidi";
+import {ago, count, duration, middle, money} from "./format";
+
+describe("format", () => {
+  it("durations", () => {
+    expect([0, 950, 1500, 42_000, 61_000, 3_720_000, 90_000_000].map(duration)).toEqual(
+      ["0 ms", "950 ms", "1.5 s", "42 s", "1 m 01 s", "1 h 02 m", "1 d 1 h"]);
+    expect(duration(-1)).toBe("");
+  });
+  it("ages", () => expect([0, 30_000, 300_000, 7_200_000].map(ago)).toEqual(["now", "30 s", "5 m", "2 h"]));
+  it("counts", () => expect([0, 9_999, 12_345, 250_000, 3_400_000].map(count)).toEqual(["0", "9999", "12.3k", "250k", "3.4M"]));
+  it("money", () => expect([0, 0.004, 0.5, 12.345, 12345].map(money)).toEqual(["$0", "<$0.01", "$0.50", "$12.35", "$12,345"]));
+  it("truncates in the middle", () => {
+    expect(middle("short", 10)).toBe("short");
+    expect(middle("abcdefghijklmnop", 9)).toBe("abcd…mnop");
+  });
+});
+
+describe("hidden characters", () => {
+  it("become visible", () => {
+    expect(withVisibleControls("photo\u202egnp.exe")).toBe("photo⟨U+202E⟩gnp.exe");
+    expect(withVisibleControls("a\u200bb\u2066c")).toBe("a⟨U+200B⟩b⟨U+2066⟩c");
+    expect(withVisibleControls("tag\u{e0041}")).toBe("tag⟨U+E0041⟩");
+  });
+  it("are escaped in JSON, which stays the same value", () => {
+    const value = {command: "rm \u202eevil \u{e0041}"};
+    const text = withEscapedControls(JSON.stringify(value));
+    expect(text).not.toMatch(/[\u202e]/);
+    expect(JSON.parse(text)).toEqual(value);
+  });
+  it("leave every language alone", () => {
+    for (const text of ["שלום", "مرحبا", "日本語", "naïve ✓ 👩"]) expect(withVisibleControls(text)).toBe(text);
+  });
+});

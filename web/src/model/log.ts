@@ -1,0 +1,104 @@
+// What the page holds of one task's log: events by their number, in blocks, as far as they have been looked at. Numbers
+// have no holes, so what is missing is always known and read on demand, and live events need no seam.
+import type {TaskEvent} from "../api/types";
+
+export const kBlock = 250;
+const kMostBlocks = 120;  // kept in memory; the least recently looked at go first
+
+interface Block {
+  events: (TaskEvent | undefined)[];
+  held: number;
+  used: number;
+}
+
+export interface Call {
+  call: number;    // sequence of the tool_call; 0: not held
+  result: number;  // of its result; 0: not held
+}
+
+export class TaskLog {
+  first = 1;  // oldest that is kept by the server
+  last = 0;   // newest known
+  #blocks = new Map<number, Block>();
+  #calls = new Map<string, Call>();
+  #approvals = new Map<string, number>();  // approvalID -> the event that asks
+  #clock = 0;
+
+  at(sequence: number): TaskEvent | undefined {
+    const block = this.#blocks.get(Math.floor((sequence - 1) / kBlock));
+    if (!block) return undefined;
+    block.used = ++this.#clock;
+    return block.events[(sequence - 1) % kBlock];
+  }
+
+  has(sequence: number): boolean {
+    return this.at(sequence) !== undefined;
+  }
+
+  call(callID: string | undefined): Call | undefined {
+    return callID ? this.#calls.get(callID) : undefined;
+  }
+
+  // The event in which this approval was asked for; 0: not held.
+  asked(approvalID: string): number {
+    return this.#approvals.get(approvalID) ?? 0;
+  }
+
+  add(event: TaskEvent): boolean {
+    const index = Math.floor((event.sequence - 1) / kBlock);
+    let block = this.#blocks.get(index);
+    if (!block) {
+      block = {events: new Array<TaskEvent | undefined>(kBlock), held: 0, used: ++this.#clock};
+      this.#blocks.set(index, block);
+      this.#makeRoom(index);
+    }
+    const place = (event.sequence - 1) % kBlock;
+    if (block.events[place]) return false;
+    block.events[place] = event;
+    ++block.held;
+    if (event.sequence > this.last) this.last = event.sequence;
+    this.#note(event);
+    return true;
+  }
+
+  // The blocks of [from, to] that are not complete, as the `after` and `limit` to read them with.
+  missing(from: number, to: number): {after: number; limit: number}[] {
+    const pages: {after: number; limit: number}[] = [];
+    const lowest = Math.max(from, this.first);
+    const highest = Math.min(to, this.last);
+    for (let index = Math.floor((lowest - 1) / kBlock); index * kBlock < highest; ++index) {
+      const start = Math.max(index * kBlock + 1, this.first);
+      const end = Math.min((index + 1) * kBlock, this.last);
+      const block = this.#blocks.get(index);
+      let after = start - 1;
+      while (block && after < end && block.events[after % kBlock]) ++after;
+      if (after < end) pages.push({after, limit: end - after});
+    }
+    return pages;
+  }
+
+  #note(event: TaskEvent): void {
+    if (event.callID && (event.type === "tool_call" || event.type === "tool_result")) {
+      const call = this.#calls.get(event.callID) ?? {call: 0, result: 0};
+      if (event.type === "tool_call") call.call ||= event.sequence;
+      else call.result ||= event.sequence;
+      this.#calls.set(event.callID, call);
+    }
+    if (event.type === "approval") {
+      const data = event.data as {approvalID?: string; state?: string} | undefined;
+      if (data?.approvalID && (data.state === "pending" || data.state === "open")) {
+        this.#approvals.set(data.approvalID, event.sequence);
+      }
+    }
+  }
+
+  #makeRoom(keep: number): void {
+    if (this.#blocks.size <= kMostBlocks) return;
+    let oldest = -1;
+    let used = Infinity;
+    for (const [index, block] of this.#blocks) {
+      if (index !== keep && block.used < used) [oldest, used] = [index, block.used];
+    }
+    this.#blocks.delete(oldest);
+  }
+}

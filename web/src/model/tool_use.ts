@@ -1,0 +1,76 @@
+// What a task did with its tools, from its calls and results: counts, failures, times, files. Up to any moment.
+import type {TaskEvent} from "../api/types";
+import {textOf} from "./fold";
+
+interface Call {
+  sequence: number;
+  tool: string;
+  file: string;
+  result: number;  // its number; 0: none yet
+  failed: boolean;
+  ms: number | undefined;
+}
+
+export interface ToolLine {
+  tool: string;
+  calls: number;
+  failures: number;
+  medianMS: number | undefined;
+  longestMS: number | undefined;
+}
+
+const kChanges = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
+
+export class ToolUse {
+  #calls: Call[] = [];
+  #byID = new Map<string, Call>();
+  #seen = new Set<number>();
+
+  add(event: TaskEvent): void {
+    if (this.#seen.has(event.sequence)) return;
+    if (event.type === "tool_call") {
+      this.#seen.add(event.sequence);
+      const file = kChanges.has(event.tool ?? "") ? textOf(event.input, "file_path") || textOf(event.input, "notebook_path") : "";
+      const call: Call = {sequence: event.sequence, tool: event.tool ?? "tool", file, result: 0, failed: false, ms: undefined};
+      this.#calls.push(call);
+      if (event.callID) this.#byID.set(event.callID, call);
+    } else if (event.type === "tool_result") {
+      this.#seen.add(event.sequence);
+      const call = event.callID ? this.#byID.get(event.callID) : undefined;
+      if (!call) return;
+      call.result = event.sequence;
+      call.failed = event.output?.success === false;
+      call.ms = event.durationMS;
+    }
+  }
+
+  tools(until = Infinity): ToolLine[] {
+    const lines = new Map<string, {calls: number; failures: number; times: number[]}>();
+    for (const call of this.#calls) {
+      if (call.sequence > until) continue;
+      const line = lines.get(call.tool) ?? {calls: 0, failures: 0, times: []};
+      lines.set(call.tool, line);
+      ++line.calls;
+      if (call.result === 0 || call.result > until) continue;
+      if (call.failed) ++line.failures;
+      if (call.ms !== undefined) line.times.push(call.ms);
+    }
+    return [...lines].map(([tool, line]) => {
+      const times = line.times.sort((a, b) => a - b);
+      return {tool, calls: line.calls, failures: line.failures, medianMS: times[times.length >> 1], longestMS: times[times.length - 1]};
+    }).sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1));
+  }
+
+  // Changed files, the one changed last first.
+  files(until = Infinity): {path: string; changes: number; last: number}[] {
+    const files = new Map<string, {path: string; changes: number; last: number}>();
+    for (const call of this.#calls) {
+      if (!call.file || call.sequence > until || call.failed) continue;
+      const file = files.get(call.file) ?? {path: call.file, changes: 0, last: 0};
+      files.set(call.file, file);
+      ++file.changes;
+      file.last = Math.max(file.last, call.sequence);
+    }
+    return [...files.values()].sort((a, b) => b.last - a.last);
+  }
+}

@@ -1,0 +1,160 @@
+// One step of a log as a person reads it. Returns null for steps that are told elsewhere: a result in its call's card, a
+// decision in its approval, what became of a command beside the command.
+import type {ComponentChildren} from "preact";
+import {useState} from "preact/hooks";
+import type {JsonObject, Task, TaskEvent} from "../api/types";
+import {isTerminal, textOf} from "../model/fold";
+import {clockTime, money} from "../model/format";
+import type {TaskLog} from "../model/log";
+import {href} from "../state/route";
+import {explained} from "../state/commands";
+import {detailOf} from "../state/details";
+import {Approval, type Asked} from "./approval";
+import {Clipped} from "./clipped";
+import {Ended, Leaves} from "./outcome";
+import {Raw} from "./raw";
+import {Severity} from "./severity";
+import {Terminal, Words} from "./text";
+import {Input, ToolCard} from "./tool_card";
+
+export interface Story {
+  id: string;
+  log: TaskLog;
+  task: Task;
+  at: number | undefined;  // the moment that is looked at; undefined: now
+}
+
+export function isToldElsewhere(log: TaskLog, event: TaskEvent): boolean {
+  if (event.type === "tool_result") return (log.call(event.callID)?.call ?? 0) > 0;
+  if (event.type === "command_result") return true;
+  if (event.type === "approval") {
+    const asked = log.asked(textOf(event.data, "approvalID"));
+    return asked > 0 && asked !== event.sequence;
+  }
+  return false;
+}
+
+function depth(log: TaskLog, event: TaskEvent): number {
+  let level = 0;
+  for (let parent = event.parentCallID; parent && level < 3; ++level) {
+    const call = log.call(parent)?.call;
+    parent = call ? log.at(call)?.parentCallID : undefined;
+  }
+  return level;
+}
+
+// Text of which the log has only the beginning.
+function Prose({id, event, quiet}: {id: string; event: TaskEvent; quiet?: boolean}) {
+  const [whole, wantWhole] = useState(false);
+  const short = textOf(event.data, "text") || textOf(event.data, "content") || event.summary;
+  const detail = whole ? detailOf(id, event.sequence).value : null;
+  const text = textOf(detail?.value, "text") || short;
+  const cut = (short.endsWith("…") || short.endsWith("(truncated)")) && text === short;
+  return (
+    <Clipped key={text.length} text={text} lines={quiet ? 6 : 30}
+             more={cut && <button type="button" class="more" disabled={whole} onClick={() => wantWhole(true)}>{whole ? (detail?.error || "reading …") : "show all of it"}</button>}>
+      {(part) => <p class={quiet ? "prose quiet" : "prose"}><Words text={part} /></p>}
+    </Clipped>
+  );
+}
+
+function Quiet({children}: {children: ComponentChildren}) {
+  return <p class="aside">{children}</p>;
+}
+
+function CommandRow({event, story}: {event: TaskEvent; story: Story}) {
+  const data = (event.data ?? {}) as JsonObject;
+  const now = story.task.commands?.find((each) => each.id === data["id"]);
+  const words = textOf(data, "content") || textOf(data, "guidance") || textOf(data, "reason") || textOf(data, "message") || textOf(data, "mode");
+  return (
+    <div class="command-row">
+      <span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
+      {words && <p class="prose"><Words text={words} /></p>}
+      {now && <span class={now.state === "refused" || now.state === "expired" ? "outcome bad" : "outcome"}>{explained(now.state ?? "", now.reason)}</span>}
+    </div>
+  );
+}
+
+function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
+  const data = (event.data ?? {}) as JsonObject;
+  const id = textOf(data, "approvalID");
+  const open = story.task.approvals?.some((each) => each.approvalID === id) ?? false;
+  const asked: Asked = {
+    approvalID: id, kind: textOf(data, "kind"), tool: event.tool ?? textOf(data, "tool"), input: data["input"] as JsonObject | undefined,
+    expiresAt: textOf(data, "expiresAt") || undefined,
+    remember: Array.isArray(data["remember"]) ? (data["remember"] as string[]) : undefined,
+  };
+  const answer = story.task.commands?.find((each) => each.approvalID === id && each.state !== "refused" && each.state !== "expired");
+  return (
+    <div class={open ? "card needs-you" : "card"}>
+      <header><span class="tool">{open ? "needs you" : "asked"}</span><span class="subject"><Words text={event.summary} /></span>
+        {answer && <span class="outcome">{answer.kind === "deny" ? "denied" : "approved"} by <Words text={answer.by ?? ""} /></span>}</header>
+      {open && story.at === undefined ? <Approval task={story.id} asked={asked} /> : <Input input={asked.input} />}
+    </div>
+  );
+}
+
+function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChildren {
+  const data = (event.data ?? {}) as JsonObject;
+  switch (event.type) {
+    case "tool_call": {
+      const found = story.log.call(event.callID)?.result ?? 0;
+      // At a moment between call and result it is still running; what lies behind the moment is shown as it went.
+      const between = story.at !== undefined && event.sequence <= story.at && found > story.at;
+      const seen = found > 0 && !between ? story.log.at(found) : undefined;
+      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isPast={story.at !== undefined} />;
+    }
+    case "tool_result":
+      return <ToolCard task={story.id} call={event} result={event} isOver isPast={false} />;
+    case "thinking":
+      return <Prose id={story.id} event={event} quiet={textOf(data, "kind") === "reasoning"} />;
+    case "output":
+      return <Prose id={story.id} event={event} />;
+    case "message":
+      return <blockquote><Prose id={story.id} event={event} quiet={textOf(data, "role") !== "user"} /></blockquote>;
+    case "error":
+      return (
+        <div class="card failed">
+          <header><span class="tool bad">✕ error</span><span class="subject"><Words text={event.summary} /></span>
+            <span class="outcome"><Words text={textOf(data, "code")} />{data["fatal"] === true ? " · fatal" : ""}</span></header>
+          <Raw task={story.id} sequences={[event.sequence]} />
+        </div>
+      );
+    case "finding":
+      return (
+        <div class="card">
+          <header><Severity name={textOf(data, "severity")} />
+            <span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={textOf(data, "category")} /></span></header>
+          <Input input={Object.fromEntries(Object.entries(data).filter(([name]) => name !== "severity" && name !== "category"))} />
+        </div>
+      );
+    case "approval":
+      return <ApprovalRow event={event} story={story} />;
+    case "command":
+      return <CommandRow event={event} story={story} />;
+    case "result":
+      return <div class="card"><header><span class="tool">result</span><span class="subject"><Words text={event.summary} /></span></header><Leaves data={data} /></div>;
+    case "usage":
+      return <Quiet><Words text={event.summary || money(Number(data["costUSD"] ?? 0))} /></Quiet>;
+    case "session_start":
+      return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
+    case "status":
+      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={event.summary} /></Quiet><Ended data={data} /></>;
+    case "log":
+      return <pre class="output log"><Terminal text={textOf(data, "line") || event.summary} /></pre>;
+    default:
+      return <Quiet><b><Words text={event.type} /></b> <Words text={event.summary} /></Quiet>;
+  }
+}
+
+export function StoryRow({event, story, chosen}: {event: TaskEvent; story: Story; chosen: boolean}) {
+  const level = depth(story.log, event);
+  const later = story.at !== undefined && event.sequence > story.at;
+  return (
+    <div class={`step step-${/^[a-z_]+$/.test(event.type) ? event.type : "other"}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
+      <a class="when" href={href({task: story.id, at: event.sequence})} title={`event ${event.sequence}, ${event.timestamp}`}
+         aria-label={`Event ${event.sequence}: go to this moment`}>{clockTime(event.timestamp)}</a>
+      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Content event={event} story={story} />{event.late && <p class="aside">came after the end</p>}</div>
+    </div>
+  );
+}

@@ -1,0 +1,198 @@
+// A list of any length of which only what is seen exists. Rows have whatever height their content gives them. The row at
+// the upper edge stays where it is when others change (a page loads above, a card opens), and at the end the list
+// follows what is added: it never jumps by itself.
+import {Component, createRef, type ComponentChildren} from "preact";
+import {Heights} from "./heights";
+
+export interface ListProps {
+  count: number;
+  guess: number;                                   // height of a row that was never seen
+  version: unknown;                                // changes when rows may have
+  label: string;
+  row(index: number): ComponentChildren | null;    // null: the row takes no room
+  keyOf(index: number): string | number;
+  follow?: boolean;                                // begin at the end and stay there
+  onRange?(first: number, last: number): void;     // rows that are seen now
+  onFollow?(follows: boolean): void;
+  role?: "list" | "feed";
+}
+
+interface ListState {
+  top: number;
+  height: number;
+}
+
+const kBeyond = 400;  // pixels made ahead of what is seen
+const kAtEnd = 24;
+
+export class VirtualList extends Component<ListProps, ListState> {
+  override state: ListState = {top: 0, height: 600};
+  #scroller = createRef<HTMLDivElement>();
+  #heights: Heights;
+  #anchor = {index: 0, offset: 0};
+  #following: boolean;
+  #observer: ResizeObserver | null = null;
+  #rows = new Map<Element, number>();
+  #seen = {first: -1, last: -1};
+  #place = 0;  // where the list was when it was last looked at or moved
+
+  constructor(props: ListProps) {
+    super(props);
+    this.#heights = new Heights(props.guess);
+    this.#heights.resize(props.count);
+    this.#following = props.follow ?? false;
+  }
+
+  get following(): boolean {
+    return this.#following;
+  }
+
+  // Brings a row into view: to the middle, or to the upper edge.
+  show(index: number, align: "start" | "center" = "center"): void {
+    const scroller = this.#scroller.current;
+    if (!scroller) return;
+    this.#setFollowing(false);
+    const room = align === "center" ? Math.max(0, (scroller.clientHeight - this.#heights.of(index)) / 2) : 0;
+    const place = Math.max(0, this.#heights.top(index) - room);
+    const edge = this.#heights.at(place);
+    this.#anchor = {index: edge, offset: place - this.#heights.top(edge)};
+    this.#keepPlace();
+    // Rows in between have been guessed only; once they are there the place is known better.
+    requestAnimationFrame(() => {
+      const again = Math.max(0, this.#heights.top(index) - room);
+      const now = this.#heights.at(again);
+      this.#anchor = {index: now, offset: again - this.#heights.top(now)};
+      this.#keepPlace();
+    });
+  }
+
+  toEnd(): void {
+    this.#setFollowing(true);
+    this.#keepPlace();
+  }
+
+  scrollBy(pixels: number): void {
+    this.#scroller.current?.scrollBy({top: pixels});
+  }
+
+  override componentDidMount(): void {
+    const scroller = this.#scroller.current!;
+    this.#observer = new ResizeObserver((entries) => {
+      let changed = false;
+      for (const entry of entries) {
+        if (entry.target === scroller) {
+          this.setState({height: scroller.clientHeight});
+          changed = true;
+        } else {
+          const index = this.#rows.get(entry.target);
+          if (index !== undefined && entry.target.isConnected && this.#heights.set(index, (entry.target as HTMLElement).offsetHeight) !== 0) changed = true;
+        }
+      }
+      if (changed) this.#keepPlace();
+    });
+    this.#observer.observe(scroller);
+    this.setState({height: scroller.clientHeight});
+    this.#keepPlace();
+  }
+
+  override componentWillUnmount(): void {
+    this.#observer?.disconnect();
+  }
+
+  override componentDidUpdate(): void {
+    // What has just appeared is measured before it is painted.
+    for (const [element, index] of this.#rows) {
+      if (element.isConnected) {
+        this.#heights.set(index, (element as HTMLElement).offsetHeight);
+      } else {
+        this.#observer?.unobserve(element);
+        this.#rows.delete(element);
+      }
+    }
+    this.#keepPlace();
+  }
+
+  #setFollowing(follows: boolean): void {
+    if (this.#following === follows) return;
+    this.#following = follows;
+    this.props.onFollow?.(follows);
+  }
+
+  #keepPlace(): void {
+    const scroller = this.#scroller.current;
+    if (!scroller) return;
+    // The person may have scrolled since; the browser tells only with the next frame.
+    if (Math.abs(scroller.scrollTop - this.#place) > 1) this.#noteScroll(scroller);
+    const spacer = scroller.firstElementChild as HTMLElement;
+    const total = this.#heights.total;
+    spacer.style.height = `${total}px`;
+    for (const [element, index] of this.#rows) {
+      (element as HTMLElement).style.transform = `translateY(${this.#heights.top(index)}px)`;
+    }
+    const wanted = this.#following ? total - scroller.clientHeight : this.#heights.top(this.#anchor.index) + this.#anchor.offset;
+    const place = Math.max(0, Math.min(Math.round(wanted), Math.round(total - scroller.clientHeight)));
+    if (Math.abs(scroller.scrollTop - place) > 1) scroller.scrollTop = place;
+    this.#place = scroller.scrollTop;
+    if (Math.abs(this.state.top - scroller.scrollTop) > kBeyond / 4) this.setState({top: scroller.scrollTop});
+  }
+
+  #scrolled = (): void => {
+    const scroller = this.#scroller.current;
+    if (!scroller) return;
+    this.#noteScroll(scroller);
+    if (scroller.scrollTop !== this.state.top) this.setState({top: scroller.scrollTop});
+  };
+
+  #noteScroll(scroller: HTMLElement): void {
+    const top = scroller.scrollTop;
+    this.#place = top;
+    const atEnd = scroller.scrollHeight - top - scroller.clientHeight < kAtEnd;
+    if (this.props.follow !== undefined) this.#setFollowing(atEnd);
+    const index = this.#heights.at(top);
+    this.#anchor = {index, offset: top - this.#heights.top(index)};
+  }
+
+  #hold = (index: number) => (element: HTMLElement | null): void => {
+    if (!element) return;
+    const known = this.#rows.get(element);
+    if (known === index) return;
+    if (known === undefined) this.#observer?.observe(element);
+    this.#rows.set(element, index);
+  };
+
+  override render(props: ListProps, {top, height}: ListState) {
+    const heights = this.#heights;
+    if (heights.length !== props.count) heights.resize(props.count);
+    const from = this.#following ? Math.max(0, heights.total - height) : top;
+    const made = [];
+    let first = -1;
+    let last = -1;
+    let index = props.count > 0 ? heights.at(Math.max(0, from - kBeyond)) : 0;
+    let place = heights.top(index);
+    for (; index < props.count && place < from + height + kBeyond; ++index) {
+      const content = props.row(index);
+      if (content === null) {
+        place -= heights.of(index);
+        heights.set(index, 0);
+      } else {
+        if (heights.of(index) === 0) heights.set(index, props.guess);
+        made.push(
+          <div key={props.keyOf(index)} class="row" ref={this.#hold(index)} data-index={index}
+               role={props.role === "feed" ? "article" : "listitem"} aria-setsize={props.count} aria-posinset={index + 1}
+               style={{transform: `translateY(${place}px)`}}>{content}</div>);
+      }
+      if (place + heights.of(index) > from && first < 0) first = index;
+      if (place < from + height) last = index;
+      place += heights.of(index);
+    }
+    if ((first !== this.#seen.first || last !== this.#seen.last) && last >= 0) {
+      this.#seen = {first, last};
+      queueMicrotask(() => props.onRange?.(Math.max(0, first), last));
+    }
+    return (
+      <div class="virtual" ref={this.#scroller} onScroll={this.#scrolled} tabIndex={0} role={props.role ?? "list"} aria-label={props.label}>
+        <div class="virtual-space">{made}</div>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,57 @@
+// The tab's connection, wired to the browser. What it follows depends on the view: rows of all tasks, or one task's log.
+// Both also carry news of the inbox.
+import {effect, signal} from "@preact/signals";
+import type {StreamMessage} from "../api/types";
+import {Connection, type LiveState} from "../live/connection";
+
+export const live = signal<{state: LiveState; since: number; reason: string}>({state: "connecting", since: Date.now(), reason: ""});
+
+type OnMessage = (message: StreamMessage) => void;
+const listeners = new Set<OnMessage>();
+const catchers = new Set<() => Promise<void>>();
+
+export function onMessage(listener: OnMessage): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+// Called each time the connection is (again) open, to read what was missed.
+export function onCatchUp(read: () => Promise<void>): () => void {
+  catchers.add(read);
+  return () => catchers.delete(read);
+}
+
+const connection = new Connection(
+  {
+    open: (path) => {
+      const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+      return new WebSocket(`${scheme}//${location.host}${path}`);
+    },
+    now: () => Date.now(),
+    random: () => Math.random(),
+    after: (ms, act) => {
+      const timer = setTimeout(act, ms);
+      return () => clearTimeout(timer);
+    },
+  },
+  {
+    catchUp: async () => { await Promise.all([...catchers].map((read) => read())); },
+    message: (message) => listeners.forEach((listener) => listener(message)),
+    state: (state, since, reason) => {
+      const before = live.peek();
+      // "Disconnected since" counts from the first failure, not from the last attempt.
+      const isRetry = before.state === "disconnected" && (state === "connecting" || state === "disconnected" || state === "catching_up");
+      if (isRetry && state !== "catching_up") live.value = {...before, reason: reason || before.reason};
+      else live.value = {state, since, reason};
+    },
+  });
+
+export function followView(task: () => string): void {
+  effect(() => {
+    const id = task();
+    // Rows come as task_update whatever the filter; of other tasks' events the fleet needs none.
+    connection.follow(id ? `/api/v1/events?tasks=${encodeURIComponent(id)}&deltas=1` : "/api/v1/events?types=approval");
+  });
+  addEventListener("online", () => connection.wake());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) connection.wake(); });
+}

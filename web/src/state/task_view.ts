@@ -1,0 +1,127 @@
+// One task as the page shows it: its row, its log as far as it was looked at, what is being written now, its commands.
+// Events that come live and pages that are read meet by number; a hole is read, never skipped.
+import {signal} from "@preact/signals";
+import {api, ApiError} from "../api/client";
+import type {EventPage, StreamMessage, Task, TaskEvent} from "../api/types";
+import {kBlock, TaskLog} from "../model/log";
+import {onCatchUp, onMessage} from "./live";
+import {put} from "./fleet";
+
+export class TaskView {
+  readonly log = new TaskLog();
+  readonly task = signal<Task | null>(null);
+  readonly error = signal("");
+  readonly version = signal(0);      // the log changed
+  readonly writing = signal<{block: string; text: string} | null>(null);
+  #reading = new Map<number, Promise<void>>();
+  #stop: (() => void)[] = [];
+  #closed = new AbortController();
+  #shown = false;
+  #painted = false;
+
+  constructor(readonly id: string, private readonly firstAt: number | undefined) {
+    this.#stop = [onMessage((message) => this.#take(message)), onCatchUp(() => this.#catchUp())];
+    void this.#load().catch(() => {});
+  }
+
+  close(): void {
+    this.#stop.forEach((stop) => stop());
+    this.#closed.abort();
+  }
+
+  // Reads what is not held of [from, to]; resolves when all of it is there.
+  async want(from: number, to: number): Promise<void> {
+    const pages = this.log.missing(from, to);
+    await Promise.all(pages.map((page) => this.#read(page.after, page.limit)));
+  }
+
+  async reloadTask(): Promise<void> {
+    const task = await api.task(this.id);
+    this.#setTask(task);
+  }
+
+  #setTask(task: Task): void {
+    const before = this.task.peek();
+    if (before && before.lastSequence > task.lastSequence) return;
+    this.task.value = task;
+    put(task);
+    this.log.first = Math.max(1, task.firstSequence ?? 1);
+    if (task.lastSequence > this.log.last) {
+      this.log.last = task.lastSequence;
+      this.#changed();
+    }
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const page = this.firstAt === undefined
+        ? await api.events(this.id, {tail: 200}, this.#closed.signal)
+        : await api.events(this.id, {after: Math.max(0, this.firstAt - 120), limit: 240}, this.#closed.signal);
+      this.#add(page);
+      await this.reloadTask();
+      this.error.value = "";
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      this.error.value = error instanceof ApiError && error.status === 404 ? "There is no such task." : (error as Error).message;
+      throw error;
+    }
+  }
+
+  // The connection is open: what was committed before is read here, what comes after arrives live.
+  async #catchUp(): Promise<void> {
+    if (!this.task.peek()) return this.#load();
+    await this.reloadTask();
+    await this.want(Math.max(this.log.first, this.log.last - kBlock), this.log.last);
+  }
+
+  #read(after: number, limit: number): Promise<void> {
+    const known = this.#reading.get(after);
+    if (known) return known;
+    const reading = api.events(this.id, {after, limit}, this.#closed.signal)
+      .then((page) => this.#add(page))
+      .finally(() => this.#reading.delete(after));
+    this.#reading.set(after, reading);
+    return reading;
+  }
+
+  #add(page: EventPage): void {
+    this.log.first = Math.max(1, page.firstSequence);
+    for (const event of page.events) this.log.add(event);
+    if (page.lastSequence > this.log.last) this.log.last = page.lastSequence;
+    this.#changed();
+    if (this.#painted) return;
+    this.#painted = true;
+    // For whoever measures the page: when the first events were on the screen.
+    requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("first-events")));
+  }
+
+  #take(message: StreamMessage): void {
+    if (message.taskID !== this.id) return;
+    if (message.type === "task_event") {
+      const event = message.data as unknown as TaskEvent;
+      const before = this.log.last;
+      this.log.add(event);
+      if (event.type === "thinking" || event.type === "output" || event.type === "tool_call") this.writing.value = null;
+      if (event.sequence > before + 1) void this.want(before + 1, event.sequence).catch(() => {});
+      this.#changed();
+    } else if (message.type === "task_update") {
+      this.#setTask(message.data as unknown as Task);
+    } else if (message.type === "delta") {
+      const {block, text} = message.data as {block: string; text: string};
+      const now = this.writing.peek();
+      this.writing.value = now && now.block === block ? {block, text: now.text + text} : {block, text};
+    } else if (message.type === "gap") {
+      this.log.first = Math.max(this.log.first, (message.data as {to: number}).to + 1);
+      this.#changed();
+    }
+  }
+
+  #changed(): void {
+    if (this.#shown) return;
+    this.#shown = true;
+    requestAnimationFrame(() => {
+      this.#shown = false;
+      ++this.version.value;
+    });
+  }
+}

@@ -1,0 +1,140 @@
+// Every task as one live row.
+import {signal} from "@preact/signals";
+import {useEffect, useMemo, useRef} from "preact/hooks";
+import type {Task} from "../api/types";
+import {isTerminal} from "../model/fold";
+import {fleetRows, titleOf, type FleetRow} from "../model/fleet_rows";
+import {count, duration, money} from "../model/format";
+import {Notice} from "../parts/notice";
+import {Sparkline} from "../parts/sparkline";
+import {StateMark} from "../parts/state_mark";
+import {Name, Words} from "../parts/text";
+import {VirtualList} from "../parts/virtual_list";
+import {activity, loaded, loadError, tasks} from "../state/fleet";
+import {addKeys} from "../state/keys";
+import {now} from "../state/now";
+import {change, go, href, params} from "../state/route";
+import {mayCommand} from "../state/session";
+import {Counters} from "./counters";
+import {NeedsYou} from "./needs_you";
+
+const chosen = signal(-1);
+
+const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "paused", "interrupted", "completed", "failed", "timed_out", "cancelled"];
+
+function elapsed(task: Task): string {
+  const from = Date.parse(task.startedAt ?? task.createdAt);
+  const to = task.completionTime ? Date.parse(task.completionTime) : now.value;
+  return duration(Math.max(0, Math.floor((to - from) / 1000) * 1000)).replace(/^0 ms$/, "0 s").replace(".0 s", " s");
+}
+
+function tokens(task: Task): number {
+  const usage = task.usage;
+  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0) + (usage?.cacheReadTokens ?? 0) + (usage?.cacheWriteTokens ?? 0);
+}
+
+function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
+  const state = task.status?.state ?? "queued";
+  const doing = isTerminal(state) ? task.status?.error || task.status?.message || "" : task.activity || task.status?.message || "";
+  return (
+    <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={href({task: task.id})} data-task={task.id}>
+      <StateMark state={state} />
+      <span class="title"><Name text={titleOf(task)} most={64} /></span>
+      <span class="agent"><Name text={[task.agent, task.model].filter(Boolean).join(" · ") || "external"} most={34} /></span>
+      <span class="doing"><Words text={doing} /></span>
+      <Sparkline counts={activity.counts(task.id, now.value)} />
+      <span class="number elapsed">{elapsed(task)}</span>
+      <span class="number tokens">{tokens(task) > 0 ? count(tokens(task)) : ""}</span>
+      <span class="number cost">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span>
+    </a>
+  );
+}
+
+function Head() {
+  return (
+    <div class="fleet-row fleet-head" aria-hidden="true">
+      <span>state</span><span class="title">task</span><span class="agent">agent · model</span><span class="doing">doing now</span>
+      <span class="spark">5 min</span><span class="number elapsed">elapsed</span><span class="number tokens">tokens</span><span class="number cost">cost</span>
+    </div>
+  );
+}
+
+function Filters({agents, shown, all}: {agents: string[]; shown: number; all: number}) {
+  const value = (name: string) => params.value.get(name) ?? "";
+  const choice = (name: string, label: string, none: string, options: string[]) => (
+    <select aria-label={label} value={value(name)} onChange={(input) => change({[name]: input.currentTarget.value})}>
+      <option value="">{none}</option>
+      {options.map((option) => <option key={option} value={option}>{option.replaceAll("_", " ")}</option>)}
+    </select>
+  );
+  return (
+    <form class="filters" role="search" onSubmit={(submit) => submit.preventDefault()}>
+      <input type="search" data-find aria-label="Filter tasks" placeholder="filter  ( / )" value={value("text")} onInput={(input) => change({text: input.currentTarget.value})} />
+      {choice("state", "State", "any state", kStates)}
+      {choice("agent", "Agent", "any agent", agents)}
+      {choice("group", "Group by", "no groups", ["agent", "workflow", "state"])}
+      <span class="quiet number" role="status">{shown === all ? `${all} tasks` : `${shown} of ${all} tasks`}</span>
+    </form>
+  );
+}
+
+export function Fleet() {
+  const list = useRef<VirtualList>(null);
+  const all = tasks.value;
+  const filter = {state: params.value.get("state") ?? "", agent: params.value.get("agent") ?? "", text: params.value.get("text") ?? "", group: params.value.get("group") ?? ""};
+  const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter), [all, filter.state, filter.agent, filter.text, filter.group]);
+  const agents = useMemo(() => [...new Set(all.map((task) => task.agent || "external"))].sort(), [all]);
+  const now_ = now.value;  // rows count seconds
+  const current = useRef(rows);
+  current.current = rows;
+
+  useEffect(() => {
+    const move = (by: number) => {
+      const last = current.current.length - 1;
+      let next = Math.max(0, Math.min(last, chosen.value + by));
+      while (current.current[next]?.kind === "group" && next + by >= 0 && next + by <= last) next += by;
+      chosen.value = next;
+      list.current?.show(next);
+    };
+    return addKeys([
+      {key: "j", does: "next task", act: () => move(1)},
+      {key: "k", does: "task before", act: () => move(-1)},
+      {key: "Enter", does: "open the task", act: () => {
+        const row = current.current[chosen.value];
+        if (row?.kind === "task") go({task: row.task.id});
+      }},
+    ]);
+  }, []);
+
+  const shown = rows.filter((row) => row.kind === "task").length;
+  return (
+    <div class="fleet">
+      <h1 class="hidden">Fleet</h1>
+      <Counters />
+      <NeedsYou />
+      <Filters agents={agents} shown={shown} all={all.length} />
+      {!loaded.value ? (
+        <Notice title={loadError.value ? "The tasks could not be read" : "Reading the fleet …"} busy={!loadError.value}>{loadError.value}</Notice>
+      ) : rows.length === 0 ? (
+        all.length === 0 ? (
+          <Notice title="No tasks yet">
+            <p>Start one here{mayCommand() && <>: <a href={href({view: "new"})}>New task</a></>}, or from a terminal:</p>
+            <pre>shepherd run "fix the failing test"</pre>
+            <p>To see it all move without an agent of your own:</p><pre>shepherd demo</pre>
+          </Notice>
+        ) : <Notice title="No task matches"><a href="/">Show all {all.length}</a></Notice>
+      ) : (
+        <div class="fleet-list">
+          <Head />
+          <VirtualList ref={list} count={rows.length} guess={34} label="Tasks" version={[rows, now_, chosen.value]}
+                       keyOf={(index) => { const row = rows[index]!; return row.kind === "task" ? row.task.id : `# ${row.name}`; }}
+                       row={(index) => {
+                         const row = rows[index]!;
+                         return row.kind === "task" ? <TaskRow task={row.task} isChosen={index === chosen.value} />
+                           : <h2 class="group"><Words text={row.name} /> <span class="number quiet">{row.count}</span></h2>;
+                       }} />
+        </div>
+      )}
+    </div>
+  );
+}

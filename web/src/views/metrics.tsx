@@ -1,0 +1,108 @@
+// Spend, tokens, running tasks, events and tools over a range; each point leads to its tasks.
+import {useEffect, useState} from "preact/hooks";
+import {api, ApiError} from "../api/client";
+import type {Stats, StatsPoint} from "../api/contract";
+import {count, duration, money} from "../model/format";
+import {Chart, type Line} from "../parts/chart";
+import {Notice} from "../parts/notice";
+import {Name} from "../parts/text";
+import {change, go, params} from "../state/route";
+
+const kRanges: Record<string, {words: string; seconds: number}> = {
+  "-1h": {words: "last hour", seconds: 3600}, "-24h": {words: "last 24 hours", seconds: 86_400},
+  "-7d": {words: "last 7 days", seconds: 7 * 86_400}, "-30d": {words: "last 30 days", seconds: 30 * 86_400},
+};
+const kPoints = 120;
+const kEveryMs = 15_000;
+
+// Round steps, so that points lie on minutes and hours.
+function stepFor(seconds: number): number {
+  return [60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400].find((step) => seconds / step <= kPoints) ?? 86_400;
+}
+
+function rangeStart(from: string, seconds: number): string {
+  return from.endsWith("d") ? new Date(Date.now() - seconds * 1000).toISOString() : from;
+}
+
+function lines(stats: Stats, value: (point: StatsPoint) => number): Line[] {
+  return stats.series.map((series) => ({name: series.key || "all", values: series.points.map(value)}));
+}
+
+function useStats(from: string, by: string): {stats: Stats | null; error: string; missing: boolean} {
+  const [found, setFound] = useState<{stats: Stats | null; error: string; missing: boolean}>({stats: null, error: "", missing: false});
+  useEffect(() => {
+    const range = kRanges[from] ?? kRanges["-24h"]!;
+    const read = () => api.get<Stats>("/stats", {from: rangeStart(from, range.seconds), step: stepFor(range.seconds), by}).then(
+      (stats) => setFound({stats, error: "", missing: false}),
+      (error: unknown) => setFound((old) => ({stats: old.stats, error: (error as Error).message, missing: error instanceof ApiError && error.isMissing})));
+    void read();
+    const timer = setInterval(() => { if (!document.hidden) void read(); }, kEveryMs);
+    return () => clearInterval(timer);
+  }, [from, by]);
+  return found;
+}
+
+function Tools({stats}: {stats: Stats}) {
+  if (stats.tools.length === 0) return <p class="quiet">No tool was used.</p>;
+  const most = Math.max(...stats.tools.map((tool) => tool.calls));
+  return (
+    <table class="tools">
+      <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col"><span class="hidden">share</span></th><th scope="col" class="number">failed</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
+      <tbody>
+        {stats.tools.map((tool) => (
+          <tr key={tool.tool}>
+            <td><Name text={tool.tool} most={36} /></td><td class="number">{count(tool.calls)}</td>
+            <td class="share"><meter min={0} max={most} value={tool.calls} aria-label={`${tool.calls} calls`} /></td>
+            <td class="number">{tool.failures || ""}</td><td class="number">{duration(tool.p50MS)}</td><td class="number">{duration(tool.p95MS)}</td>
+          </tr>))}
+      </tbody>
+    </table>
+  );
+}
+
+export function Metrics() {
+  const from = params.value.get("from") ?? "-24h";
+  const by = params.value.get("by") ?? "none";
+  const {stats, error, missing} = useStats(from, by);
+  const times = stats?.series[0]?.points.map((point) => Date.parse(point.at) / 1000) ?? [];
+  // The tasks of a point: those with an event in its step.
+  const open = (index: number) => {
+    if (!stats || times[index] === undefined) return;
+    const start = times[index] * 1000;
+    go({view: "search", from: new Date(start).toISOString(), to: new Date(start + stats.stepSeconds * 1000).toISOString()});
+  };
+  const totals = stats?.totals;
+  return (
+    <div class="metrics">
+      <header class="view-head">
+        <h1>Metrics</h1>
+        <select aria-label="Range" value={from} onChange={(input) => change({from: input.currentTarget.value})}>
+          {Object.entries(kRanges).map(([value, range]) => <option key={value} value={value}>{range.words}</option>)}
+        </select>
+        <select aria-label="By" value={by} onChange={(input) => change({by: input.currentTarget.value})}>
+          <option value="none">all together</option><option value="agent">by agent</option><option value="model">by model</option>
+        </select>
+        {totals && <p class="totals number">{money(totals.costUSD)} · {count(totals.events)} events · {count(totals.errors)} errors · {totals.tasks} tasks, {totals.failed} failed</p>}
+      </header>
+      {missing ? <Notice title="This server keeps no statistics">It is older than this page.</Notice>
+        : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice> : (
+          <div class="charts">
+            <Chart title="Spend" unit={money} times={times} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
+            <Chart title="Tokens by class" unit={count} times={times} onPick={open} lines={by === "none" ? [
+              {name: "input", values: sum(stats, (p) => p.tokens.input)}, {name: "output", values: sum(stats, (p) => p.tokens.output)},
+              {name: "cache read", values: sum(stats, (p) => p.tokens.cacheRead)}, {name: "cache write", values: sum(stats, (p) => p.tokens.cacheWrite)},
+            ] : lines(stats, (p) => p.tokens.input + p.tokens.output + p.tokens.cacheRead + p.tokens.cacheWrite)} />
+            <Chart title="Running tasks" unit={count} times={times} lines={lines(stats, (point) => point.running)} onPick={open} />
+            <Chart title="Events and errors" unit={count} times={times} onPick={open}
+                   lines={by === "none" ? [{name: "events", values: sum(stats, (p) => p.events)}, {name: "errors", values: sum(stats, (p) => p.errors)}] : lines(stats, (p) => p.events)} />
+            <section class="chart-card"><h2>Tools</h2><Tools stats={stats} /></section>
+          </div>
+        )}
+    </div>
+  );
+}
+
+function sum(stats: Stats, value: (point: StatsPoint) => number): number[] {
+  const first = stats.series[0];
+  return first ? first.points.map((_, index) => stats.series.reduce((total, series) => total + (series.points[index] ? value(series.points[index]) : 0), 0)) : [];
+}

@@ -1,0 +1,54 @@
+// What every view has around it: the way to the others, who is here, and how the connection stands.
+import type {ComponentChildren} from "preact";
+import {duration} from "../model/format";
+import {dayAndTime} from "../model/format";
+import {inbox} from "../state/inbox";
+import {live} from "../state/live";
+import {now} from "../state/now";
+import {href, view} from "../state/route";
+import {logOut, mayCommand, me} from "../state/session";
+import {nextTheme} from "../state/theme";
+import {helpOpen} from "../state/keys";
+
+function Connection() {
+  const {state, since, reason} = live.value;
+  if (state === "live") return <span class="live live-live" role="status">live</span>;
+  if (state === "catching_up") return <span class="live live-catching" role="status">catching up …</span>;
+  if (state === "connecting") return <span class="live live-catching" role="status">connecting …</span>;
+  const length = duration(Math.max(0, Math.floor((now.value - since) / 1000) * 1000));
+  return (
+    <span class="live live-lost" role="status" title={reason}>
+      {state === "ended" ? `closed: ${reason}` : <>disconnected since {dayAndTime(since, now.value)} <span aria-hidden="true">({length})</span></>}
+    </span>
+  );
+}
+
+function Tab({name, to, children}: {name: string; to: string; children: ComponentChildren}) {
+  return <a class="tab" href={to} aria-current={view.value === name || (name === "fleet" && view.value === "task") ? "page" : undefined}>{children}</a>;
+}
+
+export function Shell({children}: {children: ComponentChildren}) {
+  const total = inbox.value.total;
+  const stale = live.value.state === "disconnected" || live.value.state === "ended";
+  return (
+    <div class={stale ? "shell stale" : "shell"}>
+      <header class="top">
+        <a class="brand" href="/" aria-label="Shepherd, fleet">Shepherd</a>
+        <nav aria-label="Views">
+          <Tab name="fleet" to="/">Fleet{total > 0 && <span class="badge" aria-label={`${total} need you`}>{total}</span>}</Tab>
+          <Tab name="metrics" to={href({view: "metrics"})}>Metrics</Tab>
+          <Tab name="search" to={href({view: "search"})}>Search</Tab>
+          <Tab name="findings" to={href({view: "findings"})}>Findings</Tab>
+        </nav>
+        <span class="grow" />
+        <Connection />
+        {mayCommand() && <a class="button" href={href({view: "new"})}>New task</a>}
+        <button type="button" class="plain" onClick={nextTheme} aria-label="Light or dark" title="Light or dark">◐</button>
+        <button type="button" class="plain" onClick={() => { helpOpen.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
+        <span class="person">{me.value?.person}</span>
+        {me.value?.tokenID && <button type="button" class="plain person" onClick={() => void logOut()}>Log out</button>}
+      </header>
+      <main id="main">{children}</main>
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+// The task in numbers, now or at the moment that is looked at.
+import {useEffect, useMemo, useState} from "preact/hooks";
+import {api} from "../api/client";
+import type {Task, TaskEvent} from "../api/types";
+import {count, dayAndTime, duration, money} from "../model/format";
+import {ToolUse} from "../model/tool_use";
+import {StateMark} from "../parts/state_mark";
+import {Name, Words} from "../parts/text";
+import {explained} from "../state/commands";
+import {href} from "../state/route";
+import {now} from "../state/now";
+import {stateAt, type Moment} from "../state/moment";
+import type {TaskView} from "../state/task_view";
+
+const kMostCalls = 5000;
+
+// All tool calls of the log, read once, then as they come.
+function useTools(view: TaskView, version: number): ToolUse {
+  const use = useMemo(() => new ToolUse(), [view]);
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    api.events(view.id, {types: "tool_call,tool_result", tail: kMostCalls}).then((page) => {
+      page.events.forEach((event) => use.add(event));
+      redraw((n) => n + 1);
+    }, () => {});
+  }, [view]);
+  const done = useMemo(() => ({last: 0}), [view]);
+  useMemo(() => {
+    // What came live since the last look; the beginning is read above.
+    if (done.last === 0) done.last = view.log.last;
+    for (let n = done.last; n <= view.log.last; ++n) {
+      const event: TaskEvent | undefined = view.log.at(n);
+      if (event) use.add(event);
+    }
+    done.last = view.log.last;
+  }, [version]);
+  return use;
+}
+
+function useMoment(view: TaskView, task: Task, moment: number | undefined): Moment {
+  const [past, setPast] = useState<Moment | null>(null);
+  useEffect(() => {
+    if (moment === undefined) {
+      setPast(null);
+      return;
+    }
+    const given = {up: false};
+    const timer = setTimeout(() => void stateAt(view, moment).then((state) => { if (!given.up) setPast(state); }, () => {}), 40);
+    return () => { given.up = true; clearTimeout(timer); };
+  }, [view, moment]);
+  return moment === undefined || !past ? {task, sequence: task.lastSequence, missing: ""} : past;
+}
+
+function Line({name, children}: {name: string; children: preact.ComponentChildren}) {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+export function SidePanel({view, task, moment, version}: {view: TaskView; task: Task; moment: number | undefined; version: number}) {
+  const tools = useTools(view, version);
+  const shown = useMoment(view, task, moment);
+  const then = shown.task;
+  const usage = then.usage ?? {};
+  const until = moment ?? Infinity;
+  const extra = task as Record<string, unknown>;
+  const session = String((then as Record<string, unknown>)["sessionID"] ?? extra["sessionID"] ?? "");
+  const files = tools.files(until);
+  const commands = (then.commands ?? []).slice().reverse();
+  return (
+    <aside class="side" aria-label={moment === undefined ? "Details" : `Details at event ${moment}`}>
+      {moment !== undefined && <p class="at-moment">at event <span class="number">{moment}</span> {shown.missing}</p>}
+      <dl class="facts">
+        <Line name="state"><StateMark state={then.status?.state ?? "queued"} /></Line>
+        <Line name="agent"><Name text={task.agent || "external"} most={28} /></Line>
+        <Line name="model"><Name text={then.model || "not said"} most={28} /></Line>
+        {session && <Line name="session"><code><Name text={session} most={18} /></code></Line>}
+        {typeof extra["mode"] === "string" && extra["mode"] !== "" && <Line name="mode">{extra["mode"]}</Line>}
+        <Line name="created">{dayAndTime(task.createdAt, now.value)}</Line>
+        <Line name="task"><code><Name text={task.id} most={24} /></code></Line>
+      </dl>
+      <h2>Use</h2>
+      <dl class="facts numbers">
+        <Line name="cost">{money(usage.costUSD ?? 0)}</Line>
+        <Line name="turns">{usage.turns ?? 0}</Line>
+        <Line name="input">{count(usage.inputTokens ?? 0)}</Line>
+        <Line name="output">{count(usage.outputTokens ?? 0)}</Line>
+        <Line name="cache read">{count(usage.cacheReadTokens ?? 0)}</Line>
+        <Line name="cache write">{count(usage.cacheWriteTokens ?? 0)}</Line>
+        <Line name="errors">{then.errors ?? 0}</Line>
+      </dl>
+      <h2>Tools</h2>
+      {tools.tools(until).length === 0 ? <p class="quiet">none used</p> : (
+        <table>
+          <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col" class="number">failed</th><th scope="col" class="number">median</th></tr></thead>
+          <tbody>
+            {tools.tools(until).map((line) => (
+              <tr key={line.tool}><td><Name text={line.tool} most={18} /></td><td class="number">{line.calls}</td><td class="number">{line.failures || ""}</td><td class="number">{line.medianMS === undefined ? "" : duration(line.medianMS)}</td></tr>))}
+          </tbody>
+        </table>
+      )}
+      {files.length > 0 && (
+        <>
+          <h2>Files changed</h2>
+          <ul class="files">{files.slice(0, 40).map((file) => <li key={file.path}><a href={href({task: task.id, at: file.last})}><Name text={file.path} most={32} /></a> <span class="number quiet">{file.changes}</span></li>)}</ul>
+        </>
+      )}
+      {commands.length > 0 && (
+        <>
+          <h2>Commands</h2>
+          <ul class="commands">
+            {commands.slice(0, 12).map((command) => (
+              <li key={command.id}><a href={href({task: task.id, at: command.sequence})}>{command.kind?.replace("_", " ")}</a> <span class="quiet"><Words text={command.by ?? ""} /></span><br />
+                <span class={command.state === "refused" || command.state === "expired" ? "outcome bad" : "outcome"}>{explained(command.state ?? "", command.reason)}</span></li>))}
+          </ul>
+        </>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,82 @@
+// A word to the agent, and the levers. What this agent cannot do is not offered; each command is followed until it
+// settles.
+import {useState} from "preact/hooks";
+import type {Command, CommandKind, Task} from "../api/types";
+import {isTerminal} from "../model/fold";
+import {can, explained, send} from "../state/commands";
+import {change} from "../state/route";
+import {mayCommand} from "../state/session";
+
+interface Sent {
+  id: string;
+  kind: CommandKind;
+  state: string;
+  reason: string | undefined;
+}
+
+export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
+  const [text, setText] = useState("");
+  const [sent, setSent] = useState<Sent[]>([]);
+  const [error, setError] = useState("");
+  const [stopping, setStopping] = useState(false);
+  const state = task.status?.state ?? "queued";
+
+  async function ask(command: Omit<Command, "id">): Promise<void> {
+    setError("");
+    try {
+      const got = await send(task.id, command);
+      setSent((all) => [...all.slice(-2), {id: got.id, kind: got.kind, state: got.state, reason: got.reason}]);
+      if (command.kind === "steer" || command.kind === "queue") setText("");
+    } catch (failure) {
+      setError((failure as Error).message);
+    }
+  }
+
+  if (replaying) {
+    return (
+      <footer class="steering">
+        <p class="quiet grow">You are looking at the past.</p>
+        <button type="button" onClick={() => change({at: undefined})}>Back to now</button>
+      </footer>
+    );
+  }
+  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p></footer>;
+  if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
+
+  // A command's own events say how far it is; the answer to sending it is only its beginning.
+  const followed = sent.map((each) => {
+    const now = task.commands?.find((command) => command.id === each.id);
+    return {...each, state: now?.state ?? each.state, reason: now?.reason ?? each.reason};
+  });
+  const offered = (kind: CommandKind) => can(task, kind);
+  const mode = (task as Record<string, unknown>)["mode"];
+  return (
+    <footer class="steering">
+      {(offered("steer") || offered("queue")) && (
+        <form class="message" onSubmit={(submit) => { submit.preventDefault(); if (text) void ask({kind: offered("steer") ? "steer" : "queue", content: text}); }}>
+          <textarea data-message rows={Math.min(6, text.split("\n").length)} value={text} aria-label="Message to the agent"
+                    placeholder="message to the agent  ( m )" onInput={(input) => setText(input.currentTarget.value)}
+                    onKeyDown={(press) => { if (press.key === "Enter" && !press.shiftKey && text) { press.preventDefault(); void ask({kind: offered("steer") ? "steer" : "queue", content: text}); } }} />
+          {offered("steer") && <button disabled={!text}>Steer now</button>}
+          {offered("queue") && <button type="button" disabled={!text} onClick={() => void ask({kind: "queue", content: text})}>After this turn</button>}
+        </form>
+      )}
+      <div class="levers">
+        {offered("interrupt") && state !== "interrupted" && state !== "paused" && <button type="button" onClick={() => void ask({kind: "interrupt"})}>Interrupt</button>}
+        {offered("resume") && (state === "interrupted" || state === "paused") && <button type="button" onClick={() => void ask({kind: "resume", ...(text ? {guidance: text} : {})})}>Resume</button>}
+        {offered("set_mode") && (
+          <select aria-label="Mode" value={typeof mode === "string" ? mode : ""} onChange={(input) => { const value = input.currentTarget.value; if (value) void ask({kind: "set_mode", mode: value as "autonomous" | "interactive"}); }}>
+            <option value="">mode …</option><option value="interactive">asks before it acts</option><option value="autonomous">decides by itself</option>
+          </select>
+        )}
+        {offered("stop") && (stopping
+          ? <><button type="button" class="danger" onClick={() => { setStopping(false); void ask({kind: "stop", ...(text ? {reason: text} : {})}); }}>Really stop it</button><button type="button" class="plain" onClick={() => setStopping(false)}>No</button></>
+          : <button type="button" onClick={() => setStopping(true)}>Stop</button>)}
+        <span class="sent" role="status">
+          {error && <span class="bad">{error}</span>}
+          {followed.map((each) => <span key={each.id} class={each.state === "refused" || each.state === "expired" ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
+        </span>
+      </div>
+    </footer>
+  );
+}

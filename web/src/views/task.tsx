@@ -1,0 +1,129 @@
+// One task: what it leaves and its state, then its log as a story; live at the end, or at any moment of the past.
+import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {api} from "../api/client";
+import type {TaskEvent} from "../api/types";
+import {isToldElsewhere, StoryRow, type Story} from "../parts/story_row";
+import {Notice} from "../parts/notice";
+import {Words} from "../parts/text";
+import {VirtualList} from "../parts/virtual_list";
+import {addKeys} from "../state/keys";
+import {at, change, taskID} from "../state/route";
+import {TaskView} from "../state/task_view";
+import {SidePanel} from "./side_panel";
+import {Steering} from "./steering";
+import {TaskHead} from "./task_head";
+import {TimeBar} from "./time_bar";
+
+const kReadPauseMs = 60;  // a fast scroll reads where it ends, not all it passes
+
+function isError(event: TaskEvent | undefined): boolean {
+  return event?.type === "error" || (event?.type === "tool_result" && event.output?.success === false);
+}
+
+// The next step that went wrong: among those at hand, else the server knows.
+async function nextError(view: TaskView, from: number): Promise<number | undefined> {
+  let known: number | undefined;
+  for (let n = from + 1; n <= view.log.last && view.log.has(n); ++n) {
+    if (isError(view.log.at(n))) {
+      known = n;
+      break;
+    }
+  }
+  if (known !== undefined) return known;
+  const page = await api.events(view.id, {after: from, types: "error", limit: 1});
+  return page.events[0]?.sequence;
+}
+
+function useView(id: string): TaskView {
+  const view = useMemo(() => new TaskView(id, at.peek()), [id]);
+  useEffect(() => () => view.close(), [view]);
+  return view;
+}
+
+export function TaskPage() {
+  const id = taskID.value;
+  const view = useView(id);
+  const list = useRef<VirtualList>(null);
+  const [follows, setFollows] = useState(at.value === undefined);
+  const [side, setSide] = useState(false);
+  const seen = useRef({first: 0, last: 0});
+  const timer = useRef(0);
+  const moment = at.value;
+  const version = view.version.value;
+  const writing = view.writing.value;
+  const task = view.task.value;
+  const log = view.log;
+  const rows = Math.max(0, log.last - log.first + 1);
+  const indexOf = (sequence: number) => sequence - log.first;
+
+  function readSoon(first: number, last: number): void {
+    seen.current = {first: first + log.first, last: last + log.first};
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => void view.want(first + log.first - 20, last + log.first + 20).catch(() => {}), kReadPauseMs);
+  }
+
+  // The moment changed: bring it into view, once it is there.
+  useEffect(() => {
+    if (moment === undefined) return;
+    void view.want(moment - 20, moment + 20).then(() => {
+      // A step that is told in another row is shown by that row.
+      const event = log.at(moment);
+      const told = event?.type === "tool_result" ? log.call(event.callID)?.call || moment : moment;
+      requestAnimationFrame(() => list.current?.show(indexOf(told)));
+    }).catch(() => {});
+  }, [moment, view, task === null]);
+
+  useEffect(() => {
+    const step = (by: number) => {
+      const from = at.peek() ?? (by < 0 ? log.last + 1 : log.last);
+      const next = Math.max(log.first, Math.min(log.last, from + by));
+      change({at: next});
+    };
+    const toError = () => void nextError(view, at.peek() ?? 0).then((found) => { if (found !== undefined) change({at: found}, false); });
+    return addKeys([
+      {key: "j", does: "down", act: () => list.current?.scrollBy(80)},
+      {key: "k", does: "up", act: () => list.current?.scrollBy(-80)},
+      {key: "e", does: "next error", act: toError},
+      {key: "[", does: "step back", act: () => step(-1)},
+      {key: "]", does: "step on", act: () => step(1)},
+      {key: "G", does: "to the end, live", act: () => { change({at: undefined}); list.current?.toEnd(); }},
+      {key: "m", does: "message to the agent", act: () => document.querySelector<HTMLElement>("[data-message]")?.focus()},
+      {key: "s", does: "side panel", act: () => setSide((open) => !open)},
+    ]);
+  }, [view]);
+
+  if (view.error.value) return <Notice title={view.error.value}><a href="/">Back to the fleet</a></Notice>;
+  if (!task) return <Notice title="Reading the task …" busy />;
+
+  const story: Story = {id, log, task, at: moment};
+  const chosenRow = moment === undefined ? 0 : (() => {
+    const event = log.at(moment);
+    return event?.type === "tool_result" ? log.call(event.callID)?.call || moment : moment;
+  })();
+  const live = writing && moment === undefined ? 1 : 0;
+  return (
+    <div class={side ? "task side-open" : "task"}>
+      <div class="task-main">
+        <TaskHead view={view} task={task} onSide={() => setSide(!side)} sideOpen={side} />
+        <TimeBar view={view} task={task} version={version} />
+        {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && "It waits for a runner."}</Notice> : (
+          <div class="story">
+            <VirtualList ref={list} count={rows + live} guess={44} role="feed" label="Log" follow={moment === undefined}
+                         version={[version, moment, task, writing]} onRange={readSoon} onFollow={setFollows}
+                         keyOf={(index) => (index === rows ? "writing" : index + log.first)}
+                         row={(index) => {
+                           if (index === rows) return <div class="step writing"><span class="when">now</span><div class="what"><p class="prose"><Words text={writing?.text ?? ""} /></p></div></div>;
+                           const event = log.at(index + log.first);
+                           if (!event) return <div class="step unread" aria-busy="true"><span class="when">{index + log.first}</span><div class="what" /></div>;
+                           if (isToldElsewhere(log, event)) return null;
+                           return <StoryRow event={event} story={story} chosen={event.sequence === chosenRow} />;
+                         }} />
+            {!follows && moment === undefined && <button type="button" class="to-end" onClick={() => list.current?.toEnd()}>↓ to the end</button>}
+          </div>
+        )}
+        <Steering task={task} replaying={moment !== undefined} />
+      </div>
+      <SidePanel view={view} task={task} moment={moment} version={version} />
+    </div>
+  );
+}

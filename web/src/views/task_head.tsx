@@ -1,0 +1,54 @@
+// The top of a task: what it is, how it stands, what it leaves, what it waits for.
+import {useEffect, useState} from "preact/hooks";
+import {api} from "../api/client";
+import type {JsonObject, Task} from "../api/types";
+import {titleOf} from "../model/fleet_rows";
+import {isTerminal} from "../model/fold";
+import {Leaves, OutLink} from "../parts/outcome";
+import {StateMark} from "../parts/state_mark";
+import {Words} from "../parts/text";
+import {change, href} from "../state/route";
+import type {TaskView} from "../state/task_view";
+
+// The newest `result`: read once, and again at the end.
+function useResult(view: TaskView, task: Task): JsonObject | null {
+  const [result, setResult] = useState<JsonObject | null>(null);
+  const ended = isTerminal(task.status?.state ?? "queued");
+  useEffect(() => {
+    api.events(view.id, {types: "result", tail: 1}).then((page) => {
+      const newest = page.events[page.events.length - 1];
+      setResult((newest?.data as JsonObject | undefined) ?? null);
+    }, () => {});
+  }, [view, ended]);
+  return result;
+}
+
+export function TaskHead({view, task, onSide, sideOpen}: {view: TaskView; task: Task; onSide: () => void; sideOpen: boolean}) {
+  const result = useResult(view, task);
+  const state = task.status?.state ?? "queued";
+  const open = task.approvals ?? [];
+  const words = isTerminal(state) ? task.status?.error || task.status?.message : task.activity;
+  return (
+    <header class="task-head">
+      <div class="task-title">
+        <a class="back" href="/" aria-label="Back to the fleet">←</a>
+        <h1><Words text={titleOf(task)} /></h1>
+        <StateMark state={state} />
+        <button type="button" class="plain side-button" aria-expanded={sideOpen} onClick={onSide}>Details</button>
+      </div>
+      <p class="task-now"><Words text={words ?? ""} /></p>
+      {(task.status?.prURL || result) && (
+        <div class="task-leaves">
+          {task.status?.prURL && !result?.["prURL"] && <p><OutLink url={task.status.prURL} /></p>}
+          {result && <Leaves data={result} />}
+        </div>
+      )}
+      {open.map((approval) => (
+        <p key={approval.approvalID} class="needs-line">
+          <span class="need-kind">{approval.kind === "question" ? "question" : "approval"}</span> <Words text={approval.summary ?? approval.tool ?? ""} />
+          {" "}<a href={href({task: task.id, at: approval.sequence})} onClick={(click) => { click.preventDefault(); change({at: undefined}); document.querySelector<HTMLElement>(".needs-you button.primary")?.focus(); }}>answer</a>
+        </p>
+      ))}
+    </header>
+  );
+}

@@ -1,0 +1,108 @@
+// The whole log on one line: how dense, where it went wrong, where a person was asked. Click or arrow keys go to a
+// moment; play goes on from there.
+import {useEffect, useRef, useState} from "preact/hooks";
+import {api, ApiError} from "../api/client";
+import type {Timeline} from "../api/contract";
+import type {Task} from "../api/types";
+import {isTerminal} from "../model/fold";
+import {dayAndTime} from "../model/format";
+import {now} from "../state/now";
+import {at, change} from "../state/route";
+import type {TaskView} from "../state/task_view";
+import {Player} from "./player";
+
+const kBuckets = 160;
+const kEveryMs = 5000;
+const kMark = {error: "M0 0L3 6H-3Z", approval: "M0 -1L3.5 3L0 7L-3.5 3Z", command: "M-1 0H1V6H-1Z", result: "M-3 3L-1 6L3 0"};
+
+function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missing: boolean} {
+  const [line, setLine] = useState<Timeline | null>(null);
+  const [missing, setMissing] = useState(false);
+  const last = useRef(-1);
+  useEffect(() => {
+    last.current = -1;
+    const read = () => {
+      if (document.hidden || view.log.last === last.current || view.log.last === 0) return;
+      last.current = view.log.last;
+      api.get<Timeline>(`/tasks/${encodeURIComponent(view.id)}/timeline`, {buckets: kBuckets}).then(setLine, (error: unknown) => {
+        if (error instanceof ApiError && error.isMissing) setMissing(true);
+      });
+    };
+    read();
+    const timer = setInterval(read, kEveryMs);
+    return () => clearInterval(timer);
+  }, [view, isTerminal(task.status?.state ?? "queued")]);
+  return {line, missing};
+}
+
+// Where an event lies, 0 to 1: by its time when the buckets are known, else by its number.
+export function placeOf(line: Timeline | null, sequence: number, first: number, last: number): number {
+  if (!line || line.buckets.length === 0) return last > first ? (sequence - first) / (last - first) : 1;
+  const buckets = line.buckets;
+  let index = buckets.findIndex((bucket) => bucket.first > sequence && bucket.events > 0);
+  index = index < 0 ? buckets.length - 1 : Math.max(0, index - 1);
+  while (index > 0 && buckets[index]!.events === 0) --index;
+  const bucket = buckets[index]!;
+  const inside = bucket.events > 0 ? Math.min(1, (sequence - bucket.first) / bucket.events) : 0;
+  return Math.min(1, (index + inside) / buckets.length);
+}
+
+// The event at a place.
+export function sequenceAt(line: Timeline | null, place: number, first: number, last: number): number {
+  if (!line || line.buckets.length === 0) return Math.round(first + place * (last - first));
+  const index = Math.min(line.buckets.length - 1, Math.floor(place * line.buckets.length));
+  const bucket = line.buckets[index]!;
+  if (bucket.events === 0) {
+    const before = line.buckets.slice(0, index).reverse().find((each) => each.events > 0);
+    return before ? Math.min(last, before.first + before.events - 1) : first;
+  }
+  const inside = place * line.buckets.length - index;
+  return Math.max(first, Math.min(last, bucket.first + Math.floor(inside * bucket.events)));
+}
+
+export function TimeBar({view, task, version}: {view: TaskView; task: Task; version: number}) {
+  void version;
+  const {line, missing} = useTimeline(view, task);
+  const bar = useRef<HTMLDivElement>(null);
+  const {first, last} = view.log;
+  const moment = at.value;
+  const most = Math.max(1, ...(line?.buckets.map((bucket) => bucket.events) ?? [1]));
+  const place = moment === undefined ? 1 : placeOf(line, moment, first, last);
+
+  function pick(click: {clientX: number}): void {
+    const box = bar.current!.getBoundingClientRect();
+    change({at: sequenceAt(line, Math.max(0, Math.min(1, (click.clientX - box.left) / box.width)), first, last)}, moment !== undefined);
+  }
+  function key(press: KeyboardEvent): void {
+    const by = {ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50}[press.key];
+    const to = press.key === "Home" ? first : press.key === "End" ? last : by === undefined ? undefined : (moment ?? last) + by;
+    if (to === undefined) return;
+    press.preventDefault();
+    change({at: Math.max(first, Math.min(last, to))});
+  }
+
+  if (last === 0) return null;
+  return (
+    <div class="time-bar">
+      <Player view={view} />
+      <div class="bar" ref={bar} role="slider" tabIndex={0} aria-label="Moment of the log" aria-valuemin={first} aria-valuemax={last}
+           aria-valuenow={moment ?? last} aria-valuetext={moment === undefined ? `live, event ${last}` : `event ${moment} of ${last}`}
+           onClick={pick} onKeyDown={key} onPointerMove={(move) => { if (move.buttons === 1) pick(move); }}>
+        <svg viewBox={`0 0 ${kBuckets} 24`} preserveAspectRatio="none" aria-hidden="true">
+          {line?.buckets.map((bucket, index) => bucket.events > 0 && (
+            <rect key={index} class={bucket.errors > 0 ? "has-errors" : ""} x={(index * kBuckets) / line.buckets.length} width={Math.max(0.6, kBuckets / line.buckets.length - 0.25)}
+                  y={24 - Math.max(2, (bucket.events / most) * 20)} height={Math.max(2, (bucket.events / most) * 20)} />))}
+        </svg>
+        {line?.marks.slice(0, 200).map((mark) => (
+          <svg key={`${mark.sequence}/${mark.kind}`} class={`mark mark-${mark.kind}`} width="8" height="8" viewBox="-4 -1 8 8" aria-hidden="true"
+               style={{left: `${placeOf(line, mark.sequence, first, last) * 100}%`}}><path d={kMark[mark.kind] ?? kMark.command} /></svg>))}
+        <span class={moment === undefined ? "cursor cursor-live" : "cursor"} style={{left: `${place * 100}%`}} />
+      </div>
+      <span class="number quiet bar-count">
+        {moment === undefined ? `${last}` : `${moment} / ${last}`}
+        {missing && <span class="missing" title="This server is older than this page"> no density</span>}
+      </span>
+      {line && <span class="hidden">from {dayAndTime(line.from, now.value)} to {dayAndTime(line.to, now.value)}</span>}
+    </div>
+  );
+}

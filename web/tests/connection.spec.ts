@@ -1,0 +1,49 @@
+import {expect, test} from "./fixture";
+
+const thought = (n: number) => ({type: "thinking", summary: `thought ${n}`, data: {kind: "text", text: `thought ${n}`}});
+
+test("kill -9 of the server: said at once, everything there once after it is back", async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "Think", title: "Think"});
+  await server.post("t", [1, 2, 3].map(thought));
+  await fleet.locator("[data-task=t]").click();
+  await expect(fleet.locator(".story").getByText("thought 3", {exact: true})).toBeVisible();
+  await server.end("SIGKILL");
+  await expect(fleet.locator(".live-lost")).toContainText("disconnected since");
+  await server.start();
+  await server.post("t", [4, 5, 6].map(thought));
+  await expect(fleet.locator(".live-live")).toBeVisible({timeout: 20_000});
+  await expect(fleet.locator(".story").getByText("thought 6", {exact: true})).toBeVisible();
+  await server.post("t", [thought(7)]);
+  await expect(fleet.locator(".story").getByText("thought 7", {exact: true})).toBeVisible();
+  const seen = await fleet.locator(".step-thinking").evaluateAll((steps) => steps.map((step) => step.getAttribute("data-sequence")));
+  expect(seen).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
+});
+
+test("the fleet, too, comes back by itself", async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "Think", title: "Think"});
+  await expect(fleet.locator("[data-task=t]")).toBeVisible();
+  await server.end("SIGKILL");
+  await expect(fleet.locator(".live-lost")).toBeVisible();
+  await server.start();
+  await server.post("t", [thought(1)]);
+  await server.create({id: "u", prompt: "New", title: "Made meanwhile"});
+  await expect(fleet.locator("[data-task=u]")).toBeVisible({timeout: 20_000});
+  await expect(fleet.locator("[data-task=t] .doing")).toHaveText("thought 1");
+});
+
+test("a network that goes silent without a word is noticed", async ({server, fleet}) => {
+  test.setTimeout(90_000);
+  await server.create({id: "t", prompt: "Think", title: "Think"});
+  await fleet.context().setOffline(true);
+  await expect(fleet.locator(".live-lost")).toBeVisible({timeout: 40_000});
+  await fleet.context().setOffline(false);
+  await expect(fleet.locator(".live-live")).toBeVisible({timeout: 20_000});
+  await expect(fleet.locator("[data-task=t]")).toBeVisible();
+});
+
+test("a revoked session is said, and not tried again", async ({server, fleet}) => {
+  const tokens = (await server.call("GET", "/api/v1/tokens")) as unknown as {tokens?: {id: string; session: boolean}[]} | {id: string; session: boolean}[];
+  const list = Array.isArray(tokens) ? tokens : tokens.tokens ?? [];
+  for (const token of list.filter((each) => each.session)) await server.call("DELETE", `/api/v1/tokens/${token.id}`);
+  await expect(fleet.locator(".live-lost")).toContainText("revoked");
+});

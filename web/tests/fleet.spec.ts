@@ -1,0 +1,89 @@
+import {believableFleet, story} from "./believable";
+import {expect, test} from "./fixture";
+
+test("rows come, move and end by themselves", async ({server, fleet}) => {
+  await expect(fleet.getByText("No tasks yet")).toBeVisible();
+  await server.create({id: "one", prompt: "Count the sheep", title: "Count the sheep"});
+  const row = fleet.locator("[data-task=one]");
+  await expect(row.locator(".state")).toHaveText("queued");
+  await server.post("one", [{type: "tool_call", tool: "Read", summary: "Reading the meadow", input: {}}]);
+  await expect(row.locator(".doing")).toHaveText("Reading the meadow");
+  await expect(row.locator(".state")).toHaveText("running");
+  await expect(row.locator("svg.spark")).toBeVisible();
+  await server.post("one", [{type: "usage", summary: "", data: {costUSD: 1.5, inputTokens: 20_000}}]);
+  await expect(row.locator(".cost")).toHaveText("$1.50");
+  await expect(row.locator(".tokens")).toHaveText("20.0k");
+  await server.status("one", "failed", {message: "no sheep", details: {error: "There are no sheep"}});
+  await expect(row.locator(".state")).toHaveText("failed");
+  await expect(row.locator(".doing")).toHaveText("There are no sheep");
+});
+
+test("filters and groups live in the address", async ({server, fleet}) => {
+  await believableFleet(server);
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);
+  await fleet.getByLabel("Filter tasks").fill("money");
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(1);
+  expect(fleet.url()).toContain("text=money");
+  await fleet.reload();
+  await expect(fleet.locator("[data-task=migrate-db]")).toBeVisible();
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(1);
+  await fleet.goto(server.url + "/?state=ended");
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(2);
+  await fleet.goto(server.url + "/?group=workflow");
+  await expect(fleet.locator(".group")).toHaveText([/^docs 1/, /^nightly-fixes 1/, /^no workflow 4/]);
+  await fleet.goto(server.url + "/?text=nothing+has+this");
+  await expect(fleet.getByText("No task matches")).toBeVisible();
+});
+
+test("by keyboard alone: choose, open, back, help", async ({server, fleet}) => {
+  await believableFleet(server);
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);
+  await fleet.keyboard.press("j");
+  await fleet.keyboard.press("j");
+  await expect(fleet.locator(".fleet-row.chosen")).toHaveCount(1);
+  const id = await fleet.locator(".fleet-row.chosen").getAttribute("data-task");
+  await fleet.keyboard.press("Enter");
+  await expect(fleet).toHaveURL(new RegExp(`task=${id}`));
+  await fleet.keyboard.press("g");
+  await fleet.keyboard.press("f");
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);
+  await fleet.keyboard.press("/");
+  await expect(fleet.getByLabel("Filter tasks")).toBeFocused();
+  await fleet.keyboard.press("Escape");
+  await fleet.keyboard.press("?");
+  await expect(fleet.getByRole("dialog")).toBeVisible();
+  await fleet.keyboard.press("Escape");
+  await expect(fleet.getByRole("dialog")).toBeHidden();
+});
+
+test("without a session the page says how to get one, and shows nothing", async ({server, page}) => {
+  await server.create({id: "secret", prompt: "Secret work"});
+  await page.goto(server.url + "/");
+  await expect(page.getByText("shepherd token login-link")).toBeVisible();
+  await expect(page.getByText("Secret work")).toHaveCount(0);
+});
+
+test("light and dark can be chosen, and stay chosen", async ({fleet}) => {
+  const ground = () => fleet.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await fleet.emulateMedia({colorScheme: "light"});
+  const light = await ground();
+  await fleet.getByLabel("Light or dark").click();
+  expect(await ground()).not.toBe(light);
+  await fleet.reload();
+  await fleet.locator(".live-live").waitFor();
+  expect(await ground()).not.toBe(light);
+});
+
+test("what a viewer may not do is not offered", async ({server, fleet}) => {
+  await server.create({id: "one", prompt: "x", title: "One"});
+  await server.post("one", story().slice(0, 4));
+  const made = await server.call("POST", "/api/v1/tokens", {name: "looker", scope: "viewer"});
+  const link = await fetch(server.url + "/api/v1/login-links", {method: "POST", headers: {Authorization: `Bearer ${String(made["secret"])}`}});
+  const {path} = (await link.json()) as {path: string};
+  await fleet.context().clearCookies();
+  await fleet.goto(server.url + path);
+  await fleet.locator("[data-task=one]").click();
+  await expect(fleet.getByText("may look, but not steer")).toBeVisible();
+  await expect(fleet.getByText("New task")).toHaveCount(0);
+  await expect(fleet.getByRole("button", {name: "Stop"})).toHaveCount(0);
+});

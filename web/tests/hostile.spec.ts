@@ -1,0 +1,70 @@
+// Agent output is untrusted: whatever it holds, it is text on this page.
+import {expect, test} from "./fixture";
+import {tool} from "./believable";
+
+const e = "\u001b";
+const kHostile = [
+  "<script>window.owned=1</script>", "<img src=x onerror=\"window.owned=1\">", "<svg onload=window.owned=1>",
+  "\"><iframe src=javascript:window.owned=1>", "javascript:window.owned=1", "{{constructor.constructor('window.owned=1')()}}",
+  `${e}]0;stolen title\u0007after`, `${e}]8;;javascript:window.owned=1${e}\\click${e}]8;;${e}\\`, `${e}[2J${e}[Hcleared`,
+  "invoice\u202egpj.exe", "a\u200bb\u2066c", "</textarea></pre></style><style>*{display:none}</style>",
+];
+
+test("HTML, script, escapes and direction tricks stay text everywhere", async ({server, fleet}) => {
+  const text = kHostile.join("\n");
+  await server.create({id: "evil", prompt: text, title: kHostile.join(" "), model: "<b>model</b>", labels: {x: "<i>label</i>"}});
+  await server.post("evil", [
+    {type: "session_start", summary: text, sessionID: "<script>1</script>", data: {model: "<u>m</u>", cwd: "/<b>"}},
+    {type: "thinking", summary: text, data: {kind: "text", text}}, {type: "output", summary: text, data: {text}},
+    {type: "message", summary: text, data: {role: "user", content: text}},
+    ...tool("Bash", {command: text, description: text}, text), ...tool("Read", {file_path: kHostile[9]}, text), ...tool("<b>Tool</b>", {"<i>key</i>": text}, text, {failed: true}),
+    ...tool("Edit", {file_path: "/x", oldLength: 1, newLength: 1}, text, {detail: {input: {file_path: "/x", old_string: text, new_string: text + "!"}}}),
+    {type: "finding", summary: text, data: {severity: "<b>high</b>", category: text}}, {type: "error", summary: text, data: {code: "<b>"}},
+    {type: "log", summary: text, data: {stream: "stdout", line: text}}, {type: "<b>unknown</b>", summary: text},
+    {type: "approval", tool: "Bash", summary: text, data: {approvalID: "a", state: "pending", kind: "permission", input: {command: text}, remember: [text]}},
+    {type: "result", summary: text, data: {prURL: "javascript:window.owned=1", branch: text, files: [text], filesChanged: 1}},
+  ]);
+  await fleet.goto(server.url + "/?task=evil");
+  await fleet.locator(".step").first().waitFor();
+  for (const place of ["/?task=evil&at=1", "/?task=evil&at=9", "/?task=evil", "/?view=search&q=owned", "/"]) {
+    await fleet.goto(server.url + place);
+    await fleet.locator(".live-live").waitFor();
+    await fleet.locator("[data-task=evil], .step, .results li").first().waitFor();
+    const found = await fleet.evaluate(() => ({
+      owned: (window as unknown as {owned?: number}).owned, title: document.title, body: document.body.innerText,
+      made: document.querySelectorAll("main script, main iframe, main img, main style, main b > script, main [onerror], main [onload]").length,
+      links: [...document.querySelectorAll("a")].filter((link) => !/^https?:$/.test(link.protocol)).length,
+    }));
+    expect(found.owned, place).toBeUndefined();
+    expect(found.made, place).toBe(0);
+    expect(found.links, place).toBe(0);
+    expect(found.body, place).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u001b]/);
+    expect(found.body, place).not.toContain("stolen title");
+    if (place.includes("task=")) expect(found.body, place).toContain("⟨U+202E⟩");
+  }
+});
+
+test("the policy forbids what the page does not need", async ({server}) => {
+  const answer = await fetch(server.url + "/");
+  const policy = answer.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain("unsafe");
+  const html = await answer.text();
+  expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/assets\/)/);
+  expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+});
+
+test("files are compressed, kept for ever by their names, and asked for by tag", async ({server}) => {
+  const html = await (await fetch(server.url + "/")).text();
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)![1]!;
+  for (const coding of ["br", "gzip"]) {
+    const answer = await fetch(server.url + script, {headers: {"Accept-Encoding": coding}});
+    expect(answer.headers.get("content-encoding")).toBe(coding);
+    expect(answer.headers.get("cache-control")).toContain("immutable");
+    expect(await answer.text()).toContain("/api/v1");
+  }
+  const index = await fetch(server.url + "/");
+  const again = await fetch(server.url + "/", {headers: {"If-None-Match": index.headers.get("etag")!}});
+  expect(again.status).toBe(304);
+  expect((await fetch(server.url + "/assets/no-such.js")).status).toBe(404);
+});

@@ -1,0 +1,99 @@
+import {result, story, tool} from "./believable";
+import {expect, test} from "./fixture";
+import {standIn} from "./stand_in";
+
+test.beforeEach(async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "Fix it", title: "Fix it"});
+  await server.post("t", [...story(), result]);
+  await standIn(fleet, server);
+  await fleet.goto(server.url + "/?task=t&at=1");
+  await fleet.locator(".step").first().waitFor();
+});
+
+test("the log reads as a story: each tool as a person wants it", async ({fleet}) => {
+  const card = (name: string, nth = 0) => fleet.locator(".card", {has: fleet.locator(".tool", {hasText: new RegExp(`^${name}$`)})}).nth(nth);
+  await expect(card("Bash").locator("pre.command")).toHaveText("npm test -- checkout");
+  await expect(card("Bash").locator(".outcome")).toHaveText("✕ failed 4.2 s");
+  await expect(card("Bash").locator(".fg-red").first()).toHaveText("✕ applies the discount once");
+  await expect(card("Grep")).toContainText("3 lines");
+  await expect(card("Read")).toContainText("/workspace/shop/src/checkout.ts");
+  await expect(card("Edit").locator(".diff-del")).toContainText("return cart.applyDiscount(total);");
+  await expect(card("Edit").locator(".diff-add")).toContainText("return total;");
+  await fleet.goto(fleet.url().replace("at=1", "at=16"));
+  await expect(fleet.locator(".step[data-level='1']").first()).toContainText("sub-agent");
+  await expect(fleet.locator(".severity-high")).toHaveText("high");
+  // Results are told in their calls' cards, never twice.
+  await expect(fleet.locator(".step-tool_result")).toHaveCount(0);
+});
+
+test("what the task leaves is on top", async ({fleet}) => {
+  const leaves = fleet.locator(".task-leaves");
+  await expect(leaves.getByRole("link")).toHaveAttribute("href", "https://github.com/example/shop/pull/412");
+  await expect(leaves).toContainText("fix/discount");
+  await expect(leaves).toContainText("2 files +14 −3");
+});
+
+test("the record of a step is there on demand", async ({server, fleet}) => {
+  await server.post("t", tool("Bash", {command: "date"}, "now", {detail: {raw: {type: "assistant", marker: "raw-of-date"}}}));
+  await fleet.goto(server.url + "/?task=t");
+  const last = fleet.locator(".card").last();
+  await last.hover();
+  await last.getByRole("button", {name: "record"}).click();
+  await expect(last.locator("pre.raw").first()).toContainText("raw-of-date");
+});
+
+test("all of a long output can be had", async ({server, fleet}) => {
+  const whole = Array.from({length: 80}, (_, i) => `line ${i}`).join("\n");
+  await server.post("t", tool("Bash", {command: "seq"}, whole.slice(0, 190) + "... (truncated)", {resultDetail: {output: whole}}));
+  await fleet.goto(server.url + "/?task=t");
+  const last = fleet.locator(".card").last();
+  await last.getByRole("button", {name: /more lines/}).click();
+  await last.getByRole("button", {name: "show all of it"}).click();
+  await last.getByRole("button", {name: "68 more lines"}).click();
+  await expect(last).toContainText("line 79");
+});
+
+test("it follows at the end and never jumps elsewhere", async ({server, fleet}) => {
+  await fleet.goto(server.url + "/?task=t");
+  await fleet.locator(".step").first().waitFor();
+  await server.post("t", [{type: "thinking", summary: "A new thought", data: {kind: "text", text: "A new thought"}}]);
+  await expect(fleet.locator(".story").getByText("A new thought")).toBeInViewport();
+  const list = fleet.locator(".virtual");
+  await list.evaluate((element) => { element.scrollTop = 0; });
+  await expect(fleet.getByRole("button", {name: "to the end"})).toBeVisible();
+  const first = fleet.locator(".step[data-sequence='1']");
+  await first.waitFor();
+  const before = (await first.boundingBox())!.y;
+  await server.post("t", Array.from({length: 30}, (_, i) => ({type: "thinking", summary: `more ${i}`, data: {kind: "text", text: `more ${i}`}})));
+  await expect(fleet.locator(".bar-count")).toHaveText(String(story().length + 32));
+  expect((await first.boundingBox())!.y).toBe(before);
+  await fleet.getByRole("button", {name: "to the end"}).click();
+  await expect(fleet.locator(".story").getByText("more 29")).toBeInViewport();
+});
+
+test("the next error is one key away", async ({fleet}) => {
+  await fleet.keyboard.press("e");
+  await expect(fleet).toHaveURL(/at=6/);
+  await expect(fleet.locator(".step.chosen")).toContainText("npm test -- checkout");
+  await fleet.keyboard.press("e");
+  await expect(fleet.locator(".step.chosen")).toContainText("529");
+});
+
+test("the side panel counts tools and files", async ({fleet}) => {
+  await fleet.goto(fleet.url().replace("&at=1", ""));
+  const side = fleet.locator(".side");
+  await expect(side.locator("tbody tr").first()).toHaveText(/Bash\s*2\s*1\s*12 s/);
+  await expect(side).toContainText("/workspace/shop/src/checkout.ts");
+  await expect(side).toContainText("413k");
+  await expect(side).toContainText("$0.42");
+});
+
+test("live text is shown while it is written", async ({server, fleet}) => {
+  await fleet.goto(server.url + "/?task=t");
+  await fleet.locator(".live-live").waitFor();
+  await fleet.locator(".step").first().waitFor();
+  await server.call("POST", "/api/v1/tasks/t/deltas", {block: "b1", text: "Writing thi"}, server.internal);
+  await expect(fleet.locator(".writing")).toContainText("Writing thi");
+  await server.post("t", [{type: "thinking", summary: "Writing this", data: {kind: "text", text: "Writing this"}}]);
+  await expect(fleet.locator(".writing")).toHaveCount(0);
+});
