@@ -16,7 +16,7 @@ help: ## Shows this list
 packages:
 	@tools/install-packages build
 packages-test:
-	@tools/install-packages build test
+	@tools/install-packages build test $$(command -v go >/dev/null || echo go)
 
 # Ninja configures again by itself when a CMakeLists changes, but does not know about presets.
 build/%/build.ninja: CMakePresets.json
