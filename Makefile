@@ -17,7 +17,7 @@ packages:
 	@tools/install-packages build
 	@command -v npm >/dev/null || tools/install-packages page
 packages-test: packages
-	@tools/install-packages test
+	@tools/install-packages test $$(command -v go >/dev/null || echo go)
 
 # Ninja configures again by itself when a CMakeLists changes, but does not know about presets.
 build/%/build.ninja: CMakePresets.json

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <map>
+#include <utility>
 
 #include "harness/trial.h"
 
@@ -9,7 +9,7 @@ namespace pb = gibson::agent;
 namespace {
 
 void note_what_was_not_shown(Report& report) {
-  const std::pair<const char*, const char*> kOptional[] = {
+  constexpr std::pair<const char*, const char*> kOptional[] = {
       {"output", "the run had no output"},          {"reasoning", "no output was marked as reasoning"},
       {"tool_calls", "the run called no tool"},     {"findings", "the run had no finding"},
       {"errors", "the run had no non-fatal error"},

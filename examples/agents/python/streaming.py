@@ -22,7 +22,6 @@ SERVICE = pb.DESCRIPTOR.services_by_name["AgentService"].full_name
 SEND_DEADLINE_SECONDS = 5
 SHUTDOWN_SECONDS = 5
 STREAMS = 16
-END = object()
 TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -43,7 +42,8 @@ class Run:
         self._words = collections.deque()
         self._interrupt = None  # its reason, until the resume
         self._resumed = self._closed = self._ended = False
-        self._put(status=pb.StatusChange(status=pb.AGENT_STATUS_RUNNING, message="started"))
+        with self._changed:
+            self._status(pb.AGENT_STATUS_RUNNING, "started")
 
     # --- the work's side ---
 
