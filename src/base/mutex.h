@@ -11,6 +11,9 @@
 #else
 #define SHEPHERD_TSA(x)
 #endif
+// Abseil, which grpc++ includes, defines these two the same way in other words.
+#undef GUARDED_BY
+#undef NO_THREAD_SAFETY_ANALYSIS
 #define CAPABILITY(x) SHEPHERD_TSA(capability(x))
 #define SCOPED_CAPABILITY SHEPHERD_TSA(scoped_lockable)
 #define GUARDED_BY(x) SHEPHERD_TSA(guarded_by(x))

@@ -26,7 +26,7 @@ Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::millisecon
   Collected collected;
   Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, collected, clock);
   if (!process) return fail(std::move(process.error()));
-  (*process)->close_stdin();
+  (*process)->close_input();
   if (!(*process)->wait(timeout)) {
     (*process)->kill();
     process->reset();
