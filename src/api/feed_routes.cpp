@@ -2,13 +2,13 @@
 #include <charconv>
 #include <utility>
 
-#include "api/cursor.h"
 #include "api/event_page.h"
 #include "api/frames.h"
 #include "api/handlers.h"
 #include "api/live_sse.h"
 #include "api/live_websocket.h"
 #include "api/query.h"
+#include "journal/cursor.h"
 
 namespace shepherd {
 namespace {

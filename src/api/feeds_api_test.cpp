@@ -1,5 +1,5 @@
 #include "api/api_fixture.h"
-#include "api/cursor.h"
+#include "journal/cursor.h"
 
 namespace shepherd {
 namespace {

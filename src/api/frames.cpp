@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "api/cursor.h"
+#include "journal/cursor.h"
 #include "model/wire_json.h"
 #include "net/websocket_frame.h"
 

@@ -1,12 +1,12 @@
 // Full-text search over all logs.
 #include <utility>
 
-#include "api/cursor.h"
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/snippet.h"
 #include "base/limits.h"
+#include "journal/cursor.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -10,28 +10,9 @@
 #include "api/task_json.h"
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "hub/task_names.h"
 
 namespace shepherd {
-namespace {
-
-// Of every event only whose it is.
-class TaskNames final : public FrameEncoder {
- public:
-  void event(std::string& out, const EventRun& run, std::size_t) const override {
-    out += run.task;
-    out += '\n';
-  }
-  void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
-  void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
-  void position(std::string&, std::string_view, std::uint64_t) const override {}
-  void delta(std::string&, std::string_view, std::string_view) const override {}
-  void complete(std::string&, std::string_view, std::string_view, std::uint64_t) const override {}
-};
-
-const TaskNames kTaskNames;
-
-}  // namespace
-
 struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<State> {
   struct Row {
     bool changed = false;
@@ -48,7 +29,7 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
     if (feed != nullptr || !watched()) return;
     FeedOptions options;
     options.after = position;
-    options.encoder = &kTaskNames;
+    options.encoder = &task_names_encoder();
     {
       MutexLock lock(mutex);
       options.executor = executor;
@@ -96,14 +77,7 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   }
 
   void note_names(std::string_view names) REQUIRES(mutex) {
-    std::string_view previous;
-    while (!names.empty()) {
-      std::string_view task = names.substr(0, names.find('\n'));
-      names.remove_prefix(std::min(task.size() + 1, names.size()));
-      if (task == previous) continue;  // events of one run
-      rows[std::string(task)].changed = true;
-      previous = task;
-    }
+    each_task_name(names, [this](std::string_view task) REQUIRES(mutex) { rows[std::string(task)].changed = true; });
   }
 
   // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.

@@ -7,13 +7,13 @@
 #include <random>
 
 #include "api/credentials.h"
-#include "api/cursor.h"
 #include "api/host_check.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/snippet.h"
 #include "api/status_map.h"
 #include "base/limits.h"
+#include "journal/cursor.h"
 
 namespace shepherd {
 namespace {

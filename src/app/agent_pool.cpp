@@ -14,6 +14,7 @@ PoolOptions pool_options(const Config& config, std::size_t slots) {
   std::error_code error;  // agents work elsewhere
   options.data_directory = std::filesystem::absolute(config.data, error).lexically_normal().string();
   options.redact = config.redact;
+  options.rules = config.rules;
   options.settings = [&config](const std::string& agent) { return agent_settings(config, agent); };
   return options;
 }

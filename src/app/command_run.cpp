@@ -24,7 +24,7 @@ namespace {
 struct Options {
   ServerOptions server;
   RunRequest request;
-  std::string timeout, config_file;
+  std::string timeout, config_file, rules;
   std::string tasks_file;
   int parallel = 0;  // 0: as the file says
   bool detach = false, json = false;
@@ -33,6 +33,7 @@ struct Options {
 Result<LoadedConfig> load(const Context& context, const Options& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
+  if (!options.rules.empty()) inputs.flags.emplace_back("runners.rules", options.rules);
   return load_config(inputs, context.environment);
 }
 
@@ -41,9 +42,9 @@ Result<Config> configuration(const Context& context, const Options& options, boo
   if (!loaded) return fail(std::move(loaded.error()));
   // The terminal belongs to the task's log.
   bool chosen = loaded->sources.at("log.level") != "default";
-  if (!loaded->config.data.empty()) {
+  for (std::string* path : {&loaded->config.data, &loaded->config.rules}) {
     std::error_code error;  // agents work elsewhere
-    loaded->config.data = std::filesystem::absolute(loaded->config.data, error).lexically_normal().string();
+    if (!path->empty()) *path = std::filesystem::absolute(*path, error).lexically_normal().string();
   }
   start_log(quiet ? "off" : chosen ? loaded->config.log_level : "error");
   return loaded->config;
@@ -182,6 +183,8 @@ void add_run_command(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_option("--directory,-C", request.directory, "Where it works (default: here)");
   command->add_flag("--worktree", request.worktree, "In a git work tree of its own, on branch shepherd/TASK");
+  command->add_option("--rules", options->rules,
+                      "What it is told beside its task: a file, or a directory of *.md files");
   command->add_option("--resume", request.resume_of, "Go on with the conversation of this earlier task");
   command->add_flag("--keep-open", request.keep_open, "When its turn is over, wait for more to do");
   command->add_option("--id", request.id, "The task's id (default: made by the server)");

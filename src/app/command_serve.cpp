@@ -28,11 +28,12 @@ struct Options {
 };
 
 void say_ready_json(Context& context, const Server& server) {
-  json::object ready{{"event", "ready"},
-                     {"public", server.public_url()},
-                     {"internal", server.internal_url()},
-                     {"grpc", nullptr},
-                     {"adminTokenFile", server.admin_token_file()}};
+  json::object ready{
+      {"event", "ready"},
+      {"public", server.public_url()},
+      {"internal", server.internal_url()},
+      {"grpc", server.grpc_address().empty() ? json::value(nullptr) : json::value(server.grpc_address())},
+      {"adminTokenFile", server.admin_token_file()}};
   context.out.line(json::serialize(ready));
 }
 
@@ -46,6 +47,7 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   field("open", server.login_link(), config.open.auth == "none" ? "" : "signs a browser in, once, within 15 minutes");
   field("public", server.public_url(), "people, dashboards, command lines");
   field("internal", server.internal_url(), "events are posted here");
+  if (!server.grpc_address().empty()) field("gRPC", server.grpc_address(), "programs that follow events");
   field("data", config.data, "");
   out.line("\nTry it in another terminal:");
   if (!usual) out.line(fmt::format("  export SHEPHERD_DATA={}", config.data));
@@ -60,16 +62,13 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   if (!inputs) return fail(inputs.error());
   Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
   if (!loaded) return fail(loaded.error());
+  loaded->config.grpc_required = loaded->sources.at("grpc.listen") != "default";
   const Config& config = loaded->config;
   // Threads that come and go between connections would otherwise each keep an arena of freed memory.
   mallopt(M_ARENA_MAX, kMallocArenas);
   mallopt(M_MMAP_THRESHOLD, kMallocKeepBytes);
   mallopt(M_TRIM_THRESHOLD, kMallocKeepBytes);
   start_log(config.log_level);
-  if (loaded->sources.at("grpc.listen") != "default") {
-    log_warn("grpc.listen ({}) has no effect: this version serves no gRPC", config.grpc_listen);
-  }
-
   EndSignals signals;
   ServiceNotify service(context.environment);
   Result<std::unique_ptr<Server>> server = Server::start(config);
@@ -120,11 +119,14 @@ void add_serve_command(CLI::App& app, Context& context) {
   flags.add_key(*command, "--listen", "public.listen",
                 "Public address (default 127.0.0.1:8080); port 0 takes a free one");
   flags.add_key(*command, "--internal-listen", "internal.listen", "Internal address (default 127.0.0.1:8081)");
-  flags.add_key(*command, "--grpc-listen", "grpc.listen", "Accepted for later; this version serves no gRPC");
+  flags.add_key(*command, "--grpc-listen", "grpc.listen",
+                "gRPC address (default 127.0.0.1:8082 if it is free); off: none");
   flags.add_key(*command, "--tls-cert", "public.tls.cert", "Certificate chain of the public address (PEM)");
   flags.add_key(*command, "--tls-key", "public.tls.key", "Its private key (PEM)");
   flags.add_key(*command, "--internal-tls-cert", "internal.tls.cert", "The same for the internal address");
   flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "The same for the internal address");
+  flags.add_key(*command, "--grpc-tls-cert", "grpc.tls.cert", "The same for the gRPC address");
+  flags.add_key(*command, "--grpc-tls-key", "grpc.tls.key", "The same for the gRPC address");
   flags.add_key(*command, "--auth", "public.auth", "token, or none: nobody needs a token (loopback only)");
   flags.add_key(*command, "--internal-auth", "internal.auth", "The same for the internal address");
   flags.add_key(*command, "--runners", "runners.count",

@@ -27,6 +27,8 @@
 
 namespace shepherd {
 
+inline constexpr std::string_view kNoListen = "off";
+
 struct PortConfig {
   std::string listen;
   std::string auth = "token";  // or "none"
@@ -48,7 +50,8 @@ struct Config {
   bool allow_query_token = false;
   bool metrics_open = false;
   bool insecure_bind = false;
-  std::string grpc_listen = "127.0.0.1:8082";
+  PortConfig grpc = port_at("127.0.0.1:8082");  // its `auth` is the public one's; listen "off": not served
+  bool grpc_required = false;                   // somebody asked for that address: when it is taken, say so and end
   std::string log_level = "info";
   std::int64_t io_threads = 0;  // 0: up to four, as the machine has cores
   int retention_days = kRetentionDays;
@@ -58,6 +61,7 @@ struct Config {
   bool keep_detail = true;
   SteeringConfig steering;  // the keys under `callbacks`, and those of `runners` that are the server's
   // For whoever runs the agents: this program's runs and runners.
+  std::string rules;           // file or directory; empty: none
   std::string claude_program;  // empty: "claude", as PATH finds it
   std::string claude_output_format = "stream-json";
   // The waits of the stop ladder: after the agent's own interrupt, SIGINT and SIGTERM.

@@ -1,4 +1,5 @@
 #include "app/config_agents.h"
+#include "base/limits_streaming.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

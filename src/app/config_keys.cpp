@@ -10,7 +10,7 @@
 
 #include "app/config_agents.h"
 #include "app/nearest_word.h"
-#include "base/limits.h"
+#include "base/limits_streaming.h"
 
 namespace shepherd {
 namespace {
@@ -153,7 +153,9 @@ std::vector<ConfigKey> make_keys() {
       text_key("internal.tls.key", "its private key, PEM", MEMBER(internal.tls_key)),
       list_key("internal.hosts", "names the internal address is called by, beside loopback", MEMBER(internal.hosts)),
       boolean_key("insecure_bind", "allow addresses beyond loopback without TLS", MEMBER(insecure_bind)),
-      text_key("grpc.listen", "reserved: this version serves no gRPC", MEMBER(grpc_listen)),
+      text_key("grpc.listen", "address for programs that speak gRPC; off: none", MEMBER(grpc.listen)),
+      text_key("grpc.tls.cert", "certificate chain, PEM", MEMBER(grpc.tls_cert)),
+      text_key("grpc.tls.key", "its private key, PEM", MEMBER(grpc.tls_key)),
       text_key("log.level", "debug, info, warn, error or off", MEMBER(log_level),
                {"debug", "info", "warn", "error", "off"}),
       number_key("io_threads", "threads for connections; 0: up to four", MEMBER(io_threads), 0, 64),
@@ -182,6 +184,7 @@ std::vector<ConfigKey> make_keys() {
                  MEMBER(steering.lease_seconds), 1, kMaxLeaseSeconds),
       number_key("runners.timeout_grace_seconds", "for a runner to end a task that ran out of time",
                  MEMBER(steering.timeout_grace_seconds), 0, kMaxLeaseSeconds),
+      text_key("runners.rules", "what every agent is told: a file, or a directory of *.md files", MEMBER(rules)),
       text_key("runners.token_file", "a file with the repository token that runners get", MEMBER(steering.tokens.file)),
       list_key("runners.token_command", "or a command that prints one", MEMBER(steering.tokens.command)),
       text_key("runners.github_app.id", "or a GitHub App that makes them", MEMBER(steering.tokens.github_app_id)),

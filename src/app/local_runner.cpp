@@ -111,10 +111,11 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
                                     : std::filesystem::absolute(request.directory, error).lexically_normal().string();
   options.workspace.kind = request.worktree ? WorkspaceKind::worktree : WorkspaceKind::as_is;
   options.workspace.workspaces = config_.data + "/workspaces";
+  options.workspace.rules = config_.rules;
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &clock_});
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &versions_, &clock_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

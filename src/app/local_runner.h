@@ -47,6 +47,7 @@ class LocalRunner {
   SystemRandom random_;
   std::string runner_;
   LeaseKeeper leases_;
+  AgentVersions versions_;
 };
 
 }  // namespace shepherd

@@ -101,7 +101,7 @@ Result<void> RunHost::host() {
   if (!server && server.error().reason == "address_in_use") {
     // Somebody else has the usual ports; everybody who needs us finds us through the data directory.
     Config elsewhere = config_;
-    elsewhere.open.listen = elsewhere.internal.listen = "127.0.0.1:0";
+    elsewhere.open.listen = elsewhere.internal.listen = elsewhere.grpc.listen = "127.0.0.1:0";
     server = Server::start(elsewhere);
   }
   if (!server) return fail(std::move(server.error()));

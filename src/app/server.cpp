@@ -30,6 +30,7 @@
 #include "hub/hub.h"
 #include "journal/journal.h"
 #include "net/server.h"
+#include "rpc/rpc_server.h"
 #include "steering/callback_secret.h"
 #include "steering/steering.h"
 #include "store/search_sqlite/sqlite_search_index.h"
@@ -118,12 +119,14 @@ struct Server::Parts {
   std::unique_ptr<Api> api;
   std::unique_ptr<net::HttpServer> open;
   std::unique_ptr<net::HttpServer> internal;
+  std::unique_ptr<RpcServer> rpc;
 
   std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
   Result<void> open_store();
   Result<void> open_access();
   Result<void> open_steering();
   Result<void> listen();
+  Result<void> listen_rpc();
   void stop();
 };
 
@@ -197,8 +200,25 @@ Result<void> Server::Parts::listen() {
   return {};
 }
 
+Result<void> Server::Parts::listen_rpc() {
+  if (config.grpc.listen == kNoListen) return {};
+  RpcParts needs{*journal, *access, *audit, metrics, clock, *lanes, {}};
+  for (std::size_t i = 0; i < io->size(); ++i) needs.executors.push_back(&io->executor(i));
+  auto listening = RpcServer::listen(
+      std::move(needs), {config.grpc.listen, config.grpc.tls_cert, config.grpc.tls_key, config.open.auth != "none"});
+  if (listening) {
+    rpc = *std::move(listening);
+    return {};
+  }
+  // Nobody asked for that address: another server on this machine has it, and this one is useful without.
+  if (config.grpc_required || listening.error().reason != "cannot_listen") return fail(listening.error());
+  log_warn("{}; going on without gRPC", listening.error().message);
+  return {};
+}
+
 void Server::Parts::stop() {
   if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
+  rpc.reset();
   if (open && internal) {
     std::thread other([this] { internal->shutdown(kDrainDeadline.count()); });
     open->shutdown(kDrainDeadline.count());
@@ -238,6 +258,7 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config) {
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_steering(); !opened) return fail(opened.error());
   if (Result<void> listening = made.listen(); !listening) return fail(listening.error());
+  if (Result<void> listening = made.listen_rpc(); !listening) return fail(listening.error());
   ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms()};
   if (Result<void> written = write_server_record(config.data, record); !written) return fail(written.error());
   return server;
@@ -258,6 +279,10 @@ std::string Server::internal_url() const {
   return local_url(parts_->internal->url());
 }
 
+std::string Server::grpc_address() const {
+  return parts_->rpc ? parts_->rpc->address() : std::string();
+}
+
 std::string Server::admin_token_file() const {
   return parts_->file(kAdminTokenFile);
 }
@@ -271,6 +296,7 @@ void Server::tick() {
   parts_->journal->tick();
   parts_->retention->tick();
   parts_->steering->tick();
+  if (parts_->rpc) parts_->rpc->tick();
 }
 
 }  // namespace shepherd

@@ -23,6 +23,7 @@ class Server {
   // As a client on this machine uses them.
   std::string public_url() const;
   std::string internal_url() const;
+  std::string grpc_address() const;  // empty: not served
   std::string admin_token_file() const;
   // Signs a browser in as the admin, once; the plain address when no token is needed.
   std::string login_link() const;

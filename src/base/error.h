@@ -1,5 +1,5 @@
 // Expected failures, as values. The list of codes is closed: adapters translate at their border, and one table in
-// api/status_map maps a code to HTTP, WebSocket close and (later) gRPC.
+// api/status_map maps a code to HTTP and WebSocket close, one in rpc/status_map to gRPC.
 // Threads: value.
 #pragma once
 

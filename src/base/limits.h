@@ -224,16 +224,24 @@ inline constexpr std::size_t kMaxUrlBytes = 2'048;
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
 inline constexpr std::int64_t kCommandExpirySeconds = 60;  // a command nobody took by then is expired, unless it says
 inline constexpr std::int64_t kMaxCommandExpirySeconds = 24 * 3600;
-inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;    // one line an agent prints; a longer one is cut
-inline constexpr std::size_t kMaxAgentIdBytes = 256;            // an agent's own id of a call, session or request
-inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;    // an agent's text in an event; the detail has all of it
-inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;   // any event's `data` before it is cut
-inline constexpr std::size_t kTextSummaryCharacters = 200;      // of an agent's text as one human line
-inline constexpr std::size_t kMaxOpenCalls = 10'000;            // tool calls without a result that are remembered
-inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's whole output in the batch formats
+inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;   // one line an agent prints; a longer one is cut
+inline constexpr std::size_t kMaxAgentIdBytes = 256;           // an agent's own id of a call, session or request
+inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;   // an agent's text in an event; the detail has all of it
+inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;  // any event's `data` before it is cut
+inline constexpr std::size_t kTextSummaryCharacters = 200;     // of an agent's text as one human line
+inline constexpr std::size_t kMaxOpenCalls = 10'000;           // tool calls without a result that are remembered
+inline constexpr std::size_t kOpenMessages = 256;         // newest messages of an agent whose numbers may still change
+inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;  // an agent's whole output in the batch formats
 inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
+
+// --- gRPC ---
+inline constexpr std::size_t kMaxStreamTasks = 1'000;         // a stream may name, each with a feed of its own
+inline constexpr std::size_t kMaxRpcStreams = 10'000;         // open at a time
+inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // a request names tasks, no more
+inline constexpr std::size_t kMaxSessionEvents = 1'000;       // GetSession answers with
+inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // calls may still finish when the server ends
 
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
@@ -292,6 +300,15 @@ inline constexpr std::size_t kMaxResultFiles = 500;               // the same fo
 inline constexpr std::size_t kMaxProgramOutputBytes = 4 * kMiB;   // of git and the like; more is cut
 inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
 
+// --- runner: around the agent ---
+inline constexpr std::chrono::milliseconds kProgramStopWait{500};  // for a git that is stopped to tidy up; then SIGKILL
+inline constexpr std::chrono::milliseconds kVersionTimeout{5'000};  // a program that does not say its version by then
+inline constexpr std::size_t kMaxVersionBytes = 128;                // kept of what it says
+inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;     // one argument has them, and the kernel takes 128 KiB
+inline constexpr std::size_t kDeltaTailBytes = 64;           // of live text wait for what follows; fewer tell no secret
+inline constexpr std::size_t kMaxHeldDeltaBytes = 8 * kKiB;  // in one secret: the largest keys have 6; escaped, it is
+                                                             // still below kMaxDeltaBytes
+
 // --- runner: many tasks ---
 inline constexpr std::int64_t kRunners = 2;        // of `serve`, unless it says
 inline constexpr std::int64_t kMaxRunners = 256;   // in one process: five threads each
@@ -303,20 +320,5 @@ inline constexpr std::chrono::milliseconds kHostWait{20'000};   // for another p
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
 inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again
-
-// --- streaming agents (gRPC) ---
-inline constexpr std::chrono::milliseconds kChunkJoinWait{1'000};  // chunks of text this close together are one event
-inline constexpr std::size_t kChunkJoinBytes = 8 * kKiB;           // and at most this much of them
-inline constexpr std::size_t kChunkJoinMessages = 256;  // and this many: each leaves its record in the detail
-inline constexpr std::size_t kSequenceNotes = 20;    // an agent that cannot count is told about so often, then counted
-inline constexpr std::size_t kRecentMessages = 256;  // whose repetition is recognised
-inline constexpr std::chrono::milliseconds kAgentConnectWait{5'000};  // for an agent that is just starting
-inline constexpr std::chrono::milliseconds kAgentConnectLook{100};    // how soon a stop is seen while connecting
-// Servers take pings more often than every 5 minutes for an attack and end the connection.
-inline constexpr std::chrono::milliseconds kAgentKeepalive{310'000};
-inline constexpr std::chrono::milliseconds kAgentKeepaliveTimeout{20'000};  // for the answer to one
-inline constexpr std::size_t kMaxCredentialBytes = 1 * kMiB;                // a token or certificate file of an agent
-inline constexpr std::size_t kMaxAgentMetadata = 32;                        // entries sent with a call
-inline constexpr std::size_t kMaxConfiguredAgents = 60;  // below kMaxClaimAgents: runners claim built-in ones as well
 
 }  // namespace shepherd

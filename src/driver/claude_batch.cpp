@@ -21,9 +21,13 @@ std::string last_line(std::string_view text) {
   return std::string(text.substr(text.rfind('\n') + 1));
 }
 
-std::string how_it_ended(const ExitFacts& exit) {
-  if (exit.signal != 0) return "killed by signal " + std::to_string(exit.signal);
-  return "exit code " + std::to_string(exit.code);
+// What it said last is often why; a signal it cannot have said anything about.
+std::string why_it_failed(const ExitFacts& exit, std::string_view stderr_tail, bool mid_turn) {
+  std::string said = last_line(stderr_tail);
+  if (exit.signal == 0 && !said.empty()) return said;
+  std::string why = "the agent " + how_it_ended(exit);
+  if (mid_turn) why += " in the middle of a turn";
+  return said.empty() ? why : why + ": " + said;
 }
 
 }  // namespace
@@ -127,23 +131,22 @@ Verdict ClaudeCode::verdict(const ExitFacts& exit) const {
   Verdict verdict;
   bool mid_turn = hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting;
   if (ending_ && !mid_turn) {
-    bool good = ending_->good && exit.code == 0 && exit.signal == 0;
+    bool good = ending_->good && exit.good();
     verdict.state = good ? State::completed : ending_->aborted ? State::cancelled : State::failed;
     verdict.message = ending_->aborted ? "interrupted" : ending_->text;
-    if (ending_->good && !good) verdict.message = last_line(stderr_tail_);
-    if (verdict.message.empty() && !good) verdict.message = how_it_ended(exit);
+    if (!good && (ending_->good || verdict.message.empty())) {
+      verdict.message = why_it_failed(exit, stderr_tail_, mid_turn);
+    }
     return verdict;
   }
   if (!mid_turn && exit.code == 0 && exit.signal == 0) return verdict;
   verdict.state = State::failed;
-  verdict.message = last_line(stderr_tail_);
-  if (verdict.message.empty()) {
-    verdict.message =
-        (mid_turn ? "The agent ended in the middle of a turn: " : "The agent ended: ") + how_it_ended(exit);
-  }
+  verdict.message = why_it_failed(exit, stderr_tail_, mid_turn);
   bool silent = hints_.records == 0 && exit.signal == 0;
   if (silent && format_ != OutputFormat::text && did_not_know_the_options(stderr_tail_)) {
-    verdict.retry_with = static_cast<OutputFormat>(static_cast<int>(format_) + 1);
+    verdict.unknown_option = dispensable_option(stderr_tail_);
+    int simpler = verdict.unknown_option.empty() ? 1 : 0;
+    verdict.retry_with = static_cast<OutputFormat>(static_cast<int>(format_) + simpler);
   }
   return verdict;
 }

@@ -24,6 +24,7 @@ namespace shepherd {
 class ClaudeCode final : public Driver {
  public:
   std::string_view name() const override { return "claude"; }
+  std::vector<std::string> version_command(const std::string& program) const override;
   Result<LaunchPlan> launch(const Launch& launch) override;
   void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
   void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
@@ -38,6 +39,9 @@ class ClaudeCode final : public Driver {
   void set_parent_call(std::string_view call_id) { parent_call_ = call_id; }
 
  private:
+  // claude_launch.cpp: an option the program says it does not know, which a run can do without; empty: none
+  std::string_view dispensable_option(std::string_view errors) const;
+
   // claude_stream.cpp: one record
   void stream_record(std::string_view line, DriverOutput& out);
   void dispatch(DriverOutput& out);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <compare>
@@ -14,6 +15,13 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
+// Since when the program has what we ask of it, by its own list of changes.
+constexpr Version kHasStream{0, 2, 66};
+constexpr Version kHasTwoWay{1, 0, 86};  // --replay-user-messages, which tells that a message was taken up
+constexpr Version kHasPartialMessages{1, 0, 109};
+constexpr Version kHasBudget{2, 0, 28};
+constexpr Version kHasSubagentText{2, 1, 211};
+
 // The first three numbers of "2.1.325 (Claude Code)"; nullopt when there are none.
 std::optional<Version> version_of(std::string_view text) {
   std::array<int, 3> numbers{};
@@ -29,6 +37,14 @@ std::optional<Version> version_of(std::string_view text) {
   }
   return Version{numbers[0], numbers[1], numbers[2]};
 }
+
+// What a run can do without.
+constexpr std::string_view kPartialMessages = "--include-partial-messages";
+constexpr std::string_view kSubagentText = "--forward-subagent-text";
+constexpr std::string_view kBudget = "--max-budget-usd";
+
+// Also keeps rules that begin with a dash, as lists do, from reading as an option.
+constexpr std::string_view kRulesHeading = "# Rules\n\n";
 
 // Without an operator to ask, what is not allowed beforehand is refused: these are the tools for working alone.
 constexpr std::string_view kWorkingAlone =
@@ -80,12 +96,36 @@ std::string first_message(const Launch& launch) {
   return text;
 }
 
+// The best that the installed program has, at most what was asked for.
+OutputFormat format_for(const std::optional<Version>& version, OutputFormat asked) {
+  OutputFormat best = !version || *version >= kHasTwoWay ? OutputFormat::bidirectional
+                      : *version >= kHasStream           ? OutputFormat::stream
+                                                         : OutputFormat::batch;
+  return std::max(best, asked);
+}
+
 }  // namespace
+
+std::string_view ClaudeCode::dispensable_option(std::string_view errors) const {
+  for (std::string_view option : {kPartialMessages, kSubagentText, kBudget}) {
+    bool tried = std::ranges::find(launched_.without, option) == launched_.without.end();
+    if (tried && errors.find("unknown option '" + std::string(option) + "'") != std::string_view::npos) return option;
+  }
+  return {};
+}
+
+std::vector<std::string> ClaudeCode::version_command(const std::string& program) const {
+  return {program.empty() ? "claude" : program, "--version"};
+}
 
 Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   if (auto ok = check(launch); !ok) return fail(ok.error());
   launched_ = launch;
-  format_ = launch.format;
+  auto version = version_of(launch.version);
+  auto has = [&](const Version& since, std::string_view option) {
+    return (!version || *version >= since) && std::ranges::find(launch.without, option) == launch.without.end();
+  };
+  format_ = format_for(version, launch.format);
   mode_ = launch.mode;
   bool steerable = format_ == OutputFormat::bidirectional;
   bool streams = steerable || format_ == OutputFormat::stream;
@@ -106,9 +146,8 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
     argv.emplace_back("--replay-user-messages");
     option("--permission-prompt-tool", "stdio");
   }
-  if (streams && launch.deltas) argv.emplace_back("--include-partial-messages");
-  auto version = version_of(launch.version);
-  if (streams && version && *version >= Version{2, 1, 325}) argv.emplace_back("--forward-subagent-text");
+  if (streams && launch.deltas && has(kHasPartialMessages, kPartialMessages)) argv.emplace_back(kPartialMessages);
+  if (streams && has(kHasSubagentText, kSubagentText)) argv.emplace_back(kSubagentText);
   if (alone) option("--permission-mode", "acceptEdits");
   if (!launch.allowed_tools.empty()) {
     option("--allowedTools", joined(launch.allowed_tools));
@@ -117,15 +156,17 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   }
   if (!launch.model.empty()) option("--model", launch.model);
   if (launch.max_turns > 0) option("--max-turns", std::to_string(launch.max_turns));
-  if (launch.budget_usd > 0) {
+  // Without it the runner stops the agent when the budget is used up.
+  if (launch.budget_usd > 0 && has(kHasBudget, kBudget)) {
     std::string budget;
     append_number(budget, launch.budget_usd);
-    option("--max-budget-usd", std::move(budget));
+    option(kBudget, std::move(budget));
   }
   if (!launch.mcp_servers_json.empty()) {
     argv.emplace_back("--strict-mcp-config");
     option("--mcp-config", servers_argument(launch.mcp_servers_json));
   }
+  if (!launch.rules.empty()) option("--append-system-prompt", std::string(kRulesHeading) + launch.rules);
   if (!launch.resume_session.empty()) option("--resume", launch.resume_session);
 
   plan.environment = {{"DISABLE_AUTOUPDATER", "1"}};

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <csignal>
+
 #include "driver/test_recording.h"
 #include "model/json_scan.h"
 
@@ -14,8 +17,9 @@ TEST(ClaudeLaunch, BidirectionalByDefault) {
   launch.context = "It is \"small\".";
   auto plan = driver.launch(launch);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->argv, (Words{"claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json",
-                               "--verbose", "--replay-user-messages", "--permission-prompt-tool", "stdio"}));
+  EXPECT_EQ(plan->argv,
+            (Words{"claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+                   "--replay-user-messages", "--permission-prompt-tool", "stdio", "--forward-subagent-text"}));
   EXPECT_TRUE(plan->keep_input_open);
   EXPECT_EQ(plan->standard_input,
             R"({"type":"user","message":{"role":"user","content":"Do it\n\nContext:\n\nIt is \"small\"."},)"
@@ -61,6 +65,69 @@ TEST(ClaudeLaunch, EverythingATaskCanSay) {
                                "aaaaaaaa-0000-4000-8000-000000000001"}));
   EXPECT_EQ(plan->standard_input, "Do it");
   EXPECT_FALSE(plan->keep_input_open);
+}
+
+TEST(ClaudeLaunch, OnlyWhatTheInstalledVersionHas) {
+  auto started = [](std::string version, OutputFormat asked = OutputFormat::bidirectional) {
+    ClaudeCode driver;
+    Launch launch = launch_as(asked);
+    launch.version = std::move(version);
+    launch.deltas = true;
+    launch.budget_usd = 1;
+    return *driver.launch(launch);
+  };
+  auto has = [&](std::string version, std::string_view option) {
+    auto argv = started(std::move(version)).argv;
+    return std::ranges::find(argv, option) != argv.end();
+  };
+  EXPECT_EQ(started("0.2.65").format, OutputFormat::batch);
+  EXPECT_EQ(started("0.2.66 (Claude Code)").format, OutputFormat::stream);
+  EXPECT_EQ(started("1.0.85").format, OutputFormat::stream);
+  EXPECT_EQ(started("1.0.86").format, OutputFormat::bidirectional);
+  EXPECT_EQ(started("1.0.86", OutputFormat::text).format, OutputFormat::text) << "never more than was asked for";
+  EXPECT_EQ(started("0.2.65", OutputFormat::text).format, OutputFormat::text);
+  EXPECT_FALSE(started("1.0.85").keep_input_open);
+  EXPECT_FALSE(has("1.0.108", "--include-partial-messages"));
+  EXPECT_TRUE(has("1.0.109", "--include-partial-messages"));
+  EXPECT_FALSE(has("2.0.27", "--max-budget-usd"));
+  EXPECT_TRUE(has("2.0.28", "--max-budget-usd"));
+  EXPECT_FALSE(has("2.1.197 (Claude Code)", "--forward-subagent-text"));
+  EXPECT_TRUE(has("2.1.211 (Claude Code)", "--forward-subagent-text"));
+  for (const char* unreadable : {"", "unknown", "2.1", "v2"}) {
+    EXPECT_TRUE(has(unreadable, "--forward-subagent-text")) << "taken for the newest: " << unreadable;
+    EXPECT_EQ(started(unreadable).format, OutputFormat::bidirectional);
+  }
+}
+
+TEST(ClaudeLaunch, RulesAreTold) {
+  ClaudeCode driver;
+  Launch launch = launch_as(OutputFormat::stream);
+  launch.rules = "- Do not push.";
+  auto argv = driver.launch(launch)->argv;
+  auto at = std::ranges::find(argv, "--append-system-prompt");
+  ASSERT_NE(at, argv.end());
+  EXPECT_EQ(*(at + 1), "# Rules\n\n- Do not push.") << "not to be read as an option";
+}
+
+TEST(ClaudeLaunch, AnOptionToDoWithoutIsTriedWithout) {
+  Recording recording = read_recording(claude_golden() / "recordings" / "claude-40-no-verbose.txt");
+  recording.format = OutputFormat::bidirectional;
+  recording.errors = "error: unknown option '--forward-subagent-text'\n";
+  auto verdict = translate(recording, "").verdict;
+  EXPECT_EQ(verdict.retry_with, OutputFormat::bidirectional);
+  EXPECT_EQ(verdict.unknown_option, "--forward-subagent-text");
+  ClaudeCode driver;
+  Launch launch = launch_as(OutputFormat::stream);
+  launch.without = {verdict.unknown_option};
+  auto argv = driver.launch(launch)->argv;
+  EXPECT_EQ(std::ranges::find(argv, verdict.unknown_option), argv.end());
+}
+
+TEST(HowItEnded, SaysWhoWasItAndHow) {
+  EXPECT_EQ(how_it_ended({3, 0}), "ended with exit code 3");
+  EXPECT_EQ(how_it_ended({0, SIGSEGV}), "crashed (SIGSEGV)");
+  EXPECT_EQ(how_it_ended({0, SIGKILL}), "was killed from outside (SIGKILL)");
+  EXPECT_EQ(how_it_ended({0, SIGKILL, true}), "was ended by the runner (SIGKILL)");
 }
 
 TEST(ClaudeLaunch, WorkingAloneWithoutAnybodyToAsk) {

@@ -50,7 +50,16 @@ void ClaudeUsage::message(std::string_view id, std::string_view model, const Jso
     return;
   }
   ++api_calls_;
-  if (open_.size() < kMaxOpenCalls) open_.emplace(id, Message{std::string(model), api_usage(record, usage)});
+  open_.emplace(id, Message{std::string(model), api_usage(record, usage)});
+  order_.emplace_back(id);
+  if (order_.size() > kOpenMessages) forget_oldest();
+}
+
+void ClaudeUsage::forget_oldest() {
+  auto oldest = open_.find(order_.front());
+  add(older_[oldest->second.model], oldest->second.usage);
+  open_.erase(oldest);
+  order_.pop_front();
 }
 
 void ClaudeUsage::message_end(std::string_view id, const JsonSlices& record, const JsonNode& usage) {
@@ -83,10 +92,13 @@ void ClaudeUsage::totals(const JsonSlices& record) {
     add(models_[""], api_usage(record, record.find("usage")));
   }
   open_.clear();
+  order_.clear();
+  older_.clear();
 }
 
 std::string ClaudeUsage::encode(std::string_view extra_members) const {
   auto models = models_;
+  for (const auto& [model, usage] : older_) add(models[model], usage);
   for (const auto& [id, message] : open_) add(models[message.model], message.usage);
   Usage total;
   for (const auto& [model, usage] : models) add(total, usage);

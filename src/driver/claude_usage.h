@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ class ClaudeUsage {
 
   std::optional<double> cost_usd() const { return cost_usd_; }
   std::uint64_t results() const { return results_; }
-  bool has_unreported() const { return !open_.empty(); }
+  bool has_unreported() const { return !open_.empty(); }  // the newest messages are always among those
 
   // The `data` of a usage event: the agent's totals, plus the messages that no result has covered.
   std::string data(const JsonSlices& record) const;
@@ -43,11 +44,16 @@ class ClaudeUsage {
     std::string model;
     Usage usage;
   };
+  void forget_oldest();
   std::string encode(std::string_view extra_members) const;
 
   std::optional<double> cost_usd_;
   std::map<std::string, Usage> models_;  // the newest totals
+  // Since the newest totals: messages by id, oldest first in order_, and the sum of those that are too old to be
+  // printed again. An agent may work for days without a result.
   std::unordered_map<std::string, Message> open_;
+  std::deque<std::string> order_;
+  std::map<std::string, Usage> older_;
   std::uint64_t api_calls_ = 0, tool_uses_ = 0, results_ = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "driver/driver.h"
 
+#include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstring>
 
 #include "model/json_write.h"
 
@@ -57,6 +60,23 @@ std::string encode_capabilities(const Capabilities& capabilities) {
     object.flag("resumesSessions", capabilities.resumes_sessions);
   }
   return out;
+}
+
+std::string how_it_ended(const ExitFacts& exit) {
+  constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+  std::string how = "exit code " + std::to_string(exit.code);
+  if (exit.signal != 0) {
+    const char* abbreviation = ::sigabbrev_np(exit.signal);
+    how = abbreviation != nullptr ? std::string("SIG") + abbreviation : "signal " + std::to_string(exit.signal);
+  }
+  if (exit.by_runner) return "was ended by the runner (" + how + ")";
+  if (exit.signal == 0) return "ended with " + how;
+  bool crashed = std::ranges::find(kCrashes, exit.signal) != kCrashes.end();
+  return (crashed ? "crashed (" : "was killed from outside (") + how + ")";
+}
+
+std::vector<std::string> Driver::version_command(const std::string& /*program*/) const {
+  return {};
 }
 
 void DriverOutput::clear() {

@@ -44,6 +44,8 @@ struct Launch {
   std::string prompt;                      // what to do
   std::string context;                     // what to know; may be large
   std::string repo_url, repo_ref;          // of the task, for agents that fetch it themselves; empty: none
+  std::string rules;                       // what every agent of this runner is told; empty: nothing
+  std::vector<std::string> without;        // options that this program said it does not know
   std::string model;                       // empty: the agent's own choice
   std::int64_t max_turns = 0;              // 0: no bound
   double budget_usd = 0;                   // 0: no bound
@@ -109,8 +111,14 @@ struct DriverOutput {
 struct ExitFacts {
   int code = 0;              // when signal is 0; of a call: its gRPC status
   int signal = 0;            // what killed it
+  bool by_runner = false;    // the runner made it end: this is no word of the agent's own
   std::string message = {};  // of a call: what the status says
+
+  bool good() const { return by_runner || (code == 0 && signal == 0); }
 };
+// What became of it, after its name: "ended with exit code 3", "crashed (SIGSEGV)", "was killed from outside
+// (SIGKILL)", "was ended by the runner (SIGKILL)".
+std::string how_it_ended(const ExitFacts& exit);
 
 // What the driver makes of the whole run: exit codes alone do not tell a good run from an interrupted one.
 struct Verdict {
@@ -118,6 +126,7 @@ struct Verdict {
   std::string message;             // the agent's last word, or why it failed
   // The program did not know the format it was started with and did nothing: start again with this one.
   std::optional<OutputFormat> retry_with;
+  std::string unknown_option;  // with retry_with: for Launch::without; empty: the format itself was the matter
 };
 
 // What may be asked of this agent as it was started. Known before the first command.
@@ -157,6 +166,9 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
 
   virtual std::string_view name() const = 0;
+
+  // The command that makes the program (empty: the usual one) say its version; empty: it has none that matters.
+  virtual std::vector<std::string> version_command(const std::string& program) const;
 
   // invalid_argument when the agent cannot be asked for this (a value that would read as an option, no prompt).
   virtual Result<LaunchPlan> launch(const Launch& launch) = 0;

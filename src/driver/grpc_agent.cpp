@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
+#include "base/limits_streaming.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
 #include "driver/record_frames.h"

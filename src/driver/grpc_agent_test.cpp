@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "base/limits.h"
+#include "base/limits_streaming.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
 #include "driver/record_frames.h"

@@ -111,8 +111,7 @@ Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
   add_log(out, errors_.flush(), "stderr", "");
   hints_.turn = Hints::Turn::idle;
   bool good = exit.code == 0 && exit.signal == 0;
-  std::string how =
-      exit.signal != 0 ? "Killed by signal " + std::to_string(exit.signal) : "Exit code " + std::to_string(exit.code);
+  std::string how = exit.signal == 0 ? "Exit code " + std::to_string(exit.code) : "The command " + how_it_ended(exit);
   std::string data;
   {
     JsonObject object(data);

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "base/limits.h"
+#include "base/limits_streaming.h"
 
 namespace shepherd {
 

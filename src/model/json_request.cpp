@@ -6,6 +6,16 @@ namespace shepherd {
 
 namespace dom = simdjson::dom;
 
+Result<dom::object> request_object(JsonParser& parser, std::string_view json) {
+  auto root = parser.parse(json);
+  if (!root) return fail(root.error());
+  dom::object object;
+  if (root->get(object) != simdjson::SUCCESS) {
+    return fail(ErrorCode::invalid_argument, "bad_json", "the body must be a JSON object");
+  }
+  return object;
+}
+
 std::optional<dom::element> JsonRequest::member(std::string_view key) const {
   dom::element element;
   if (object_.at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
@@ -38,6 +48,18 @@ void JsonRequest::number(std::string_view key, double& into) {
   double value = 0;
   if (element->get(value) != simdjson::SUCCESS || value < 0) return refuse(key, "a number of at least 0");
   into = value;
+}
+
+void JsonRequest::texts(std::string_view key, std::vector<std::string>& into) {
+  auto element = member(key);
+  if (!element) return;
+  dom::array array;
+  if (element->get(array) != simdjson::SUCCESS) return refuse(key, "an array of strings");
+  for (dom::element child : array) {
+    std::string_view text;
+    if (child.get(text) != simdjson::SUCCESS) return refuse(key, "an array of strings");
+    into.emplace_back(text);
+  }
 }
 
 std::optional<JsonRequest> JsonRequest::object(std::string_view key) {

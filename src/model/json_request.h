@@ -8,10 +8,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "model/json_read.h"
 
 namespace shepherd {
+
+// The object a body must be; valid until the next parse on this thread. invalid_argument/bad_json.
+Result<simdjson::dom::object> request_object(JsonParser& parser, std::string_view json);
 
 // Reading goes on after an error, and the first one is kept: callers read all they want and ask once.
 class JsonRequest {
@@ -24,6 +29,7 @@ class JsonRequest {
   void text(std::string_view key, std::string& into);
   void whole(std::string_view key, std::int64_t& into);  // >= 0
   void number(std::string_view key, double& into);       // >= 0
+  void texts(std::string_view key, std::vector<std::string>& into);
   std::optional<JsonRequest> object(std::string_view key);
   // The member itself, whatever it is; nullopt when absent or null.
   std::optional<simdjson::dom::element> member(std::string_view key) const;

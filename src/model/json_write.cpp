@@ -48,6 +48,26 @@ void JsonObject::text_unless_empty(std::string_view key, std::string_view value)
   if (!value.empty()) text(key, value);
 }
 
+void JsonObject::texts(std::string_view key, const std::vector<std::string>& values) {
+  member(key).push_back('[');
+  for (const std::string& value : values) {
+    if (&value != &values.front()) out_.push_back(',');
+    append_json_string(out_, value);
+  }
+  out_.push_back(']');
+}
+
+void JsonObject::texts(std::string_view key, const std::map<std::string, std::string>& values) {
+  member(key).push_back('{');
+  for (const auto& [name, value] : values) {
+    if (name != values.begin()->first) out_.push_back(',');
+    append_json_string(out_, name);
+    out_.push_back(':');
+    append_json_string(out_, value);
+  }
+  out_.push_back('}');
+}
+
 void JsonObject::time(std::string_view key, std::int64_t wall_ms) {
   if (wall_ms == 0) {
     json(key, "null");

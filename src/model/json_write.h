@@ -4,8 +4,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shepherd {
 
@@ -25,7 +27,9 @@ class JsonObject {
   std::string& member(std::string_view key);
   void text(std::string_view key, std::string_view value);
   void text_unless_empty(std::string_view key, std::string_view value);
-  void time(std::string_view key, std::int64_t wall_ms);  // null for 0: not yet
+  void texts(std::string_view key, const std::vector<std::string>& values);
+  void texts(std::string_view key, const std::map<std::string, std::string>& values);  // an object
+  void time(std::string_view key, std::int64_t wall_ms);                               // null for 0: not yet
   void json(std::string_view key, std::string_view value) { member(key).append(value); }
   void flag(std::string_view key, bool value) { json(key, value ? "true" : "false"); }
   template <class Number>

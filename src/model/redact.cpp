@@ -1,5 +1,6 @@
 #include "model/redact.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/limits.h"
@@ -127,6 +128,21 @@ std::string Redactor::redact(std::string_view text) const {
     current = std::move(next);
   }
   return current;
+}
+
+std::size_t Redactor::beginning_of_secret(std::string_view text) const {
+  std::size_t longest = 0;
+  if (!rules_->options.enabled) return longest;
+  for (std::string_view secret : rules_->options.secrets) {
+    if (secret.size() < kMinSecretBytes) continue;
+    std::size_t from = text.size() - std::min(text.size(), secret.size() - 1);
+    for (std::size_t at = text.find(secret[0], from); at != std::string_view::npos; at = text.find(secret[0], at + 1)) {
+      if (!secret.starts_with(text.substr(at))) continue;
+      longest = std::max(longest, text.size() - at);
+      break;
+    }
+  }
+  return longest;
 }
 
 std::string Redactor::redact_member(std::string_view key, std::string_view value) const {

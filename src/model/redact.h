@@ -38,8 +38,11 @@ class Redactor {
   // The text with secrets replaced. Works on decoded text, not on JSON source.
   std::string redact(std::string_view text) const;
 
-  // The same for the text value of a JSON member: a telling name ("password") makes the value a secret by itself.
+  // redact() for the text value of a JSON member: a telling name ("password") makes the value a secret by itself.
   std::string redact_member(std::string_view key, std::string_view value) const;
+
+  // How many bytes at the end of the text are the beginning of one of the exact secrets; 0: none.
+  std::size_t beginning_of_secret(std::string_view text) const;
 
  private:
   struct Rules;

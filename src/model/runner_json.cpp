@@ -3,25 +3,12 @@
 #include "base/ids.h"
 #include "base/limits.h"
 #include "model/event_members.h"
-#include "model/json_read.h"
 #include "model/json_request.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
-
-namespace dom = simdjson::dom;
-
-Result<dom::object> object_of(JsonParser& parser, std::string_view json) {
-  auto root = parser.parse(json);
-  if (!root) return fail(root.error());
-  dom::object object;
-  if (root->get(object) != simdjson::SUCCESS) {
-    return fail(ErrorCode::invalid_argument, "bad_json", "the body must be a JSON object");
-  }
-  return object;
-}
 
 void read_runner_id(JsonRequest& request, std::string& runner) {
   request.text("runner", runner);
@@ -31,15 +18,7 @@ void read_runner_id(JsonRequest& request, std::string& runner) {
 }
 
 void read_agents(JsonRequest& request, std::vector<std::string>& agents) {
-  auto given = request.member("agents");
-  if (!given) return;
-  dom::array array;
-  if (given->get(array) != simdjson::SUCCESS) return request.refuse("agents", "an array of strings");
-  for (dom::element each : array) {
-    std::string_view text;
-    if (each.get(text) != simdjson::SUCCESS) return request.refuse("agents", "an array of strings");
-    agents.emplace_back(text);
-  }
+  request.texts("agents", agents);
   if (agents.size() > kMaxClaimAgents) {
     request.refuse("agents", "an array of at most " + std::to_string(kMaxClaimAgents) + " names");
   }
@@ -56,20 +35,11 @@ void read_labels(JsonRequest& request, std::map<std::string, std::string>& label
   if (labels.size() > kMaxLabels) request.refuse("labels", "at most " + std::to_string(kMaxLabels) + " labels");
 }
 
-void append_texts(std::string& out, const std::vector<std::string>& texts) {
-  out.push_back('[');
-  for (const std::string& text : texts) {
-    if (&text != &texts.front()) out.push_back(',');
-    append_json_string(out, text);
-  }
-  out.push_back(']');
-}
-
 }  // namespace
 
 Result<ClaimRequest> decode_claim_request(std::string_view json) {
   JsonParser parser(json.size());
-  auto object = object_of(parser, json);
+  auto object = request_object(parser, json);
   if (!object) return fail(object.error());
   std::optional<Error> error;
   JsonRequest request(*object, "", error);
@@ -92,7 +62,7 @@ Result<ClaimRequest> decode_claim_request(std::string_view json) {
 
 Result<LeaseRequest> decode_lease_request(std::string_view json) {
   JsonParser parser(json.size());
-  auto object = object_of(parser, json);
+  auto object = request_object(parser, json);
   if (!object) return fail(object.error());
   std::optional<Error> error;
   JsonRequest request(*object, "", error);
@@ -137,23 +107,15 @@ std::string encode_task_data(const TaskSpec& spec, std::string_view resume_sessi
     object.text_unless_empty("agent", spec.agent);
     object.text_unless_empty("model", spec.model);
     object.text_unless_empty("mode", spec.mode);
-    if (!spec.command.empty()) append_texts(object.member("command"), spec.command);
+    if (!spec.command.empty()) object.texts("command", spec.command);
     if (spec.max_turns > 0) object.number("maxTurns", spec.max_turns);
-    if (!spec.allowed_tools.empty()) append_texts(object.member("allowedTools"), spec.allowed_tools);
+    if (!spec.allowed_tools.empty()) object.texts("allowedTools", spec.allowed_tools);
     if (!spec.mcp_servers_json.empty()) object.json("mcpServers", spec.mcp_servers_json);
     if (spec.budget_usd > 0) object.number("budget", spec.budget_usd);
     if (spec.timeout_seconds > 0) object.number("timeout", spec.timeout_seconds);
     object.text_unless_empty("resumeOf", spec.resume_of);
     object.text_unless_empty("resumeSession", resume_session);
-    auto& labels = object.member("labels");
-    labels.push_back('{');
-    for (const auto& [key, value] : spec.labels) {
-      if (labels.back() != '{') labels.push_back(',');
-      append_json_string(labels, key);
-      labels.push_back(':');
-      append_json_string(labels, value);
-    }
-    labels.push_back('}');
+    object.texts("labels", spec.labels);
   }
   return out;
 }

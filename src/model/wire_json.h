@@ -79,6 +79,7 @@ std::string encode_task_spec(const TaskSpec& spec);
 TaskSpec decode_task_spec(std::string_view json);
 // The public task object of GET /api/v1/tasks/{id}. A row of a list leaves out task.context, which can be a megabyte.
 enum class TaskForm { full, row };
+std::string shown_title(const TaskSpec& spec);  // its title, or its description's first line
 void append_task(std::string& out, const Task& task, TaskForm form = TaskForm::full);
 
 // POST …/{id}/status -> the `status` draft's members. Knows started|progress|completed|failed, details.prURL|pr_url,

@@ -1,5 +1,4 @@
 #include "model/event_members.h"
-#include "model/json_read.h"
 #include "model/json_request.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
@@ -16,14 +15,10 @@ struct StatusUpdate {
 
 Result<StatusUpdate> read_update(std::string_view json) {
   JsonParser parser(json.size());
-  auto root = parser.parse(json);
-  if (!root) return fail(root.error());
-  simdjson::dom::object object;
-  if (root->get(object) != simdjson::SUCCESS) {
-    return fail(ErrorCode::invalid_argument, "bad_json", "the body must be a JSON object");
-  }
+  auto object = request_object(parser, json);
+  if (!object) return fail(object.error());
   std::optional<Error> error;
-  JsonRequest request(object, "", error);
+  JsonRequest request(*object, "", error);
   StatusUpdate update;
   request.text("event", update.event);
   request.text("message", update.message);

@@ -4,7 +4,6 @@
 #include "base/ids.h"
 #include "base/limits.h"
 #include "model/event_members.h"
-#include "model/json_read.h"
 #include "model/json_request.h"
 #include "model/wire_json.h"
 
@@ -12,16 +11,6 @@ namespace shepherd {
 namespace {
 
 namespace dom = simdjson::dom;
-
-Result<dom::object> parse_object(JsonParser& parser, std::string_view json) {
-  auto root = parser.parse(json);
-  if (!root) return fail(root.error());
-  dom::object object;
-  if (root->get(object) != simdjson::SUCCESS) {
-    return fail(ErrorCode::invalid_argument, "bad_json", "the body must be a JSON object");
-  }
-  return object;
-}
 
 // "90s", "30m", "1h30m"; nullopt when it is not a duration.
 std::optional<std::int64_t> duration_seconds(std::string_view text) {
@@ -69,18 +58,6 @@ void read_runner(JsonRequest& request, TaskSpec& spec) {
   auto runner = request.object("runner");
   runner->text("name", spec.runner);
   read_timeout(*runner, spec.timeout_seconds);
-}
-
-void read_texts(JsonRequest& request, std::string_view key, std::vector<std::string>& into) {
-  auto element = request.member(key);
-  if (!element) return;
-  dom::array array;
-  if (element->get(array) != simdjson::SUCCESS) return request.refuse(key, "an array of strings");
-  for (dom::element child : array) {
-    std::string_view text;
-    if (child.get(text) != simdjson::SUCCESS) return request.refuse(key, "an array of strings");
-    into.emplace_back(text);
-  }
 }
 
 void check_labels(JsonRequest& request, const std::map<std::string, std::string>& labels) {
@@ -148,8 +125,8 @@ void read_spec(JsonRequest& request, TaskSpec& spec) {
   request.whole("maxTurns", spec.max_turns);
   read_timeout(request, spec.timeout_seconds);
   request.number("budget", spec.budget_usd);
-  read_texts(request, "allowedTools", spec.allowed_tools);
-  read_texts(request, "command", spec.command);
+  request.texts("allowedTools", spec.allowed_tools);
+  request.texts("command", spec.command);
   read_mcp_servers(request, spec.mcp_servers_json);
   merge_labels(request, spec.labels);
 }
@@ -158,7 +135,7 @@ void read_spec(JsonRequest& request, TaskSpec& spec) {
 
 Result<TaskSpec> decode_task_request(std::string_view json) {
   JsonParser parser(json.size());
-  auto object = parse_object(parser, json);
+  auto object = request_object(parser, json);
   if (!object) return fail(object.error());
   std::optional<Error> error;
   JsonRequest request(*object, "", error);
@@ -187,7 +164,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
 
 Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
   JsonParser parser(json.size());
-  auto object = parse_object(parser, json);
+  auto object = request_object(parser, json);
   if (!object) return fail(object.error());
   std::optional<Error> error;
   JsonRequest request(*object, "", error);
@@ -204,7 +181,7 @@ Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
 TaskSpec decode_task_spec(std::string_view json) {
   TaskSpec spec;
   JsonParser parser(json.size());
-  auto object = parse_object(parser, json);
+  auto object = request_object(parser, json);
   if (!object) return spec;
   std::optional<Error> error;  // the store holds what encode_task_spec wrote; a damaged member keeps its default
   JsonRequest request(*object, "", error);

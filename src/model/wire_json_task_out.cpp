@@ -8,26 +8,6 @@ namespace {
 
 constexpr std::size_t kTitleCharacters = 120;
 
-void append_texts(std::string& out, const std::vector<std::string>& texts) {
-  out.push_back('[');
-  for (const auto& text : texts) {
-    if (&text != &texts.front()) out.push_back(',');
-    append_json_string(out, text);
-  }
-  out.push_back(']');
-}
-
-void append_labels(std::string& out, const std::map<std::string, std::string>& labels) {
-  out.push_back('{');
-  for (const auto& [key, value] : labels) {
-    if (key != labels.begin()->first) out.push_back(',');
-    append_json_string(out, key);
-    out.push_back(':');
-    append_json_string(out, value);
-  }
-  out.push_back('}');
-}
-
 void append_repo(std::string& out, const TaskSpec& spec) {
   if (spec.repo_url.empty() && spec.repo_ref.empty()) {
     out.append("null");
@@ -56,8 +36,8 @@ void append_options(JsonObject& object, const TaskSpec& spec, const std::string&
   if (spec.max_turns > 0) object.number("maxTurns", spec.max_turns);
   if (spec.timeout_seconds > 0) object.number("timeout", spec.timeout_seconds);
   if (spec.budget_usd > 0) object.number("budget", spec.budget_usd);
-  if (!spec.allowed_tools.empty()) append_texts(object.member("allowedTools"), spec.allowed_tools);
-  if (!spec.command.empty()) append_texts(object.member("command"), spec.command);
+  if (!spec.allowed_tools.empty()) object.texts("allowedTools", spec.allowed_tools);
+  if (!spec.command.empty()) object.texts("command", spec.command);
 }
 
 void append_commands(std::string& out, const std::vector<TaskCommand>& commands) {
@@ -100,14 +80,14 @@ void append_status(std::string& out, const TaskState& state) {
   status.text("error", state.error);
 }
 
+}  // namespace
+
 std::string shown_title(const TaskSpec& spec) {
   if (!spec.title.empty()) return spec.title;
   std::string_view line = spec.description;
   line = line.substr(0, line.find_first_of("\r\n"));
   return std::string(first_characters(line, kTitleCharacters));
 }
-
-}  // namespace
 
 std::string encode_task_spec(const TaskSpec& spec) {
   std::string out;
@@ -123,7 +103,7 @@ std::string encode_task_spec(const TaskSpec& spec) {
     object.text_unless_empty("callbackURL", spec.callback_url);
     append_options(object, spec, spec.runner);
     if (!spec.mcp_servers_json.empty()) object.json("mcpServers", spec.mcp_servers_json);
-    append_labels(object.member("labels"), spec.labels);
+    object.texts("labels", spec.labels);
   }
   return out;
 }
@@ -140,7 +120,7 @@ void append_task(std::string& out, const Task& task, TaskForm form) {
   object.text("model", spec.model.empty() ? state.model : spec.model);
   object.text("callbackURL", spec.callback_url);
   append_options(object, spec, state.runner.empty() ? spec.runner : state.runner);
-  append_labels(object.member("labels"), spec.labels);
+  object.texts("labels", spec.labels);
   append_status(object.member("status"), state);
   object.text("activity", state.activity);
   object.text_unless_empty("sessionID", state.session_id);

@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <csignal>
 #include <cstring>
 #include <string_view>
 
@@ -16,6 +17,12 @@ std::string describe(const AgentExit& exit) {
 AgentExit exit_of_status(int wait_status) {
   if (WIFSIGNALED(wait_status)) return {0, WTERMSIG(wait_status)};
   return {WEXITSTATUS(wait_status), 0};
+}
+
+bool AgentEnd::by_ladder() const {
+  if (rung < StopRung::sigint) return false;
+  return exit.signal == 0 || exit.signal == SIGINT || (exit.signal == SIGTERM && rung >= StopRung::sigterm) ||
+         (exit.signal == SIGKILL && rung == StopRung::sigkill);
 }
 
 std::string_view name(StopRung rung) {

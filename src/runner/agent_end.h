@@ -47,6 +47,9 @@ struct AgentEnd {
   std::int64_t cpu_ms = 0;          // of all of them
   std::uint64_t peak_resident_bytes = 0;  // of the largest one
   bool warden_lost = false;               // the warden itself was killed; the runner ended what it could still find
+
+  // The first process ended because of the ladder: by one of its signals, or by an exit after one.
+  bool by_ladder() const;
 };
 
 }  // namespace shepherd

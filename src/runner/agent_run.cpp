@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/registry.h"
+#include "model/wire_json.h"
 #include "runner/agent_process.h"
 #include "runner/grpc_link.h"
 
@@ -36,9 +37,23 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
       return std::move(start.outcome);
     }
     format = *start.retry_with;
-    events_.log("The agent program does not know this way of talking; starting it again with output format " +
-                std::string(name(format)));
+    if (start.unknown_option.empty()) {
+      events_.log("The agent program does not know this way of talking; starting it again with output format " +
+                  std::string(name(format)));
+      continue;
+    }
+    events_.log("The agent program does not know " + start.unknown_option + "; starting it again without");
+    MutexLock lock(mutex_);
+    without_.push_back(std::move(start.unknown_option));
   }
+}
+
+AgentOutcome AgentRun::never_started(const std::string& why) {
+  MutexLock lock(mutex_);
+  finished_ = true;
+  AgentOutcome outcome = judged({State::failed, why, std::nullopt, ""}, {});
+  outcome.end = preparation_.end();
+  return outcome;
 }
 
 AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
@@ -46,25 +61,28 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
     MutexLock lock(mutex_);
     if (cause_ != EndCause::none) {
       finished_ = true;
-      return {std::nullopt, judged({}, {})};
+      Start never{std::nullopt, judged({}, {}), ""};
+      if (!never.outcome.end) never.outcome.end = preparation_.end();
+      return never;
     }
     if (Result<void> started = start(format, number); !started) {
       finished_ = true;
       events_.error("cannot_start", started.error().message);
-      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}};
+      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}, ""};
     }
   }
   AgentEnd end = wait_for_end();
   std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may want
   MutexLock lock(mutex_);
-  ExitFacts exit{end.exit.code, end.exit.signal, end.stream ? end.stream->message : ""};
+  ExitFacts exit{end.exit.code, end.exit.signal, end.by_ladder(), end.stream ? end.stream->message : ""};
   Verdict verdict = driver_->finish(exit, clock_.wall_ms(), output_);
   gone = std::move(link_);
   bool again = verdict.retry_with && cause_ == EndCause::none;
   if (!again) finished_ = true;
   flush();
-  if (again) return {verdict.retry_with, {}};
-  return {std::nullopt, judged(verdict, std::move(end))};
+  if (again) return {verdict.retry_with, {}, verdict.unknown_option};
+  if (cause_ == EndCause::none && end.by_ladder()) tell_forced_end(end);
+  return {std::nullopt, judged(verdict, std::move(end)), ""};
 }
 
 Result<void> AgentRun::start(OutputFormat format, int number) {
@@ -84,7 +102,9 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
     launch.context = order_.context;
     launch.repo_url = order_.repo_url;
     launch.repo_ref = order_.repo_ref;
+    launch.rules = settings_.rules;
   }
+  launch.without = without_;
   launch.model = order_.model;
   launch.max_turns = order_.max_turns;
   launch.budget_usd = order_.budget_usd;
@@ -106,13 +126,7 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
     if (auto written = link_->write(plan->standard_input); !written) return fail(std::move(written.error()));
   }
   if (input_closed_) link_->close_input();
-  std::string members = "\"capabilities\":" + encode_capabilities(driver_->capabilities());
-  if (settings_.remote) {
-    // A service says itself that it runs.
-    events_.status(State::starting, "Connecting to " + settings_.remote->address, members);
-  } else {
-    events_.status(State::running, "running", members);
-  }
+  tell_start(*plan, format);
   return {};
 }
 
@@ -137,6 +151,31 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
   spec.with_stdin = plan.keep_input_open || !plan.standard_input.empty();
   spec.warden_program = settings_.warden_program;
   return AgentProcess::start(spec, *this, clock_);
+}
+
+void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
+  std::string members = "\"capabilities\":" + encode_capabilities(driver_->capabilities());
+  if (!settings_.version.empty()) {
+    members += ",\"agentVersion\":";
+    append_json_string(members, settings_.version);
+  }
+  if (settings_.remote) {
+    // A service says itself that it runs.
+    events_.status(State::starting, "Connecting to " + settings_.remote->address, members);
+  } else {
+    events_.status(State::running, "running", members);
+  }
+  if (plan.format != asked && !settings_.version.empty()) {
+    events_.log("Version " + settings_.version + " of the agent has no output format " + std::string(name(asked)) +
+                "; it was started with " + std::string(name(plan.format)));
+  }
+}
+
+// Its verdict is its own: it did its work before. What it took to end it is told beside.
+void AgentRun::tell_forced_end(const AgentEnd& end) {
+  if (end.stream) return events_.log("The agent's work was done, but it did not end its stream; it was cancelled");
+  events_.log("The agent ignored the end of its input and " + how_it_ended({end.exit.code, end.exit.signal, true}) +
+              "; " + std::to_string(end.ended.size()) + (end.ended.size() == 1 ? " process" : " processes") + " gone");
 }
 
 void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
@@ -247,6 +286,7 @@ void AgentRun::kill() {
 }
 
 void AgentRun::set_cause(EndCause cause, std::string message) {
+  preparation_.stop();
   if (cause_ != EndCause::none) return;
   cause_ = cause;
   cause_message_ = std::move(message);

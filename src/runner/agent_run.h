@@ -18,6 +18,7 @@
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
 #include "runner/agent_link.h"
+#include "runner/program_stop.h"
 #include "runner/remote_agent.h"
 #include "runner/task_events.h"
 #include "runner/task_order.h"
@@ -30,11 +31,13 @@ struct AgentSettings {
   std::string driver;                    // that knows it; empty: the one that is called as the task calls its agent
   std::string program;                   // empty: the driver's usual one
   std::string version;                   // what that program says of itself; empty: unknown
+  std::string rules;                     // what every agent here is told; empty: nothing
   OutputFormat format = OutputFormat::bidirectional;
   bool deltas = true;
   bool keep_open = false;  // when its turn is over, wait for an operator instead of ending it
   StopPlan ladder;         // without `interrupt`, which is the driver's
   std::chrono::milliseconds stall = kStallSilence;
+  std::chrono::milliseconds end_wait = kAgentEndWait;  // for one whose work is done to go by itself
   std::string warden_program = "/proc/self/exe";
   std::optional<RemoteAgent> remote;  // for drivers whose agents are services
 };
@@ -65,6 +68,10 @@ class AgentRun final : private AgentListener {
   void end(EndCause cause, std::string message) EXCLUDES(mutex_);
   // The last rung of the ladder at once.
   void kill() EXCLUDES(mutex_);
+  // For what is done before the agent starts: stopped when the agent is to end, from then on.
+  ProgramStop& preparation() { return preparation_; }
+  // Instead of run(), when the preparation failed: because it was stopped, or for this reason.
+  AgentOutcome never_started(const std::string& why) EXCLUDES(mutex_);
 
   bool can(CommandKind kind) const EXCLUDES(mutex_);
   Hints hints() const EXCLUDES(mutex_);
@@ -73,6 +80,7 @@ class AgentRun final : private AgentListener {
   struct Start {
     std::optional<OutputFormat> retry_with;
     AgentOutcome outcome;
+    std::string unknown_option;  // with retry_with; empty: the format was
   };
 
   void on_output(AgentStream stream, std::string_view bytes) override EXCLUDES(mutex_);
@@ -92,12 +100,15 @@ class AgentRun final : private AgentListener {
   void close_input() REQUIRES(mutex_);
   void begin_end(const Command& stop) REQUIRES(mutex_);
   void set_cause(EndCause cause, std::string message) REQUIRES(mutex_);
+  void tell_start(const LaunchPlan& plan, OutputFormat asked) REQUIRES(mutex_);
+  void tell_forced_end(const AgentEnd& end) REQUIRES(mutex_);
   std::int64_t next_look_ms() const REQUIRES(mutex_);
   AgentOutcome judged(const Verdict& verdict, AgentEnd end) const REQUIRES(mutex_);
 
   const TaskOrder& order_;
   TaskEvents& events_;
   const Clock& clock_;
+  ProgramStop preparation_;
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -109,7 +120,8 @@ class AgentRun final : private AgentListener {
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;
   std::string cause_message_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
-  bool finished_ GUARDED_BY(mutex_) = false;  // run() is over or about to be
+  std::vector<std::string> without_ GUARDED_BY(mutex_);  // options that the program does not know
+  bool finished_ GUARDED_BY(mutex_) = false;             // run() is over or about to be
   bool input_closed_ GUARDED_BY(mutex_) = false;
   bool stalled_ GUARDED_BY(mutex_) = false;
   std::int64_t started_ms_ GUARDED_BY(mutex_) = 0;     // steady, as all below; 0: not yet

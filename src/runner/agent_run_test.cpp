@@ -25,7 +25,15 @@ class KeepingSink final : public EventSink {
     }
     return Posted{events_.size(), events_.size()};
   }
-  Result<void> post_deltas(const std::string&, std::string_view) override { return {}; }
+  Result<void> post_deltas(const std::string&, std::string_view body) override {
+    MutexLock lock(mutex_);
+    deltas_ += body;
+    return {};
+  }
+  std::string deltas() const {
+    MutexLock lock(mutex_);
+    return deltas_;
+  }
 
   std::vector<std::string> events() const {
     MutexLock lock(mutex_);
@@ -35,6 +43,7 @@ class KeepingSink final : public EventSink {
  private:
   mutable Mutex mutex_;
   std::vector<std::string> events_ GUARDED_BY(mutex_);
+  std::string deltas_ GUARDED_BY(mutex_);
 };
 
 std::string text_of(std::string_view event, std::string_view key) {
@@ -69,6 +78,15 @@ class AgentRunTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
+  // A program that is started as Claude Code would be.
+  void claude(const std::string& script) {
+    std::filesystem::path program = directory_ / "agent";
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    order_.agent = "claude";
+    order_.description = "do it";
+    settings_.program = program;
+  }
   void shell(const std::string& script) { order_.command = {"sh", "-c", script}; }
   // All events of the run, in order.
   std::vector<std::string> delivered() {
@@ -218,27 +236,83 @@ cat > /dev/null
 )sh";
 
 TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
-  std::filesystem::path program = directory_ / "agent";
-  std::ofstream(program) << "#!/bin/sh\n" << kOneTurn;
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  order_.agent = "claude";
-  order_.description = "do it";
-  settings_.program = program;
+  claude(kOneTurn);
   AgentOutcome outcome = run_->run(settings_);
   EXPECT_EQ(outcome.state, State::completed) << outcome.message;
   EXPECT_EQ(outcome.message, "done");
   EXPECT_EQ(run_->hints().cost_usd, 0.5);
 }
 
+// Its good turn counts, not how it had to be ended afterwards.
+TEST_F(AgentRunTest, AnAgentThatIgnoresTheEndOfItsInputHasStillDoneItsWork) {
+  claude(std::string("trap '' INT TERM\n") + kOneTurn + "while :; do sleep 1; done\n");
+  settings_.end_wait = 1ms;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  EXPECT_EQ(outcome.message, "done");
+  EXPECT_EQ(outcome.cause, EndCause::none);
+  ASSERT_TRUE(outcome.end);
+  EXPECT_EQ(outcome.end->exit.signal, SIGKILL);
+  EXPECT_TRUE(seen("The agent ignored the end of its input and was ended by the runner (SIGKILL)"));
+}
+
+TEST_F(AgentRunTest, ACrashIsCalledOne) {
+  claude("kill -SEGV $$");
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::failed);
+  EXPECT_EQ(outcome.message, "the agent crashed (SIGSEGV)");
+}
+
+TEST_F(AgentRunTest, ACrashAfterAGoodTurnIsStillACrash) {
+  claude(std::string(kOneTurn) + "echo 'free(): invalid pointer' >&2; kill -ABRT $$");
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::failed);
+  EXPECT_EQ(outcome.message, "the agent crashed (SIGABRT): free(): invalid pointer");
+}
+
+TEST_F(AgentRunTest, AKillFromOutsideIsNeitherACrashNorOurs) {
+  claude("kill -KILL $$");
+  EXPECT_EQ(run_->run(settings_).message, "the agent was killed from outside (SIGKILL)");
+}
+
+TEST_F(AgentRunTest, TheVersionIsToldAndDecidesTheFormat) {
+  claude(kOneTurn);
+  settings_.version = "1.0.40 (Claude Code)";
+  EXPECT_EQ(run_->run(settings_).state, State::completed);
+  EXPECT_TRUE(seen("\"agentVersion\":\"1.0.40 (Claude Code)\""));
+  EXPECT_TRUE(seen("it was started with stream-json-one-way"));
+}
+
+TEST_F(AgentRunTest, AnOptionThatTheProgramDoesNotKnowIsLeftOut) {
+  claude(std::string("case \"$*\" in *--forward-subagent-text*) echo \"error: unknown option "
+                     "'--forward-subagent-text'\" >&2; exit 1;; esac\n") +
+         kOneTurn);
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  EXPECT_TRUE(seen("does not know --forward-subagent-text; starting it again without"));
+  EXPECT_TRUE(seen("\"steer\"")) << "and it can still be steered";
+}
+
+// Piece by piece neither half would be taken for a secret.
+TEST_F(AgentRunTest, ASecretThatIsStreamedInTwoPiecesIsReplaced) {
+  events_->delta({"m:0", "it is a-very-"});
+  events_->delta({"m:0", "secret-value"});
+  events_->delta({"m:0", ", and it stays so"});
+  events_->delta({"m:1", "another block"});
+  DriverEvent words;
+  words.type = EventType::thinking;
+  words.json = R"({"type":"thinking","summary":"another block"})";
+  events_->add(words);
+  EXPECT_TRUE(eventually([&] { return sink_.deltas().find("another block") != std::string::npos; })) << sink_.deltas();
+  EXPECT_EQ(sink_.deltas().find("a-very-"), std::string::npos) << sink_.deltas();
+  EXPECT_EQ(sink_.deltas().find("secret-value"), std::string::npos) << sink_.deltas();
+  EXPECT_NE(sink_.deltas().find("it is [redacted:secret], and it stays so"), std::string::npos) << sink_.deltas();
+}
+
 TEST_F(AgentRunTest, StartsAgainInASimplerFormat) {
-  std::filesystem::path program = directory_ / "agent";
-  std::ofstream(program) << "#!/bin/sh\ncase \"$*\" in *--input-format*) echo \"error: unknown option "
-                            "'--input-format'\" >&2; exit 1;; esac\n"
-                         << kOneTurn;
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  order_.agent = "claude";
-  order_.description = "do it";
-  settings_.program = program;
+  claude(std::string("case \"$*\" in *--input-format*) echo \"error: unknown option '--input-format'\" >&2; exit 1;; "
+                     "esac\n") +
+         kOneTurn);
   AgentOutcome outcome = run_->run(settings_);
   EXPECT_EQ(outcome.state, State::completed) << outcome.message;
   EXPECT_TRUE(seen("starting it again with output format stream-json-one-way"));

@@ -59,7 +59,7 @@ void AgentRun::look() {
       set_cause(EndCause::over_budget, "the budget is used up");
       events_.error("budget_exhausted", cause_message_);
       begin_end(stop);
-    } else if (told_to_go_ms_ > 0 && now_ms - told_to_go_ms_ >= kAgentEndWait.count()) {
+    } else if (told_to_go_ms_ > 0 && now_ms - told_to_go_ms_ >= settings_.end_wait.count()) {
       told_to_go_ms_ = 0;
       events_.log("The agent's work is done, but it does not end by itself; ending it");
       link_->stop(settings_.ladder);

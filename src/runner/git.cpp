@@ -32,6 +32,18 @@ Git Git::in(std::string directory) const {
   return other;
 }
 
+Git Git::stopped_by(ProgramStop* stop) const {
+  Git other = *this;
+  other.stop_ = stop;
+  return other;
+}
+
+Git Git::within(std::chrono::milliseconds timeout) const {
+  Git other = *this;
+  other.timeout_ = timeout;
+  return other;
+}
+
 Result<std::string> Git::run(std::vector<std::string> words) const {
   AgentSpec spec;
   spec.command = {"git", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null"};
@@ -40,7 +52,7 @@ Result<std::string> Git::run(std::vector<std::string> words) const {
   spec.directory = directory_;
   spec.with_stdin = false;
   spec.warden_program = warden_program_;
-  Result<ProgramOutput> ran = run_program(spec, kGitTimeout, *clock_);
+  Result<ProgramOutput> ran = run_program(spec, timeout_, *clock_, stop_);
   if (!ran) return fail(std::move(ran.error()));
   auto trimmed = [](std::string text) {
     while (text.ends_with('\n')) text.pop_back();

@@ -2,10 +2,12 @@
 // Threads: value; calls block.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "runner/program_output.h"
 
@@ -29,12 +31,16 @@ class Git {
 
   const std::string& directory() const { return directory_; }
   Git in(std::string directory) const;
+  Git stopped_by(ProgramStop* stop) const;  // null: by nobody
+  Git within(std::chrono::milliseconds timeout) const;
 
  private:
   std::string directory_;
   std::vector<std::string> environment_;
   const Clock* clock_;
   std::string warden_program_;
+  std::chrono::milliseconds timeout_ = kGitTimeout;
+  ProgramStop* stop_ = nullptr;
 };
 
 }  // namespace shepherd

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits_streaming.h"
 #include "runner/agent_link.h"
 
 namespace shepherd {

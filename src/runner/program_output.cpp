@@ -22,12 +22,23 @@ class Collected final : public AgentListener {
 
 }  // namespace
 
-Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock) {
+Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock,
+                                  ProgramStop* stop) {
+  auto stopped = [&spec] {
+    return fail(ErrorCode::gone, "program_stopped", spec.command.front() + " was stopped before it was done");
+  };
+  if (stop != nullptr && stop->stopped()) return stopped();
   Collected collected;
   Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, collected, clock);
   if (!process) return fail(std::move(process.error()));
   (*process)->close_input();
-  if (!(*process)->wait(timeout)) {
+  std::optional<AgentEnd> end;
+  {
+    StoppableProgram stoppable(stop, **process);
+    end = (*process)->wait(timeout);
+    if (end && stoppable.was_stopped(*end)) return stopped();
+  }
+  if (!end) {
     (*process)->kill();
     process->reset();
     return fail(ErrorCode::unavailable, "program_timeout",

@@ -167,7 +167,8 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, const TaskC
   }
   options.spool_directory = options_.data_directory + "/spool";
   options.redact = options_.redact;
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &clock_});
+  options.workspace.rules = options_.rules;
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &versions_, &clock_});
 }
 
 // Nothing has started that could tell it.

@@ -27,6 +27,7 @@ struct PoolOptions {
   std::map<std::string, std::string> labels;
   std::string data_directory;  // workspaces and spools
   RedactOptions redact;
+  std::string rules;  // for every agent: a file or directory (rules.h); empty: none
   // How an agent is started, by its name.
   std::function<AgentSettings(const std::string& agent)> settings;
 };
@@ -62,6 +63,7 @@ class RunnerPool {
   const net::ClientTls tls_;
   const Clock& clock_;
   LeaseKeeper leases_;
+  AgentVersions versions_;
 
   mutable Mutex mutex_;
   CondVar changed_;

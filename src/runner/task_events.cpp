@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "driver/event_json.h"
+#include "model/json_scan.h"
 #include "model/json_tree.h"
 #include "model/json_write.h"
 #include "runner/outbox_event.h"
@@ -34,7 +35,8 @@ TaskEvents::TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& cl
       redactor_(redactor),
       clock_(clock),
       repository_(std::move(repository)),
-      observe_(std::move(observe)) {}
+      observe_(std::move(observe)),
+      block_text_(redactor) {}
 
 std::string TaskEvents::pr_url() const {
   MutexLock lock(mutex_);
@@ -52,7 +54,13 @@ std::string TaskEvents::redacted(std::string json) const {
 
 void TaskEvents::add(const DriverEvent& event) {
   if (observe_) observe_(event);
-  if (event.type == EventType::tool_result || event.type == EventType::output || event.type == EventType::thinking) {
+  bool words = event.type == EventType::output || event.type == EventType::thinking;
+  // Words of a sub-agent finish nothing: only the agent's own are streamed.
+  if (words && find_member(event.json, "parentCallID").empty()) {
+    MutexLock lock(mutex_);
+    finish_block();
+  }
+  if (words || event.type == EventType::tool_result) {
     if (std::string link = pull_request_link(event.json, repository_); !link.empty()) {
       MutexLock lock(mutex_);
       pr_url_ = std::move(link);
@@ -65,11 +73,26 @@ void TaskEvents::add(const DriverEvent& event) {
 }
 
 void TaskEvents::delta(const TextDelta& delta) {
+  MutexLock lock(mutex_);
+  if (delta.block != block_) {
+    finish_block();
+    block_ = delta.block;
+  }
+  send_delta(block_text_.add(delta.text));
+}
+
+void TaskEvents::finish_block() {
+  send_delta(block_text_.finish());
+  block_.clear();
+}
+
+void TaskEvents::send_delta(std::string_view text) {
+  if (text.empty()) return;
   std::string json;
   {
     JsonObject object(json);
-    object.text("block", delta.block);
-    object.text("text", delta.text);
+    object.text("block", block_);
+    object.text("text", text);
   }
   outbox_.add_delta(redacted(std::move(json)));
 }

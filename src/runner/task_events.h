@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "model/redact.h"
+#include "model/stream_redactor.h"
 #include "model/task.h"
 #include "runner/outbox.h"
 
@@ -33,7 +34,9 @@ class TaskEvents {
              Observe observe = {});
 
   void add(const DriverEvent& event) EXCLUDES(mutex_);
-  void delta(const TextDelta& delta);
+  // Live text, redacted as one stream for each block (stream_redactor.h); what is held back of it goes before the event
+  // that finishes the block.
+  void delta(const TextDelta& delta) EXCLUDES(mutex_);
 
   // `more` are further members of the event's data, e.g. `"stalled":true`; empty: none.
   void status(State state, std::string_view summary, std::string_view more = {});
@@ -50,6 +53,8 @@ class TaskEvents {
   void own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id = {},
            std::string detail = {});
   std::string redacted(std::string json) const;
+  void finish_block() REQUIRES(mutex_);
+  void send_delta(std::string_view text) REQUIRES(mutex_);
 
   Outbox& outbox_;
   const Redactor& redactor_;
@@ -58,6 +63,8 @@ class TaskEvents {
   const Observe observe_;
   mutable Mutex mutex_;
   std::string pr_url_ GUARDED_BY(mutex_);
+  std::string block_ GUARDED_BY(mutex_);  // that is being written; empty: none
+  StreamRedactor block_text_ GUARDED_BY(mutex_);
 };
 
 }  // namespace shepherd

@@ -12,15 +12,6 @@
 namespace shepherd {
 namespace {
 
-void append_texts(std::string& out, const std::vector<std::string>& texts) {
-  char before = '[';
-  for (const std::string& text : texts) {
-    out.push_back(std::exchange(before, ','));
-    append_json_string(out, text);
-  }
-  out.append(before == '[' ? "[]" : "]");
-}
-
 void append_processes(std::string& out, std::span<const EndedProcess> processes) {
   char before = '[';
   for (const EndedProcess& process : processes.first(std::min(processes.size(), kMaxEndedInStatus))) {
@@ -46,9 +37,9 @@ std::string work_data(const WorkResult& work, const std::string& directory, cons
   object.text_unless_empty("head", work.head);
   object.text_unless_empty("directory", directory);
   object.text_unless_empty("prURL", pr_url);
-  append_texts(object.member("commits"), work.commits);
+  object.texts("commits", work.commits);
   object.number("commitCount", static_cast<std::uint64_t>(work.commit_count));
-  append_texts(object.member("files"), work.files);
+  object.texts("files", work.files);
   object.number("filesChanged", static_cast<std::uint64_t>(work.file_count));
   object.number("insertions", work.insertions);
   object.number("deletions", work.deletions);
@@ -79,7 +70,7 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
       } else {
         object.number("exitCode", static_cast<std::int64_t>(end.exit.code));
       }
-      if (outcome.cause != EndCause::none) {
+      if (outcome.cause != EndCause::none || end.by_ladder()) {
         object.text("stoppedBy", name(end.rung));
         append_processes(object.member("ended"), end.ended);
       }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "driver/registry.h"
 #include "runner/command_feed.h"
 #include "runner/event_sink.h"
 #include "runner/task_report.h"
@@ -118,16 +119,34 @@ AgentOutcome TaskRun::run_agent() {
   if (parts.options.workspace.kind == WorkspaceKind::clone) {
     parts.events->status(State::starting, "Cloning " + parts.order.repo_url);
   }
+  ProgramStop& stop = parts.agent->preparation();
+  parts.options.workspace.stop = &stop;
   Result<Workspace> workspace = Workspace::prepare(parts.order, parts.options.workspace, *parts.runner.clock);
   if (!workspace) {
-    parts.events->error("no_workspace", workspace.error().message);
-    return {State::failed, workspace.error().message, EndCause::none, std::nullopt};
+    if (!stop.stopped()) parts.events->error("no_workspace", workspace.error().message);
+    return parts.agent->never_started(workspace.error().message);
   }
   parts.workspace.emplace(*std::move(workspace));
   AgentSettings settings = parts.options.agent;
   settings.directory = parts.workspace->directory();
   for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
+  settings.rules = parts.workspace->rules();
+  if (settings.version.empty()) settings.version = version_of(settings);
   return parts.agent->run(std::move(settings));
+}
+
+std::string TaskRun::version_of(const AgentSettings& settings) {
+  Parts& parts = *parts_;
+  std::unique_ptr<Driver> driver = make_driver(parts.order.agent);
+  if (driver == nullptr || parts.runner.versions == nullptr) return {};
+  AgentSpec question;
+  question.command = driver->version_command(settings.program);
+  if (question.command.empty()) return {};
+  question.environment = settings.environment;
+  question.directory = settings.directory;
+  question.with_stdin = false;
+  question.warden_program = settings.warden_program;
+  return parts.runner.versions->ask(question, *parts.runner.clock, &parts.agent->preparation());
 }
 
 void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {

@@ -16,6 +16,7 @@
 #include "model/redact.h"
 #include "net/client.h"
 #include "runner/agent_run.h"
+#include "runner/agent_version.h"
 #include "runner/lease_keeper.h"
 #include "runner/workspace.h"
 
@@ -48,6 +49,7 @@ struct RunnerParts {
   Locate locate;  // the server; asked again when it cannot be reached
   net::ClientTls tls;
   LeaseKeeper* leases = nullptr;
+  AgentVersions* versions = nullptr;  // null: nobody asks
   const Clock* clock = nullptr;
 };
 
@@ -77,6 +79,7 @@ class TaskRun {
   struct Parts;
   explicit TaskRun(std::unique_ptr<Parts> parts);
   AgentOutcome run_agent();
+  std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
 
   std::unique_ptr<Parts> parts_;

@@ -1,11 +1,13 @@
 #include "runner/workspace.h"
-#include "base/limits.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "base/limits.h"
+#include "runner/rules.h"
 
 namespace shepherd {
 namespace {
@@ -76,6 +78,16 @@ void add_numstat(WorkResult& result, std::string_view text) {
   }
 }
 
+// git has tidied up itself if it was given the time; the branch it leaves, and all of it after a SIGKILL.
+void discard(const std::string& task, const WorkspaceOptions& options, const Git& git, const std::string& directory) {
+  std::error_code error;
+  files::remove_all(directory, error);
+  if (options.kind != WorkspaceKind::worktree) return;
+  Git quick = git.stopped_by(nullptr).within(kProgramStopWait);
+  quick.ask({"worktree", "prune"});
+  quick.ask({"branch", "--quiet", "-D", "shepherd/" + task});
+}
+
 std::int64_t line_count(const files::path& path) {
   std::ifstream file(path, std::ios::binary);
   return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
@@ -95,35 +107,53 @@ Result<Workspace> Workspace::prepare(const TaskOrder& order, const WorkspaceOpti
     files::create_directories(beside, error);
     if (error) return cannot_make(beside, error);
   }
-  Git git(options.kind == WorkspaceKind::clone ? beside : options.directory, options.environment, clock,
-          options.warden_program);
+  Git git = Git(options.kind == WorkspaceKind::clone ? beside : options.directory, options.environment, clock,
+                options.warden_program)
+                .stopped_by(options.stop);
+  const std::string tree = directory;
+  const bool is_new = options.kind != WorkspaceKind::as_is && !files::exists(tree, error);
+  Result<void> made;
   if (options.kind == WorkspaceKind::clone) {
-    if (Result<void> cloned = clone(order, git, directory); !cloned) return fail(std::move(cloned.error()));
+    made = clone(order, git, tree);
   } else if (options.kind == WorkspaceKind::worktree) {
-    if (Result<void> added = add_worktree(order, git, directory); !added) return fail(std::move(added.error()));
+    made = add_worktree(order, git, tree);
     // The same place in the tree as the one the operator was in.
     std::string inside = git.ask({"rev-parse", "--show-prefix"});
-    if (!inside.empty() && files::is_directory(directory + "/" + inside, error)) directory += "/" + inside;
+    if (!inside.empty() && files::is_directory(tree + "/" + inside, error)) directory += "/" + inside;
   }
   Workspace workspace(options.kind, directory, git.in(directory));
-  if (Result<void> staged = workspace.stage(order, beside); !staged) return fail(std::move(staged.error()));
-  workspace.remember_start();
+  if (made) made = workspace.stage(order, options, beside);
+  if (made) workspace.remember_start();
+  if (options.stop != nullptr && options.stop->stopped()) {
+    // What another run of the task left there, and a branch that was in the way, are not ours to remove.
+    if (is_new && (made || made.error().reason == "program_stopped")) discard(order.task, options, git, tree);
+    return fail(ErrorCode::gone, "program_stopped", "stopped while its place to work was made");
+  }
+  if (!made) return fail(std::move(made.error()));
+  workspace.git_ = workspace.git_.stopped_by(nullptr);  // what it leaves is looked at after a stop too
   return workspace;
 }
 
-// Beside the tree, so that it is never committed by accident.
-Result<void> Workspace::stage(const TaskOrder& order, const std::string& beside) {
-  if (order.context.empty()) return {};
-  std::error_code error;
-  files::create_directories(beside, error);
-  if (error) return cannot_make(beside, error);
-  std::string path = beside + "/context.md";
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << order.context;
-  file.close();
-  if (!file) return fail(ErrorCode::unavailable, "cannot_write", "cannot write " + path);
-  environment_.push_back("SHEPHERD_CONTEXT=" + path);
-  return {};
+// Beside the tree: nothing of the user's is overwritten, and it is never committed by accident.
+Result<void> Workspace::stage(const TaskOrder& order, const WorkspaceOptions& options, const std::string& beside) {
+  Result<std::string> rules = read_rules(options.rules);
+  if (!rules) return fail(std::move(rules.error()));
+  rules_ = *std::move(rules);
+  auto put = [&](const std::string& text, const char* name, const char* variable) -> Result<void> {
+    if (text.empty()) return {};
+    std::error_code error;
+    files::create_directories(beside, error);
+    if (error) return cannot_make(beside, error);
+    std::string path = beside + "/" + name;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file) return fail(ErrorCode::unavailable, "cannot_write", "cannot write " + path);
+    environment_.push_back(std::string(variable) + "=" + path);
+    return {};
+  };
+  if (Result<void> done = put(rules_, "rules.md", "SHEPHERD_RULES"); !done) return done;
+  return put(order.context, "context.md", "SHEPHERD_CONTEXT");
 }
 
 void Workspace::remember_start() {

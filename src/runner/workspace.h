@@ -4,8 +4,9 @@
 //   worktree   a git work tree of that directory's repository, on branch shepherd/{task}, under the data directory
 //   clone      a fresh clone of the task's repository at its ref, on the same branch
 //
-// A task's context goes into a file beside the tree, whose path the agent finds in SHEPHERD_CONTEXT. Work trees and
-// clones stay when the task ends: what the agent did is in them, and the result names the place.
+// A task's context and the runner's rules (rules.h) go into files beside the tree, whose paths the agent finds in
+// SHEPHERD_CONTEXT and SHEPHERD_RULES; so they are in no diff and overwrite nothing. Work trees and clones stay when
+// the task ends: what the agent did is in them, and the result names the place.
 #pragma once
 
 #include <optional>
@@ -28,6 +29,8 @@ struct WorkspaceOptions {
   std::string workspaces;                // worktree, clone: a directory of ours to make it in
   std::vector<std::string> environment;  // what git sees, credentials included
   std::string warden_program = "/proc/self/exe";
+  std::string rules;            // file or directory; empty: none
+  ProgramStop* stop = nullptr;  // ends the preparation; null: nobody does
 };
 
 // What a task leaves. Threads: value.
@@ -46,10 +49,12 @@ struct WorkResult {
 class Workspace {
  public:
   // Errors say what to do: not_found for a directory that is none, invalid_argument/no_repository, those of git.
+  // gone/program_stopped when it was stopped: what git had made of the tree by then is gone again.
   static Result<Workspace> prepare(const TaskOrder& order, const WorkspaceOptions& options, const Clock& clock);
 
   const std::string& directory() const { return directory_; }
   WorkspaceKind kind() const { return kind_; }
+  const std::string& rules() const { return rules_; }  // their text; empty: none
   // Variables for the agent.
   const std::vector<std::string>& environment() const { return environment_; }
   // Compares the tree with how it was. nullopt when it is no git work tree.
@@ -58,12 +63,13 @@ class Workspace {
  private:
   Workspace(WorkspaceKind kind, std::string directory, Git git)
       : kind_(kind), directory_(std::move(directory)), git_(std::move(git)) {}
-  Result<void> stage(const TaskOrder& order, const std::string& beside);
+  Result<void> stage(const TaskOrder& order, const WorkspaceOptions& options, const std::string& beside);
   void remember_start();
 
   WorkspaceKind kind_;
   std::string directory_;
   Git git_;
+  std::string rules_;
   std::vector<std::string> environment_;
   bool is_git_ = false;
   std::string start_commit_;                  // empty: no commit yet

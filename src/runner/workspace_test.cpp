@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "base/limits.h"
 #include "runner/pull_request_link.h"
 #include "runner/test_agents.h"
 
@@ -39,6 +41,11 @@ class WorkspaceTest : public ::testing::Test {
     ASSERT_TRUE(git(directory).run({"add", "."}));
     auto done = git(directory).run({"commit", "-q", "-m", message});
     ASSERT_TRUE(done) << done.error().message;
+  }
+  static std::string text_of(const files::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
   }
   Workspace prepare() {
     auto made = Workspace::prepare(order_, options_, clock_);
@@ -140,6 +147,107 @@ TEST_F(WorkspaceTest, ContextLiesBesideTheTree) {
   text << std::ifstream(path).rdbuf();
   EXPECT_EQ(text.str(), "know this");
   EXPECT_TRUE(workspace.collect()->empty());
+}
+
+TEST_F(WorkspaceTest, RulesLieBesideTheTree) {
+  make_repository();
+  write(repository_ / "CLAUDE.md", "the repository's own\n");
+  commit(repository_, "instructions");
+  files::create_directories(root_ / "rules");
+  write(root_ / "rules" / "2-style.md", "Short sentences.");
+  write(root_ / "rules" / "1-git.md", "Do not push.\n");
+  write(root_ / "rules" / "notes.txt", "not a rule");
+  options_.rules = root_ / "rules";
+  for (WorkspaceKind kind : {WorkspaceKind::as_is, WorkspaceKind::worktree, WorkspaceKind::clone}) {
+    options_.kind = kind;
+    order_.task = "task-" + std::to_string(static_cast<int>(kind));
+    order_.repo_url = repository_;
+    Workspace workspace = prepare();
+    EXPECT_EQ(workspace.rules(), "Do not push.\n\nShort sentences.");
+    ASSERT_EQ(workspace.environment().size(), 1u);
+    std::string path = workspace.environment()[0].substr(std::string("SHEPHERD_RULES=").size());
+    EXPECT_EQ(text_of(path), workspace.rules());
+    EXPECT_EQ(text_of(workspace.directory() + "/CLAUDE.md"), "the repository's own\n");
+    EXPECT_TRUE(workspace.collect()->empty());
+    EXPECT_EQ(git(workspace.directory()).ask({"status", "--porcelain", "--ignored"}), "") << "not even ignored files";
+  }
+}
+
+TEST_F(WorkspaceTest, RulesThatCannotBeReadAreAnError) {
+  auto reason = [this] { return Workspace::prepare(order_, options_, clock_).error().reason; };
+  options_.rules = root_ / "missing.md";
+  EXPECT_EQ(reason(), "no_rules");
+  options_.rules = repository_;
+  EXPECT_EQ(reason(), "no_rules") << "a directory without any";
+  options_.rules = root_ / "large.md";
+  write(options_.rules, std::string(kMaxRulesBytes + 1, 'x'));
+  EXPECT_EQ(reason(), "rules_too_large");
+  write(options_.rules, std::string("a\0b", 3));
+  EXPECT_EQ(reason(), "bad_rules");
+}
+
+// A git that never ends and has a child that does not even heed SIGTERM stands in for one on a dead line.
+class StoppedWorkspaceTest : public WorkspaceTest {
+ protected:
+  StoppedWorkspaceTest() {
+    options_.environment[0] = "PATH=" + (root_ / "bin").string() + ":/usr/bin:/bin";
+    options_.environment.push_back("SHEPHERD_TEST_MARK=" + mark_);
+    options_.stop = &stop_;
+    files::create_directories(root_ / "bin");
+  }
+  // `stuck` is the git command that hangs.
+  void hang(const std::string& stuck) {
+    files::path program = root_ / "bin" / "git";
+    write(program, "#!/bin/sh\ncase \"$*\" in *'" + stuck + "'*) (trap '' TERM; : > '" + (root_ / "stuck").string() +
+                       "'; sleep 600; sleep 600) & wait;; esac\nexec /usr/bin/git \"$@\"\n");
+    files::permissions(program, files::perms::owner_all);
+  }
+  void stop_when_stuck() {
+    std::thread operator_([this] {
+      EXPECT_TRUE(eventually([this] { return files::exists(root_ / "stuck"); }));
+      stop_.stop();
+    });
+    auto made = Workspace::prepare(order_, options_, clock_);
+    operator_.join();
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().reason, "program_stopped");
+    EXPECT_TRUE(carriers_of(mark_).empty()) << "somebody of git is left";
+    ASSERT_TRUE(stop_.end()) << "nobody says who was ended";
+    EXPECT_GE(stop_.end()->ended.size(), 2u) << "git and its child";
+    EXPECT_FALSE(files::exists(root_ / "workspaces" / order_.task / "tree"));
+  }
+
+  std::string mark_ = fresh_mark();
+  ProgramStop stop_;
+};
+
+TEST_F(StoppedWorkspaceTest, ACloneEndsAtOnce) {
+  make_repository();
+  hang("clone");
+  options_.kind = WorkspaceKind::clone;
+  order_.repo_url = repository_;
+  stop_when_stuck();
+}
+
+TEST_F(StoppedWorkspaceTest, AWorkTreeEndsAtOnceAndLeavesNoBranch) {
+  make_repository();
+  // Its work tree is there, its work after that hangs: the last moment for a stop.
+  hang("rev-parse --show-prefix");
+  options_.kind = WorkspaceKind::worktree;
+  stop_when_stuck();
+  EXPECT_EQ(git(repository_).ask({"branch", "--list", "shepherd/*"}), "");
+  EXPECT_EQ(git(repository_).ask({"worktree", "list", "--porcelain"}).find("task-1"), std::string::npos);
+}
+
+TEST_F(StoppedWorkspaceTest, WhatAnEarlierRunLeftStays) {
+  make_repository();
+  options_.kind = WorkspaceKind::clone;
+  order_.repo_url = repository_;
+  files::create_directories(root_ / "workspaces/task-1/tree");
+  write(root_ / "workspaces/task-1/tree/work", "of an hour\n");
+  stop_.stop();
+  EXPECT_EQ(Workspace::prepare(order_, options_, clock_).error().reason, "program_stopped");
+  EXPECT_TRUE(files::exists(root_ / "workspaces/task-1/tree/work"));
 }
 
 // git asks the helper as it would for a clone over https; the token must come from the variable and stand nowhere else.

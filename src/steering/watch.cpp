@@ -11,28 +11,13 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "hub/task_names.h"
 
 namespace shepherd {
 namespace {
 
 constexpr const char* kRecordKind = "steering";
 constexpr const char* kCursorKey = "cursor";
-
-// Of every event only whose it is.
-class TaskNames final : public FrameEncoder {
- public:
-  void event(std::string& out, const EventRun& run, std::size_t) const override {
-    out += run.task;
-    out += '\n';
-  }
-  void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
-  void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
-  void position(std::string&, std::string_view, std::uint64_t) const override {}
-  void delta(std::string&, std::string_view, std::string_view) const override {}
-  void complete(std::string&, std::string_view, std::string_view, std::uint64_t) const override {}
-};
-
-const TaskNames kTaskNames;
 
 struct Start {
   std::uint64_t position = 0;
@@ -71,7 +56,7 @@ struct Watch::State final : FeedConsumer, std::enable_shared_from_this<State> {
     options.after = done_through;
     options.types.known = mask_of(EventType::command) | mask_of(EventType::command_result) |
                           mask_of(EventType::approval) | mask_of(EventType::status);
-    options.encoder = &kTaskNames;
+    options.encoder = &task_names_encoder();
     options.executor = &executor;
     feed = journal.open_feed(std::move(options), *this);
     feed->next();
@@ -79,17 +64,11 @@ struct Watch::State final : FeedConsumer, std::enable_shared_from_this<State> {
 
   void on_frames(FrameBatch&& batch) override {
     std::set<std::string> names;
-    for (const ByteSpan& span : batch.spans) add_names(names, span.bytes);
+    for (const ByteSpan& span : batch.spans) {
+      each_task_name(span.bytes, [&names](std::string_view task) { names.emplace(task); });
+    }
     if (names.empty()) return went_through(batch.number);
     look({names.begin(), names.end()}, batch.number);
-  }
-
-  static void add_names(std::set<std::string>& names, std::string_view text) {
-    while (!text.empty()) {
-      std::string_view task = text.substr(0, text.find('\n'));
-      text.remove_prefix(std::min(task.size() + 1, text.size()));
-      names.emplace(task);
-    }
   }
 
   void look(std::vector<std::string> tasks, std::uint64_t number) {

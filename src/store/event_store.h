@@ -106,9 +106,9 @@ struct ReadLimit {
 
 struct TaskFilter {
   std::optional<State> state{};
-  bool active = false;                                                // not terminal
-  std::string agent{}, workflow{}, repo{}, issue{}, fleet{}, text{};  // task_match.h says what they mean
-  std::map<std::string, std::string> labels{};                        // all must match
+  bool active = false;                                                           // not terminal
+  std::string agent{}, workflow{}, repo{}, issue{}, fleet{}, session{}, text{};  // task_match.h says what they mean
+  std::map<std::string, std::string> labels{};                                   // all must match
   std::string before{};  // page: tasks that sort after this id in newest-first order; empty: from the newest
   std::size_t limit = 100;
 };

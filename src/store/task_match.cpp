@@ -41,6 +41,10 @@ bool matches(const TaskFilter& filter, const Task& task) {
     return false;
   }
   if (!filter.fleet.empty() && !has_label(spec, "fleet", filter.fleet)) return false;
+  if (!filter.session.empty() && task.state.session_id != filter.session &&
+      !task.state.usage_by_session.contains(filter.session)) {
+    return false;
+  }
   for (const auto& [key, value] : filter.labels) {
     auto label = spec.labels.find(key);
     if (label == spec.labels.end() || label->second != value) return false;

@@ -1,7 +1,8 @@
 // Which tasks a filter lets through. Stores may narrow with an index first; this decides.
 //
 // `repo` is the repository's URL or the label repo or shepherd.io/repo; `issue` the source's id or URL or the label
-// issue or shepherd.io/issue; `fleet` the label fleet or shepherd.io/fleet. `text` is found in id, title, description
+// issue or shepherd.io/issue; `fleet` the label fleet or shepherd.io/fleet; `session` an agent's session that the task
+// had. `text` is found in id, title, description
 // and repository, without regard to ASCII case.
 // Threads: value.
 #pragma once

@@ -55,6 +55,7 @@ Options parse_options(int argc, char** argv, const std::vector<std::string>& ref
       {"--max-turns", [&](Text value) { options.max_turns = std::stoll(value); }},
       {"--max-budget-usd", [&](Text value) { options.budget_usd = std::stod(value); }},
       {"--mcp-config", [](Text) {}},
+      {"--append-system-prompt", [](Text) {}},
       {"--resume", [&](Text value) { options.resume_session = value; }},
       {"--session-id", [&](Text value) { options.session_id = value; }},
   };

@@ -33,7 +33,7 @@ class DidNotStart(Exception):
 class Server:
     """Starts `shepherd serve` on free ports and ends exactly that process."""
 
-    def __init__(self, directory, config="", args=(), listen="127.0.0.1:0", internal="127.0.0.1:0", binary=None,
+    def __init__(self, directory, config="", args=(), listen="127.0.0.1:0", internal="127.0.0.1:0", grpc="127.0.0.1:0", binary=None,
                  env=None, command_prefix=()):
         self.data = Path(directory)
         self.data.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class Server:
         self.config.write_text(config)
         # A pool would take the tasks that tests claim or leave alone.
         args = list(args) if "--runners" in args else ["--runners", "0", *args]
-        self.args, self.listen, self.internal_listen = list(args), listen, internal
+        self.args, self.listen, self.internal_listen, self.grpc_listen = list(args), listen, internal, grpc
         self.binary = binary or BINARY
         self.env = {**environment(self.home), **(env or {})}
         self.prefix = list(command_prefix)
@@ -55,7 +55,7 @@ class Server:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, self.binary, "serve", "--json", "--data", self.data, "--listen", self.listen,
-                 "--internal-listen", self.internal_listen, "--config", self.config, *self.args],
+                 "--internal-listen", self.internal_listen, "--grpc-listen", self.grpc_listen, "--config", self.config, *self.args],
                 stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, env=self.env)
         self.lines = queue.Queue()
         threading.Thread(target=self._read_lines, args=(self.process.stdout, self.lines), daemon=True).start()

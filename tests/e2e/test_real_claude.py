@@ -3,6 +3,7 @@
 The model is scripted and on loopback, the home directory is thrown away, the key opens nothing.
 """
 
+import json
 import threading
 
 import pytest
@@ -68,6 +69,30 @@ def test_a_run_with_tools(desk):
     assert [event["summary"] for event in run.of_type("thinking")] == ["Reading it first.", "Fixed."]
     assert run.of_type("log") == [], "everything the agent printed is known"
     assert survivors(run.mark) == []
+
+
+def test_it_is_told_the_rules_and_sub_agents_are_heard(desk):
+    """Rules reach the model without a file in the tree; the installed version forwards what sub-agents say."""
+    rules = desk.home / "rules.md"
+    rules.write_text("- Never push to trunk.\n")
+
+    def reply(request):
+        if "MAIN-TASK" not in request.history():
+            return Reply(text("There are three files."))
+        if "toolu_scripted" in request.history():
+            return Reply(text("Three, it says."))  # asked again when the sub-agent has ended
+        return Reply(tool("Agent", description="count", prompt="Count the files.", subagent_type="general-purpose"))
+
+    with desk.run(reply, "--mode", "autonomous", "--rules", rules, prompt="MAIN-TASK: use a sub-agent") as run:
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert "# Rules\\n\\n- Never push to trunk." in json.dumps(desk.model.requests[0].body["system"])
+    assert list(desk.work.iterdir()) == [], "nothing was put into its place to work"
+    started = next(event for event in run.of_type("status") if "capabilities" in event["data"])
+    assert started["data"]["agentVersion"] == "2.1.325 (Claude Code)"
+    said = {event["summary"]: event.get("parentCallID") for event in run.of_type("thinking")}
+    assert said["There are three files."] == run.of_type("tool_call")[0]["callID"], run.story()
+    assert said["Three, it says."] is None
 
 
 def test_a_steer_changes_what_happens_next(desk):

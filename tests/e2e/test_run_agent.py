@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from agent_run import AgentRun, survivors, wait_until_gone
+from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
 from agents import SCRIPTED
 from server import BINARY
 from tasks import new_id
@@ -122,6 +122,33 @@ def test_a_budget_ends_it(run):
     task, code = agent.to_end()
     assert code == 7 and task["status"]["state"] == "failed"
     assert task["usage"]["costUSD"] < 0.05
+
+
+def test_rules_are_a_file_beside_the_tree(run, tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "a.md").write_text("- Be brief.\n")
+    agent = run({"tool": "Bash", "input": {"command": "cat $SHEPHERD_RULES; ls -A"}, "run": True},
+                args=["--mode", "autonomous", "--rules", tmp_path / "rules"])
+    task, code = agent.to_end()
+    assert code == 0, agent.story()
+    assert agent.of_type("tool_result")[0]["output"]["summary"].strip() == "- Be brief."
+    missing = run({"say": "never"}, args=["--rules", tmp_path / "nothing.md"])
+    task, code = missing.to_end()
+    assert code == EXIT_CODE["failed"] and "rules" in task["status"]["message"] and not missing.of_type("session_start")
+
+
+@pytest.mark.parametrize("version,expected", [("0.2.40 (Claude Code)", "json"), ("1.0.60 (Claude Code)", "stream-json-one-way")])
+def test_an_old_version_is_started_as_it_can_be(run, tmp_path, version, expected):
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps({"version": version, "steps": [{"say": "as before"}], "refuses": [
+        "--input-format", "--replay-user-messages", "--forward-subagent-text", "--include-partial-messages"]}))
+    agent = run(env={"SCRIPTED_AGENT": str(old)})
+    task, code = agent.to_end()
+    assert code == 0, agent.story()
+    [told] = [event["summary"] for event in agent.of_type("log")]
+    assert told == f"Version {version} of the agent has no output format stream-json; it was started with {expected}"
+    started = next(event for event in agent.of_type("status") if "capabilities" in event["data"])
+    assert started["data"]["agentVersion"] == version and "steer" not in started["data"]["capabilities"]["commands"]
 
 
 def test_bad_output_is_kept_and_harms_nobody(run):

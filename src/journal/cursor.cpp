@@ -1,4 +1,4 @@
-#include "api/cursor.h"
+#include "journal/cursor.h"
 
 #include <limits>
 

@@ -1,0 +1,26 @@
+#include "hub/task_names.h"
+
+namespace shepherd {
+namespace {
+
+class TaskNames final : public FrameEncoder {
+ public:
+  void event(std::string& out, const EventRun& run, std::size_t) const override {
+    out += run.task;
+    out += '\n';
+  }
+  void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
+  void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
+  void position(std::string&, std::string_view, std::uint64_t) const override {}
+  void delta(std::string&, std::string_view, std::string_view) const override {}
+  void complete(std::string&, std::string_view, std::string_view, std::uint64_t) const override {}
+};
+
+}  // namespace
+
+const FrameEncoder& task_names_encoder() {
+  static const TaskNames names;
+  return names;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,167 @@
+#include "model/stream_redactor.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/random.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+json::array golden(const std::string& name) {
+  std::ifstream file(std::string(SHEPHERD_GOLDEN_DIR) + "/redaction/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return json::parse(text.str()).as_array();
+}
+
+// The corpus breaks its examples up so that no scanner takes them for live keys.
+std::string joined(const json::value& value) {
+  std::string text(value.as_string());
+  for (std::size_t at = text.find("<+>"); at != std::string::npos; at = text.find("<+>")) text.erase(at, 3);
+  return text;
+}
+
+const std::string kBefore = "I looked at the configuration of the service, which says a lot about how it is started. ";
+const std::string kAfter = " and that is all there was to see in it, so I went on with the next file and its tests.";
+
+std::string streamed(const Redactor& redactor, std::span<const std::string> pieces) {
+  StreamRedactor stream(redactor);
+  std::string shown;
+  for (const std::string& piece : pieces) shown += stream.add(piece);
+  return shown + stream.finish();
+}
+
+std::vector<std::string> in_pieces_of(std::string_view text, std::size_t bytes) {
+  std::vector<std::string> pieces;
+  for (; !text.empty(); text.remove_prefix(std::min(bytes, text.size()))) pieces.emplace_back(text.substr(0, bytes));
+  return pieces;
+}
+
+class StreamRedactorTest : public ::testing::Test {
+ protected:
+  Redactor redactor_ = *Redactor::create({});
+};
+
+TEST_F(StreamRedactorTest, ASecretSplitAnywhereIsReplacedAsAWhole) {
+  for (const auto& row : golden("secrets.json")) {
+    std::string text = kBefore + joined(row.at("text")) + kAfter;
+    std::string expected = redactor_.redact(text);
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      std::vector<std::string> pieces{text.substr(0, at), text.substr(at)};
+      ASSERT_EQ(streamed(redactor_, pieces), expected) << "split at " << at << " of: " << text;
+    }
+  }
+}
+
+TEST_F(StreamRedactorTest, SoIsOneThatComesInSmallPieces) {
+  for (const auto& row : golden("secrets.json")) {
+    std::string text = kBefore + joined(row.at("text")) + kAfter;
+    for (std::size_t bytes : {1, 2, 3, 5, 7, 16}) {
+      ASSERT_EQ(streamed(redactor_, in_pieces_of(text, bytes)), redactor_.redact(text)) << bytes << " bytes: " << text;
+    }
+  }
+}
+
+TEST_F(StreamRedactorTest, LookAlikesPassUnchanged) {
+  for (const auto& row : golden("lookalikes.json")) {
+    std::string text = kBefore + joined(row) + kAfter;
+    for (std::size_t bytes : {1, 4, 9}) ASSERT_EQ(streamed(redactor_, in_pieces_of(text, bytes)), text);
+  }
+}
+
+// All of the corpus in one text, in pieces of any size: also what one secret's end makes of the next one's beginning.
+TEST_F(StreamRedactorTest, AnyMixtureInAnyPieces) {
+  constexpr std::uint64_t kSeed = 20261116;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  SeededRandom random(kSeed);
+  std::vector<std::string> texts;
+  for (const auto& row : golden("secrets.json")) texts.push_back(joined(row.at("text")));
+  for (const auto& row : golden("lookalikes.json")) texts.push_back(joined(row));
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (int i = 0; i < 12; ++i) text += texts[random.below(texts.size())] + (random.below(2) == 0 ? "\n" : kAfter);
+    std::vector<std::string> pieces;
+    for (std::string_view rest = text; !rest.empty();) {
+      std::size_t bytes = std::min<std::size_t>(1 + random.below(40), rest.size());
+      pieces.emplace_back(rest.substr(0, bytes));
+      rest.remove_prefix(bytes);
+    }
+    ASSERT_EQ(streamed(redactor_, pieces), redactor_.redact(text)) << text;
+  }
+}
+
+TEST_F(StreamRedactorTest, ExactValuesWaitFromTheirFirstCharacter) {
+  std::string value = "correct horse battery staple, and then some more words than the tail alone would ever hold back";
+  ASSERT_GT(value.size(), kDeltaTailBytes);
+  RedactOptions options;
+  options.secrets = {value};
+  Redactor redactor = *Redactor::create(options);
+  std::string text = kBefore + value + kAfter;
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    StreamRedactor stream(redactor);
+    std::string first = stream.add(text.substr(0, at));
+    ASSERT_EQ(first.find("correct"), std::string::npos) << at;
+    std::string second = stream.add(text.substr(at));
+    ASSERT_EQ(first + second + stream.finish(), kBefore + "[redacted:secret]" + kAfter);
+  }
+}
+
+TEST_F(StreamRedactorTest, OrdinaryTextIsHardlyDelayed) {
+  std::string line = "The quick brown fox reads src/auth.go and runs the tests of 14 packages.\n";
+  StreamRedactor stream(redactor_);
+  std::size_t given = 0, shown = 0;
+  for (int i = 0; i < 200; ++i) {
+    for (const std::string& piece : in_pieces_of(line, 4)) {
+      given += piece.size();
+      shown += stream.add(piece).size();
+      ASSERT_LE(given - shown, kDeltaTailBytes + 16);
+    }
+  }
+}
+
+TEST_F(StreamRedactorTest, ScriptsWithoutSpacesFlowToo) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "\xE6\xBC\xA2\xE5\xAD\x97";
+  StreamRedactor stream(redactor_);
+  std::string shown;
+  for (const std::string& piece : in_pieces_of(text, 6)) shown += stream.add(piece);
+  EXPECT_GE(shown.size() + kDeltaTailBytes + 6, text.size());
+  EXPECT_EQ(shown + stream.finish(), text);
+}
+
+// Only its last line tells what it is: by then its first lines would long have been shown.
+TEST_F(StreamRedactorTest, AKeyWithoutABeginningWaitsForItsEnd) {
+  std::string key;
+  for (int i = 0; i < 12; ++i) key += "MIIEowIBAAKCAQEAx7Q9mB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAaBbCcDdEeFf\n";
+  std::string text = kBefore + "\n" + key + "-----END RSA PRIVATE KEY-----\n" + kAfter;
+  for (std::size_t bytes : {1, 10, 100}) {
+    std::string shown = streamed(redactor_, in_pieces_of(text, bytes));
+    EXPECT_EQ(shown, kBefore + "\n[redacted:private_key]\n" + kAfter);
+  }
+}
+
+TEST_F(StreamRedactorTest, WhatNeverEndsIsNotShownAndNotKept) {
+  std::string key = "-----BEGIN RSA PRIVATE KEY-----\n";
+  StreamRedactor stream(redactor_);
+  std::string shown = stream.add("look: " + key);
+  for (std::size_t bytes = 0; bytes < 2 * kMaxHeldDeltaBytes; bytes += 65) {
+    shown += stream.add("MIIEowIBAAKCAQEAx7Q9mB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAaBbCcDdEeFf\n");
+  }
+  shown += stream.add("done " + kAfter);
+  EXPECT_EQ(shown.find("MII"), std::string::npos) << shown;
+  EXPECT_EQ(stream.finish(), "") << "the block is over for live watchers";
+  EXPECT_EQ(stream.add(kBefore + kAfter).substr(0, 8), kBefore.substr(0, 8)) << "the next one is shown again";
+}
+
+}  // namespace
+}  // namespace shepherd

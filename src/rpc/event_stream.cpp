@@ -1,0 +1,232 @@
+#include "rpc/event_stream.h"
+
+#include <grpcpp/support/slice.h>
+
+#include <utility>
+
+#include "base/limits.h"
+#include "rpc/event_streams.h"
+#include "rpc/status_map.h"
+
+namespace shepherd {
+namespace {
+
+// A slice of bytes that the hub or a page of the store keeps alive.
+grpc::Slice shared_slice(const ByteSpan& span) {
+  auto owner = std::make_unique<std::shared_ptr<const void>>(span.owner);
+  return {const_cast<char*>(span.bytes.data()), span.bytes.size(),
+          [](void* kept) { delete static_cast<std::shared_ptr<const void>*>(kept); }, owner.release()};
+}
+
+std::string_view session_of(std::string_view message) {
+  thread_local observability::v1::AgentEvent event;
+  event.ParseFromArray(message.data(), static_cast<int>(message.size()));
+  return event.session_id();
+}
+
+}  // namespace
+
+// Everything on the executor.
+struct EventStream::Source final : FeedConsumer, std::enable_shared_from_this<Source> {
+  explicit Source(EventStream& owner) : stream(&owner) {}
+
+  void next() {
+    if (feed != nullptr) feed->next();
+  }
+  void tick(std::int64_t steady_ms) {
+    if (feed != nullptr) feed->tick(steady_ms);
+  }
+  void on_frames(FrameBatch&& batch) override {
+    if (stream != nullptr) stream->offer({shared_from_this(), std::move(batch.spans), batch.end});
+  }
+  void on_feed_error(const Error& error) override {
+    if (stream != nullptr) stream->end({grpc::StatusCode::UNAVAILABLE, error.message + "; call again"});
+  }
+
+  EventStream* stream;  // nullptr: gone
+  std::unique_ptr<Feed> feed;
+  bool behind = true;  // the stream's: under its lock
+};
+
+EventStream::EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail)
+    : streams_(streams), trail_(std::move(trail)), context_(&context) {}
+
+void EventStream::refuse(const Error& error) {
+  grpc::Status status;
+  {
+    MutexLock lock(mutex_);
+    status = grpc_status(*context_, error);
+    end_ = status;
+  }
+  Finish(status);
+}
+
+void EventStream::open(StreamPlan plan, Executor& executor) {
+  plan_ = std::move(plan);
+  std::vector<std::shared_ptr<Source>> sources;
+  for (FeedOptions& options : plan_.feeds) {
+    auto source = std::make_shared<Source>(*this);
+    options.executor = &executor;
+    source->feed = streams_.journal().open_feed(std::move(options), *source);
+    sources.push_back(std::move(source));
+  }
+  {
+    MutexLock lock(mutex_);
+    executor_ = &executor;
+    sources_ = sources;
+    open_feeds_ = feeds_behind_ = sources.size();
+    busy_ = false;
+  }
+  for (const auto& source : sources) source->next();
+  go_on();  // it may have been cancelled meanwhile
+}
+
+void EventStream::offer(Batch batch) {
+  {
+    MutexLock lock(mutex_);
+    batches_.push_back(std::move(batch));
+  }
+  go_on();
+}
+
+void EventStream::go_on() {
+  std::optional<grpc::Status> status;
+  grpc::WriteOptions options;
+  {
+    MutexLock lock(mutex_);
+    if (busy_) return;
+    if (end_ || !next_message()) {
+      if (!end_) return;
+      status = end_;
+    } else {
+      busy_since_ms_ = streams_.clock().steady_ms();
+      // The first one carries the headers, and its write would never be reported done if it were held back.
+      if (more_ && messages_ > 0) options.set_buffer_hint();
+      ++messages_;
+    }
+    busy_ = true;
+  }
+  // The last things done here: the other end of either may already have begun to take this apart.
+  if (status) return Finish(*status);
+  StartWrite(&message_, options);
+}
+
+bool EventStream::next_message() {
+  while (!batches_.empty()) {
+    if (next_in_batch(batches_.front())) return true;
+    batch_done();
+  }
+  return false;
+}
+
+bool EventStream::next_in_batch(Batch& batch) {
+  while (place_.span < batch.spans.size()) {
+    const ByteSpan& span = batch.spans[place_.span];
+    auto frame = frame_at(span.bytes, place_.offset);
+    if (!frame) {
+      place_ = {place_.span + 1, 0, std::nullopt};
+      continue;
+    }
+    place_.offset = frame->end;
+    if (frame->kind == FrameKind::caught_up) caught_up(*batch.source);
+    if (!wanted(frame->kind, span.bytes.substr(frame->begin, frame->end - frame->begin))) continue;
+    if (!place_.slice) place_.slice = shared_slice(span);
+    grpc::Slice message = place_.slice->sub(frame->begin, frame->end);
+    message_ = grpc::ByteBuffer(&message, 1);
+    // Of a filtered stream nobody knows whether the next one will be sent.
+    more_ = plan_.sessions.empty() && (place_.offset < span.bytes.size() || place_.span + 1 < batch.spans.size());
+    return true;
+  }
+  return false;
+}
+
+void EventStream::batch_done() {
+  std::shared_ptr<Source> source = std::move(batches_.front().source);
+  bool over = batches_.front().end;
+  batches_.pop_front();
+  place_ = {};
+  if (!over) return executor_->post([source] { source->next(); });
+  caught_up(*source);
+  if (--open_feeds_ == 0 && plan_.ends && !end_) end_ = grpc::Status::OK;
+}
+
+void EventStream::caught_up(Source& source) {
+  if (!std::exchange(source.behind, false)) return;
+  if (--feeds_behind_ == 0 && plan_.until_caught_up && !end_) end_ = grpc::Status::OK;
+}
+
+bool EventStream::wanted(FrameKind kind, std::string_view message) const {
+  return kind != FrameKind::event || plan_.sessions.empty() || plan_.sessions.contains(session_of(message));
+}
+
+void EventStream::OnWriteDone(bool ok) {
+  {
+    MutexLock lock(mutex_);
+    busy_ = false;
+    if (!ok && !end_) end_ = grpc::Status::CANCELLED;
+  }
+  go_on();
+}
+
+void EventStream::OnCancel() {
+  end(grpc::Status::CANCELLED);
+}
+
+void EventStream::end(grpc::Status status) {
+  {
+    MutexLock lock(mutex_);
+    if (!end_) end_ = std::move(status);
+  }
+  go_on();
+}
+
+void EventStream::cut() {
+  MutexLock lock(mutex_);
+  if (context_ != nullptr) context_->TryCancel();
+}
+
+void EventStream::tick(std::int64_t steady_ms) {
+  if (!streams_.callers().still_valid(*trail_.principal)) {
+    return end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
+  }
+  MutexLock lock(mutex_);
+  bool stuck = busy_ && messages_ > 0 && steady_ms - busy_since_ms_ > kWriteDeadline.count();
+  if (stuck && context_ != nullptr) context_->TryCancel();
+  if (executor_ == nullptr) return;
+  executor_->post([sources = sources_, steady_ms] {
+    for (const auto& source : sources) source->tick(steady_ms);
+  });
+}
+
+void EventStream::OnDone() {
+  Executor* executor = nullptr;
+  {
+    MutexLock lock(mutex_);
+    context_ = nullptr;
+    executor = executor_;
+  }
+  if (executor == nullptr) return leave();
+  executor->post([this] { leave(); });
+}
+
+void EventStream::leave() {
+  grpc::Status status;
+  std::uint64_t messages = 0;
+  std::vector<std::shared_ptr<Source>> sources;
+  {
+    MutexLock lock(mutex_);
+    if (end_) status = *end_;
+    messages = messages_;
+    sources = std::move(sources_);
+    sources_.clear();
+  }
+  for (const auto& source : sources) {
+    source->stream = nullptr;
+    source->feed.reset();
+  }
+  streams_.callers().record(trail_, status, messages);
+  streams_.remove(*this);
+  delete this;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,92 @@
+// One StreamEvents call: the loop of "next, write" between feeds and gRPC's flow control. A batch of frames is written
+// message by message, and its feed is asked for more once the last of them is on its way: a caller who does not read
+// holds one batch of each feed and nothing else.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/mutex.h"
+#include "journal/feed.h"
+#include "rpc/callers.h"
+#include "rpc/event_frames.h"
+#include "rpc/stream_plan.h"
+
+namespace shepherd {
+
+class EventStreams;
+
+// Owns itself: made for a call, gone after gRPC's OnDone. gRPC allows one write at a time and no Finish beside it;
+// whoever has set busy_ may start one.
+// Threads: any. The feeds live on the executor.
+class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail);
+
+  // Exactly one of these, once. open() on that executor.
+  void refuse(const Error& error) EXCLUDES(mutex_);
+  void open(StreamPlan plan, Executor& executor) EXCLUDES(mutex_);
+
+  // About every second: positions of filtered feeds, a token that was revoked, a caller who reads nothing.
+  void tick(std::int64_t steady_ms) EXCLUDES(mutex_);
+  // Behind the message that is on its way. The first end counts.
+  void end(grpc::Status status) EXCLUDES(mutex_);
+  // Does not wait for that message.
+  void cut() EXCLUDES(mutex_);
+
+  void OnWriteDone(bool ok) override EXCLUDES(mutex_);
+  void OnCancel() override EXCLUDES(mutex_);
+  void OnDone() override EXCLUDES(mutex_);
+
+ private:
+  struct Source;  // one feed, on the executor
+  struct Batch {
+    std::shared_ptr<Source> source;
+    std::vector<ByteSpan> spans;
+    bool end = false;  // of that feed
+  };
+  struct Place {  // in the batch that is being written
+    std::size_t span = 0, offset = 0;
+    std::optional<grpc::Slice> slice;  // the span's bytes, shared by its messages
+  };
+
+  void offer(Batch batch) EXCLUDES(mutex_);
+  // Starts the next write or the end, if there is one and nothing is on its way.
+  void go_on() EXCLUDES(mutex_);
+  bool next_message() REQUIRES(mutex_);
+  bool next_in_batch(Batch& batch) REQUIRES(mutex_);
+  void batch_done() REQUIRES(mutex_);
+  bool wanted(FrameKind kind, std::string_view message) const;
+  void caught_up(Source& source) REQUIRES(mutex_);
+  void leave() EXCLUDES(mutex_);
+
+  EventStreams& streams_;
+  CallTrail trail_;
+
+  StreamPlan plan_;  // set by open(), before anybody else looks
+
+  Mutex mutex_;
+  grpc::CallbackServerContext* context_ GUARDED_BY(mutex_);  // nullptr after OnDone
+  Executor* executor_ GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::shared_ptr<Source>> sources_ GUARDED_BY(mutex_);
+  std::deque<Batch> batches_ GUARDED_BY(mutex_);
+  Place place_ GUARDED_BY(mutex_);
+  grpc::ByteBuffer message_;              // of whoever has set busy_
+  bool busy_ GUARDED_BY(mutex_) = true;   // with a write, with the end, or with being opened
+  bool more_ GUARDED_BY(mutex_) = false;  // another message is at hand, so this one need not be sent at once
+  std::optional<grpc::Status> end_ GUARDED_BY(mutex_);
+  std::int64_t busy_since_ms_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t messages_ GUARDED_BY(mutex_) = 0;
+  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;    // that have not ended
+  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;  // that have not caught up
+};
+
+}  // namespace shepherd

@@ -1,0 +1,166 @@
+"""Tasks with a repository of their own: cloned over HTTPS with a token that shows nowhere, and stopped meanwhile."""
+
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_run import MARK, survivors, wait_until_gone
+from agents import SCRIPTED
+from git_server import GitServer
+from tasks import new_id
+
+TOKEN = "repository-" + "token-5f1c9a77d0"  # of no known shape: only its exact value gives it away
+
+
+@pytest.fixture
+def forge(tmp_path):
+    served = GitServer(tmp_path / "forge", TOKEN)
+    yield served
+    served.stop()
+
+
+@pytest.fixture
+def pool(make_server, tmp_path):
+    """A server with a runner of its own; git trusts the certificate that the test gives it."""
+    def make(certificate=None, token=None):
+        secret = tmp_path / "token"
+        secret.write_text((token or TOKEN) + "\n")
+        mark = new_id()
+        env = {MARK: mark, **({"GIT_SSL_CAINFO": str(certificate)} if certificate else {})}
+        server = make_server(args=["--runners", "1"], env=env, config=(
+            f"claude: {{program: '{SCRIPTED}'}}\nrunners: {{token_file: '{secret}'}}\n")).start()
+        server.mark = mark
+        return server
+    return make
+
+
+def create(api, url, steps, **members):
+    answer = api.post("/api/v1/tasks", json={"prompt": json.dumps(steps), "agent": "claude", "mode": "autonomous",
+                                             "repo": {"url": url, "ref": "trunk"}, **members})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def to_end(server, task, timeout=60):
+    """All events, and the last message."""
+    events = []
+    with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+        while True:
+            message = feed.next(timeout)
+            if message.type == "task_event":
+                events.append(message.data)
+            elif message.type == "task_complete":
+                return events, message.data
+
+
+class ProcessWatch:
+    """Looks at the arguments of all processes, again and again, for a text."""
+
+    def __init__(self, text):
+        self.text, self.found, self.looks, self.git = text.encode(), [], 0, set()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def _watch(self):
+        while not self._end.is_set():
+            for entry in Path("/proc").iterdir():
+                if not entry.name.isdigit():
+                    continue
+                try:
+                    words = (entry / "cmdline").read_bytes()
+                except OSError:
+                    continue  # gone
+                if b"git" in words:
+                    self.git.add(words)
+                if self.text in words:
+                    self.found.append(words)
+            self.looks += 1
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._end.set()
+        self._thread.join()
+
+
+def files_with(text, directory):
+    return [str(path) for path in Path(directory).rglob("*")
+            if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes()]
+
+
+def test_a_clone_over_https_with_a_token(forge, pool):
+    server = pool(forge.certificate)
+    work = ("cat hello.txt; git config --list --show-origin; git remote -v; "
+            "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m done; git push -q origin HEAD; echo pushed $?; "
+            "echo the token is $SHEPHERD_REPOSITORY_TOKEN")
+    with server.api() as api, ProcessWatch(TOKEN) as watch:
+        task = create(api, forge.url, [{"tool": "Bash", "input": {"command": work}, "run": True}, {"say": "done"}])
+        events, end = to_end(server, task)
+        assert end["status"] in ("completed", "Succeeded"), (end, server.log())
+        log = api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1, "limit": 1000}).text
+    assert "hello over https" in log and "pushed 0" in log, log
+    assert [status for _, _, status in forge.requests].count(401) >= 1, "it was asked for, not sent unasked"
+    assert ("POST", "/app.git/git-upload-pack", 200) in forge.requests and ("POST", "/app.git/git-receive-pack", 200) in forge.requests
+    # Nowhere: processes' arguments, the log and its raw records, the server's own log, any file of the data directory
+    # (database, spool, clone with its configuration), the agent's home.
+    assert watch.looks > 3 and any(b"clone" in words for words in watch.git), "the watch saw nothing"
+    assert watch.found == []
+    assert TOKEN not in log and "the token is [redacted:secret]" in log
+    assert TOKEN not in server.log_path.read_text(errors="replace")
+    assert server.stop() == 0
+    tree = server.data / "workspaces" / task / "tree"
+    assert (tree / "hello.txt").exists() and (tree / ".git" / "config").exists()
+    assert files_with(TOKEN, server.data) == [] and files_with(TOKEN, server.home) == []
+
+
+def test_a_wrong_token_is_an_error_that_does_not_repeat_it(forge, pool):
+    wrong = "wrong-" + TOKEN
+    server = pool(forge.certificate, wrong)
+    with server.api() as api:
+        events, end = to_end(server, create(api, forge.url, [{"say": "never"}]))
+        assert end["status"] in ("failed", "Failed"), end
+        error, = [event for event in events if event["type"] == "error"]
+    assert error["data"]["code"] == "no_workspace" and "Authentication failed" in error["summary"], error
+    assert wrong not in json.dumps(events) + server.log_path.read_text(errors="replace")
+    assert server.stop() == 0
+    assert files_with(wrong, server.data) == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(forge, pool):
+    server = pool()
+    with server.api() as api:
+        events, end = to_end(server, create(api, forge.url, [{"say": "never"}]))
+    assert end["status"] in ("failed", "Failed") and "certificate" in json.dumps(events), events
+    assert forge.requests == [], "nothing was said to it, least of all the token"
+
+
+def test_a_stop_does_not_wait_for_a_clone(pool):
+    """The other side takes the connection and never answers."""
+    server = pool()
+    with socket.create_server(("127.0.0.1", 0)) as silent, server.api() as api:
+        task = create(api, f"http://127.0.0.1:{silent.getsockname()[1]}/app.git", [{"say": "never"}])
+        connection, _ = silent.accept()
+        assert survivors(server.mark), "git runs"
+        began = time.monotonic()
+        answer = api.post(f"/api/v1/tasks/{task}/commands", json={"id": "s1", "kind": "stop", "reason": "enough"})
+        assert answer.status_code == 202
+        events, end = to_end(server, task)
+        took = time.monotonic() - began
+        connection.close()
+    assert end["status"] in ("cancelled", "Cancelled"), end
+    assert [e["data"]["state"] for e in events if e["type"] == "command_result"][-1] == "acknowledged"
+    last = events[-1]["data"]
+    assert last["state"] == "cancelled" and last["message"] == "enough" and last["stoppedBy"] == "SIGTERM", last
+    assert any("git" in each["name"] for each in last["ended"]) and len(last["ended"]) >= 2, last
+    assert not [event for event in events if event["type"] == "error"], "a stop is no error"
+    assert wait_until_gone(server.mark, but=[server.process.pid]) == []
+    assert took < 10, "a stop waits for nobody"
+    assert not (server.data / "workspaces" / task / "tree").exists()
