@@ -155,7 +155,7 @@ Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
          "\"more\":" + std::to_string(more), out);
   }
   hints_.turn = Hints::Turn::idle;
-  if (exit.code != kGrpcOk && !stopping_) {
+  if (exit.code != kGrpcOk && !stopping_ && !exit.by_runner) {
     StreamFault fault = stream_fault(exit.code, exit.message, hints_.records > 0);
     std::string data;
     {

@@ -222,7 +222,7 @@ TEST_F(GrpcAgentTest, AStopInterruptsThenEndsOurSide) {
   status(gibson::agent::AGENT_STATUS_INTERRUPTED);
   EXPECT_TRUE(out_.close_input) << "it waits for nothing else";
   out_.clear();
-  driver_.finish({kGrpcCancelled, 0, "cancelled"}, kNow, out_);
+  driver_.finish({kGrpcCancelled, 0, false, "cancelled"}, kNow, out_);
   EXPECT_TRUE(out_.events.empty()) << "that was us";
 }
 
@@ -231,7 +231,7 @@ TEST_F(GrpcAgentTest, CompletedIsNotTheEnd) {
   EXPECT_TRUE(find_member(find_member(out_.events[0].json, "data"), "state").empty());
   EXPECT_EQ(driver_.hints().turn, Hints::Turn::idle);
   EXPECT_EQ(driver_.hints().turns, 1U);
-  Verdict verdict = driver_.finish({kGrpcUnavailable, 0, "Socket closed"}, kNow, out_);
+  Verdict verdict = driver_.finish({kGrpcUnavailable, 0, false, "Socket closed"}, kNow, out_);
   EXPECT_EQ(verdict.state, State::completed) << "its work was done before its stream broke";
   EXPECT_EQ(verdict.message, "fine");
   EXPECT_NE(out_.events.back().json.find("\"fatal\":false"), std::string::npos);
@@ -253,7 +253,7 @@ TEST_F(GrpcAgentTest, EveryEndHasItsReason) {
     AgentMessage running;
     running.mutable_status();
     if (each.answered) driver.record(running.SerializeAsString(), kNow, out);
-    Verdict verdict = driver.finish({each.status, 0, "so it is"}, kNow, out);
+    Verdict verdict = driver.finish({each.status, 0, false, "so it is"}, kNow, out);
     EXPECT_EQ(verdict.state, State::failed);
     EXPECT_NE(verdict.message.find("so it is"), std::string::npos);
     std::string_view data = find_member(out.events.back().json, "data");

@@ -137,7 +137,7 @@ AgentOutcome TaskRun::run_agent() {
 
 std::string TaskRun::version_of(const AgentSettings& settings) {
   Parts& parts = *parts_;
-  std::unique_ptr<Driver> driver = make_driver(parts.order.agent);
+  std::unique_ptr<Driver> driver = make_driver(settings.driver.empty() ? parts.order.agent : settings.driver);
   if (driver == nullptr || parts.runner.versions == nullptr) return {};
   AgentSpec question;
   question.command = driver->version_command(settings.program);
