@@ -88,6 +88,11 @@ Result<Resume> parse_resume(const StreamRequest& request) {
   return resume;
 }
 
+// Who asks for commands by name on the runners' listener will take them to the agent.
+bool takes_commands(const Call& call, const FeedOptions& options) {
+  return call.on_internal() && (options.types.known & mask_of(EventType::command)) != 0;
+}
+
 void open_task_stream(Call call, StreamRequest request, Resume resume) {
   const EventStore& store = call.parts().journal.store();
   auto newest = store.read_before(call.id(), 0, {1, 1});  // says what the log holds, and whether it has ended
@@ -109,7 +114,7 @@ void open_task_stream(Call call, StreamRequest request, Resume resume) {
   options.types = std::move(request.types);
   options.deltas = request.deltas;
   StreamTrail trail = trail_of(call, options.task, options.after);
-  trail.takes_commands = call.on_internal() && (options.types.known & mask_of(EventType::command)) != 0;
+  trail.takes_commands = takes_commands(call, options);
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_task_frames();
@@ -170,6 +175,7 @@ void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64
   options.deltas = request.deltas;
   options.tasks = std::move(tasks);
   StreamTrail trail = trail_of(call, "", options.after);
+  trail.takes_commands = takes_commands(call, options);
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_all_frames();

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "api/api_fixture.h"
 #include "journal/cursor.h"
 
@@ -151,6 +153,42 @@ TEST_F(FeedsApi, SubscriptionsChangeTheSet) {
   auto unsupported = next(socket, "error");
   EXPECT_EQ(unsupported.at("id").as_string(), "c1");
   EXPECT_EQ(unsupported.at("data").at("code").as_string(), "unsupported");
+}
+
+// A runner of many tasks has one connection: whom it follows has somebody who takes commands.
+TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
+  for (const char* task : {"a", "b"}) create(task);
+  auto command = [&](const std::string& task) {
+    auto answer = post("/api/v1/tasks/" + task + "/commands", R"({"kind":"interrupt"})");
+    return std::string(parsed(answer).at("state").as_string());
+  };
+  auto opened = net::WebSocketClient::connect(
+      *net::parse_url(internal_->url() + "/api/v1/events?tasks=a&types=command"), bearer(admin_), 10s);
+  ASSERT_TRUE(opened) << opened.error().message;
+  net::WebSocketClient runner = std::move(*opened);
+  next(runner, "caught_up");
+  EXPECT_EQ(command("a"), "accepted");
+  EXPECT_EQ(command("b"), "refused");
+  ASSERT_TRUE(runner.send(R"({"type":"subscribe","tasks":["b"]})"));
+  next(runner, "subscribed");
+  EXPECT_EQ(command("b"), "accepted");
+  ASSERT_TRUE(runner.send(R"({"type":"unsubscribe","tasks":["a"]})"));
+  next(runner, "subscribed");
+  EXPECT_EQ(command("a"), "refused");
+  ASSERT_TRUE(runner.send(R"({"type":"subscribe"})"));
+  next(runner, "subscribed");
+  EXPECT_EQ(command("a"), "accepted") << "all is everybody";
+  runner.close();
+  while (steering_->command_feeds().any("b")) std::this_thread::yield();
+  EXPECT_EQ(command("b"), "refused");
+}
+
+// On the public listener somebody watches; nobody there takes a command to an agent.
+TEST_F(FeedsApi, AWatcherOfCommandsIsNoRunner) {
+  create("a");
+  auto watcher = follow("/api/v1/events?types=command");
+  next(watcher, "caught_up");
+  EXPECT_FALSE(steering_->command_feeds().any("a"));
 }
 
 TEST_F(FeedsApi, ChangedRowsAreTold) {

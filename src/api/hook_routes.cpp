@@ -13,6 +13,7 @@
 #include "driver/event_json.h"
 #include "driver/json_slices.h"
 #include "model/json_write.h"
+#include "model/task_source.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -35,6 +36,7 @@ struct HookStep {
 struct HookPost {
   std::vector<HookStep> steps;
   std::vector<std::string> changed;  // tasks whose row changed without an event
+  std::vector<Task> opened;
   std::int64_t now_ms = 0;
 };
 
@@ -136,7 +138,7 @@ TaskSpec spec_of(const HookStep& step, const SessionTask& session) {
   spec.source_type = "claude";
   spec.source_id = step.hook.session_id;
   if (session.current) spec.resume_of = session.current->spec.id;
-  spec.labels = {{"agent", "claude"}, {"source", "claude-hook"}};
+  spec.labels = {{"agent", "claude"}, {kSourceLabel, kHookSource}};
   if (!step.hook.cwd.empty() && step.hook.cwd.size() <= kMaxLabelBytes) spec.labels.emplace("cwd", step.hook.cwd);
   return spec;
 }
@@ -162,11 +164,17 @@ bool waits(State state) {
   return state == State::waiting_for_input || state == State::paused || state == State::interrupted;
 }
 
-// A call that was delivered before may come again; one from before the session's end must not open another task.
-bool is_repeat(const Task& ended, const ClaudeHook& hook) {
+// Whether a call means that the session goes on, in another task. One that was delivered before may come again, and one
+// from before the end may come after it: they must not open one.
+bool goes_on_after(const Task& ended, const ClaudeHook& hook) {
   auto label = ended.spec.labels.find(std::string(kEndLabel));
-  Result<std::int64_t> end = parse_timestamp(label == ended.spec.labels.end() ? "" : label->second);
-  return end && hook.at_ms <= *end;
+  if (label != ended.spec.labels.end()) {
+    Result<std::int64_t> end = parse_timestamp(label->second);
+    return hook.opens && !(end && hook.at_ms <= *end);
+  }
+  // It never said that it ended: the server took its silence for it, so any work shows that it did not.
+  bool silent = ended.state.inferred_end;
+  return silent ? (hook.opens || hook.works) && hook.at_ms > ended.state.completed_ms : hook.opens;
 }
 
 Result<void> change_row(WriteTxn& txn, HookPost& post, const Task& task, const HookStep& step) {
@@ -185,12 +193,13 @@ Result<void> take(WriteTxn& txn, HookPost& post, HookStep& step) {
   if (!session) return fail(session.error());
   std::optional<Task>& current = session->current;
   bool ended = current && is_terminal(current->state.state);
-  bool opens = !current || (ended && step.hook.opens && !is_repeat(*current, step.hook));
+  bool opens = !current || (ended && goes_on_after(*current, step.hook));
   if (opens) {
     Result<Created> created = txn.create_task(spec_of(step, *session), post.now_ms, "");
     if (!created) return fail(created.error());
     current = std::move(created->task);
     post.changed.push_back(current->spec.id);
+    post.opened.push_back(*current);
     Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, post.now_ms);
     if (!joined) return fail(joined.error());
   }
@@ -239,6 +248,7 @@ void post_claude_hooks(Call call) {
         [call = std::move(on_lane), post](Result<void> done) mutable {
           if (!done) return call.fail(done.error());
           for (const std::string& task : post->changed) call.core().updates.touch(task);
+          for (const Task& task : post->opened) call.parts().steering.created(task);
           for (const HookStep& step : post->steps) publish_deltas(call.parts().journal, step);
           // The agent takes an answer for a decision about its own work: an empty object decides nothing.
           call.send_json(200, "{}");

@@ -92,6 +92,23 @@ TEST_F(HooksApi, AResumedSessionOpensAnotherTask) {
   EXPECT_EQ(task("claude-s1-3").at("title").as_string(), "Third");
 }
 
+// A terminal that was closed says no SessionEnd. Should the session speak again after all, that is another task.
+TEST_F(HooksApi, ASessionThatFellSilentGoesOnInAnotherTask) {
+  steering_config_.session_idle_seconds = 1;
+  restart_with(config_);
+  report(call(1, "t1", false));
+  while (state("claude-s1") == "running") steering_->tick();
+  EXPECT_EQ(state("claude-s1"), "failed");
+  report(call(2, "t1", true));  // it happened before the end and was delivered late
+  EXPECT_EQ(get("/api/v1/tasks/claude-s1-2").status, 404);
+  EXPECT_EQ(types("claude-s1"), "session_start tool_call status tool_result");
+  report(R"({"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t2"})");
+  json::object second = task("claude-s1-2");
+  EXPECT_EQ(second.at("sessionID").as_string(), "s1");
+  EXPECT_EQ(second.at("resumeOf").as_string(), "claude-s1");
+  EXPECT_EQ(state("claude-s1"), "failed") << "an end is an end";
+}
+
 TEST_F(HooksApi, StragglersAfterTheEndAreKeptAsLate) {
   report(hook("SessionStart", 0));
   report(call(1, "t1", false));
@@ -109,6 +126,16 @@ TEST_F(HooksApi, HooksInstalledInTheMiddleOfASession) {
   report(call(1, "t1", false));
   EXPECT_EQ(types("claude-s1"), "session_start tool_call");
   EXPECT_EQ(task("claude-s1").at("sessionID").as_string(), "s1");
+}
+
+TEST_F(HooksApi, CallsThatTheSenderLostAreNamed) {
+  report(hook("SessionStart", 0));
+  report(hook("HooksLost", 1, R"("lost":12,"elsewhere":3)"));
+  json::value last = parsed(get("/api/v1/tasks/claude-s1/events")).at("events").as_array().back();
+  EXPECT_EQ(last.at("type").as_string(), "log");
+  EXPECT_EQ(last.at("summary").as_string(),
+            "12 hook calls were lost here: too many waited for a server; 3 more of other sessions");
+  EXPECT_EQ(task("claude-s1").at("status").at("state").as_string(), "running");
 }
 
 TEST_F(HooksApi, APermissionIsAskedForInTheTerminal) {

@@ -31,7 +31,7 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   connection_ = &connection;
   executor_ = &connection.executor();
   core_.live.add(*this);
-  if (trail_->takes_commands) core_.parts.steering.command_feeds().opened(trail_->task);
+  follows(options_->task.empty() ? options_->tasks : std::set<std::string>{options_->task});
   // Only now would a revocation find this stream, so one that came since the gate is looked for here.
   access_revision_ = core_.parts.access.revision();
   if (!core_.parts.access.still_valid(principal())) return end(kCloseRevoked, "token revoked");
@@ -41,6 +41,19 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   options->executor = executor_;
   feed_ = core_.parts.journal.open_feed(std::move(*options), *this);
   pump();
+}
+
+void LiveStream::follows(const std::optional<std::set<std::string>>& tasks) {
+  if (!trail_->takes_commands) return;
+  if (!tasks) return listen_for_commands({""});
+  listen_for_commands({tasks->begin(), tasks->end()});
+}
+
+void LiveStream::listen_for_commands(std::vector<std::string> tasks) {
+  CommandFeeds& feeds = core_.parts.steering.command_feeds();
+  for (const std::string& task : tasks) feeds.opened(task);
+  for (const std::string& task : trail_->command_tasks) feeds.closed(task);
+  trail_->command_tasks = std::move(tasks);
 }
 
 void LiveStream::pump() {
@@ -121,7 +134,7 @@ void LiveStream::end(std::uint16_t code, std::string_view reason) {
 
 void LiveStream::on_close(net::CloseCause cause) {
   core_.live.remove(*this);
-  if (trail_->takes_commands) core_.parts.steering.command_feeds().closed(trail_->task);
+  listen_for_commands({});
   connection_ = nullptr;
   ended_ = true;
   on_stop();

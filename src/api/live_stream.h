@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@ struct StreamTrail {
   int status = 0;
   std::int64_t begun_wall_ms = 0, begun_steady_ms = 0;
   std::uint64_t after = 0;
-  bool takes_commands = false;  // a runner's: it waits for commands to this task
+  bool takes_commands = false;             // a runner's: it waits for commands
+  std::vector<std::string> command_tasks;  // to these, as steering knows it
 };
 
 // Owned by its connection. Small: ten thousand of them wait at the same time.
@@ -58,10 +61,13 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   // False when it did not fit.
   bool say(ByteSpan message);
   Feed* feed() { return feed_.get(); }
+  // The stream follows these logs from now on (nullopt: all): whoever waits for commands there is somebody's runner.
+  void follows(const std::optional<std::set<std::string>>& tasks);
   Core& core() { return core_; }
   bool ended() const { return ended_; }
 
  private:
+  void listen_for_commands(std::vector<std::string> tasks);
   friend class LiveRegistry;
 
   void on_frames(FrameBatch&& batch) final;

@@ -154,6 +154,7 @@ Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) 
     }
   }
   selection_->tasks = next;
+  follows(next);
   if (feed() != nullptr) feed()->set_tasks(std::move(next));
   return {};
 }

@@ -12,6 +12,9 @@
 #include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/doctor.h"
+#include "app/hook_delivery.h"
+#include "app/hook_spool.h"
+#include "app/span_text.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
 #include "runner/deliver_spool.h"
@@ -74,6 +77,23 @@ std::vector<Finding> deliver_spools(const std::string& data, const std::optional
   return findings;
 }
 
+// What hooks could not deliver.
+std::vector<Finding> deliver_hooks(const std::string& data, bool serving) {
+  HookSpool spool(data);
+  if (spool.empty()) return {};
+  std::string what = fmt::format("{} of hook calls", bytes_text(spool.waiting_bytes()));
+  if (!serving) {
+    return {{Finding::Level::warn, "hooks", what + " wait for a server",
+             "start \"shepherd serve\": it takes them up by itself"}};
+  }
+  Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(data));
+  if (!calls) {
+    return {{Finding::Level::warn, "hooks", fmt::format("{} could not be delivered: {}", what, calls.error().message),
+             "run \"shepherd doctor\" again when the server answers"}};
+  }
+  return {{Finding::Level::ok, "hooks", fmt::format("{} hook calls that waited were delivered", *calls), ""}};
+}
+
 Result<ExitCode> examine(Context& context, const Options& options) {
   Result<ConfigInputs> inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
@@ -98,12 +118,14 @@ Result<ExitCode> examine(Context& context, const Options& options) {
     if (client) {
       report(examine_server(*client));
       report(deliver_spools(config.data, *destination));
+      report(deliver_hooks(config.data, true));
     } else {
       report({{Finding::Level::warn, "server", client.error().message, ""}});
     }
   } else {
     report(examine_ports(config));
     report(deliver_spools(config.data, std::nullopt));
+    report(deliver_hooks(config.data, false));
   }
   report(examine_database(config.data));
   return failed ? ExitCode::failed : ExitCode::ok;
@@ -119,7 +141,8 @@ void add_doctor_command(CLI::App& app, Context& context) {
   command->footer(
       "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, the search "
       "index,\n"
-      "reads every page and every log of the database, and delivers what runs left behind when their server was away.\n"
+      "reads every page and every log of the database, and delivers what runs and hooks left behind when their server "
+      "was away.\n"
       "Exit code 1 when something is broken; warnings do not "
       "count.\n\n"
       "Example:\n  shepherd doctor --data /srv/shepherd");

@@ -26,7 +26,7 @@ namespace {
 struct Options {
   ServerOptions server;
   std::string settings;
-  bool print = false, wait = false;
+  bool print = false, wait = false, verbose = false;
 };
 
 Result<std::string> settings_path(const Context& context, const Options& options) {
@@ -120,18 +120,18 @@ Result<std::string> read_input() {
   return text;
 }
 
-Result<void> deliver(Context& context, const Options& options, HookSpool& spool) {
-  return spool.deliver(
-      [&](const std::vector<std::string>& calls) { return post_hook_calls(context, options.server, calls); });
+Result<void> deliver(const HookRoute& route) {
+  Result<std::uint64_t> delivered = deliver_hook_calls(route);
+  return delivered ? Result<void>() : fail(delivered.error());
 }
 
 // The agent waits for us, so the network is left to a process of its own that has nothing to do with the agent.
-void deliver_behind(Context& context, const Options& options, HookSpool& spool) {
+void deliver_behind(const HookRoute& route) {
   if (fork() != 0) return;
   setsid();
   int nothing = open("/dev/null", O_RDWR);
   for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
-  bool done = deliver(context, options, spool).has_value();
+  bool done = deliver(route).has_value();
   _exit(done ? 0 : 1);
 }
 
@@ -143,11 +143,18 @@ Result<void> take_call(Context& context, const Options& options) {
   Result<std::string> data = data_directory(context, options.server.data);
   if (!data) return fail(data.error());
   if (Result<void> made = make_data_directory(*data); !made) return fail(made.error());
-  HookSpool spool(*data);
-  if (Result<void> kept = spool.append(*call); !kept) return kept;
-  if (options.wait) return deliver(context, options, spool);
-  deliver_behind(context, options, spool);
-  return {};
+  bool named = !options.server.url.empty() || !options.server.internal_url.empty() ||
+               !context.environment("SHEPHERD_URL").empty();
+  HookRoute route{*data, [&] { return locate_server(context, options.server); }, options.server.tls(),
+                  named ? HookSpool::For::named_server : HookSpool::For::own_server};
+  // A spool that is full is one more reason to deliver.
+  Result<void> kept = HookSpool(*data, route.whom).append(*call);
+  if (!options.wait) {
+    deliver_behind(route);
+    return kept;
+  }
+  Result<void> delivered = deliver(route);
+  return kept ? delivered : kept;
 }
 
 Result<ExitCode> send(Context& context, const Options& options) {
@@ -156,6 +163,7 @@ Result<ExitCode> send(Context& context, const Options& options) {
   Result<void> taken = take_call(context, options);
   // Whatever goes wrong here is no concern of the agent: an exit code would be shown to its user or even stop it.
   if (!taken && options.wait) return fail(taken.error());
+  if (!taken && options.verbose) context.complain(taken.error().message);
   return ExitCode::ok;
 }
 
@@ -181,6 +189,7 @@ void add_hook_command(CLI::App& app, Context& context) {
     sub->add_flag("--print", options->print, "Only print what the file would be");
   }
   sending->add_flag("--wait", options->wait, "Deliver before it ends, and say what went wrong");
+  sending->add_flag("--verbose", options->verbose, "Say on standard error what could not be kept");
   install->footer(
       "A hook keeps what happened on disk and delivers it behind the agent's back: the agent never waits for a "
       "server,\n"

@@ -1,14 +1,12 @@
 // shepherd import: tasks and logs back from NDJSON, and Claude Code's sessions from what they left on disk.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "app/byte_input.h"
 #include "app/commands.h"
 #include "app/line_input.h"
 #include "app/task_import.h"
@@ -132,15 +130,12 @@ Result<ExitCode> run(Context& context, const Options& options) {
   if (from_input && isatty(STDIN_FILENO) == 1) {
     return fail(ErrorCode::invalid_argument, "no_file", "name a file, or give the export on standard input");
   }
-  int descriptor = from_input ? STDIN_FILENO : open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return fail(ErrorCode::not_found, "no_file", fmt::format("cannot open {}: {}", options.file, std::strerror(errno)));
-  }
-  LineInput input(descriptor);
+  Result<ByteInput> file = ByteInput::open(options.file);
+  if (!file) return fail(file.error());
+  LineInput input(file->descriptor());
   Result<ApiClient> client = connect_server(context, options.server);
   Result<ImportTotals> totals = client ? import_lines(*client, input, from_input ? "input" : options.file)
                                        : Result<ImportTotals>(fail(client.error()));
-  if (!from_input) close(descriptor);
   if (!totals) return fail(totals.error());
   if (options.json) {
     context.out.json_line(

@@ -124,7 +124,7 @@ Result<ExitCode> run_here(Context& context, const Options& options, const std::v
     std::uint64_t pending = runner.deliver_pending();
     if (pending > 0 && detached == nullptr) {
       context.err.line(context.err.paint(
-          Color::dim, fmt::format("-- delivered {} events that an earlier run left behind", pending)));
+          Color::dim, fmt::format("-- delivered {} events that hooks or an earlier run left behind", pending)));
     }
     Result<ExitCode> ran = tasks.empty()
                                ? run_one(context, runner, **host, signals, options, detached)

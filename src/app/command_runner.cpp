@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/end_signals.h"
+#include "app/whole_file.h"
 #include "base/log.h"
 
 namespace shepherd {
@@ -27,15 +27,6 @@ struct Options {
   std::size_t parallel = kRunners;
   bool no_claims = false, json = false;
 };
-
-Result<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    return fail(ErrorCode::invalid_argument, "no_token", fmt::format("cannot read a token from {}", path));
-  }
-  return line;
-}
 
 Result<PoolOptions> pool(const Options& options, const Config& config) {
   PoolOptions pool = pool_options(config, options.parallel);
@@ -60,8 +51,11 @@ Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const 
   assignments.api_urls.push_back(server.public_url);
   assignments.api_urls.push_back(server.internal_url);
   if (!options.token_file.empty()) {
-    Result<std::string> token = first_line(options.token_file);
-    if (!token) return fail(std::move(token.error()));
+    Result<std::string> token = read_first_line(options.token_file);
+    if (!token || token->empty()) {
+      return fail(ErrorCode::invalid_argument, "no_token",
+                  fmt::format("cannot read a token from {}", options.token_file));
+    }
     assignments.token = *std::move(token);
   }
   return AssignmentPort::open(std::move(assignments), pool, clock);

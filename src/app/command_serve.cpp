@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/config_flags.h"
 #include "app/end_signals.h"
+#include "app/hook_uptake.h"
 #include "app/server.h"
 #include "app/service_notify.h"
 #include "app/version.h"
@@ -83,7 +84,7 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   service.send("READY=1");
 
   SystemClock clock;
-  // They are clients like any other, so they come after the server and go before it.
+  // What follows are clients like any other, so they come after the server and go before it.
   std::unique_ptr<RunnerPool> runners;
   if (config.runners > 0) {
     auto locate = [&] { return find_server({"", "", config.data}, [](const char*) { return std::string(); }); };
@@ -91,6 +92,7 @@ Result<ExitCode> serve(Context& context, const Options& options) {
     runners = std::make_unique<RunnerPool>(pool_options(config, static_cast<std::size_t>(config.runners)), locate, tls,
                                            clock);
   }
+  auto hooks = std::make_unique<HookUptake>(config.data);
   std::int64_t alive_ms = clock.steady_ms();
   while (signals.wait(kServerTick) == 0) {
     (*server)->tick();
@@ -105,6 +107,7 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   if (!options.json) context.err.line("Stopping; a second Ctrl-C ends it at once.");
   context.err.flush();
   runners.reset();
+  hooks.reset();
   server->reset();
   return ExitCode::ok;
 }

@@ -185,8 +185,10 @@ ExitCode tell(Context& context, const Options& options, const Command& command, 
     case CommandState::accepted:
       break;
   }
-  if (options.no_wait) {
-    if (!options.json) context.out.line(fmt::format("accepted as {}", command.id));
+  if (options.no_wait || !settled.reason.empty()) {
+    if (!options.json) {
+      context.out.line(fmt::format("accepted as {}{}{}", command.id, why.empty() ? "" : ": ", why));
+    }
     return ExitCode::ok;
   }
   if (!options.json)

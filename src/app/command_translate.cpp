@@ -1,19 +1,13 @@
 // shepherd translate: an agent's own stream in, events out, as the runner would post them.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "app/byte_input.h"
 #include "app/commands.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "driver/line_splitter.h"
 #include "driver/registry.h"
 #include "model/json_write.h"
@@ -24,41 +18,6 @@ namespace {
 struct Options {
   std::string agent, file, format;
   bool detail = false, status = false;
-};
-
-// Owns the descriptor unless it is standard input.
-class Input {
- public:
-  static Result<Input> open(const std::string& file) {
-    if (file.empty() || file == "-") return Input(STDIN_FILENO);
-    int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-      return fail(ErrorCode::invalid_argument, "unreadable_file",
-                  fmt::format("cannot read {}: {}", file, std::strerror(errno)));
-    }
-    return Input(descriptor);
-  }
-  Input(Input&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Input& operator=(Input&&) = delete;
-  ~Input() {
-    if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
-  }
-
-  // Nothing at the end.
-  Result<std::string_view> next() {
-    ssize_t got = 0;
-    while ((got = ::read(descriptor_, buffer_.data(), buffer_.size())) < 0 && errno == EINTR) {
-    }
-    if (got < 0) {
-      return fail(ErrorCode::unavailable, "read_failed", fmt::format("reading failed: {}", std::strerror(errno)));
-    }
-    return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
-  }
-
- private:
-  explicit Input(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-  std::array<char, 64 * kKiB> buffer_{};
 };
 
 void print(Context& context, const Options& options, DriverOutput& output) {
@@ -90,7 +49,7 @@ Result<ExitCode> translate(Context& context, const Options& options) {
         ErrorCode::invalid_argument, "unknown_agent",
         fmt::format("no driver is called \"{}\"; there are: {}", options.agent, fmt::join(driver_names(), ", ")));
   }
-  auto input = Input::open(options.file);
+  auto input = ByteInput::open(options.file);
   if (!input) return fail(input.error());
   Launch launch;
   launch.id = "translate";

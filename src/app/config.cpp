@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "app/config_file.h"
 #include "app/config_keys.h"
+#include "app/whole_file.h"
 
 namespace shepherd {
 namespace {
+
+constexpr std::size_t kMaxConfigBytes = 1 * kMiB;  // a file of settings that people write
 
 std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_argument, "bad_config", std::move(message));
@@ -48,14 +47,13 @@ class Loader {
   }
 
   Result<void> read_file(const FoundFile& found) {
-    std::ifstream file(found.path, std::ios::binary);
-    if (!file) {
-      if (!found.required && errno == ENOENT) return {};
-      return wrong(fmt::format("cannot read the configuration {}: {}", found.path, std::strerror(errno)));
+    Result<std::optional<std::string>> text = read_whole_file(found.path, kMaxConfigBytes);
+    if (text && !*text && !found.required) return {};
+    if (!text || !*text) {
+      return wrong(fmt::format("cannot read the configuration {}: {}", found.path,
+                               text ? "there is no such file" : text.error().message));
     }
-    std::ostringstream text;
-    text << file.rdbuf();
-    Result<std::vector<ConfigEntry>> entries = parse_config(text.str(), found.path);
+    Result<std::vector<ConfigEntry>> entries = parse_config(**text, found.path);
     if (!entries) return fail(entries.error());
     loaded.file = found.path;
     // Borrowed names first: where a file has both, Shepherd's own key wins.

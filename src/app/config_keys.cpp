@@ -194,6 +194,8 @@ std::vector<ConfigKey> make_keys() {
       text_key("callbacks.secret_file", "the secret that signs callbacks; empty: callback.secret in the data directory",
                MEMBER(steering.callbacks.secret_file)),
       number_key("callbacks.attempts", "then a callback has failed", MEMBER(steering.callbacks.attempts), 1, 100),
+      number_key("hooks.session_idle_seconds", "a session whose hooks say nothing for this long has ended; 0: never",
+                 MEMBER(steering.session_idle_seconds), 0, 366LL * 24 * 3600),
       boolean_key("detail.keep", "keep full content and raw records beside events", MEMBER(keep_detail)),
       agents_key(),
       text_key("claude.program", "the agent program; empty: claude, as PATH finds it", MEMBER(claude_program)),

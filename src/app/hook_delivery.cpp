@@ -7,10 +7,15 @@
 #include <boost/json.hpp>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "app/transcript_files.h"
 #include "app/whole_file.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "client/api_client.h"
+#include "client/find_server.h"
 #include "client/json_source.h"
 #include "model/json_scan.h"
 #include "model/json_tree.h"
@@ -22,8 +27,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr const char* kTokenFile = "/hook.token";
-constexpr std::size_t kMaxTokenBytes = 1'000;
-constexpr std::size_t kMaxMetaBytes = 64 * kKiB;
 
 std::string text_member(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -37,36 +40,26 @@ std::string parent_call(const json::object& call) {
   constexpr std::string_view kEnding = ".jsonl";
   if (agent.empty() || agent.find('/') != std::string::npos || !transcript.ends_with(kEnding)) return {};
   transcript.resize(transcript.size() - kEnding.size());
-  auto meta = read_whole_file(fmt::format("{}/subagents/agent-{}.meta.json", transcript, agent), kMaxMetaBytes);
-  if (!meta || !*meta) return {};
-  return string_value(json_member(**meta, "toolUseId")).value_or("");
-}
-
-Result<std::string> first_line(const std::string& path) {
-  Result<std::optional<std::string>> text = read_whole_file(path, kMaxTokenBytes);
-  if (!text) return fail(text.error());
-  return *text ? (*text)->substr(0, (*text)->find_first_of("\r\n")) : std::string();
+  return sub_agent_call(fmt::format("{}/subagents/agent-{}{}", transcript, agent, kEnding));
 }
 
 // Threads: caller.
 class HookSender {
  public:
-  HookSender(Context& context, const ServerOptions& server) : context_(context), server_(server) {}
+  explicit HookSender(const HookRoute& route) : route_(route) {}
 
   Result<void> connect(bool renew) {
-    Result<Destination> destination = locate_server(context_, server_);
+    Result<Destination> destination = route_.locate();
     if (!destination) return fail(destination.error());
-    Result<std::string> data = data_directory(context_, server_.data);
-    if (!data) return fail(data.error());
-    std::string path = *data + kTokenFile;
-    Result<std::string> known = renew ? Result<std::string>("") : first_line(path);
+    std::string path = route_.data + kTokenFile;
+    Result<std::string> known = renew ? Result<std::string>("") : read_first_line(path);
     if (!known) return fail(known.error());
     if (known->empty() && !destination->token.empty()) {
       known = make_token(*destination, path);
       if (!known) return fail(known.error());
     }
     destination->token = *known;
-    Result<ApiClient> client = ApiClient::create(*std::move(destination), server_.tls());
+    Result<ApiClient> client = ApiClient::create(*std::move(destination), route_.tls);
     if (!client) return fail(client.error());
     client_.emplace(*std::move(client));
     return {};
@@ -83,7 +76,7 @@ class HookSender {
 
  private:
   Result<std::string> make_token(const Destination& destination, const std::string& path) {
-    Result<ApiClient> client = ApiClient::create(destination, server_.tls());
+    Result<ApiClient> client = ApiClient::create(destination, route_.tls);
     if (!client) return fail(client.error());
     Result<std::string> made = client->create_token({"claude hooks", "producer", "", 0});
     // Who may not make tokens may still post: then the given one is used as it is.
@@ -95,8 +88,7 @@ class HookSender {
     return token;
   }
 
-  Context& context_;
-  const ServerOptions& server_;
+  const HookRoute& route_;
   std::optional<ApiClient> client_;
   bool renewed_ = false;
 };
@@ -104,6 +96,18 @@ class HookSender {
 bool is_about_the_call(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large ||
          error.code == ErrorCode::conflict;
+}
+
+Result<void> post(const HookRoute& route, const std::vector<std::string>& calls) {
+  HookSender sender(route);
+  if (Result<void> connected = sender.connect(false); !connected) return connected;
+  Result<void> posted = sender.post(calls);
+  if (posted || !is_about_the_call(posted.error())) return posted;
+  for (const std::string& call : calls) {
+    Result<void> alone = sender.post(std::span(&call, 1));
+    if (!alone && !is_about_the_call(alone.error())) return alone;
+  }
+  return {};
 }
 
 }  // namespace
@@ -124,16 +128,24 @@ Result<std::string> prepare_hook_call(std::string_view payload, std::int64_t now
   return tree_text(*tree);
 }
 
-Result<void> post_hook_calls(Context& context, const ServerOptions& server, const std::vector<std::string>& calls) {
-  HookSender sender(context, server);
-  if (Result<void> connected = sender.connect(false); !connected) return connected;
-  Result<void> posted = sender.post(calls);
-  if (posted || !is_about_the_call(posted.error())) return posted;
-  for (const std::string& call : calls) {
-    Result<void> alone = sender.post(std::span(&call, 1));
-    if (!alone && !is_about_the_call(alone.error())) return alone;
-  }
-  return {};
+HookRoute own_hook_route(std::string data) {
+  Locate locate = [data] { return find_server({"", "", data}, [](const char*) { return std::string(); }); };
+  // Its own certificate, on its own machine.
+  return {.data = std::move(data), .locate = std::move(locate), .tls = {"", true}};
+}
+
+Result<std::uint64_t> deliver_hook_calls(const HookRoute& route, const std::stop_token& stop) {
+  std::uint64_t delivered = 0;
+  HookSpool spool(route.data, route.whom);
+  if (spool.empty()) return delivered;
+  Result<void> done = spool.deliver([&](const std::vector<std::string>& calls) -> Result<void> {
+    if (stop.stop_requested()) return fail(ErrorCode::unavailable, "stopped", "the rest is delivered another time");
+    Result<void> posted = post(route, calls);
+    if (posted) delivered += calls.size();
+    return posted;
+  });
+  if (!done) return fail(done.error());
+  return delivered;
 }
 
 }  // namespace shepherd

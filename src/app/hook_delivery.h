@@ -3,12 +3,15 @@
 // Threads: caller.
 #pragma once
 
+#include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "app/context.h"
+#include "app/hook_spool.h"
 #include "base/result.h"
+#include "client/live_client.h"
+#include "net/client.h"
 
 namespace shepherd {
 
@@ -17,8 +20,18 @@ namespace shepherd {
 // invalid_argument when it is not a JSON object.
 Result<std::string> prepare_hook_call(std::string_view payload, std::int64_t now_ms);
 
-// Posts them. Calls that the server refuses for what they are cannot hold up the others: they are left out. Any other
-// error is worth another try later.
-Result<void> post_hook_calls(Context& context, const ServerOptions& server, const std::vector<std::string>& calls);
+// Where calls wait and go to: the data directory with spool and token, and the server.
+struct HookRoute {
+  std::string data;
+  Locate locate;
+  net::ClientTls tls = {};
+  HookSpool::For whom = HookSpool::For::own_server;
+};
+// To the server of this data directory, whatever the environment says.
+HookRoute own_hook_route(std::string data);
+
+// Delivers all that waits there; how many calls that were. Calls that the server refuses for what they are cannot hold
+// up the others: they are left out. Any other error, and a stop (unavailable/stopped), keeps the rest for another time.
+Result<std::uint64_t> deliver_hook_calls(const HookRoute& route, const std::stop_token& stop = {});
 
 }  // namespace shepherd

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
+#include "app/hook_loss.h"
 #include "app/whole_file.h"
 #include "base/limits.h"
 
@@ -54,14 +56,29 @@ class HookSpool::Lock {
   int descriptor_;
 };
 
-HookSpool::HookSpool(std::string directory)
-    : spool_(directory + "/hooks.spool"),
-      sending_(directory + "/hooks.sending"),
-      spool_lock_(directory + "/hooks.spool.lock"),
-      delivery_lock_(directory + "/hooks.delivery.lock") {}
+HookSpool::HookSpool(const std::string& directory, For whom) {
+  std::string prefix = directory + (whom == For::own_server ? "/hooks." : "/hooks-named.");
+  spool_ = prefix + "spool";
+  sending_ = prefix + "sending";
+  lost_ = prefix + "lost";
+  spool_lock_ = prefix + "spool.lock";
+  delivery_lock_ = prefix + "delivery.lock";
+}
 
 std::uint64_t HookSpool::waiting_bytes() const {
   return size_of(spool_) + size_of(sending_);
+}
+
+bool HookSpool::empty() const {
+  return waiting_bytes() == 0 && size_of(lost_) == 0;
+}
+
+// Under the spool's lock. A count that cannot be kept either is lost with its call: the disk takes nothing more, and
+// append() says so.
+void HookSpool::count_lost(std::string_view call) {
+  Result<std::optional<std::string>> known = read_whole_file(lost_, kMaxHookBytes);
+  std::string lines = with_lost_call(known && *known ? std::string_view(**known) : std::string_view(), call);
+  std::ignore = replace_file(lost_, lines, kOwnerOnly);
 }
 
 Result<void> HookSpool::append(std::string_view call) {
@@ -72,8 +89,9 @@ Result<void> HookSpool::append(std::string_view call) {
   Lock lock(spool_lock_, true);
   if (!lock.taken()) return file_error("lock", spool_lock_);
   if (waiting_bytes() + line.size() > kHookSpoolBytes) {
+    count_lost(call);
     return fail(ErrorCode::storage_full, "spool_full",
-                fmt::format("{} bytes of hook calls wait for a server already", waiting_bytes()));
+                fmt::format("{} bytes of hook calls wait for a server already; this one is lost", waiting_bytes()));
   }
   int file = ::open(spool_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kOwnerOnly);
   if (file < 0) return file_error("open", spool_);
@@ -83,7 +101,11 @@ Result<void> HookSpool::append(std::string_view call) {
   bool whole = written == static_cast<ssize_t>(line.size());
   if (!whole && ::ftruncate(file, before) != 0) whole = false;
   ::close(file);
-  if (!whole) return file_error("write", spool_);
+  if (!whole) {
+    auto failed = file_error("write", spool_);
+    count_lost(call);
+    return failed;
+  }
   return {};
 }
 
@@ -93,12 +115,13 @@ Result<bool> HookSpool::next_segment(Lock& delivery) {
   Lock lock(spool_lock_, true);
   if (!lock.taken()) return file_error("lock", spool_lock_);
   if (size_of(sending_) > 0) return true;
-  if (size_of(spool_) == 0) {
-    delivery.release();
-    return false;
+  for (const std::string& waiting : {spool_, lost_}) {
+    if (size_of(waiting) == 0) continue;
+    if (::rename(waiting.c_str(), sending_.c_str()) != 0) return file_error("rename", waiting);
+    return true;
   }
-  if (::rename(spool_.c_str(), sending_.c_str()) != 0) return file_error("rename", spool_);
-  return true;
+  delivery.release();
+  return false;
 }
 
 Result<void> HookSpool::send_segment(const Send& send) {

@@ -2,7 +2,8 @@
 //
 // Two files in the data directory: calls are appended to one, and what is being delivered is in the other. They stay in
 // order, and a call is removed only after the server has it; a crash in between sends it again, which is harmless.
-// Bounded: over kHookSpoolBytes new calls are refused.
+// Bounded: over kHookSpoolBytes new calls are refused, counted in a third file, and what was lost is delivered behind
+// the rest.
 // Threads: caller; processes exclude each other by file locks.
 #pragma once
 
@@ -18,9 +19,11 @@ namespace shepherd {
 
 class HookSpool {
  public:
-  explicit HookSpool(std::string directory);
+  // For the server of this data directory, or for one that the hooks name: nobody but hooks knows which that is.
+  enum class For : std::uint8_t { own_server, named_server };
+  explicit HookSpool(const std::string& directory, For whom = For::own_server);
 
-  // One call: a JSON object. storage_full/spool_full when there is no room.
+  // One call: a JSON object. storage_full/spool_full when there is no room; it is counted as lost.
   Result<void> append(std::string_view call);
 
   // Hands the waiting calls to `send` in order, in batches, until none is left, also ones that come meanwhile. An error
@@ -29,13 +32,15 @@ class HookSpool {
   Result<void> deliver(const Send& send);
 
   std::uint64_t waiting_bytes() const;
+  bool empty() const;  // nothing to deliver, lost calls among it
 
  private:
   class Lock;
+  void count_lost(std::string_view call);
   Result<bool> next_segment(Lock& delivery);  // false: nothing is left
   Result<void> send_segment(const Send& send);
 
-  std::string spool_, sending_, spool_lock_, delivery_lock_;
+  std::string spool_, sending_, lost_, spool_lock_, delivery_lock_;
 };
 
 }  // namespace shepherd

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
 
+#include "app/hook_loss.h"
 #include "app/whole_file.h"
 #include "base/limits.h"
 #include "base/mutex.h"
@@ -70,14 +72,57 @@ TEST(HookSpool, DeliveredBatchesAreNotSentAgain) {
   for (std::size_t i = 0; i < calls_made; ++i) EXPECT_EQ(got[i], "{\"n\":" + std::to_string(i) + "}");
 }
 
-TEST(HookSpool, IsBounded) {
+// A spool without room for one more call, all of it one line that a server would take.
+void fill(const std::string& directory) {
+  std::string call = "{\"n\":0}\n" + std::string(kHookSpoolBytes - 8, ' ');
+  ASSERT_TRUE(replace_file(directory + "/hooks.spool", call, 0600));
+}
+std::string call_of(const std::string& session, int second) {
+  return R"({"session_id":")" + session + R"(","hook_event_name":"Stop","timestamp":"2026-02-18T14:00:0)" +
+         std::to_string(second) + R"(.000Z"})";
+}
+
+TEST(HookSpool, WhatDoesNotFitIsCountedAndTold) {
   std::string directory = fresh_directory("spool-bound");
   HookSpool spool(directory);
-  ASSERT_TRUE(replace_file(directory + "/hooks.spool", "x", 0600));
-  std::filesystem::resize_file(directory + "/hooks.spool", kHookSpoolBytes);
-  Result<void> kept = spool.append("{}");
-  ASSERT_FALSE(kept);
-  EXPECT_EQ(kept.error().reason, "spool_full");
+  fill(directory);
+  for (const std::string& call : {call_of("s1", 1), call_of("s2", 2), call_of("s1", 3)}) {
+    Result<void> kept = spool.append(call);
+    ASSERT_FALSE(kept);
+    EXPECT_EQ(kept.error().reason, "spool_full");
+  }
+  std::vector<std::string> got;
+  auto take = [&](const std::vector<std::string>& calls) -> Result<void> {
+    got.insert(got.end(), calls.begin(), calls.end());
+    return {};
+  };
+  ASSERT_TRUE(spool.deliver(take));
+  ASSERT_EQ(got.size(), 4U) << "what was kept, a line of blanks, and one call for each session";
+  EXPECT_EQ(got[0], "{\"n\":0}");
+  EXPECT_EQ(got[2],
+            R"({"session_id":"s1","hook_event_name":"HooksLost","timestamp":"2026-02-18T14:00:03.000Z","lost":2})");
+  EXPECT_EQ(got[3],
+            R"({"session_id":"s2","hook_event_name":"HooksLost","timestamp":"2026-02-18T14:00:02.000Z","lost":1})");
+  EXPECT_TRUE(spool.empty());
+  ASSERT_TRUE(spool.append(call_of("s1", 4)));
+  ASSERT_TRUE(spool.deliver(take));
+  EXPECT_EQ(got.size(), 5U) << "a loss is told once";
+}
+
+TEST(HookSpool, LossesOfManySessionsAreBounded) {
+  std::string lines;
+  for (std::size_t i = 0; i < kMaxLostSessions + 2; ++i)
+    lines = with_lost_call(lines, call_of("s" + std::to_string(i), 1));
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(lines, '\n')), kMaxLostSessions);
+  EXPECT_NE(lines.find(R"("lost":1,"elsewhere":2})"), std::string::npos);
+}
+
+// Calls for a server that the hooks name are not the data directory's own.
+TEST(HookSpool, NamedServersHaveTheirOwn) {
+  std::string directory = fresh_directory("spool-named");
+  ASSERT_TRUE(HookSpool(directory, HookSpool::For::named_server).append("{}"));
+  EXPECT_TRUE(HookSpool(directory).empty());
+  EXPECT_FALSE(HookSpool(directory, HookSpool::For::named_server).empty());
 }
 
 // Many processes append and deliver at once: nothing is left behind when all are done, nothing comes twice.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/hook_delivery.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -133,6 +134,7 @@ std::uint64_t LocalRunner::deliver_pending() {
     if (spool.in_use) continue;
     if (Result<Delivered> done = deliver_spool(spool.path, locate_, tls_, clock_)) events += done->events;
   }
+  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data))) events += *calls;
   return events;
 }
 

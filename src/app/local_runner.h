@@ -32,7 +32,7 @@ class LocalRunner {
   Result<std::unique_ptr<TaskRun>> start(const RunRequest& request, Observe observe = {});
   // Says to the server what an operator at this terminal asks; to the agent itself when the server is away.
   void command(TaskRun& run, Command command);
-  // Delivers what earlier runs left behind; how many events that were.
+  // Delivers what earlier runs and hooks left behind; how many events and calls that were.
   std::uint64_t deliver_pending();
 
   std::string spool_directory() const { return config_.data + "/spool"; }

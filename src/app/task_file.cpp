@@ -5,14 +5,14 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "app/known_agents.h"
 #include "app/nearest_word.h"
 #include "app/span_text.h"
+#include "app/whole_file.h"
 #include "base/limits.h"
 #include "model/command.h"
 
@@ -193,14 +193,11 @@ Result<TaskFile> parse_task_file(const std::string& text, const std::string& nam
 }
 
 Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags, const Config& config) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) return fail(ErrorCode::invalid_argument, "bad_task_file", fmt::format("cannot read {}", path));
-  if (text.str().size() > kMaxTaskFileBytes) {
-    return fail(ErrorCode::invalid_argument, "bad_task_file", fmt::format("{} is too large", path));
-  }
-  Result<TaskFile> parsed = parse_task_file(text.str(), path, flags, config);
+  auto bad = [](std::string message) { return fail(ErrorCode::invalid_argument, "bad_task_file", std::move(message)); };
+  Result<std::optional<std::string>> text = read_whole_file(path, kMaxTaskFileBytes);
+  if (!text) return bad(text.error().message);
+  if (!*text) return bad(fmt::format("cannot read {}: there is no such file", path));
+  Result<TaskFile> parsed = parse_task_file(**text, path, flags, config);
   if (!parsed) return parsed;
   // Directories are meant from where the file is, wherever it is used from.
   std::filesystem::path beside = std::filesystem::path(path).parent_path();

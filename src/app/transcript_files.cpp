@@ -1,15 +1,11 @@
 #include "app/transcript_files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
+#include "app/byte_input.h"
 #include "app/whole_file.h"
 #include "base/limits.h"
 #include "client/json_source.h"
@@ -24,31 +20,19 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxMetaBytes = 64 * kKiB;
 
 Result<std::vector<std::string>> read_lines(const std::string& path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::internal, "unreadable_file",
-                fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  }
+  Result<ByteInput> input = ByteInput::open(path);
+  if (!input) return fail(input.error());
   std::vector<std::string> lines;
   LineSplitter splitter;
   auto keep = [&](const Line& line) { lines.emplace_back(line.text); };
-  std::array<char, 64 * kKiB> buffer{};
-  ssize_t got = 0;
-  while ((got = ::read(descriptor, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
-    if (got > 0) splitter.add({buffer.data(), static_cast<std::size_t>(got)}, keep);
+  for (;;) {
+    Result<std::string_view> bytes = input->next();
+    if (!bytes) return fail(bytes.error());
+    if (bytes->empty()) break;
+    splitter.add(*bytes, keep);
   }
-  ::close(descriptor);
-  if (got < 0) return fail(ErrorCode::internal, "unreadable_file", fmt::format("reading {} failed", path));
   splitter.finish(keep);
   return lines;
-}
-
-// Names the call that started the sub-agent; without it (older versions) its lines still belong to the session.
-std::string parent_call(fs::path file) {
-  file.replace_extension(".meta.json");
-  auto meta = read_whole_file(file.string(), kMaxMetaBytes);
-  if (!meta || !*meta) return {};
-  return string_value(json_member(**meta, "toolUseId")).value_or("");
 }
 
 bool is_session_file(const fs::directory_entry& entry) {
@@ -64,6 +48,12 @@ void for_each_entry(const fs::path& directory, const Visit& visit) {
 }
 
 }  // namespace
+
+std::string sub_agent_call(const std::string& file) {
+  auto meta = read_whole_file(fs::path(file).replace_extension(".meta.json").string(), kMaxMetaBytes);
+  if (!meta || !*meta) return {};
+  return string_value(json_member(**meta, "toolUseId")).value_or("");
+}
 
 Result<std::string> transcripts_directory(const Environment& environment) {
   std::string base = environment("CLAUDE_CONFIG_DIR");
@@ -125,7 +115,7 @@ Result<std::vector<TranscriptFile>> read_transcript_files(const std::string& pat
   for (const fs::path& file : sidechains) {
     Result<std::vector<std::string>> lines = read_lines(file.string());
     if (!lines) return fail(lines.error());
-    files.push_back({parent_call(file), *std::move(lines)});
+    files.push_back({sub_agent_call(file.string()), *std::move(lines)});
   }
   return files;
 }

@@ -23,4 +23,8 @@ Result<std::string> transcript_of_session(const std::string& directory, const st
 // A session's file and those of its sub-agents (SESSION/subagents beside it).
 Result<std::vector<TranscriptFile>> read_transcript_files(const std::string& path);
 
+// The call that started a sub-agent, by the sub-agent's own file; empty when older versions did not say: its lines
+// still belong to the session.
+std::string sub_agent_call(const std::string& file);
+
 }  // namespace shepherd

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace shepherd {
 namespace {
 
@@ -62,6 +64,12 @@ Result<std::optional<std::string>> read_whole_file(const std::string& path, std:
       return fail(ErrorCode::too_large, "file_too_large", fmt::format("{} has more than {} bytes", path, most));
     }
   }
+}
+
+Result<std::string> read_first_line(const std::string& path) {
+  Result<std::optional<std::string>> text = read_whole_file(path, kMaxTokenBytes);
+  if (!text) return fail(text.error());
+  return *text ? (*text)->substr(0, (*text)->find_first_of("\r\n")) : std::string();
 }
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode) {

@@ -252,6 +252,8 @@ inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls t
 inline constexpr std::size_t kMaxHookBatch = 500;                // and this many of them, one commit
 inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
 inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background
+inline constexpr std::size_t kMaxLostSessions = 100;            // sessions named when calls did not fit into the spool
+inline constexpr std::int64_t kSessionIdleSeconds = 12 * 3600;  // a session that says nothing for this long has ended
 inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which is resumed again and again
 inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;      // an agent's settings file that hooks are added to
 inline constexpr std::size_t kMaxSidechains = 10'000;           // files of sub-agents beside one transcript

@@ -21,9 +21,13 @@ struct Scenario {
   std::string name;
   Result<void> (*measure)(Bench&);
 };
-const std::vector<Scenario> kScenarios{
-    {"single-posts", measure_single_posts}, {"batches", measure_batches}, {"fanout", measure_fanout},
-    {"latency", measure_latency},           {"idle", measure_idle},       {"replay", measure_replay}};
+const std::vector<Scenario> kScenarios{{"single-posts", measure_single_posts},
+                                       {"batches", measure_batches},
+                                       {"fanout", measure_fanout},
+                                       {"latency", measure_latency},
+                                       {"idle", measure_idle},
+                                       {"replay", measure_replay},
+                                       {"grpc", measure_grpc}};
 
 // Children inherit it, so the servers get it too.
 void raise_open_files() {

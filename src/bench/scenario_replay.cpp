@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
-#include "bench/interrupt.h"
 #include "bench/read_log.h"
 #include "bench/scenario.h"
 #include "bench/steady_time.h"
+#include "bench/written_log.h"
 
 namespace shepherd::bench {
 namespace {
@@ -19,27 +17,10 @@ constexpr std::uint32_t kBehind = 10'000;
 constexpr double kLeastReplay = 1e6;
 constexpr double kMostPageMs = 20;
 constexpr int kPages = 20, kResumes = 5;
-constexpr double kReadSeconds = 120, kIndexSeconds = 300;
-
-// A task with a log of so many events.
-struct Written {
-  std::string task;
-  LoadResult load;
-};
-Result<Written> write_log(ShepherdServer& server, std::uint64_t events, std::size_t publishers) {
-  Result<std::vector<std::string>> tasks = server.create_tasks(1);
-  if (!tasks) return fail(tasks.error());
-  LoadPlan plan = server.plan_for(*tasks, {.publishers = publishers, .batch = 16});
-  plan.warmup_seconds = 0;
-  plan.seconds = 600;
-  plan.max_events = events;
-  Result<LoadResult> load = run_load(std::move(plan));
-  if (!load) return fail(load.error());
-  return Written{tasks->front(), std::move(*load)};
-}
+constexpr double kReadSeconds = 120;
 
 Result<void> measure_resume(Bench& bench, ShepherdServer& server) {
-  Result<Written> log = write_log(server, 2 * kBehind, 1);
+  Result<WrittenLog> log = write_log(server, 2 * kBehind, 1);
   if (!log) return fail(log.error());
   std::uint32_t first = log->load.sent.at(0).at(0) - kBehind;
   std::vector<double> times;
@@ -58,22 +39,7 @@ Result<void> measure_resume(Bench& bench, ShepherdServer& server) {
   return {};
 }
 
-// Reading a log is measured by itself: the search index, which works behind the commits, has caught up with it.
-Result<void> wait_for_index(ShepherdServer& server) {
-  std::uint64_t deadline = steady_ns() + seconds_as_ns(kIndexSeconds);
-  while (steady_ns() < deadline) {
-    if (Result<void> going = check_interrupt(); !going) return going;
-    Result<double> written = server.metric("shepherd_events_appended_total");
-    Result<double> indexed = server.metric("shepherd_search_indexed_position");
-    if (!written) return fail(written.error());
-    if (!indexed) return fail(indexed.error());
-    if (*indexed >= *written) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return fail(ErrorCode::unavailable, "index_behind", "the search index did not catch up with the log");
-}
-
-Result<void> measure_long_log(Bench& bench, ShepherdServer& server, const Written& log) {
+Result<void> measure_long_log(Bench& bench, ShepherdServer& server, const WrittenLog& log) {
   for (Transport transport : {Transport::websocket, Transport::sse}) {
     bool sse = transport == Transport::sse;
     std::vector<double> rates;
@@ -94,7 +60,7 @@ Result<void> measure_long_log(Bench& bench, ShepherdServer& server, const Writte
   return {};
 }
 
-Result<void> measure_newest_page(Bench& bench, ShepherdServer& server, const Written& log) {
+Result<void> measure_newest_page(Bench& bench, ShepherdServer& server, const WrittenLog& log) {
   std::vector<double> times;
   for (int i = 0; i < kPages; ++i) {
     std::uint64_t start_ns = steady_ns();
@@ -127,7 +93,7 @@ Result<void> measure_replay(Bench& bench) {
   Result<ShepherdServer> server = bench.start_server();
   if (!server) return fail(server.error());
   if (Result<void> done = measure_resume(bench, *server); !done) return done;
-  Result<Written> log = write_log(*server, bench.options.quick ? kLongQuick : kLong, 16);
+  Result<WrittenLog> log = write_log(*server, bench.options.quick ? kLongQuick : kLong, 16);
   if (!log) return fail(log.error());
   if (Result<void> done = wait_for_index(*server); !done) return done;
   if (Result<void> done = measure_long_log(bench, *server, *log); !done) return done;

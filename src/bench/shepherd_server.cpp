@@ -43,10 +43,11 @@ Result<ShepherdServer> ShepherdServer::start(const Options& options) {
   fs::path data = options.directory / "data", log = options.directory / "server.log";
   fs::path config = options.directory / "empty.yaml";
   std::ofstream(config) << "{}\n";  // whoever runs the bench may have a configuration of their own
-  Process::Options run{.arguments = {options.program, "serve", "--json", "--data", data.string(), "--config",
-                                     config.string(), "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0"},
-                       .error_file = log.string(),
-                       .core = options.core};
+  Process::Options run{
+      .arguments = {options.program, "serve", "--json", "--data", data.string(), "--config", config.string(),
+                    "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"},
+      .error_file = log.string(),
+      .core = options.core};
   if (options.tls) {
     Result<CertificateFiles> files = make_certificate(options.directory);
     if (!files) return fail(files.error());
@@ -76,6 +77,7 @@ Result<ShepherdServer> ShepherdServer::start(const Options& options) {
     if (!internal) return fail(internal.error());
     server.open_ = *open;
     server.internal_ = *internal;
+    server.grpc_ = member(value, "grpc");
     server.token_ = read_text(member(value, "adminTokenFile"));
     while (!server.token_.empty() && server.token_.back() <= ' ') server.token_.pop_back();
     if (server.token_.empty()) {

@@ -33,6 +33,8 @@ class ShepherdServer final : public Target {
   pid_t pid() const { return process_.pid(); }
   const std::filesystem::path& data() const { return data_; }
   const Address& open() const { return open_; }
+  const std::string& grpc() const { return grpc_; }    // "127.0.0.1:8082"
+  const std::string& token() const { return token_; }  // an admin's
   // Ends it in good order, so that its files are complete.
   void stop() { process_.stop(); }
 
@@ -59,7 +61,7 @@ class ShepherdServer final : public Target {
   Process process_;
   std::filesystem::path data_;
   Address open_, internal_;
-  std::string token_;
+  std::string grpc_, token_;
   std::uint64_t made_ = 0;  // tasks so far
   std::unique_ptr<HttpWire> wire_;
 };

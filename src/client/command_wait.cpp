@@ -24,8 +24,8 @@ class Outcome final : public LiveListener {
     if (!state) return true;
     settled_.state = *state;
     settled_.reason = text_member(data, "reason");
-    bool more_to_come =
-        *state == CommandState::accepted || (*state == CommandState::delivered && wait_.acknowledged_later);
+    // Accepted once more: a runner holds it for later, which may be hours.
+    bool more_to_come = *state == CommandState::delivered && wait_.acknowledged_later;
     return more_to_come;
   }
   void on_gap(std::string_view, std::uint64_t, std::uint64_t) override {}

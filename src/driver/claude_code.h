@@ -30,6 +30,7 @@ class ClaudeCode final : public Driver {
   void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
   void tick(std::int64_t now_ms, DriverOutput& out) override;
   void command(const Command& command, std::int64_t now_ms, DriverOutput& out) override;
+  void withdraw(std::string_view command_id) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) override;
   Capabilities capabilities() const override;
   Hints hints() const override;

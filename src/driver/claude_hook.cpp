@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "driver/claude_tools.h"
 #include "driver/event_json.h"
+#include "driver/json_escapes.h"
 #include "driver/json_slices.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
@@ -58,6 +59,7 @@ class HookReader {
     if (name == "SubagentStart") return log("Sub-agent started: " + std::string(record_.string("agent_type")));
     if (name == "SubagentStop") return log("Sub-agent ended: " + std::string(record_.string("agent_type")));
     if (name == "PostToolBatch") return;  // its calls have been reported one by one
+    if (name == kHooksLost) return calls_lost();
     log("Hook " + hook_.name);
   }
 
@@ -278,6 +280,15 @@ class HookReader {
     parts.summary = summary;
     parts.data = data;
     emit(parts, timed(kind));
+  }
+
+  void calls_lost() {
+    std::uint64_t lost = count_of(record_.find("lost")).value_or(0);
+    std::uint64_t elsewhere = count_of(record_.find("elsewhere")).value_or(0);
+    std::string text = std::to_string(lost) + (lost == 1 ? " hook call was" : " hook calls were") +
+                       " lost here: too many waited for a server";
+    if (elsewhere > 0) text += "; " + std::to_string(elsewhere) + " more of other sessions";
+    log(text);
   }
 
   void log(std::string_view text) {

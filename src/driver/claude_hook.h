@@ -17,6 +17,10 @@
 
 namespace shepherd {
 
+// Not one of the agent's: with it, our own sender says how many calls of the session it could not keep (`lost`, and of
+// other sessions `elsewhere`).
+inline constexpr std::string_view kHooksLost = "HooksLost";
+
 struct ClaudeHook {
   std::string session_id;
   std::string name;  // of the hook: "PreToolUse"

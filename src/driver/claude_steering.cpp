@@ -100,12 +100,17 @@ void ClaudeCode::say(const Command& command, std::string_view text, bool next_tu
   bool in_turn = hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting;
   if (next_turn && in_turn && !new_protocol_) {
     talk_.held.push_back(command);
+    out.commands.push_back({command.id, CommandState::accepted, "held for the next turn"});
     return;
   }
   std::string uuid = message_uuid(launched_.id, command.id);
   out.to_agent.append(user_line(text, uuid, next_turn && in_turn ? "later" : ""));
   talk_.messages.insert_or_assign(std::move(uuid), command.id);
   out.commands.push_back({command.id, CommandState::delivered, ""});
+}
+
+void ClaudeCode::withdraw(std::string_view command_id) {
+  std::erase_if(talk_.held, [&](const Command& held) { return held.id == command_id; });
 }
 
 void ClaudeCode::release_held(DriverOutput& out) {

@@ -167,10 +167,22 @@ TEST(ClaudeSteering, AnOldAgentIsGivenItWhenTheTurnEnds) {
   Talk talk("claude-v2.1.197-bidi-01-steering.jsonl");
   talk.until("\"Long job\"");
   EXPECT_EQ(talk.say(R"({"id":"q1","kind":"queue","content":"next"})"), "");
-  EXPECT_EQ(talk.settled("q1"), "");
+  EXPECT_EQ(talk.settled("q1"), "accepted") << "it is held, so it must not expire";
   talk.until("\"type\":\"result\"");
   EXPECT_EQ(talk.out.to_agent, user_line("next", message_uuid("launch", "q1"), ""));
-  EXPECT_EQ(talk.settled("q1"), "delivered");
+  EXPECT_EQ(talk.settled("q1"), "accepted delivered");
+}
+
+// The log said that it has expired before it heard that it is held: then nobody may give it to the agent any more.
+TEST(ClaudeSteering, WhatIsWithdrawnIsNeverGiven) {
+  Talk talk("claude-v2.1.197-bidi-01-steering.jsonl");
+  talk.until("\"Long job\"");
+  talk.say(R"({"id":"q1","kind":"queue","content":"too late"})");
+  talk.say(R"({"id":"q2","kind":"queue","content":"next"})");
+  talk.driver.withdraw("q1");
+  talk.until("\"type\":\"result\"");
+  EXPECT_EQ(talk.out.to_agent, user_line("next", message_uuid("launch", "q2"), ""));
+  EXPECT_EQ(talk.settled("q1"), "accepted");
 }
 
 TEST(ClaudeSteering, ACancelledMessageIsRefused) {

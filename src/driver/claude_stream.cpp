@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "driver/claude_code.h"
+#include "driver/json_escapes.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 

@@ -27,16 +27,20 @@ std::string control_line(std::string_view request_id, std::string_view request) 
   return line + "\n";
 }
 
-std::string response_line(std::string_view request_id, std::string_view response) {
+enum class Outcome : std::uint8_t { success, error };
+
+// `content` is JSON: what the agent asked for, or the words why not.
+std::string response_line(std::string_view request_id, std::string_view content, Outcome outcome = Outcome::success) {
+  bool good = outcome == Outcome::success;
   std::string line;
   {
     JsonObject object(line);
     object.text("type", "control_response");
     object.member("response");
     JsonObject inner(line);
-    inner.text("subtype", "success");
+    inner.text("subtype", good ? "success" : "error");
     inner.text("request_id", request_id);
-    inner.json("response", response);
+    inner.json(good ? "response" : "error", content);
   }
   return line + "\n";
 }
@@ -124,17 +128,9 @@ std::string empty_response_line(std::string_view request_id) {
 }
 
 std::string error_response_line(std::string_view request_id, std::string_view error) {
-  std::string line;
-  {
-    JsonObject object(line);
-    object.text("type", "control_response");
-    object.member("response");
-    JsonObject inner(line);
-    inner.text("subtype", "error");
-    inner.text("request_id", request_id);
-    inner.text("error", error);
-  }
-  return line + "\n";
+  std::string words;
+  append_json_string(words, error);
+  return response_line(request_id, words, Outcome::error);
 }
 
 std::optional<std::string> permission_rule(std::string_view rule) {

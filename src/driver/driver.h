@@ -179,8 +179,11 @@ class Driver {
   virtual void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
   // Time has passed: see Hints::tick_at_ms.
   virtual void tick(std::int64_t now_ms, DriverOutput& out) = 0;
-  // Always settles at least as delivered or refused within this call, or waits for the end of a turn (queue).
+  // Always settles at least as delivered or refused within this call, or says `accepted` and waits for the end of a
+  // turn (queue): what a driver holds no longer expires.
   virtual void command(const Command& command, std::int64_t now_ms, DriverOutput& out) = 0;
+  // It has expired all the same, because the driver's word came too late: if it is still held, it is forgotten.
+  virtual void withdraw(std::string_view /*command_id*/) {}
   // The agent is gone and all its output was given. Settles what is open.
   virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) = 0;
 

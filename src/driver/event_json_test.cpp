@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "driver/claude_tools.h"
+#include "driver/json_escapes.h"
 #include "driver/json_slices.h"
 #include "model/condense.h"
 #include "model/json_scan.h"

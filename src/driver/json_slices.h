@@ -6,14 +6,12 @@
 // Threads: caller.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "driver/json_tokens.h"
 
 namespace shepherd {
 
@@ -34,7 +32,6 @@ using Descend = bool (*)(std::string_view key, std::string_view parent);
 class JsonSlices {
  public:
   JsonSlices();
-  ~JsonSlices();
 
   // False when the line is not one JSON value, or nested too deep. The nodes are then empty. Valid until the next
   // parse.
@@ -43,7 +40,7 @@ class JsonSlices {
   const JsonNode& root() const { return nodes_.front(); }
   std::string_view text() const { return root().slice; }  // the record, compact
 
-  // Never null: what is not there is a node of kind null.
+  // Never null: what is not there is a node of kind null. A key has at least one character.
   const JsonNode& find(const JsonNode& object, std::string_view key) const;
   const JsonNode& find(std::string_view key) const { return find(root(), key); }
   const JsonNode* first(const JsonNode& parent) const { return parent.child == 0 ? nullptr : &nodes_[parent.child]; }
@@ -54,26 +51,22 @@ class JsonSlices {
   std::string_view string(std::string_view key) const { return find(key).text; }
 
  private:
-  bool parse_buffer(Descend descend);
-  bool check(simdjson::ondemand::value& value, std::size_t depth);
-  bool walk(simdjson::ondemand::value& value, std::uint32_t node, std::size_t depth, bool open);
-  bool walk_members(simdjson::ondemand::value& value, std::uint32_t node, std::size_t depth, JsonKind kind);
+  bool walk_record();
+  bool walk(std::uint32_t node, std::size_t depth, bool open);
+  bool walk_members(std::uint32_t node, std::size_t depth, char first);
+  bool pass(std::size_t depth);
+  bool read_key(std::string_view& key);
+  bool text_of(std::string_view token, std::string_view& text);
   std::uint32_t add(std::uint32_t parent, std::uint32_t previous, std::string_view key);
 
-  std::unique_ptr<simdjson::ondemand::parser> parser_;
-  simdjson::ondemand::document document_;
-  std::string buffer_;
-  std::size_t size_ = 0;  // of the line in it; the rest is what the parser may read beyond
+  JsonTokens tokens_;
   std::vector<JsonNode> nodes_;
   Descend descend_ = nullptr;
+  const char* next_escape_ = nullptr;  // the first one behind the strings read so far; nullptr: not looked for
 };
 
 bool is_true(const JsonNode& node);
 std::optional<double> number_of(const JsonNode& node);
 std::optional<std::uint64_t> count_of(const JsonNode& node);  // a whole number >= 0
-
-// Escapes of half a surrogate pair (\ud83d alone), which programs that cut text by UTF-16 units print and JSON readers
-// refuse, replaced by \ufffd. nullopt when there is none.
-std::optional<std::string> without_lone_surrogates(std::string_view json);
 
 }  // namespace shepherd

@@ -64,9 +64,9 @@ struct TaskCommand {
   CommandKind kind = CommandKind::steer;
   CommandState state = CommandState::accepted;
   std::string by, reason;
-  std::string approval_id;     // what it answers; empty: nothing
-  std::uint64_t sequence = 0;  // of its `command` event
-  std::int64_t expires_ms = 0;
+  std::string approval_id;      // what it answers; empty: nothing
+  std::uint64_t sequence = 0;   // of its `command` event
+  std::int64_t expires_ms = 0;  // 0: never, a runner holds it
 };
 
 // What an agent waits to be allowed or told.

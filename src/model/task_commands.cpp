@@ -58,7 +58,10 @@ void fold_command_result(TaskState& state, const FoldEvent& event) {
   auto next = command_state(text_member(data, "state"));
   auto found = std::ranges::find(state.commands, id, &TaskCommand::id);
   if (!next || found == state.commands.end()) return;
-  if (is_settled(found->state) || *next <= found->state) return;  // a command never goes back
+  // Its runner has it and waits for the right moment: that nobody took it is no longer true.
+  bool held = *next == CommandState::accepted && found->state == CommandState::accepted;
+  if (held) found->expires_ms = 0;
+  if (is_settled(found->state) || (*next <= found->state && !held)) return;  // a command never goes back
   found->state = *next;
   found->reason = text_member(data, "reason");
 }

@@ -2,12 +2,16 @@
 
 #include <netdb.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "base/limits.h"
 
 namespace shepherd::net {
 
@@ -27,6 +31,14 @@ std::string address_text(const tcp::endpoint& endpoint) {
     return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
   }
   return address.to_string();
+}
+
+bool is_set(Cancelled cancelled) {
+  return cancelled != nullptr && *cancelled;
+}
+// A name that is being looked up cannot be woken.
+Deadline soon() {
+  return std::chrono::steady_clock::now() + kLiveReadSlice;
 }
 
 struct Resolved {
@@ -55,7 +67,7 @@ Resolved look_up(const std::string& host, const std::string& port) {
 
 // The system's resolver cannot be interrupted, so it runs in a thread that may outlive the call: a deadline that waits
 // for DNS would be none.
-Result<std::vector<tcp::endpoint>> resolve(const Url& url, Deadline deadline) {
+Result<std::vector<tcp::endpoint>> resolve(const Url& url, Deadline deadline, Cancelled cancelled) {
   error_code not_numeric;
   auto address = asio::ip::make_address(url.host, not_numeric);
   if (!not_numeric) {
@@ -64,7 +76,9 @@ Result<std::vector<tcp::endpoint>> resolve(const Url& url, Deadline deadline) {
   auto promise = std::make_shared<std::promise<Resolved>>();
   auto future = promise->get_future();
   std::thread([promise, host = url.host, port = url.port] { promise->set_value(look_up(host, port)); }).detach();
-  if (future.wait_until(deadline) != std::future_status::ready) return timed_out(url);
+  while (future.wait_until(std::min(deadline, soon())) != std::future_status::ready) {
+    if (is_set(cancelled) || std::chrono::steady_clock::now() >= deadline) return timed_out(url);
+  }
   Resolved resolved = future.get();
   if (resolved.error != 0 || resolved.endpoints.empty()) {
     return unreachable(url, resolved.error != 0 ? gai_strerror(resolved.error) : "the name has no address");
@@ -88,17 +102,18 @@ std::unexpected<Error> unreachable(const Url& url, const std::string& why) {
   return fail(ErrorCode::unavailable, "unreachable", "cannot reach " + origin(url) + ": " + why);
 }
 
-bool run_until(asio::io_context& io, const bool& done, Deadline deadline) {
+bool run_until(asio::io_context& io, const bool& done, Deadline deadline, Cancelled cancelled) {
   io.restart();
   while (!done) {
+    if (is_set(cancelled)) return false;
     if (io.run_one_until(deadline) == 0) return done;
   }
   return true;
 }
 
 Result<TcpSocket> dial(asio::io_context& io, const Url& url, Deadline deadline,
-                       const std::function<bool(std::string_view)>& allowed) {
-  auto endpoints = resolve(url, deadline);
+                       const std::function<bool(std::string_view)>& allowed, Cancelled cancelled) {
+  auto endpoints = resolve(url, deadline, cancelled);
   if (!endpoints) return fail(std::move(endpoints.error()));
   for (const tcp::endpoint& endpoint : *endpoints) {
     if (!allowed || allowed(address_text(endpoint))) continue;
@@ -113,7 +128,7 @@ Result<TcpSocket> dial(asio::io_context& io, const Url& url, Deadline deadline,
       last = error;
       done = true;
     });
-    if (!run_until(io, done, deadline)) {
+    if (!run_until(io, done, deadline, cancelled)) {
       error_code ignored;
       socket.close(ignored);
       while (!done) io.run_one();  // the completion names this frame
@@ -144,7 +159,8 @@ Result<asio::ssl::context> make_client_context(const ClientTls& tls) {
   return context;
 }
 
-Result<void> handshake(asio::io_context& io, TlsStream& stream, const Url& url, bool insecure, Deadline deadline) {
+Result<void> handshake(asio::io_context& io, TlsStream& stream, const Url& url, bool insecure, Deadline deadline,
+                       Cancelled cancelled) {
   error_code not_numeric;
   asio::ip::make_address(url.host, not_numeric);
   if (not_numeric) SSL_set_tlsext_host_name(stream.native_handle(), url.host.c_str());
@@ -156,7 +172,7 @@ Result<void> handshake(asio::io_context& io, TlsStream& stream, const Url& url, 
     error = result;
     done = true;
   });
-  if (!run_until(io, done, deadline)) {
+  if (!run_until(io, done, deadline, cancelled)) {
     error_code ignored;
     stream.next_layer().close(ignored);
     while (!done) io.run_one();

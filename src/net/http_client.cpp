@@ -90,7 +90,7 @@ struct HttpClient::Impl {
   }
 
   Result<void> connect(Deadline deadline) {
-    auto dialed = dial(io, origin, deadline, bounds.allowed);
+    auto dialed = dial(io, origin, deadline, bounds.allowed, &cancelled);
     if (!dialed) return fail(std::move(dialed.error()));
     if (!origin.secure) {
       stream.emplace<TcpSocket>(std::move(*dialed));
@@ -102,10 +102,11 @@ struct HttpClient::Impl {
       context.emplace(std::move(*made));
     }
     auto& secure = stream.emplace<TlsStream>(std::move(*dialed), *context);
-    return handshake(io, secure, origin, tls.insecure, deadline);
+    return handshake(io, secure, origin, tls.insecure, deadline, &cancelled);
   }
 
-  // Starts an operation and waits for it; at the deadline the connection is dropped.
+  // Starts an operation and waits for it; at the deadline, and when nobody wants it any more, the connection is
+  // dropped.
   template <class Start>
   Result<error_code> wait(Start start, Deadline deadline) {
     bool done = false;
@@ -119,7 +120,7 @@ struct HttpClient::Impl {
           if constexpr (!std::is_same_v<std::decay_t<decltype(open)>, std::monostate>) start(open, completion);
         },
         stream);
-    if (run_until(io, done, deadline)) return result;
+    if (run_until(io, done, deadline, &cancelled)) return result;
     error_code ignored;
     socket()->close(ignored);
     while (!done && io.run_one() > 0) {
@@ -181,6 +182,7 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
       impl_->drop();
       if (auto connected = impl_->connect(deadline); !connected) {
         impl_->drop();
+        if (impl_->cancelled) continue;  // and say so
         return fail(std::move(connected.error()));
       }
     }
@@ -194,13 +196,10 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
   }
 }
 
-// Closed where it is used: in the loop that waits for it.
+// The connection is closed where it is used: in the loop that waits for it, and is woken here.
 void HttpClient::cancel() {
   impl_->cancelled = true;
-  asio::post(impl_->io, [impl = impl_.get()] {
-    error_code ignored;
-    if (TcpSocket* open = impl->socket()) open->close(ignored);
-  });
+  asio::post(impl_->io, [] {});
 }
 
 }  // namespace shepherd::net

@@ -269,6 +269,11 @@ void AgentRun::command(const Command& command) {
   look();
 }
 
+void AgentRun::withdraw(const std::string& command_id) {
+  MutexLock lock(mutex_);
+  if (driver_ != nullptr) driver_->withdraw(command_id);
+}
+
 void AgentRun::end(EndCause cause, std::string message) {
   MutexLock lock(mutex_);
   if (finished_) return;

@@ -64,6 +64,8 @@ class AgentRun final : private AgentListener {
 
   // Settles the command in the log. One that comes before the start or after the end is refused, but for a stop.
   void command(const Command& command) EXCLUDES(mutex_);
+  // The log says that it has expired: if the driver still holds it, the agent must not get it.
+  void withdraw(const std::string& command_id) EXCLUDES(mutex_);
   // Ends the agent; before its start, it does not start. The first cause counts.
   void end(EndCause cause, std::string message) EXCLUDES(mutex_);
   // The last rung of the ladder at once.

@@ -13,13 +13,15 @@ namespace shepherd {
 // Threads: the feed's.
 class CommandFeed::Reader final : public LiveListener {
  public:
-  explicit Reader(TakeCommand take) : take_(std::move(take)) {}
+  explicit Reader(CommandTaker taker) : taker_(std::move(taker)) {}
 
   bool on_event(std::string_view, std::uint64_t, std::string_view event) override {
     std::string_view data = find_member(event, "data");
     if (string_value(find_member(event, "type")).value_or("") == "command_result") {
       std::string id = string_value(find_member(data, "id")).value_or("");
       std::erase_if(waiting_, [&](const Command& command) { return command.id == id; });
+      bool expired = string_value(find_member(data, "state")) == name(CommandState::expired);
+      if (expired && seen_.contains(id)) taker_.withdraw(id);
       return true;
     }
     Result<Command> command = decode_command(data);
@@ -29,7 +31,7 @@ class CommandFeed::Reader final : public LiveListener {
     }
     if (!seen_.insert(command->id).second) return true;
     if (live_) {
-      take_(*command);
+      taker_.take(*command);
     } else {
       waiting_.push_back(*std::move(command));
     }
@@ -41,21 +43,21 @@ class CommandFeed::Reader final : public LiveListener {
   void on_state(const LiveChange& change) override {
     live_ = change.state == LiveState::live;
     if (!live_) return;
-    for (const Command& command : std::exchange(waiting_, {})) take_(command);
+    for (const Command& command : std::exchange(waiting_, {})) taker_.take(command);
   }
 
   void on_complete(std::string_view, std::string_view) override {}
 
  private:
-  TakeCommand take_;
+  CommandTaker taker_;
   bool live_ = false;
   std::vector<Command> waiting_;  // not known to be settled, until the feed has caught up
   std::set<std::string> seen_;    // a task has few
 };
 
-CommandFeed::CommandFeed(Locate locate, std::string task, TakeCommand take, const Clock& clock, Random& random,
+CommandFeed::CommandFeed(Locate locate, std::string task, CommandTaker taker, const Clock& clock, Random& random,
                          net::ClientTls tls)
-    : task_(std::move(task)), clock_(clock), reader_(std::make_unique<Reader>(std::move(take))) {
+    : task_(std::move(task)), clock_(clock), reader_(std::make_unique<Reader>(std::move(taker))) {
   // A live client reads the public address; ours is the internal one.
   auto internal = [locate = std::move(locate)]() -> Result<Destination> {
     Result<Destination> found = locate();

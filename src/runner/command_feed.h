@@ -16,13 +16,17 @@
 
 namespace shepherd {
 
-// Called on the feed's own thread.
-using TakeCommand = std::function<void(const Command&)>;
+// Called on the feed's own thread. `withdraw`: a command that was handed out has expired; nobody may act on it any
+// more.
+struct CommandTaker {
+  std::function<void(const Command&)> take;
+  std::function<void(const std::string& id)> withdraw;
+};
 
 // Threads: any; the destructor waits for its thread.
 class CommandFeed {
  public:
-  CommandFeed(Locate locate, std::string task, TakeCommand take, const Clock& clock, Random& random,
+  CommandFeed(Locate locate, std::string task, CommandTaker taker, const Clock& clock, Random& random,
               net::ClientTls tls = {});
   ~CommandFeed();
   CommandFeed(const CommandFeed&) = delete;

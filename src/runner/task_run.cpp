@@ -93,9 +93,10 @@ TaskOutcome TaskRun::run() {
   Parts& parts = *parts_;
   AgentRun& agent = *parts.agent;
   const std::string& task = parts.order.task;
-  parts.feed = std::make_unique<CommandFeed>(
-      parts.runner.locate, task, [&agent](const Command& command) { agent.command(command); }, *parts.runner.clock,
-      parts.feed_random, parts.runner.tls);
+  CommandTaker taker{.take = [&agent](const Command& command) { agent.command(command); },
+                     .withdraw = [&agent](const std::string& id) { agent.withdraw(id); }};
+  parts.feed = std::make_unique<CommandFeed>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
+                                             parts.feed_random, parts.runner.tls);
   bool leased = parts.options.claim && parts.runner.leases != nullptr;
   if (leased) {
     parts.runner.leases->keep(*parts.options.claim, [&agent] {

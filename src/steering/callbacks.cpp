@@ -25,11 +25,13 @@ std::string host_of(const net::Url& url) {
 
 }  // namespace
 
-Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body) {
+Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body,
+                          const std::stop_token& stop) {
   net::ClientBounds bounds;
   bounds.max_response_bytes = kMaxCallbackAnswerBytes;
   bounds.allowed = [](std::string_view address) { return !is_refused_address(address); };
   net::HttpClient client(url, {}, std::move(bounds));
+  std::stop_callback cut_off(stop, [&client] { client.cancel(); });
   auto response = client.request("POST", url.target, headers, body, kCallbackTimeout);
   if (!response) return fail(response.error());
   return response->status;
@@ -70,6 +72,7 @@ void Callbacks::stop() {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
+  stop_.request_stop();
   ready_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -181,9 +184,11 @@ void Callbacks::attempt(const std::string& task) {
   }
   record.claimed_ms = now_ms;
   if (!write(task, record)) return again_at(now_ms + kLookAgainMs);
-  settle(record, send(*row));
+  Outcome outcome = send(*row);
+  settle(record, outcome);
   // An outcome that cannot be written leaves the claim: a restart sends once more, with the same webhook-id.
   if (!write(task, record)) log_warn("the outcome of the callback of task {} could not be stored", task);
+  if (outcome.given_up) return;
   (record.state == CallbackRecord::State::sent      ? sent_
    : record.state == CallbackRecord::State::pending ? retried_
                                                     : failed_)
@@ -199,7 +204,8 @@ Callbacks::Outcome Callbacks::send(const Task& task) {
   auto url = callback_target(task.spec.callback_url);
   if (!url) return {.sent = false, .final = true, .status = 0, .error = url.error().message};
   CallbackMessage message = callback_message(task);
-  auto status = parts_.post(*url, callback_headers(message, key_, parts_.clock.wall_ms()), message.body);
+  auto status =
+      parts_.post(*url, callback_headers(message, key_, parts_.clock.wall_ms()), message.body, stop_.get_token());
   Outcome outcome;
   if (status) {
     outcome.status = *status;
@@ -207,6 +213,8 @@ Callbacks::Outcome Callbacks::send(const Task& task) {
     outcome.final = *status == 410;  // the receiver wants no more of them
     if (!outcome.sent) outcome.error = "answered with status " + std::to_string(*status);
   } else {
+    outcome.given_up = stop_.stop_requested();
+    if (outcome.given_up) return outcome;
     outcome.error = status.error().message;
     outcome.final = status.error().reason == "refused_address";
   }
@@ -221,9 +229,10 @@ Callbacks::Outcome Callbacks::send(const Task& task) {
 }
 
 void Callbacks::settle(CallbackRecord& record, const Outcome& outcome) const {
-  ++record.attempts;
   record.claimed_ms = 0;
   record.next_ms = 0;
+  if (outcome.given_up) return;  // as before: the next start makes this attempt
+  ++record.attempts;
   record.status = outcome.status;
   record.error = outcome.error;
   if (outcome.sent) {

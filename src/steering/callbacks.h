@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -28,11 +29,12 @@
 
 namespace shepherd {
 
-// Sends one request and answers its HTTP status. Blocks, at most kCallbackTimeout.
-using PostCallback =
-    std::function<Result<int>(const net::Url& url, const net::HeaderList& headers, std::string_view body)>;
+// Sends one request and answers its HTTP status. Blocks, at most kCallbackTimeout and not beyond a stop.
+using PostCallback = std::function<Result<int>(const net::Url& url, const net::HeaderList& headers,
+                                               std::string_view body, const std::stop_token& stop)>;
 // The real one: refuses forbidden addresses after resolving, follows no redirects.
-Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body);
+Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body,
+                          const std::stop_token& stop);
 
 struct CallbackParts {
   Journal& journal;
@@ -52,7 +54,7 @@ class Callbacks {
 
   // Reads what is pending and starts the threads.
   Result<void> start() EXCLUDES(mutex_);
-  // Waits for attempts under way (kCallbackTimeout). What is pending goes on after the next start.
+  // Gives attempts up that are under way: they do not count. What is pending goes on after the next start.
   void stop() EXCLUDES(mutex_);
 
   // These tasks have ended and have a callbackURL. done(true) when their callbacks can no longer be lost.
@@ -67,7 +69,8 @@ class Callbacks {
  private:
   struct Outcome {
     bool sent = false;
-    bool final = false;  // no further attempt can help
+    bool final = false;     // no further attempt can help
+    bool given_up = false;  // by stop(): it says nothing about the receiver
     int status = 0;
     std::string error;
   };
@@ -91,6 +94,7 @@ class Callbacks {
   std::set<std::pair<std::int64_t, std::string>> due_ GUARDED_BY(mutex_);  // pending ones that nobody attempts now
   CircuitBreaker breaker_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
+  std::stop_source stop_;  // of the attempts under way
   std::vector<std::thread> threads_;
 };
 

@@ -1,10 +1,15 @@
 #include "steering/callbacks.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/lanes.h"
@@ -39,8 +44,13 @@ class CallbacksTest : public testing::Test {
   void restart() {
     callbacks_.reset();
     CallbackParts parts{journal_, clock_, random_, metrics_,
-                        [this](const net::Url& url, const net::HeaderList& headers, std::string_view body) {
+                        [this](const net::Url& url, const net::HeaderList& headers, std::string_view body,
+                               const std::stop_token& stop) {
                           received_.push_back({url.host, std::string(body), headers});
+                          if (hang_) {
+                            hang_(stop);
+                            return silence();
+                          }
                           if (answers_.empty()) return Result<int>(200);
                           Result<int> answer = std::move(answers_.front());
                           answers_.erase(answers_.begin());
@@ -80,6 +90,7 @@ class CallbacksTest : public testing::Test {
   CallbackConfig config_;
   std::vector<Received> received_;
   std::vector<Result<int>> answers_;
+  std::function<void(const std::stop_token&)> hang_;  // what the receiver does instead
   std::unique_ptr<Callbacks> callbacks_;
 };
 
@@ -217,6 +228,31 @@ TEST_F(CallbacksTest, ADeletedTaskIsNotTold) {
   EXPECT_FALSE(callbacks_->find("t"));
 }
 
+// A receiver that hangs must not hold up the end of the server, and loses no attempt by that.
+TEST_F(CallbacksTest, StoppingGivesUpWhatIsUnderWay) {
+  std::promise<void> begun;
+  hang_ = [&](const std::stop_token& stop) {
+    begun.set_value();
+    std::promise<void> stopped;
+    std::stop_callback wake(stop, [&] { stopped.set_value(); });
+    stopped.get_future().wait();
+  };
+  config_.threads = 1;
+  restart();
+  ended_task("t");
+  begun.get_future().wait();
+  callbacks_->stop();
+  EXPECT_EQ(record("t").state, CallbackRecord::State::pending);
+  EXPECT_EQ(record("t").attempts, 0);
+  hang_ = nullptr;
+  config_.threads = 0;
+  restart();
+  EXPECT_EQ(record("t").claimed_ms, 0) << "nobody is at it";
+  EXPECT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+  EXPECT_EQ(received_.at(0).header("webhook-id"), received_.at(1).header("webhook-id"));
+}
+
 TEST(CallbackTarget, WhereCallbacksMayGo) {
   for (const char* url :
        {"http://127.0.0.1:9/x", "https://example.com", "http://10.1.2.3/", "http://[::1]/", "http://[2001:db8::1]/"}) {
@@ -236,9 +272,38 @@ TEST(CallbackTarget, WhereCallbacksMayGo) {
 
 TEST(PostCallback, AsksAgainWhatANameStandsFor) {
   // Every number of an address is a name to the resolver: this one is 169.254.169.254.
-  auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}");
+  auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}", {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().reason, "refused_address");
+}
+
+// Takes connections and says nothing.
+TEST(PostCallback, IsCutOffInTheMiddle) {
+  int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* name = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(listener, name, size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, name, &size), 0);
+  std::stop_source stop;
+  std::thread receiver([&] {
+    int connection = ::accept(listener, nullptr, nullptr);
+    char byte = 0;
+    EXPECT_EQ(::recv(connection, &byte, 1, 0), 1) << "the request is on its way";
+    stop.request_stop();
+    while (::recv(connection, &byte, 1, 0) > 0) {
+    }
+    ::close(connection);
+  });
+  std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+  auto answer = post_callback(*net::parse_url(url), {}, "{}", stop.get_token());
+  receiver.join();
+  ::close(listener);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, "cancelled");
 }
 
 }  // namespace

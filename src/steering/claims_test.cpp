@@ -98,6 +98,25 @@ TEST_F(ClaimsTest, ARunnerThatGoesSilentIsLost) {
   EXPECT_EQ(state("t").state, State::failed);
 }
 
+// The lease ends, and before that is written somebody else has claimed the task: what is lost is the old lease alone.
+TEST_F(ClaimsTest, WhatAnotherTookMeanwhileIsNotLost) {
+  create("t", kClaude);
+  auto first = *claim(runner("r1"));
+  ASSERT_TRUE(steering_->leases().renew("t", first->epoch, "r1"));
+  std::optional<Claim> second;
+  steering_->claims().claim(runner("r2", "t"), [&](Result<std::optional<Claim>> claimed) {
+    ASSERT_TRUE(claimed) << claimed.error().message;
+    second = *claimed;
+  });
+  clock_.advance_ms(kLeaseMs);
+  steering_->tick();
+  settle();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(state("t").state, State::starting);
+  EXPECT_EQ(state("t").runner, "r2");
+  EXPECT_TRUE(steering_->leases().renew("t", second->epoch, "r2"));
+}
+
 TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   create("t", kClaude);
   auto first = *claim(runner("r1"));

@@ -1,5 +1,5 @@
 // The open feeds that take commands: a runner without a lease (it posts to a task that somebody made for it) is known
-// by the feed on which it waits for commands.
+// by the feed on which it waits for commands. A feed over all logs is one of the task "".
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class CommandFeeds {
   }
   bool any(const std::string& task) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return feeds_.contains(task);
+    return feeds_.contains(task) || feeds_.contains("");
   }
 
  private:

@@ -26,6 +26,15 @@ TEST_F(CommandsTest, AFeedThatTakesCommandsIsSomebody) {
   EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
 }
 
+// One connection may wait for the commands of many tasks, or of all.
+TEST_F(CommandsTest, AFeedOverAllLogsTakesEverybodysCommands) {
+  create("t");
+  steering_->command_feeds().opened("");
+  EXPECT_EQ(outcome("t", kSteer), "accepted");
+  steering_->command_feeds().closed("");
+  EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
+}
+
 TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -135,6 +144,33 @@ TEST_F(CommandsTest, WhatNobodyTakesExpires) {
   EXPECT_EQ(log_of("t"), log) << "once";
 }
 
+// A word for the next turn may have to wait for longer than a command that nobody takes.
+TEST_F(CommandsTest, WhatARunnerHoldsDoesNotExpire) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  submit("t", R"({"id":"q","kind":"queue","content":"then this"})");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"q","state":"accepted","reason":"held"}})"));
+  pass_ms(3'600'000);
+  restart();
+  pass_ms(3'600'000);
+  EXPECT_EQ(command_state_of("t", "q"), "accepted/held");
+  ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"q","state":"delivered"}})"));
+  EXPECT_EQ(command_state_of("t", "q"), "delivered");
+}
+
+// A runner that comes back the moment the server does must not be given a word that is long out of date.
+TEST_F(CommandsTest, WhatExpiredWhileTheServerWasAwayIsSettledBeforeAnybodyComes) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  submit("t", kSteer);
+  stop();
+  clock_.advance_ms(60'000);
+  auto opened = Steering::open({journal_, &io_, lanes_, clock_, random_, metrics_, &redactor_}, config_);
+  ASSERT_TRUE(opened);
+  steering_ = std::move(*opened);
+  EXPECT_EQ(command_state_of("t", "c1"), "expired");
+}
+
 TEST_F(CommandsTest, NotMoreThanSoManyAreOpen) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -188,6 +224,51 @@ TEST_F(CommandsTest, ATaskThatItsRunnerShouldHaveEnded) {
   pass_ms(1);
   EXPECT_EQ(state("t").state, State::timed_out);
   EXPECT_TRUE(state("t").inferred_end);
+}
+
+constexpr const char* kHooks = R"(,"labels":{"source":"claude-hook"})";
+constexpr std::int64_t kIdleMs = kSessionIdleSeconds * 1'000;
+
+TEST_F(CommandsTest, ASessionThatFellSilentInATurnIsLost) {
+  create("t", kHooks);
+  pass_ms(kIdleMs - 1);
+  ASSERT_TRUE(post("t", R"({"type":"tool_call","summary":"Running make"})"));
+  pass_ms(kIdleMs - 1);
+  EXPECT_EQ(state("t").state, State::running) << "it counts from its last word";
+  pass_ms(1);
+  EXPECT_EQ(state("t").state, State::failed);
+  EXPECT_TRUE(state("t").error.starts_with("session lost")) << state("t").error;
+  EXPECT_TRUE(state("t").inferred_end);
+  std::string log = log_of("t");
+  pass_ms(kIdleMs);
+  EXPECT_EQ(log_of("t"), log) << "once";
+}
+
+TEST_F(CommandsTest, ASessionThatFellSilentBetweenTurnsIsOver) {
+  create("t", kHooks);
+  ASSERT_TRUE(post("t", R"({"type":"status","data":{"state":"waiting_for_input"}})"));
+  restart();
+  pass_ms(kIdleMs);
+  EXPECT_EQ(state("t").state, State::completed) << "a restart does not forget";
+}
+
+TEST_F(CommandsTest, OnlySessionsOfHooksEndBySilence) {
+  create("external");
+  ASSERT_TRUE(post("external", R"({"type":"log","summary":"hello"})"));
+  create("claimed", R"(,"agent":"claude","labels":{"source":"claude-hook"})");
+  ASSERT_TRUE(claim(runner("r1", "claimed")));
+  steering_->leases().end("claimed");  // a lease has a clock of its own
+  pass_ms(2 * kIdleMs);
+  EXPECT_EQ(state("external").state, State::running);
+  EXPECT_EQ(state("claimed").state, State::starting);
+}
+
+TEST_F(CommandsTest, SilenceMayMeanNothing) {
+  config_.session_idle_seconds = 0;
+  restart();
+  create("t", kHooks);
+  pass_ms(2 * kIdleMs);
+  EXPECT_EQ(state("t").state, State::queued);
 }
 
 }  // namespace

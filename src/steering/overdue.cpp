@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/task_commands.h"
+#include "model/task_source.h"
 #include "steering/commands.h"
 #include "steering/server_event.h"
 
@@ -20,18 +21,43 @@ bool waits_for_deadline(const TaskState& state, const TaskApproval& approval) {
          find_command(state, deadline_id(approval)) == nullptr;
 }
 
-std::int64_t timeout_ms(const Task& task, std::int64_t grace_seconds) {
+std::int64_t timeout_ms(const Task& task, const SteeringConfig& config) {
   if (task.spec.timeout_seconds == 0 || task.state.started_ms == 0) return kNeverMs;
-  return task.state.started_ms + (task.spec.timeout_seconds + grace_seconds) * 1'000;
+  return task.state.started_ms + (task.spec.timeout_seconds + config.timeout_grace_seconds) * 1'000;
+}
+
+// A session that is known by its hooks alone says when it ends only if nobody kills it. A runner's task has a lease.
+std::int64_t session_idle_ms(const Task& task, const SteeringConfig& config) {
+  auto source = task.spec.labels.find(kSourceLabel);
+  bool hooks_alone = source != task.spec.labels.end() && source->second == kHookSource && task.state.lease_epoch == 0;
+  if (!hooks_alone || config.session_idle_seconds == 0) return kNeverMs;
+  return std::max(task.created_ms, task.state.last_event_ms) + config.session_idle_seconds * 1'000;
+}
+
+bool is_expired(const TaskCommand& command, std::int64_t now_ms) {
+  // What a runner holds or the agent was given is no longer ours to take back, so only what nobody took expires.
+  return command.state == CommandState::accepted && command.expires_ms != 0 && command.expires_ms <= now_ms;
+}
+
+// Whoever waited for a person at the end of a turn was done; in the middle of one it was cut off.
+Result<void> end_session(WriteTxn& txn, const Task& task, std::int64_t idle_seconds, std::int64_t now_ms) {
+  bool done = task.state.state == State::waiting_for_input;
+  std::string message = (done ? "session over: " : "session lost: ") + std::string("nothing was heard of it for ") +
+                        std::to_string(idle_seconds) + " s";
+  auto ended = txn.append(
+      status_event(task.spec.id, done ? State::completed : State::failed, message, {}, "session-idle", now_ms));
+  if (!ended) return fail(ended.error());
+  return {};
 }
 
 }  // namespace
 
-std::int64_t next_due_ms(const Task& task, std::int64_t grace_seconds) {
+std::int64_t next_due_ms(const Task& task, const SteeringConfig& config) {
   if (is_terminal(task.state.state)) return kNeverMs;
-  std::int64_t due_ms = timeout_ms(task, grace_seconds);
+  std::int64_t due_ms = std::min(timeout_ms(task, config), session_idle_ms(task, config));
   for (const TaskCommand& command : task.state.commands) {
-    if (command.state == CommandState::accepted) due_ms = std::min(due_ms, command.expires_ms);
+    bool may_expire = command.state == CommandState::accepted && command.expires_ms != 0;
+    if (may_expire) due_ms = std::min(due_ms, command.expires_ms);
   }
   for (const TaskApproval& approval : task.state.approvals) {
     if (waits_for_deadline(task.state, approval)) due_ms = std::min(due_ms, approval.expires_ms);
@@ -39,18 +65,26 @@ std::int64_t next_due_ms(const Task& task, std::int64_t grace_seconds) {
   return due_ms;
 }
 
-Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, std::int64_t grace_seconds,
+bool has_expired_command(const Task& task, std::int64_t now_ms) {
+  return std::ranges::any_of(task.state.commands, [&](const TaskCommand& each) { return is_expired(each, now_ms); });
+}
+
+Result<void> expire_commands(WriteTxn& txn, const Task& task, std::int64_t now_ms) {
+  for (const TaskCommand& command : task.state.commands) {
+    if (!is_expired(command, now_ms)) continue;
+    auto expired = txn.append(
+        command_result_event(task.spec.id, command.id, CommandState::expired, {}, "expired:" + command.id, now_ms));
+    if (!expired) return fail(expired.error());
+  }
+  return {};
+}
+
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, const SteeringConfig& config,
                             std::int64_t now_ms) {
   auto task = txn.task(id);
   if (!task) return fail(task.error());
   if (is_terminal(task->state.state)) return {};
-  for (const TaskCommand& command : task->state.commands) {
-    // What the agent was given is no longer ours to take back, so only what nobody took expires.
-    if (command.state != CommandState::accepted || command.expires_ms > now_ms) continue;
-    auto expired =
-        txn.append(command_result_event(id, command.id, CommandState::expired, {}, "expired:" + command.id, now_ms));
-    if (!expired) return fail(expired.error());
-  }
+  if (auto expired = expire_commands(txn, *task, now_ms); !expired) return expired;
   for (const TaskApproval& approval : task->state.approvals) {
     if (!waits_for_deadline(task->state, approval) || approval.expires_ms > now_ms) continue;
     Command deny;
@@ -61,10 +95,13 @@ Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, st
     deny.by = "shepherd";
     if (auto denied = append_command(txn, *task, deny, taken, nullptr, now_ms); !denied) return fail(denied.error());
   }
-  if (timeout_ms(*task, grace_seconds) > now_ms) return {};
-  auto ended = txn.append(status_event(id, State::timed_out, "timed out", {}, "timeout", now_ms));
-  if (!ended) return fail(ended.error());
-  return {};
+  if (timeout_ms(*task, config) <= now_ms) {
+    auto ended = txn.append(status_event(id, State::timed_out, "timed out", {}, "timeout", now_ms));
+    if (!ended) return fail(ended.error());
+    return {};
+  }
+  if (session_idle_ms(*task, config) > now_ms) return {};
+  return end_session(txn, *task, config.session_idle_seconds, now_ms);
 }
 
 }  // namespace shepherd

@@ -77,9 +77,27 @@ Result<void> Steering::restore() {
       }
       note(task);
     }
-    if (tasks->size() < kRestorePage) return {};
-    filter.before = tasks->back().spec.id;
+    bool last = tasks->size() < kRestorePage;
+    if (!last) filter.before = tasks->back().spec.id;
+    expire_commands_of(std::move(*tasks));
+    if (last) return {};
   }
+}
+
+// Now, and not at the first tick: a runner that comes back before it would take a word that is long out of date.
+void Steering::expire_commands_of(std::vector<Task> tasks) {
+  std::int64_t now_ms = parts_.clock.wall_ms();
+  std::erase_if(tasks, [&](const Task& task) { return !has_expired_command(task, now_ms); });
+  if (tasks.empty()) return;
+  parts_.journal.write(
+      [tasks = std::move(tasks), now_ms](WriteTxn& txn) -> Result<void> {
+        for (const Task& task : tasks) {
+          if (auto expired = expire_commands(txn, task, now_ms); !expired) return expired;
+        }
+        return {};
+      },
+      [](Result<void>) {});  // a failure is repaired by the first tick
+  parts_.journal.drain();
 }
 
 void Steering::created(const Task& task) {
@@ -118,7 +136,7 @@ void Steering::note(const Task& task) {
       parts_.journal.write([id](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, ""); }, [](Result<void>) {});
     }
   }
-  std::int64_t due_ms = next_due_ms(task, config_.timeout_grace_seconds);
+  std::int64_t due_ms = next_due_ms(task, config_);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
   if (unstarted) {
     // An agent's own first event starts the task, and no event that steering reads may follow: look again.
@@ -141,7 +159,7 @@ void Steering::settle(const std::string& task) {
   auto after = std::make_shared<std::optional<Task>>();
   parts_.journal.write(
       [this, task, taken, after](WriteTxn& txn) -> Result<void> {
-        auto settled = settle_overdue(txn, task, taken, config_.timeout_grace_seconds, parts_.clock.wall_ms());
+        auto settled = settle_overdue(txn, task, taken, config_, parts_.clock.wall_ms());
         if (!settled) return settled;
         auto row = txn.task(task);
         if (!row) return fail(row.error());

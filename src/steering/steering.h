@@ -71,6 +71,7 @@ class Steering {
  private:
   Steering(SteeringParts parts, SteeringConfig config);
   Result<void> restore();
+  void expire_commands_of(std::vector<Task> tasks);
   void look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done);
   void note(const Task& task);
   void give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done);

@@ -1,4 +1,4 @@
-// Settings of steering: the keys under `runners` and `callbacks`.
+// Settings of steering: the keys under `runners`, `callbacks` and `hooks`.
 // Threads: value.
 #pragma once
 
@@ -21,6 +21,7 @@ struct CallbackConfig {
 struct SteeringConfig {
   std::int64_t lease_seconds = kLeaseSeconds;
   std::int64_t timeout_grace_seconds = kTimeoutGraceSeconds;
+  std::int64_t session_idle_seconds = kSessionIdleSeconds;  // 0: a silent session stays open
   CallbackConfig callbacks;
   RepoTokenConfig tokens;
 };

@@ -157,6 +157,82 @@ def test_while_the_server_is_away(make_server):
         assert len([e for e in events if e["type"] == "tool_call"]) == 5
 
 
+def sessions_while_away(server, name):
+    """Hook calls of a session that happened while the server was not there."""
+    session = new_id(name)
+    for call in renamed(CALLS, session):
+        assert send(server, call).returncode == 0
+    assert size_of(server.data / "hooks.spool") + size_of(server.data / "hooks.sending") > 0
+    return session
+
+
+def size_of(path):
+    return path.stat().st_size if path.exists() else 0
+
+
+def arrived(server, session):
+    with server.api() as api:
+        wait_for(lambda: (t := api.get(f"/api/v1/tasks/claude-{session}")).status_code == 200
+                 and t.json()["status"]["state"] == "completed", "the session")
+        calls = [e["callID"] for e in events_of(api, f"claude-{session}") if e["type"] == "tool_call"]
+        assert calls == [c["tool_use_id"] for c in CALLS if c["hook_event_name"] == "PreToolUse"]
+
+
+def test_a_server_that_starts_takes_up_what_waits(make_server):
+    server = make_server("takes-up").start()
+    server.stop()
+    session = sessions_while_away(server, "takes-up")
+    server.start()
+    arrived(server, session)
+
+
+def test_doctor_delivers_what_waits(make_server):
+    server = make_server("doctor").start()
+    session = new_id("doctor")
+    lines = "".join(json.dumps(call) + "\n" for call in renamed(CALLS, session))
+    (server.data / "hooks.spool").write_text(lines)
+    told = server.cli("doctor", "--json", check=False).stdout
+    (finding,) = [json.loads(line) for line in told.splitlines() if json.loads(line)["subject"] == "hooks"]
+    assert finding["level"] == "ok" and f"{len(CALLS)} hook calls" in finding["text"]
+    arrived(server, session)
+    server.stop()
+    (server.data / "hooks.spool").write_text(lines)
+    told = server.cli("doctor", "--json", check=False).stdout
+    (finding,) = [json.loads(line) for line in told.splitlines() if json.loads(line)["subject"] == "hooks"]
+    assert finding["level"] == "warn" and "wait for a server" in finding["text"]
+
+
+def test_a_run_delivers_what_waits(make_server):
+    server = make_server("run").start()
+    session = new_id("run")
+    (server.data / "hooks.spool").write_text("".join(json.dumps(call) + "\n" for call in renamed(CALLS, session)))
+    server.cli("run", "--", "true")
+    arrived(server, session)
+
+
+def test_a_full_spool_says_what_was_lost(make_server):
+    """It refuses without a word to the agent, and the log has the number once there is a server."""
+    server = make_server("full").start()
+    server.stop()
+    session = new_id("full")
+    calls = renamed(CALLS, session)
+    with (server.data / "hooks.spool").open("w") as spool:
+        for minute in range(64):  # of a mebibyte each: there is no room for one more
+            call = json.dumps({**calls[0], "timestamp": f"2026-02-18T13:{minute % 60:02}:00.000Z"})
+            spool.write(call.ljust(1024 * 1024 - 1) + "\n")
+    for call in calls[1:4]:
+        result = send(server, call)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    result = send(server, calls[4], "--verbose")
+    assert result.returncode == 0 and "this one is lost" in result.stderr
+    server.start()
+    with server.api() as api:
+        found = wait_for(lambda: (t := api.get(f"/api/v1/tasks/claude-{session}")).status_code == 200
+                         and [e for e in events_of(api, f"claude-{session}") if e["type"] == "log"], "the loss")
+        assert found[0]["summary"].startswith("4 hook calls were lost here")
+        assert send(server, calls[5], "--wait").returncode == 0, "there is room again"
+
+
 def test_a_revoked_token_is_replaced(make_server):
     server = make_server("revoked").start()
     session = new_id("revoked")
