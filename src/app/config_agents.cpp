@@ -1,5 +1,5 @@
 #include "app/config_agents.h"
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

@@ -10,7 +10,7 @@
 
 #include "app/config_agents.h"
 #include "app/nearest_word.h"
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -101,7 +101,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
   }
   options.agent = agent_settings(config_, order->agent);
   if (!request.program.empty()) options.agent.program = request.program;
-  if (!request.address.empty()) options.agent.remote.emplace().address = request.address;
+  if (request.command.empty() && !request.address.empty()) options.agent.remote.emplace().address = request.address;
   options.agent.keep_open = request.keep_open;
   for (const auto& [name, value] : request.environment) {
     options.agent.environment.push_back(fmt::format("{}={}", name, value));

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 namespace shepherd {
 

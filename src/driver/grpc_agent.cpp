@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
 #include "driver/record_frames.h"

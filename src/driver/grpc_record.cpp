@@ -1,5 +1,6 @@
 #include "driver/grpc_record.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/json_util.h>
 
 #include "gibson/agent.pb.h"
@@ -77,6 +78,8 @@ void append_payload(JsonObject& record, const AgentMessage& message) {
 
 // No message begins with "{": that byte is a group of field 15, which protocol buffers of this age do not have.
 bool read_agent_message(std::string_view record, AgentMessage& message) {
+  // What cannot be read is told in the log of its task, not on our standard error.
+  [[maybe_unused]] static auto* const usual = google::protobuf::SetLogHandler(nullptr);
   if (!record.starts_with('{')) return message.ParseFromArray(record.data(), static_cast<int>(record.size()));
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;

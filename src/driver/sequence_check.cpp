@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 namespace shepherd {
 

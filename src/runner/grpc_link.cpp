@@ -1,5 +1,5 @@
 #include "runner/grpc_link.h"
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>

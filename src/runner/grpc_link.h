@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 #include "runner/agent_link.h"
 
 namespace shepherd {

@@ -1,5 +1,5 @@
 #include "runner/remote_agent.h"
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits_streaming.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "runner/grpc_link.h"
