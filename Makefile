@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan fuzz bench bench-runner clean packages packages-test
+.PHONY: help run build test lint asan tsan fuzz bench bench-runner bench-grpc clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
@@ -65,6 +65,10 @@ bench-runner: build packages-test build/dev/build.ninja ## Measures the runner: 
 	@tools/make-venv
 	@cmake --build --preset dev --parallel $(JOBS) --target scripted_agent tick_watch
 	@build/venv/bin/python -B bench/runner_bench.py $(ARGS)
+
+bench-grpc: build packages-test ## Measures a word to one of 100 streaming agents, there and back
+	@tools/make-venv
+	@build/venv/bin/python -B bench/grpc_bench.py $(ARGS)
 
 clean: ## Removes everything that was built
 	rm -rf build

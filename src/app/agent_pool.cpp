@@ -2,15 +2,15 @@
 
 #include <filesystem>
 
+#include "app/known_agents.h"
 #include "app/local_runner.h"
-#include "driver/registry.h"
 
 namespace shepherd {
 
 PoolOptions pool_options(const Config& config, std::size_t slots) {
   PoolOptions options;
   options.slots = slots;
-  for (std::string_view name : driver_names()) options.agents.emplace_back(name);
+  options.agents = runnable_agents(config);
   std::error_code error;  // agents work elsewhere
   options.data_directory = std::filesystem::absolute(config.data, error).lexically_normal().string();
   options.redact = config.redact;

@@ -10,13 +10,13 @@
 
 #include "app/commands.h"
 #include "app/detach.h"
+#include "app/known_agents.h"
 #include "app/run_tasks.h"
 #include "app/span_text.h"
 #include "app/task_file.h"
 #include "app/terminal_run.h"
 #include "app/terminal_text.h"
 #include "base/log.h"
-#include "driver/registry.h"
 
 namespace shepherd {
 namespace {
@@ -30,11 +30,15 @@ struct Options {
   bool detach = false, json = false;
 };
 
-Result<Config> configuration(const Context& context, const Options& options, bool quiet) {
+Result<LoadedConfig> load(const Context& context, const Options& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
   if (!options.rules.empty()) inputs.flags.emplace_back("runners.rules", options.rules);
-  Result<LoadedConfig> loaded = load_config(inputs, context.environment);
+  return load_config(inputs, context.environment);
+}
+
+Result<Config> configuration(const Context& context, const Options& options, bool quiet) {
+  Result<LoadedConfig> loaded = load(context, options);
   if (!loaded) return fail(std::move(loaded.error()));
   // The terminal belongs to the task's log.
   bool chosen = loaded->sources.at("log.level") != "default";
@@ -46,7 +50,7 @@ Result<Config> configuration(const Context& context, const Options& options, boo
   return loaded->config;
 }
 
-Result<void> check(RunRequest& request, const std::string& timeout) {
+Result<void> check(RunRequest& request, const std::string& timeout, const Config& config) {
   if (request.prompt.empty() && request.command.empty() && request.resume_of.empty()) {
     return fail(ErrorCode::invalid_argument, "nothing_to_run",
                 "say what to do: shepherd run \"fix the failing test\", shepherd run -- make test, or shepherd run "
@@ -56,10 +60,7 @@ Result<void> check(RunRequest& request, const std::string& timeout) {
     return fail(ErrorCode::invalid_argument, "two_things_to_run", "give a prompt or, after --, a command; not both");
   }
   if (request.prompt.empty() && request.command.empty()) request.prompt = "Continue.";
-  if (request.command.empty() && make_driver(request.agent) == nullptr) {
-    return fail(ErrorCode::invalid_argument, "unknown_agent",
-                fmt::format("there is no agent \"{}\"; known are {}", request.agent, fmt::join(driver_names(), ", ")));
-  }
+  if (Result<void> known = check_agent(config, request); !known) return known;
   if (!timeout.empty()) {
     Result<std::int64_t> seconds = parse_span_seconds(timeout);
     if (!seconds) return fail(std::move(seconds.error()));
@@ -143,12 +144,15 @@ Result<ExitCode> run_here(Context& context, const Options& options, const std::v
 
 Result<ExitCode> run(Context& context, Options& options) {
   options.request.command = context.after_dashes;
+  Result<LoadedConfig> loaded = load(context, options);
+  if (!loaded) return fail(std::move(loaded.error()));
   std::vector<RunRequest> tasks;
   int parallel = 1;
   if (options.tasks_file.empty()) {
-    if (Result<void> right = check(options.request, options.timeout); !right) return fail(std::move(right.error()));
+    if (Result<void> right = check(options.request, options.timeout, loaded->config); !right)
+      return fail(std::move(right.error()));
   } else {
-    Result<TaskFile> file = read_task_file(options.tasks_file, options.request);
+    Result<TaskFile> file = read_task_file(options.tasks_file, options.request, loaded->config);
     if (!file) return fail(std::move(file.error()));
     tasks = std::move(file->tasks);
     parallel = options.parallel > 0 ? options.parallel : file->parallel;
@@ -165,7 +169,9 @@ void add_run_command(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("run", "Run an agent here, or any command; watch it and steer it");
   RunRequest& request = options->request;
   command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");
-  command->add_option("--agent", request.agent, "The agent: claude")->capture_default_str();
+  command->add_option("--agent", request.agent, "The agent: claude, grpc, or a name under agents in the configuration")
+      ->capture_default_str();
+  command->add_option("--address", request.address, "Where the agent grpc is: HOST:PORT");
   command->add_option("--program", request.program, "Its program (default: claude.program, else as PATH finds it)");
   command->add_option("--model", request.model, "The model it is to use");
   command->add_option("--mode", request.mode, "interactive: it asks before it acts; autonomous: it decides")
@@ -196,6 +202,7 @@ void add_run_command(CLI::App& app, Context& context) {
       "Examples:\n  shepherd run \"fix the failing test\"\n  shepherd run --worktree --mode autonomous --budget 2 "
       "\"add a "
       "changelog\"\n"
+      "  shepherd run --agent grpc --address 127.0.0.1:50051 \"audit the notes\"\n"
       "  shepherd run -- make test\n  shepherd run --tasks tasks.yaml --parallel 4\n\n"
       "A task file:\n"
       "  parallel: 2\n"

@@ -85,7 +85,9 @@ void add_translate_command(CLI::App& app, Context& context) {
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
   command->add_option("FILE", options->file, "What the agent printed; standard input without it");
-  command->add_option("--agent", options->agent, "Whose dialect it is: claude, text")->required();
+  command
+      ->add_option("--agent", options->agent, "Whose dialect it is: claude, grpc (messages as JSON, one a line), text")
+      ->required();
   command->add_option("--format", options->format, "How the agent was asked to print")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
       ->capture_default_str();

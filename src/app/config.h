@@ -22,6 +22,7 @@
 #include "client/find_server.h"
 #include "model/condense.h"
 #include "model/redact.h"
+#include "runner/remote_agent.h"
 #include "steering/steering_config.h"
 
 namespace shepherd {
@@ -67,7 +68,8 @@ struct Config {
   std::int64_t stop_interrupt_ms = kInterruptWait.count();
   std::int64_t stop_sigint_ms = kSigintWait.count();
   std::int64_t stop_sigterm_ms = kSigtermWait.count();
-  std::int64_t runners = kRunners;  // of `serve`
+  std::int64_t runners = kRunners;            // of `serve`
+  std::map<std::string, RemoteAgent> agents;  // by names of one's own
   // A setting of other programs' files; kept and shown.
   bool observability_enabled = true;
   std::int64_t observability_buffer_size = kTailEvents;

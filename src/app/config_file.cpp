@@ -20,6 +20,15 @@ Result<std::string> scalar(const YAML::Node& node) {
   return node.Scalar();
 }
 
+// A node as YAML on one line.
+std::string flow_text(const YAML::Node& node) {
+  YAML::Emitter out;
+  out.SetMapFormat(YAML::Flow);
+  out.SetSeqFormat(YAML::Flow);
+  out << node;
+  return out.c_str();
+}
+
 std::vector<std::string> comma_separated(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
@@ -46,14 +55,14 @@ Result<KeyValue> value_of(const YAML::Node& node, KeyKind kind) {
     }
     return list;
   }
-  if (kind == KeyKind::table) {
+  if (kind == KeyKind::table || kind == KeyKind::entries) {
     if (node.IsNull()) return std::map<std::string, std::string>();
     if (!node.IsMap()) return wrong("needs a table of names and values");
     std::map<std::string, std::string> table;
     for (const auto& pair : node) {
       Result<std::string> name = scalar(pair.first);
       if (!name) return fail(name.error());
-      Result<std::string> text = scalar(pair.second);
+      Result<std::string> text = kind == KeyKind::entries ? flow_text(pair.second) : scalar(pair.second);
       if (!text) return fail(text.error());
       table[*name] = *text;
     }
@@ -139,7 +148,7 @@ Result<std::vector<ConfigEntry>> parse_config(std::string_view yaml, const std::
 Result<KeyValue> parse_config_value(const std::string& text, KeyKind kind) {
   bool is_yaml = text.starts_with('[') || text.starts_with('{');
   if (kind == KeyKind::list && !is_yaml) return comma_separated(text);
-  if (kind != KeyKind::list && kind != KeyKind::table) return text;
+  if (kind != KeyKind::list && kind != KeyKind::table && kind != KeyKind::entries) return text;
   try {
     return value_of(YAML::Load(text), kind);
   } catch (const YAML::Exception& error) {

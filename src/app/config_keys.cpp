@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/config_agents.h"
 #include "app/nearest_word.h"
 #include "base/limits.h"
 
@@ -107,6 +108,27 @@ ConfigKey tools_key() {
           }};
 }
 
+ConfigKey agents_key() {
+  return {"agents", KeyKind::entries, "agents under names of one's own: {NAME: {type: grpc, address: HOST:PORT}}",
+          [](Config& config, const KeyValue& value) -> Result<void> {
+            std::map<std::string, RemoteAgent> agents;
+            for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
+              if (Result<void> right = check_agent_name(name); !right) return right;
+              Result<RemoteAgent> agent = parse_agent_entry(entry);
+              if (!agent) return wrong(fmt::format("{}: {}", name, agent.error().message));
+              agents[name] = *std::move(agent);
+            }
+            if (agents.size() > kMaxConfiguredAgents) return wrong(fmt::format("at most {}", kMaxConfiguredAgents));
+            config.agents = std::move(agents);
+            return {};
+          },
+          [](const Config& config) -> KeyValue {
+            std::map<std::string, std::string> entries;
+            for (const auto& [name, agent] : config.agents) entries[name] = agent_entry_json(agent);
+            return entries;
+          }};
+}
+
 // The member of a Config, const or not, that a key sets and shows.
 #define MEMBER(path) [](auto& config) -> auto& { return config.path; }
 
@@ -175,6 +197,7 @@ std::vector<ConfigKey> make_keys() {
       number_key("hooks.session_idle_seconds", "a session whose hooks say nothing for this long has ended; 0: never",
                  MEMBER(steering.session_idle_seconds), 0, 366LL * 24 * 3600),
       boolean_key("detail.keep", "keep full content and raw records beside events", MEMBER(keep_detail)),
+      agents_key(),
       text_key("claude.program", "the agent program; empty: claude, as PATH finds it", MEMBER(claude_program)),
       text_key("claude.output_format", "how the agent is listened to; only stream-json can be steered",
                MEMBER(claude_output_format), {"stream-json", "stream-json-one-way", "json", "text"}),

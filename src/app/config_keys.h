@@ -15,7 +15,8 @@
 
 namespace shepherd {
 
-enum class KeyKind { text, number, boolean, list, table };
+// entries: a table whose values are themselves YAML, kept as text.
+enum class KeyKind { text, number, boolean, list, table, entries };
 
 // A value of the key's kind, as it was read or will be shown. Numbers and booleans are text until the key's own rule
 // has looked at them.

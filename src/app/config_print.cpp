@@ -24,7 +24,7 @@ std::string yaml_scalar(const std::string& text) {
   return quoted + "'";
 }
 
-std::string yaml_value(const KeyValue& value) {
+std::string yaml_value(const KeyValue& value, KeyKind kind) {
   if (const auto* text = std::get_if<std::string>(&value)) return text->empty() ? "''" : yaml_scalar(*text);
   std::string out;
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
@@ -32,7 +32,8 @@ std::string yaml_value(const KeyValue& value) {
     return "[" + out + "]";
   }
   for (const auto& [name, element] : std::get<std::map<std::string, std::string>>(value)) {
-    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", yaml_scalar(name), yaml_scalar(element));
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", yaml_scalar(name),
+                       kind == KeyKind::entries ? element : yaml_scalar(element));
   }
   return "{" + out + "}";
 }
@@ -81,7 +82,7 @@ std::string config_as_yaml(const LoadedConfig& loaded) {
       open.push_back(parts[i]);
     }
     std::string setting =
-        fmt::format("{:{}}{}: {}", "", 2 * open.size(), parts.back(), yaml_value(key.get(loaded.config)));
+        fmt::format("{:{}}{}: {}", "", 2 * open.size(), parts.back(), yaml_value(key.get(loaded.config), key.kind));
     out += fmt::format("{:<44} # ({}) {}\n", setting, loaded.sources.at(key.name), key.help);
   }
   return out;

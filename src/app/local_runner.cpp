@@ -35,6 +35,10 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
     settings.program = config.claude_program;
     settings.format = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
   }
+  if (auto found = config.agents.find(agent); found != config.agents.end()) {
+    settings.driver = "grpc";
+    settings.remote = found->second;
+  }
   settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
   settings.ladder.sigint_wait = std::chrono::milliseconds(config.stop_sigint_ms);
   settings.ladder.sigterm_wait = std::chrono::milliseconds(config.stop_sigterm_ms);
@@ -97,6 +101,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
   }
   options.agent = agent_settings(config_, order->agent);
   if (!request.program.empty()) options.agent.program = request.program;
+  if (request.command.empty() && !request.address.empty()) options.agent.remote.emplace().address = request.address;
   options.agent.keep_open = request.keep_open;
   for (const auto& [name, value] : request.environment) {
     options.agent.environment.push_back(fmt::format("{}={}", name, value));

@@ -15,6 +15,7 @@ struct RunRequest {
   std::string prompt;                // what to do, or
   std::vector<std::string> command;  // a command line to run
   std::string agent = "claude";      // of a prompt
+  std::string address;               // of the agent grpc: where it is
   std::string program;               // the agent's; empty: its usual one
   std::string model, mode, context;
   std::string resume_of;  // go on with that task's conversation

@@ -10,12 +10,12 @@ namespace shepherd {
 namespace {
 
 std::string problem(const std::string& text) {
-  Result<TaskFile> file = parse_task_file(text, "tasks.yaml", {});
+  Result<TaskFile> file = parse_task_file(text, "tasks.yaml", {}, {});
   return file ? "" : file.error().message;
 }
 
 TEST(TaskFile, AListOfTasks) {
-  Result<TaskFile> file = parse_task_file("- prompt: one\n- {name: two, command: [make, test]}\n", "f", {});
+  Result<TaskFile> file = parse_task_file("- prompt: one\n- {name: two, command: [make, test]}\n", "f", {}, {});
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->parallel, 1);
   ASSERT_EQ(file->tasks.size(), 2u);
@@ -33,7 +33,7 @@ TEST(TaskFile, DefaultsAndFlagsAreOverruledByATask) {
       "tasks:\n"
       "  - {name: a, prompt: p, budget: 1.5, timeout: 10m, worktree: true}\n"
       "  - {name: b, prompt: p, mode: interactive, model: own, timeout: 90, environment: {B: '2'}}\n",
-      "f", flags);
+      "f", flags, {});
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->parallel, 3);
   const RunRequest& a = file->tasks[0];
@@ -58,7 +58,7 @@ TEST(TaskFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(problem("- prompt: x\n  timeout: soon\n"),
             "tasks.yaml:2: this must be a span of time such as 90s, 10m or 2h");
   EXPECT_EQ(problem("- prompt: x\n  agent: nobody\n"),
-            "tasks.yaml:2: there is no agent \"nobody\"; known are claude, text");
+            "tasks.yaml:2: there is no agent \"nobody\"; known are claude, text, grpc (with --address)");
   EXPECT_NE(problem("tasks: []\n").find("there are no tasks"), std::string::npos);
   EXPECT_NE(problem("parallel: 0\ntasks: [{prompt: x}]\n").find("parallel must be 1 to"), std::string::npos);
   EXPECT_NE(problem("- prompt: [\n"), "");

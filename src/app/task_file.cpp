@@ -9,11 +9,11 @@
 #include <set>
 #include <utility>
 
+#include "app/known_agents.h"
 #include "app/nearest_word.h"
 #include "app/span_text.h"
 #include "app/whole_file.h"
 #include "base/limits.h"
-#include "driver/registry.h"
 #include "model/command.h"
 
 namespace shepherd {
@@ -67,13 +67,11 @@ const std::array kKeys{
     Key{"prompt",
         [](RunRequest& request, const YAML::Node& node) { request.prompt = value<std::string>(node, "a text"); }},
     Key{"command", [](RunRequest& request, const YAML::Node& node) { request.command = texts(node); }},
-    Key{"agent",
+    Key{"agent", [](RunRequest& request,
+                    const YAML::Node& node) { request.agent = value<std::string>(node, "an agent's name"); }},
+    Key{"address",
         [](RunRequest& request, const YAML::Node& node) {
-          request.agent = value<std::string>(node, "an agent's name");
-          if (make_driver(request.agent) == nullptr) {
-            throw Wrong{node.Mark(), fmt::format("there is no agent \"{}\"; known are {}", request.agent,
-                                                 fmt::join(driver_names(), ", "))};
-          }
+          request.address = value<std::string>(node, "an address such as 127.0.0.1:50051");
         }},
     Key{"program",
         [](RunRequest& request, const YAML::Node& node) { request.program = value<std::string>(node, "a text"); }},
@@ -134,17 +132,21 @@ void read_keys(RunRequest& request, const YAML::Node& node) {
   }
 }
 
-RunRequest read_task(const YAML::Node& node, const RunRequest& usual, std::size_t number) {
+RunRequest read_task(const YAML::Node& node, const RunRequest& usual, const Config& config, std::size_t number) {
   RunRequest request = usual;
   read_keys(request, node);
   if (request.prompt.empty() == request.command.empty()) {
     throw Wrong{node.Mark(), "a task needs a prompt, or a command as a list: [make, test]"};
   }
+  if (Result<void> right = check_agent(config, request); !right) {
+    const YAML::Node named = node["agent"];
+    throw Wrong{named ? named.Mark() : node.Mark(), right.error().message};
+  }
   if (request.name.empty()) request.name = fmt::format("task {}", number);
   return request;
 }
 
-TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags) {
+TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags, const Config& config) {
   TaskFile file;
   RunRequest usual = flags;
   if (root.IsMap()) {
@@ -167,7 +169,7 @@ TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags) {
   if (tasks.size() > kMaxFileTasks) throw Wrong{tasks.Mark(), fmt::format("at most {} tasks", kMaxFileTasks)};
   std::set<std::string> names;
   for (const YAML::Node& node : tasks) {
-    file.tasks.push_back(read_task(node, usual, file.tasks.size() + 1));
+    file.tasks.push_back(read_task(node, usual, config, file.tasks.size() + 1));
     const std::string& name = file.tasks.back().name;
     if (!names.insert(name).second) throw Wrong{node.Mark(), fmt::format("two tasks are called \"{}\"", name)};
   }
@@ -176,12 +178,13 @@ TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags) {
 
 }  // namespace
 
-Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags) {
+Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags,
+                                 const Config& config) {
   auto wrong = [&](const YAML::Mark& mark, const std::string& message) {
     return fail(ErrorCode::invalid_argument, "bad_task_file", fmt::format("{}:{}: {}", name, mark.line + 1, message));
   };
   try {
-    return read_tasks(YAML::Load(text), flags);
+    return read_tasks(YAML::Load(text), flags, config);
   } catch (const Wrong& error) {
     return wrong(error.mark, error.message);
   } catch (const YAML::Exception& error) {
@@ -189,12 +192,12 @@ Result<TaskFile> parse_task_file(const std::string& text, const std::string& nam
   }
 }
 
-Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags) {
+Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags, const Config& config) {
   auto bad = [](std::string message) { return fail(ErrorCode::invalid_argument, "bad_task_file", std::move(message)); };
   Result<std::optional<std::string>> text = read_whole_file(path, kMaxTaskFileBytes);
   if (!text) return bad(text.error().message);
   if (!*text) return bad(fmt::format("cannot read {}: there is no such file", path));
-  Result<TaskFile> parsed = parse_task_file(**text, path, flags);
+  Result<TaskFile> parsed = parse_task_file(**text, path, flags, config);
   if (!parsed) return parsed;
   // Directories are meant from where the file is, wherever it is used from.
   std::filesystem::path beside = std::filesystem::path(path).parent_path();

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "app/config.h"
 #include "app/run_request.h"
 #include "base/result.h"
 
@@ -25,8 +26,9 @@ struct TaskFile {
   std::vector<RunRequest> tasks;  // at least one; names are unique
 };
 
-// `flags` are what the command line said for all of them; the file's own words win.
-Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags);
-Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags);
+// `flags` are what the command line said for all of them; the file's own words win. `config` knows the agents.
+Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags, const Config& config);
+Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags,
+                                 const Config& config);
 
 }  // namespace shepherd

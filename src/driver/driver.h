@@ -37,11 +37,13 @@ std::optional<OutputFormat> output_format(std::string_view name);
 // What is to be started.
 struct Launch {
   std::string id;                          // unique per start: makes the driver's own message ids unique
+  std::string task;                        // whose work it is
   std::string program;                     // path or name of the agent program; empty: the driver's usual one
   std::string version;                     // what the program says of itself; empty: unknown
   std::vector<std::string> command;        // for drivers that run any command: its argv
   std::string prompt;                      // what to do
   std::string context;                     // what to know; may be large
+  std::string repo_url, repo_ref;          // of the task, for agents that fetch it themselves; empty: none
   std::string rules;                       // what every agent of this runner is told; empty: nothing
   std::vector<std::string> without;        // options that this program said it does not know
   std::string model;                       // empty: the agent's own choice
@@ -61,9 +63,12 @@ struct EnvironmentEntry {
 
 // How to start it. The runner adds its own environment (SHEPHERD_TASK_ID) and work directory.
 struct LaunchPlan {
+  // Not empty: the agent is a service. This method of it is called, records and words to it are whole messages
+  // (record_frames.h), and there is no program.
+  std::string grpc_method;
   std::vector<std::string> argv;
   std::vector<EnvironmentEntry> environment;  // added to what the agent gets
-  std::string standard_input;                 // written at once
+  std::string standard_input;                 // written at once; of a service: framed
   bool keep_input_open = false;               // false: closed after standard_input
   OutputFormat format = OutputFormat::text;   // what was chosen
 };
@@ -87,13 +92,14 @@ struct CommandUpdate {
   std::string id;
   CommandState state = CommandState::delivered;
   std::string reason;
+  std::string detail = {};  // as DriverEvent's: the agent's own record that says so; empty: none
 };
 
 // What one or more calls brought about, in order within each list.
 struct DriverOutput {
   std::vector<DriverEvent> events;
   std::vector<TextDelta> deltas;  // belong before the events
-  std::string to_agent;           // whole lines for the agent's standard input
+  std::string to_agent;           // whole lines for the agent's standard input; of a service: framed messages
   bool close_input = false;       // after to_agent
   std::vector<int> signals;       // SIGINT, SIGSTOP, SIGCONT: to the agent's process group
   std::vector<CommandUpdate> commands;
@@ -101,11 +107,12 @@ struct DriverOutput {
   void clear();
 };
 
-// How the agent's process ended.
+// How the agent's process ended, or the call of a service.
 struct ExitFacts {
-  int code = 0;            // when signal is 0
-  int signal = 0;          // what killed it
-  bool by_runner = false;  // the runner made it end: this is no word of the agent's own
+  int code = 0;              // when signal is 0; of a call: its gRPC status
+  int signal = 0;            // what killed it
+  bool by_runner = false;    // the runner made it end: this is no word of the agent's own
+  std::string message = {};  // of a call: what the status says
 
   bool good() const { return by_runner || (code == 0 && signal == 0); }
 };
@@ -166,7 +173,8 @@ class Driver {
   // invalid_argument when the agent cannot be asked for this (a value that would read as an option, no prompt).
   virtual Result<LaunchPlan> launch(const Launch& launch) = 0;
 
-  // One line the agent printed, without its newline, valid UTF-8 (LineSplitter). Times are wall milliseconds.
+  // One line the agent printed, without its newline, valid UTF-8 (LineSplitter); of a service: one message. Times are
+  // wall milliseconds.
   virtual void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
   virtual void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
   // Time has passed: see Hints::tick_at_ms.

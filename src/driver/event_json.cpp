@@ -31,6 +31,8 @@ void write_event(std::string& out, const EventParts& parts) {
   id("callID", parts.call_id, kMaxAgentIdBytes);
   id("parentCallID", parts.parent_call_id, kMaxAgentIdBytes);
   id("sessionID", parts.session_id, kMaxAgentIdBytes);
+  id("traceID", parts.trace_id, kMaxAgentIdBytes);
+  id("spanID", parts.span_id, kMaxAgentIdBytes);
   if (parts.duration_ms) object.number("durationMS", *parts.duration_ms);
   object.number("version", std::uint64_t{1});
   id("eventID", parts.event_id, kMaxEventIdBytes);

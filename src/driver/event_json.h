@@ -22,6 +22,7 @@ struct EventParts {
   std::string_view tool;
   std::string_view input, output, data;
   std::string_view call_id, parent_call_id, session_id;
+  std::string_view trace_id, span_id;
   std::optional<std::int64_t> duration_ms;
   std::string_view event_id;  // left out when it is longer than kMaxEventIdBytes
 };

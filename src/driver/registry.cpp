@@ -3,6 +3,7 @@
 #include <array>
 
 #include "driver/claude_code.h"
+#include "driver/grpc_agent.h"
 #include "driver/plain_text.h"
 
 namespace shepherd {
@@ -18,7 +19,8 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"text", &make<PlainText>}};
+constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"grpc", &make<GrpcAgent>},
+                              Entry{"text", &make<PlainText>}};
 
 }  // namespace
 

@@ -37,6 +37,10 @@ std::string_view name(StopRung rung) {
       return "SIGTERM";
     case StopRung::sigkill:
       return "SIGKILL";
+    case StopRung::half_close:
+      return "half-close";
+    case StopRung::cancel:
+      return "cancel";
   }
   return "none";
 }

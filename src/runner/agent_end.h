@@ -1,10 +1,11 @@
-// How an agent ended: its own exit, and every process that went with it. Threads: value.
+// How an agent ended: its own exit and every process that went with it, or its stream. Threads: value.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,12 +26,20 @@ struct EndedProcess {
   std::string how;  // as describe(); "gone" when its own parent took the answer; "left" when it could not be ended
 };
 
-// The rungs of the stop ladder; the last one that was needed.
-enum class StopRung { none, interrupt, sigint, sigterm, sigkill };
+// The call to an agent that is a service.
+struct StreamEnd {
+  std::string address;
+  int status = 0;  // gRPC's
+  std::string message;
+};
+
+// The rungs of the stop ladder; the last one that was needed. The last two are a service's.
+enum class StopRung { none, interrupt, sigint, sigterm, sigkill, half_close, cancel };
 std::string_view name(StopRung rung);
 
 struct AgentEnd {
-  AgentExit exit;
+  AgentExit exit;                   // of a service: its stream's status
+  std::optional<StreamEnd> stream;  // of a service
   StopRung rung = StopRung::none;
   std::vector<EndedProcess> ended;  // everybody who was there when it was stopped or when the agent exited
   std::vector<EndedProcess> left;   // whom not even SIGKILL ended in time (a stuck device, another user's process)

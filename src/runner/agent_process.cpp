@@ -27,7 +27,7 @@ pid_t AgentProcess::pid() const {
 Result<void> AgentProcess::write(std::string_view bytes) {
   return loop_->write(bytes);
 }
-void AgentProcess::close_stdin() {
+void AgentProcess::close_input() {
   loop_->close_stdin();
 }
 void AgentProcess::pause() {

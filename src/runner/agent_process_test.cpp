@@ -81,7 +81,7 @@ TEST(AgentProcess, InputComesBackWholeAndCloses) {
   std::string sent;
   for (int i = 0; i < 30'000; ++i) sent += "line " + std::to_string(i) + " of what an operator says\n";
   ASSERT_TRUE(agent.process->write(sent));
-  agent.process->close_stdin();
+  agent.process->close_input();
   EXPECT_EQ(agent.process->write("more").error().reason, "stdin_closed");
   EXPECT_EQ(agent.end().exit.code, 0);
   EXPECT_EQ(agent.listener.out(), sent);
@@ -117,7 +117,7 @@ TEST(AgentProcess, AnAgentMayCloseItsOutputAndLive) {
   ASSERT_TRUE(eventually([&] { return agent.listener.closed() == 2; }));
   EXPECT_FALSE(agent.process->wait(50ms));
   EXPECT_EQ(carriers_of(agent.mark).size(), 1u);
-  agent.process->close_stdin();
+  agent.process->close_input();
   EXPECT_EQ(agent.end().exit.code, 5);
 }
 
@@ -180,7 +180,7 @@ TEST(StopLadder, TheAgentsOwnInterruptComesFirst) {
   StopPlan plan;
   plan.interrupt_wait = 20s;
   plan.interrupt = [&] {
-    agent.process->close_stdin();  // what this agent understands
+    agent.process->close_input();  // what this agent understands
     return true;
   };
   agent.process->stop(plan);

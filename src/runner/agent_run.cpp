@@ -6,19 +6,21 @@
 
 #include "driver/registry.h"
 #include "model/wire_json.h"
+#include "runner/agent_process.h"
+#include "runner/grpc_link.h"
 
-// The lock is held while the driver, the outbox and the process are called: they do not wait, and none of them calls
+// The lock is held while the driver, the outbox and the link are called: they do not wait, and none of them calls
 // back while it is being called. It is what keeps lines, commands and time in one order.
 namespace shepherd {
 
 AgentRun::AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock)
     : order_(order), events_(events), clock_(clock) {}
 
-// Here and not with the members: the process's last calls still need all of them.
+// Here and not with the members: the link's last calls still need all of them.
 AgentRun::~AgentRun() {
-  std::unique_ptr<AgentProcess> gone;
+  std::unique_ptr<AgentLink> gone;
   MutexLock lock(mutex_);
-  gone = std::move(process_);
+  gone = std::move(link_);
 }
 
 AgentOutcome AgentRun::run(AgentSettings settings) {
@@ -70,10 +72,11 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
     }
   }
   AgentEnd end = wait_for_end();
-  std::unique_ptr<AgentProcess> gone;  // joined without the lock, which its thread may want
+  std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may want
   MutexLock lock(mutex_);
-  Verdict verdict = driver_->finish({end.exit.code, end.exit.signal, end.by_ladder()}, clock_.wall_ms(), output_);
-  gone = std::move(process_);
+  ExitFacts exit{end.exit.code, end.exit.signal, end.by_ladder(), end.stream ? end.stream->message : ""};
+  Verdict verdict = driver_->finish(exit, clock_.wall_ms(), output_);
+  gone = std::move(link_);
   bool again = verdict.retry_with && cause_ == EndCause::none;
   if (!again) finished_ = true;
   flush();
@@ -83,12 +86,13 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
 }
 
 Result<void> AgentRun::start(OutputFormat format, int number) {
-  driver_ = make_driver(order_.agent);
+  driver_ = make_driver(settings_.driver.empty() ? order_.agent : settings_.driver);
   if (driver_ == nullptr) {
     return fail(ErrorCode::invalid_argument, "unknown_agent", "this runner knows no agent \"" + order_.agent + "\"");
   }
   Launch launch;
   launch.id = order_.task + "/" + std::to_string(number);
+  launch.task = order_.task;
   launch.program = settings_.program;
   launch.version = settings_.version;
   launch.command = order_.command;
@@ -96,6 +100,8 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   if (order_.command.empty()) {
     launch.prompt = order_.description;
     launch.context = order_.context;
+    launch.repo_url = order_.repo_url;
+    launch.repo_ref = order_.repo_ref;
     launch.rules = settings_.rules;
   }
   launch.without = without_;
@@ -111,24 +117,40 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   Result<LaunchPlan> plan = driver_->launch(launch);
   if (!plan) return fail(std::move(plan.error()));
 
-  AgentSpec spec;
-  spec.command = plan->argv;
-  spec.environment = settings_.environment;
-  for (const EnvironmentEntry& entry : plan->environment) spec.environment.push_back(entry.name + "=" + entry.value);
-  spec.directory = settings_.directory;
-  spec.with_stdin = plan->keep_input_open || !plan->standard_input.empty();
-  spec.warden_program = settings_.warden_program;
-  Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, *this, clock_);
-  if (!process) return fail(std::move(process.error()));
-  process_ = std::move(*process);
+  Result<std::unique_ptr<AgentLink>> link = open_link(*plan);
+  if (!link) return fail(std::move(link.error()));
+  link_ = *std::move(link);
   if (started_ms_ == 0) started_ms_ = clock_.steady_ms();
   input_closed_ = !plan->keep_input_open;
   if (!plan->standard_input.empty()) {
-    if (auto written = process_->write(plan->standard_input); !written) return fail(std::move(written.error()));
+    if (auto written = link_->write(plan->standard_input); !written) return fail(std::move(written.error()));
   }
-  if (input_closed_) process_->close_stdin();
+  if (input_closed_) link_->close_input();
   tell_start(*plan, format);
   return {};
+}
+
+Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
+  if (!plan.grpc_method.empty()) {
+    if (!settings_.remote) {
+      return fail(ErrorCode::invalid_argument, "no_address",
+                  "the agent \"" + order_.agent +
+                      "\" is a service; say where it is, with --address or under \"agents\" "
+                      "in the configuration");
+    }
+    Result<GrpcTarget> target = grpc_target(*settings_.remote, plan.grpc_method);
+    if (!target) return fail(std::move(target.error()));
+    AgentListener& listener = *this;
+    return std::make_unique<GrpcLink>(*std::move(target), listener, clock_);
+  }
+  AgentSpec spec;
+  spec.command = plan.argv;
+  spec.environment = settings_.environment;
+  for (const EnvironmentEntry& entry : plan.environment) spec.environment.push_back(entry.name + "=" + entry.value);
+  spec.directory = settings_.directory;
+  spec.with_stdin = plan.keep_input_open || !plan.standard_input.empty();
+  spec.warden_program = settings_.warden_program;
+  return AgentProcess::start(spec, *this, clock_);
 }
 
 void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
@@ -137,7 +159,12 @@ void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
     members += ",\"agentVersion\":";
     append_json_string(members, settings_.version);
   }
-  events_.status(State::running, "running", members);
+  if (settings_.remote) {
+    // A service says itself that it runs.
+    events_.status(State::starting, "Connecting to " + settings_.remote->address, members);
+  } else {
+    events_.status(State::running, "running", members);
+  }
   if (plan.format != asked && !settings_.version.empty()) {
     events_.log("Version " + settings_.version + " of the agent has no output format " + std::string(name(asked)) +
                 "; it was started with " + std::string(name(plan.format)));
@@ -146,17 +173,30 @@ void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
 
 // Its verdict is its own: it did its work before. What it took to end it is told beside.
 void AgentRun::tell_forced_end(const AgentEnd& end) {
+  if (end.stream) return events_.log("The agent's work was done, but it did not end its stream; it was cancelled");
   events_.log("The agent ignored the end of its input and " + how_it_ended({end.exit.code, end.exit.signal, true}) +
               "; " + std::to_string(end.ended.size()) + (end.ended.size() == 1 ? " process" : " processes") + " gone");
 }
 
 void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
   MutexLock lock(mutex_);
-  if (std::exchange(stalled_, false)) events_.status(State::running, "The agent goes on", "\"stalled\":false");
+  tell_going_on();
   LineSplitter& lines = stream == AgentStream::out ? out_lines_ : err_lines_;
   // The analysis does not follow the lambda; the lock is held here.
   lines.add(bytes, [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(stream, line); });
   look();
+}
+
+void AgentRun::on_record(std::string_view record) {
+  MutexLock lock(mutex_);
+  tell_going_on();
+  driver_->record(record, clock_.wall_ms(), output_);
+  flush();
+  look();
+}
+
+void AgentRun::tell_going_on() {
+  if (std::exchange(stalled_, false)) events_.status(State::running, "The agent goes on", "\"stalled\":false");
 }
 
 void AgentRun::take_line(AgentStream stream, const Line& line) {
@@ -188,30 +228,30 @@ void AgentRun::flush() {
   for (const DriverEvent& event : output_.events) events_.add(event);
   Result<void> given;
   if (!output_.to_agent.empty()) {
-    given = process_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended")
-                                : process_->write(output_.to_agent);
+    given =
+        link_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended") : link_->write(output_.to_agent);
   }
-  for (const CommandUpdate& update : output_.commands) {
+  for (CommandUpdate& update : output_.commands) {
     if (update.id.empty()) continue;  // our own
     bool lost = update.state == CommandState::delivered && !given;
     events_.command_result(update.id, lost ? CommandState::refused : update.state,
-                           lost ? given.error().message : update.reason);
+                           lost ? given.error().message : update.reason, std::move(update.detail));
   }
   for (int signal : output_.signals) {
-    if (process_ == nullptr) break;
-    if (signal == SIGSTOP) process_->pause();
-    if (signal == SIGCONT) process_->resume();
+    if (link_ == nullptr) break;
+    if (signal == SIGSTOP) link_->pause();
+    if (signal == SIGCONT) link_->resume();
   }
-  if (output_.close_input && process_ != nullptr) {
+  if (output_.close_input && link_ != nullptr) {
     input_closed_ = true;
-    process_->close_stdin();
+    link_->close_input();
   }
   output_.clear();
 }
 
 void AgentRun::command(const Command& command) {
   MutexLock lock(mutex_);
-  if (process_ == nullptr || end_) {
+  if (link_ == nullptr || end_) {
     if (command.kind != CommandKind::stop) {
       return events_.command_result(command.id, CommandState::refused,
                                     finished_ || end_ ? "the agent has ended" : "the agent is not running yet");
@@ -238,7 +278,7 @@ void AgentRun::end(EndCause cause, std::string message) {
   MutexLock lock(mutex_);
   if (finished_) return;
   set_cause(cause, std::move(message));
-  if (process_ == nullptr || end_) return;
+  if (link_ == nullptr || end_) return;
   Command stop;  // without an id: nobody asked
   stop.kind = CommandKind::stop;
   begin_end(stop);
@@ -247,7 +287,7 @@ void AgentRun::end(EndCause cause, std::string message) {
 void AgentRun::kill() {
   MutexLock lock(mutex_);
   set_cause(EndCause::stopped, "");
-  if (process_ != nullptr) process_->kill();
+  if (link_ != nullptr) link_->kill();
 }
 
 void AgentRun::set_cause(EndCause cause, std::string message) {
@@ -264,15 +304,15 @@ void AgentRun::begin_end(const Command& stop) {
   output_.signals.clear();
   flush();
   StopPlan plan = settings_.ladder;
-  plan.interrupt = [process = process_.get(), bytes = std::move(bytes)] {
-    return !bytes.empty() && process->write(bytes).has_value();
+  plan.interrupt = [link = link_.get(), bytes = std::move(bytes)] {
+    return !bytes.empty() && link->write(bytes).has_value();
   };
-  process_->stop(std::move(plan));
+  link_->stop(std::move(plan));
 }
 
 bool AgentRun::can(CommandKind kind) const {
   MutexLock lock(mutex_);
-  return process_ != nullptr && driver_->capabilities().can(kind);
+  return link_ != nullptr && driver_->capabilities().can(kind);
 }
 
 Hints AgentRun::hints() const {
@@ -282,7 +322,7 @@ Hints AgentRun::hints() const {
 
 AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
   AgentOutcome outcome{verdict.state, verdict.message, cause_, std::nullopt};
-  if (process_ != nullptr || driver_ != nullptr) outcome.end = std::move(end);
+  if (link_ != nullptr || driver_ != nullptr) outcome.end = std::move(end);
   auto because = [&outcome, said = cause_message_](State state, std::string_view otherwise) {
     outcome.state = state;
     outcome.message = said.empty() ? std::string(otherwise) : said;

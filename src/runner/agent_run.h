@@ -1,9 +1,9 @@
-// One agent from its start to its end: its process, the driver that understands it, and the commands for it.
+// One agent from its start to its end: the link to it, the driver that understands it, and the commands for it.
 //
 // What the agent prints becomes events, what operators ask becomes bytes for the agent, and what became of it is told
 // in the log. run() starts the agent again in a simpler format when its program did not know the one it was given.
 //
-// The agent is ended, by the ladder of agent_process.h, when somebody asks for it, when its time or its budget is over,
+// The agent is ended, by the ladder of agent_link.h, when somebody asks for it, when its time or its budget is over,
 // and when it does not go although its work is done. One that is silent is reported, not ended.
 #pragma once
 
@@ -17,8 +17,9 @@
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
-#include "runner/agent_process.h"
+#include "runner/agent_link.h"
 #include "runner/program_stop.h"
+#include "runner/remote_agent.h"
 #include "runner/task_events.h"
 #include "runner/task_order.h"
 
@@ -27,6 +28,7 @@ namespace shepherd {
 struct AgentSettings {
   std::string directory;                 // where it works
   std::vector<std::string> environment;  // NAME=value; the driver's own are added
+  std::string driver;                    // that knows it; empty: the one that is called as the task calls its agent
   std::string program;                   // empty: the driver's usual one
   std::string version;                   // what that program says of itself; empty: unknown
   std::string rules;                     // what every agent here is told; empty: nothing
@@ -37,6 +39,7 @@ struct AgentSettings {
   std::chrono::milliseconds stall = kStallSilence;
   std::chrono::milliseconds end_wait = kAgentEndWait;  // for one whose work is done to go by itself
   std::string warden_program = "/proc/self/exe";
+  std::optional<RemoteAgent> remote;  // for drivers whose agents are services
 };
 
 // Why an agent was ended from outside.
@@ -83,10 +86,13 @@ class AgentRun final : private AgentListener {
   };
 
   void on_output(AgentStream stream, std::string_view bytes) override EXCLUDES(mutex_);
+  void on_record(std::string_view record) override EXCLUDES(mutex_);
   void on_end(const AgentEnd& end) override EXCLUDES(mutex_);
 
   Start run_once(OutputFormat format, int number) EXCLUDES(mutex_);
   Result<void> start(OutputFormat format, int number) REQUIRES(mutex_);
+  Result<std::unique_ptr<AgentLink>> open_link(const LaunchPlan& plan) REQUIRES(mutex_);
+  void tell_going_on() REQUIRES(mutex_);
   AgentEnd wait_for_end() EXCLUDES(mutex_);
   void take_line(AgentStream stream, const Line& line) REQUIRES(mutex_);
   void flush() REQUIRES(mutex_);
@@ -110,7 +116,7 @@ class AgentRun final : private AgentListener {
   CondVar changed_;
   AgentSettings settings_ GUARDED_BY(mutex_);
   std::unique_ptr<Driver> driver_ GUARDED_BY(mutex_);
-  std::unique_ptr<AgentProcess> process_ GUARDED_BY(mutex_);  // while it runs
+  std::unique_ptr<AgentLink> link_ GUARDED_BY(mutex_);  // while it runs
   LineSplitter out_lines_ GUARDED_BY(mutex_), err_lines_ GUARDED_BY(mutex_);
   DriverOutput output_ GUARDED_BY(mutex_);
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;

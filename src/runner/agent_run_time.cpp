@@ -41,7 +41,7 @@ std::int64_t AgentRun::next_look_ms() const {
 }
 
 void AgentRun::look() {
-  if (process_ == nullptr || end_) return;
+  if (link_ == nullptr || end_) return;
   Hints hints = driver_->hints();
   if (cause_ == EndCause::none) {
     look_at_turn(hints);
@@ -62,7 +62,7 @@ void AgentRun::look() {
     } else if (told_to_go_ms_ > 0 && now_ms - told_to_go_ms_ >= settings_.end_wait.count()) {
       told_to_go_ms_ = 0;
       events_.log("The agent's work is done, but it does not end by itself; ending it");
-      process_->stop(settings_.ladder);
+      link_->stop(settings_.ladder);
     }
   }
   if (next_look_ms() < sleeping_until_ms_) changed_.notify_all();
@@ -88,12 +88,12 @@ void AgentRun::look_at_turn(const Hints& hints) {
 void AgentRun::close_input() {
   input_closed_ = true;
   told_to_go_ms_ = clock_.steady_ms();
-  process_->close_stdin();
+  link_->close_input();
 }
 
 void AgentRun::look_for_stall(const Hints& hints) {
   if (stalled_ || hints.turn != Hints::Turn::running) return;
-  if (clock_.steady_ms() - process_->last_output_ms() < settings_.stall.count()) return;
+  if (clock_.steady_ms() - link_->last_output_ms() < settings_.stall.count()) return;
   stalled_ = true;
   events_.status(State::running, "No output for " + minutes_text(settings_.stall), "\"stalled\":true");
 }

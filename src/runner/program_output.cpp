@@ -31,7 +31,7 @@ Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::millisecon
   Collected collected;
   Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, collected, clock);
   if (!process) return fail(std::move(process.error()));
-  (*process)->close_stdin();
+  (*process)->close_input();
   std::optional<AgentEnd> end;
   {
     StoppableProgram stoppable(stop, **process);

@@ -97,7 +97,8 @@ void TaskEvents::send_delta(std::string_view text) {
   outbox_.add_delta(redacted(std::move(json)));
 }
 
-void TaskEvents::own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id) {
+void TaskEvents::own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id,
+                     std::string detail) {
   EventParts parts;
   parts.type = type;
   parts.timestamp_ms = clock_.wall_ms();
@@ -105,7 +106,7 @@ void TaskEvents::own(EventType type, std::string_view summary, std::string_view 
   parts.data = data;
   parts.event_id = event_id;
   DriverOutput out;
-  add_event(out, parts);
+  add_event(out, parts, std::move(detail));
   for (const DriverEvent& event : out.events) add(event);
 }
 
@@ -135,11 +136,11 @@ void TaskEvents::result(std::string_view summary, std::string_view data_json) {
   own(EventType::result, summary, data_json);
 }
 
-void TaskEvents::command_result(std::string_view id, CommandState state, std::string_view reason) {
+void TaskEvents::command_result(std::string_view id, CommandState state, std::string_view reason, std::string detail) {
   std::string summary(name(state));
   if (!reason.empty()) summary.append(": ").append(reason);
   own(EventType::command_result, summary, encode_command_result(id, state, reason),
-      std::string(id) + "/" + std::string(name(state)));
+      std::string(id) + "/" + std::string(name(state)), std::move(detail));
 }
 
 }  // namespace shepherd

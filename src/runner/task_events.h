@@ -43,13 +43,15 @@ class TaskEvents {
   void log(std::string_view summary);
   void error(std::string_view code, std::string_view summary);
   void result(std::string_view summary, std::string_view data_json);
-  void command_result(std::string_view id, CommandState state, std::string_view reason);
+  // `detail` as DriverEvent's.
+  void command_result(std::string_view id, CommandState state, std::string_view reason, std::string detail = {});
 
   // The newest link to a pull request that the agent's output showed; empty: none.
   std::string pr_url() const EXCLUDES(mutex_);
 
  private:
-  void own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id = {});
+  void own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id = {},
+           std::string detail = {});
   std::string redacted(std::string json) const;
   void finish_block() REQUIRES(mutex_);
   void send_delta(std::string_view text) REQUIRES(mutex_);

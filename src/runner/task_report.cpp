@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/limits.h"
+#include "driver/grpc_status.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 
@@ -59,7 +60,12 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
     object.text_unless_empty("prURL", pr_url);
     if (outcome.end) {
       const AgentEnd& end = *outcome.end;
-      if (end.exit.signal != 0) {
+      if (end.stream) {
+        JsonObject stream(object.member("stream"));
+        stream.text("address", end.stream->address);
+        stream.text("status", grpc_status_name(end.stream->status));
+        stream.text_unless_empty("message", std::string_view(end.stream->message).substr(0, kMaxSummaryCharacters));
+      } else if (end.exit.signal != 0) {
         object.number("signal", static_cast<std::int64_t>(end.exit.signal));
       } else {
         object.number("exitCode", static_cast<std::int64_t>(end.exit.code));
@@ -71,7 +77,7 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
       if (!end.left.empty()) append_processes(object.member("left"), end.left);
       std::size_t more = end.unlisted + end.ended.size() - std::min(end.ended.size(), kMaxEndedInStatus);
       if (outcome.cause != EndCause::none && more > 0) object.number("unlisted", static_cast<std::uint64_t>(more));
-      object.number("cpuMS", end.cpu_ms);
+      if (!end.stream) object.number("cpuMS", end.cpu_ms);
     } else if (outcome.cause != EndCause::none) {
       object.json("ended", "[]");
     }

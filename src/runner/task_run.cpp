@@ -48,6 +48,11 @@ Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions
   options.workspace.environment = environment;
   RedactOptions redact = options.redact;
   for (std::string& value : secret_values(environment)) redact.secrets.push_back(std::move(value));
+  if (auto& remote = options.agent.remote) {
+    for (std::string& value : secrets_of(*remote)) redact.secrets.push_back(std::move(value));
+    SystemRandom random;
+    if (remote->traceparent.empty()) remote->traceparent = make_traceparent(random);
+  }
   Result<Redactor> redactor = Redactor::create(redact);
   if (!redactor) return fail(std::move(redactor.error()));
 
@@ -110,6 +115,8 @@ TaskOutcome TaskRun::run() {
 
 AgentOutcome TaskRun::run_agent() {
   Parts& parts = *parts_;
+  // A service works elsewhere: it is told where the repository is.
+  if (parts.options.agent.remote) return parts.agent->run(parts.options.agent);
   if (parts.options.workspace.kind == WorkspaceKind::clone) {
     parts.events->status(State::starting, "Cloning " + parts.order.repo_url);
   }
@@ -131,7 +138,7 @@ AgentOutcome TaskRun::run_agent() {
 
 std::string TaskRun::version_of(const AgentSettings& settings) {
   Parts& parts = *parts_;
-  std::unique_ptr<Driver> driver = make_driver(parts.order.agent);
+  std::unique_ptr<Driver> driver = make_driver(settings.driver.empty() ? parts.order.agent : settings.driver);
   if (driver == nullptr || parts.runner.versions == nullptr) return {};
   AgentSpec question;
   question.command = driver->version_command(settings.program);

@@ -1,0 +1,20 @@
+// Which agents there are here: those that are built in, and those of the configuration.
+// Threads: value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/run_request.h"
+#include "base/result.h"
+
+namespace shepherd {
+
+// What a runner of this configuration can run when all it knows is the agent's name.
+std::vector<std::string> runnable_agents(const Config& config);
+
+// Whether the request's agent can be run here; invalid_argument says what to do.
+Result<void> check_agent(const Config& config, const RunRequest& request);
+
+}  // namespace shepherd

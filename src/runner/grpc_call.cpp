@@ -1,0 +1,135 @@
+#include "runner/grpc_call.h"
+
+#include <grpcpp/support/slice.h>
+
+#include <utility>
+
+#include "base/limits.h"
+#include "driver/record_frames.h"
+
+namespace shepherd {
+namespace {
+
+grpc::ByteBuffer buffer_of(const std::string& message) {
+  grpc::Slice slice(message);
+  return {&slice, 1};
+}
+
+// The bytes of a message, over the ones before it.
+bool read_into(std::string& out, const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return false;
+  out.clear();
+  for (const grpc::Slice& slice : slices) out.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return true;
+}
+
+}  // namespace
+
+GrpcLink::Call::Call(const GrpcTarget& target, AgentListener& listener, const Clock& clock)
+    : listener_(listener), clock_(clock), method_(target.method), last_output_ms_(clock.steady_ms()) {
+  for (const auto& [name, value] : target.metadata) context_.AddMetadata(name, value);
+}
+
+void GrpcLink::Call::start(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Call> self) {
+  MutexLock lock(mutex_);
+  self_ = std::move(self);
+  stub_ = std::make_unique<grpc::GenericStub>(std::move(channel));
+  stub_->PrepareBidiStreamingCall(&context_, method_, {}, this);
+  AddHold();  // for writes, which come from anywhere; given back when reading ends
+  StartRead(&incoming_);
+  StartCall();
+  started_ = true;
+  pump();
+}
+
+Result<void> GrpcLink::Call::write(std::string_view bytes) {
+  MutexLock lock(mutex_);
+  if (closing_ || over_) return fail(ErrorCode::gone, "stdin_closed", "the agent takes no more messages");
+  if (queued_bytes_ + bytes.size() > kMaxStdinBytes) {
+    return fail(ErrorCode::rate_limited, "stdin_full", "the agent does not read what it is told; try again later");
+  }
+  while (auto message = take_frame(bytes)) {
+    queue_.emplace_back(*message);
+    queued_bytes_ += message->size();
+  }
+  pump();
+  return {};
+}
+
+void GrpcLink::Call::close_input() {
+  MutexLock lock(mutex_);
+  closing_ = true;
+  pump();
+}
+
+void GrpcLink::Call::cancel() {
+  MutexLock lock(mutex_);
+  closing_ = true;
+  if (started_ && !status_) context_.TryCancel();
+}
+
+// The next message, or the end of our side.
+void GrpcLink::Call::pump() {
+  if (!started_ || over_ || writing_ || half_closed_) return;
+  if (!queue_.empty()) {
+    writing_ = true;
+    outgoing_ = buffer_of(queue_.front());
+    StartWrite(&outgoing_);
+  } else if (closing_) {
+    half_closed_ = true;
+    StartWritesDone();
+  }
+}
+
+void GrpcLink::Call::OnReadDone(bool ok) {
+  if (ok) {
+    last_output_ms_ = clock_.steady_ms();
+    if (read_into(record_, incoming_)) listener_.on_record(record_);
+    return StartRead(&incoming_);
+  }
+  MutexLock lock(mutex_);
+  over_ = true;
+  RemoveHold();
+}
+
+void GrpcLink::Call::OnWriteDone(bool ok) {
+  MutexLock lock(mutex_);
+  writing_ = false;
+  queued_bytes_ -= queue_.front().size();
+  queue_.pop_front();
+  if (ok) pump();  // otherwise the call is over, and reading says so
+}
+
+void GrpcLink::Call::OnDone(const grpc::Status& status) {
+  std::shared_ptr<Call> self;  // let go last
+  MutexLock lock(mutex_);
+  over_ = true;
+  status_ = status;
+  self = std::move(self_);
+  changed_.notify_all();
+}
+
+void GrpcLink::Call::wait(std::chrono::milliseconds time) {
+  std::int64_t deadline_ms = clock_.steady_ms() + time.count();
+  MutexLock lock(mutex_);
+  while (!status_ && !woken_) {
+    std::int64_t left_ms = deadline_ms - clock_.steady_ms();
+    if (left_ms <= 0) break;
+    changed_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
+  }
+  woken_ = false;
+}
+
+void GrpcLink::Call::wake() {
+  MutexLock lock(mutex_);
+  woken_ = true;
+  changed_.notify_all();
+}
+
+std::optional<grpc::Status> GrpcLink::Call::ended() const {
+  MutexLock lock(mutex_);
+  return status_;
+}
+
+}  // namespace shepherd
