@@ -6,7 +6,6 @@
 #include "api/query.h"
 #include "base/ids.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "journal/cursor.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"

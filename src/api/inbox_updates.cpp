@@ -5,7 +5,6 @@
 
 #include "api/frames.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 
 namespace shepherd {
 

@@ -166,6 +166,10 @@ void list_agents(Call call) {
 }
 
 void get_session(Call call) {
+  // The gate took the session for a task's id, and a session may belong to any task.
+  if (!call.principal()->may(Right::view, "")) {
+    return call.fail({ErrorCode::permission_denied, "forbidden", "This token may not see sessions.", {}});
+  }
   auto query = Query::parse(call.query());
   if (!query) return call.fail(query.error());
   auto limit = query->limit(kPageEvents, kMaxSessionEvents);

@@ -5,7 +5,6 @@
 #include "api/handlers.h"
 #include "api/query.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "fleet/timeline.h"
 #include "model/json_write.h"
 

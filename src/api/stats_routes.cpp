@@ -8,7 +8,6 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "model/json_write.h"
 
 namespace shepherd {

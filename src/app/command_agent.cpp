@@ -95,6 +95,7 @@ void add_agent_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* agent = app.add_subcommand("agent", "Write and check agents that speak the streaming protocol");
   agent->require_subcommand(1);
+  agent->footer("Example:\n  shepherd agent test --stream 127.0.0.1:50051\n");
   CLI::App* command = agent->add_subcommand("test", "Check a streaming agent against the protocol (gRPC)");
   command->add_option("--stream", options->stream,
                       "HOST:PORT or unix:PATH where the agent listens (or will, with a command)");

@@ -243,6 +243,40 @@ inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // a request names
 inline constexpr std::size_t kMaxSessionEvents = 1'000;       // GetSession answers with
 inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // calls may still finish when the server ends
 
+// --- inbox, timeline, findings, stats ---
+inline constexpr std::chrono::milliseconds kInboxShowsFailed{86'400'000};  // a task that failed longer ago is history
+inline constexpr std::chrono::milliseconds kInboxSweep{20'000};  // between two looks for agents that have gone quiet
+inline constexpr std::chrono::milliseconds kInboxUpdateInterval{500};  // inbox_update: at most 2 a second
+inline constexpr std::size_t kInboxPage = 100;                         // entries in one answer, unless it says
+inline constexpr std::size_t kMaxInboxPage = 1'000;
+inline constexpr std::size_t kMaxInboxTasks = 20'000;  // tasks that need somebody at once; nobody reads further
+inline constexpr std::size_t kTimelineBuckets = 200;   // of a time bar, unless it says
+inline constexpr std::size_t kMaxTimelineBuckets = 2'000;
+inline constexpr std::size_t kMaxTimelineMarks = 500;         // a time bar has no more pixels for them
+inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;  // the newest of a log; 10 bytes of memory each
+inline constexpr std::size_t kFindingPage = 100;              // findings in one answer, unless it says
+inline constexpr std::size_t kMaxFindingPage = 1'000;
+inline constexpr std::uint64_t kMaxStatsPoints = 1'000;        // of one curve
+inline constexpr std::size_t kMaxStatsSeries = 20;             // curves a chart can show; the rest is one, "other"
+inline constexpr std::size_t kMaxStatsTools = 50;              // the most used ones
+inline constexpr std::size_t kLedgerBatchEvents = 5'000;       // events per transaction of the ledger
+inline constexpr std::size_t kMaxOpenToolCalls = 10'000;       // that wait for their result, to know how long it took
+inline constexpr std::size_t kMaxLedgerKeyBytes = 128;         // of a tool's, agent's or model's name
+inline constexpr std::chrono::milliseconds kLedgerPause{100};  // after a batch: what comes meanwhile shares the next
+
+// --- checking agents: shepherd agent test ---
+inline constexpr std::chrono::milliseconds kAgentAnswer{10'000};     // for an agent to react, unless --timeout says
+inline constexpr std::chrono::milliseconds kAgentRun{120'000};       // for a run of the harness's small task to its end
+inline constexpr std::chrono::milliseconds kAgentQuiet{500};         // an interrupted agent is watched this long
+inline constexpr std::chrono::milliseconds kAgentTooQuick{250};      // an agent done by then could not have reacted
+inline constexpr std::chrono::milliseconds kAgentStartWait{30'000};  // a command to listen; compilers may be part of it
+inline constexpr std::chrono::milliseconds kAgentEndsWait{10'000};   // after SIGTERM, then it is killed
+inline constexpr std::chrono::milliseconds kAgentLook{20};           // between two looks at a process or an address
+inline constexpr std::chrono::milliseconds kAgentClockSlack{300'000};  // between the agent's clock and this one
+inline constexpr std::size_t kFloodMessages = 50;                      // of output within a second
+inline constexpr std::size_t kFloodBytes = 100;                        // when they are smaller than this on average
+inline constexpr std::size_t kMaxTranscriptMessages = 100'000;         // of one stream; more are read and not kept
+
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
 inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once

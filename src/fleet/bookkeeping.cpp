@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/task_fold.h"

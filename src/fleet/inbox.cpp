@@ -11,7 +11,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "fleet/fleet_limits.h"
 #include "hub/task_names.h"
 #include "model/wire_json.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/limits.h"
 #include "base/manual_executor.h"
-#include "fleet/fleet_limits.h"
 #include "model/wire_json.h"
 #include "store/memory/memory_store.h"
 

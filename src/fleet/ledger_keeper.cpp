@@ -13,7 +13,6 @@
 #include "base/mutex.h"
 #include "base/scheduling.h"
 #include "fleet/bookkeeping.h"
-#include "fleet/fleet_limits.h"
 #include "fleet/wake_signal.h"
 
 namespace shepherd {

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "model/task_commands.h"
 #include "model/wire_json.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 
 namespace shepherd {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "fleet/fleet_limits.h"
 #include "model/json_scan.h"
 
 namespace shepherd {

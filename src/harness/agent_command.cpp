@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "harness/bounds.h"
 
 namespace shepherd {
 namespace {

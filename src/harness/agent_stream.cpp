@@ -6,7 +6,7 @@
 #include "base/mutex.h"
 #include "gibson/agent.grpc.pb.h"
 #include "harness/agent_channel.h"
-#include "harness/bounds.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace pb = gibson::agent;

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "harness/agent_stream.h"
-#include "harness/bounds.h"
+#include "base/limits.h"
 #include "harness/report.h"
 
 namespace shepherd {

@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 
-#include "harness/bounds.h"
+#include "base/limits.h"
 
 namespace shepherd {
 namespace pb = gibson::agent;

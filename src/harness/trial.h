@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "harness/agent_command.h"
-#include "harness/bounds.h"
+#include "base/limits.h"
 #include "harness/harness.h"
 #include "harness/rules.h"
 

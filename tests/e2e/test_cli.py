@@ -201,7 +201,7 @@ def test_backup_can_be_served(server, make_server, tmp_path, task):
     for file in files:
         (copy.data / file.name).write_bytes(file.read_bytes())
     if target.is_file():
-        (name,) = [p.name for p in server.data.glob("*.db") if "search" not in p.name]
+        (name,) = [p.name for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
         (copy.data / target.name).rename(copy.data / name)
     copy.start()
     with copy.api() as api:

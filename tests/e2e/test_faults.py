@@ -17,7 +17,7 @@ from tasks import new_task, note, post_events
 
 
 def database(server):
-    (path,) = [p for p in server.data.glob("*.db") if "search" not in p.name]
+    (path,) = [p for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
     return path
 
 

@@ -87,7 +87,7 @@ def test_who_may_see_and_dismiss(server, api, runner):
         end_task(runner, task, "failed")
         eventually(lambda t=task: entries(api, t))
     def token(**members):
-        return api.post("/api/v1/tokens", json={"name": "t", **members}).json()["token"]
+        return api.post("/api/v1/tokens", json={"name": "t", **members}).json()["secret"]
     with server.api(token(scope="viewer")) as viewer:
         assert entries(viewer, other)
         assert viewer.post("/api/v1/inbox/dismiss", json={"taskID": mine}).status_code == 403

@@ -25,13 +25,13 @@ def test_every_operation_answers(server, api, runner, description):
     for path, item in description["paths"].items():
         for method in sorted(set(item) & {"get", "post", "put", "patch", "delete"}):
             task = new_task(api)
-            post_events(runner, task, {"type": "session_start", "summary": "x", "sessionID": task})
             post_events(runner, task, {"type": "tool_call", "tool": "Bash", "summary": "x",
                                        "input": {"command": "y" * 2000}})
+            post_events(runner, task, {"type": "session_start", "summary": "x", "sessionID": task})
             token = api.post("/api/v1/tokens", json={"name": "x", "scope": "viewer"}).json()
             owner = token["id"] if "/tokens/" in path else task
             target = path.replace("{id}", owner).replace("{taskID}", owner).replace("{task}", owner)
-            target = target.replace("{sequence}", "1").replace("{n}", "1")
+            target = target.replace("{sequence}", "1").replace("{name}", "index.html").replace("{n}", "1")
             assert "{" not in target, f"unknown parameter in {path}"
             statuses = []
             for base in (server.public, server.internal):
