@@ -1,5 +1,5 @@
 // Answers of the routes that the dashboard was built for. Taken from the OpenAPI description once it has them.
-import type {JsonObject, Task} from "./types";
+import type {JsonObject} from "./types";
 
 export interface InboxItem {
   taskID: string;
@@ -10,7 +10,7 @@ export interface InboxItem {
   since: string;
   summary: string;
   sequence: number;
-  approval?: {approvalID: string; kind?: string; tool?: string; summary?: string; input?: JsonObject; expiresAt?: string};
+  approval?: {approvalID: string; kind?: string; tool?: string; summary?: string; input?: JsonObject; expiresAt?: string | null};
 }
 export interface Inbox {items: InboxItem[]; total: number}
 
@@ -25,6 +25,7 @@ export interface StatsPoint {
   toolCalls: number;
 }
 export interface Stats {
+  head?: number;
   from: string;
   to: string;
   stepSeconds: number;
@@ -37,8 +38,8 @@ export interface Stats {
 }
 
 export interface Timeline {
-  from: string;
-  to: string;
+  from: string | null;
+  to: string | null;
   firstSequence: number;
   lastSequence: number;
   buckets: {at: string; first: number; events: number; errors: number}[];
@@ -56,6 +57,4 @@ export interface Finding {
   summary: string;
   data?: JsonObject;
 }
-export interface Findings {items: Finding[]; next?: string}
-
-export type TaskRow = Task;
+export interface Findings {items: Finding[]; next?: string | null}
