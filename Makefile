@@ -26,6 +26,7 @@ build/%/build.ninja: CMakePresets.json
 
 run: build ## Builds and starts the server; ARGS="--listen 127.0.0.1:9000" are passed on
 	@echo "Starting Shepherd. Open the login link below in a browser, or try: build/bin/shepherd tasks"
+	@echo "No agent at hand? In another terminal, build/bin/shepherd demo starts a few that need no account."
 	@exec build/bin/shepherd serve $(ARGS)
 
 build: packages build/release/build.ninja ## Builds the release program: build/bin/shepherd

@@ -13,7 +13,9 @@
 #include "base/executor.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "fleet/inbox.h"
 #include "fleet/indexer.h"
+#include "fleet/ledger_keeper.h"
 #include "journal/journal.h"
 #include "model/condense.h"
 #include "model/redact.h"
@@ -44,8 +46,10 @@ struct ApiConfig {
 struct ApiParts {
   Journal& journal;
   Steering& steering;
-  SearchIndex* search = nullptr;  // nullptr: no search
-  Indexer* indexer = nullptr;     // nullptr: nothing to forget when a task is deleted
+  SearchIndex* search = nullptr;   // nullptr: no search
+  Indexer* indexer = nullptr;      // nullptr: nothing to forget when a task is deleted
+  Inbox* inbox = nullptr;          // nullptr: no inbox; stop it before the Api goes
+  LedgerKeeper* ledger = nullptr;  // nullptr: neither stats nor findings
   Access& access;
   Audit& audit;
   MetricRegistry& metrics;

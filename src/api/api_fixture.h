@@ -66,8 +66,11 @@ class ApiFixture : public testing::Test {
     auto opened = Steering::open(steering, steering_config_);
     ASSERT_TRUE(opened) << opened.error().message;
     steering_ = std::move(*opened);
-    ApiParts parts{journal_, *steering_, search_,   indexer_,  *access_, audit_, metrics_,
-                   clock_,   random_,    redactor_, condense_, lanes_,   config_};
+    auto inbox = Inbox::open(journal_, io_.executor(0), lanes_, clock_);
+    ASSERT_TRUE(inbox) << inbox.error().message;
+    inbox_ = std::move(*inbox);
+    ApiParts parts{journal_, *steering_, search_, indexer_,  inbox_.get(), ledger_, *access_, audit_,
+                   metrics_, clock_,     random_, redactor_, condense_,    lanes_,  config_};
     api_ = std::make_unique<Api>(std::move(parts));
     public_ = listen("public", api_->public_handler());
     internal_ = listen("internal", api_->internal_handler());
@@ -75,12 +78,14 @@ class ApiFixture : public testing::Test {
 
   void stop() {
     if (steering_ != nullptr) steering_->stop();
+    if (inbox_ != nullptr) inbox_->stop();
     for (auto* server : {&public_, &internal_}) {
       if (*server != nullptr) (*server)->shutdown(5000);
     }
     public_.reset();
     internal_.reset();
     api_.reset();
+    inbox_.reset();
     steering_.reset();
   }
 
@@ -204,11 +209,13 @@ class ApiFixture : public testing::Test {
   AuditInMemory audit_;
   SearchIndex* search_ = nullptr;
   Indexer* indexer_ = nullptr;
+  LedgerKeeper* ledger_ = nullptr;
   ApiConfig config_;
   SteeringConfig steering_config_;
   std::string admin_;
   net::IoThreads io_{2};
   std::unique_ptr<Steering> steering_;
+  std::unique_ptr<Inbox> inbox_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<net::HttpServer> public_, internal_;
 };

@@ -7,6 +7,7 @@
 
 #include "access/rate_limit.h"
 #include "api/api.h"
+#include "api/inbox_updates.h"
 #include "api/live_registry.h"
 #include "api/readiness.h"
 #include "api/task_updates.h"
@@ -20,13 +21,15 @@ struct Core {
         failed_logins(parts.clock),
         live(parts.metrics),
         readiness(parts.journal, parts.clock),
-        updates(parts.journal, parts.steering, parts.lanes, parts.clock, live) {}
+        updates(parts.journal, parts.steering, parts.lanes, parts.clock, live),
+        inbox_updates(parts.inbox, parts.clock, live) {}
 
   ApiParts parts;
   FailedLoginLimit failed_logins;
   LiveRegistry live;
   Readiness readiness;
   TaskUpdates updates;
+  InboxUpdates inbox_updates;
   std::atomic<std::size_t> in_flight{0};
 };
 

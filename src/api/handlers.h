@@ -39,6 +39,23 @@ void get_event_page(Call call);  // get_task_events when the client wants neithe
 void get_event(Call call);
 void get_event_detail(Call call);
 
+// inbox_routes.cpp
+void get_inbox(Call call);
+void dismiss_need(Call call);
+
+// replay_routes.cpp
+void get_timeline(Call call);
+
+// findings_routes.cpp
+void get_findings(Call call);
+
+// stats_routes.cpp
+void get_stats(Call call);
+
+// observability_routes.cpp
+void list_agents(Call call);
+void get_session(Call call);
+
 // search_routes.cpp
 void search(Call call);
 

@@ -39,6 +39,9 @@ class LiveRegistry {
   // Hands updates to the streams that want them, one post for each.
   void tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) EXCLUDES(mutex_);
 
+  // Hands a message about the inbox to the streams of many logs whose caller may see them all.
+  void tell_inbox(ByteSpan frame) EXCLUDES(mutex_);
+
  private:
   // Posts `act` to every stream that `which` picks. `which` runs under the lock and reads only what never changes.
   template <class Which, class Act>

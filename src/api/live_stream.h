@@ -40,6 +40,7 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   Executor& executor() const { return *executor_; }
   virtual bool wants_task_updates() const { return false; }
   virtual void on_task_updates(const std::vector<TaskUpdate>&) {}
+  virtual void on_inbox_update(const ByteSpan&) {}
 
   // Closes with a code; what was written before still goes out. Nothing when it is closing already.
   void end(std::uint16_t code, std::string_view reason);

@@ -45,6 +45,8 @@ class LiveStreamTest : public testing::Test {
                                             *steering_,
                                             nullptr,
                                             nullptr,
+                                            nullptr,
+                                            nullptr,
                                             *access_,
                                             audit_,
                                             metrics_,

@@ -57,7 +57,9 @@ void LiveWebSocket::on_stop() {
 }
 
 void LiveWebSocket::on_second(std::int64_t) {
-  if (selection_ != nullptr) core().updates.tick();
+  if (selection_ == nullptr) return;
+  core().updates.tick();
+  core().inbox_updates.tick();
 }
 
 void LiveWebSocket::on_task_updates(const std::vector<TaskUpdate>& updates) {
@@ -65,6 +67,10 @@ void LiveWebSocket::on_task_updates(const std::vector<TaskUpdate>& updates) {
     if (selection_->tasks && !selection_->tasks->contains(update.task)) continue;
     if (!say(update.frame)) return;  // a slow reader gets the row's next change
   }
+}
+
+void LiveWebSocket::on_inbox_update(const ByteSpan& frame) {
+  (void)say(frame);  // a slow reader gets the next one
 }
 
 void LiveWebSocket::on_message(std::string_view text) {

@@ -31,6 +31,7 @@ class LiveWebSocket final : public LiveStream {
 
   bool wants_task_updates() const override { return selection_ != nullptr; }
   void on_task_updates(const std::vector<TaskUpdate>& updates) override;
+  void on_inbox_update(const ByteSpan& frame) override;
   void on_message(std::string_view text) override;
 
  private:

@@ -1,4 +1,5 @@
 // Tasks: create, list, get, patch, delete.
+#include <optional>
 #include <utility>
 
 #include "api/handlers.h"
@@ -8,6 +9,9 @@
 #include "api/task_json.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "fleet/state_at.h"
+#include "fleet/stats.h"
+#include "fleet/tasks_between.h"
 #include "model/wire_json.h"
 #include "steering/callback_target.h"
 
@@ -55,6 +59,28 @@ Result<TaskFilter> task_filter(const Query& query) {
   return filter;
 }
 
+// The task with the state it had after that event.
+void get_task_at(Call call, std::uint64_t sequence) {
+  auto at = task_at(call.parts().journal.store(), call.id(), sequence);
+  if (!at) return call.fail(at.error());
+  std::string body = task_json(at->task, call.parts().steering);
+  body.back() = ',';  // the object goes on
+  body += R"("at":)" + std::to_string(sequence) + R"(,"whole":)" + (at->whole ? "true}" : "false}");
+  call.send_json(200, std::move(body));
+}
+
+// `from` and `to` as in /stats: tasks with an event received in that time. Nullopt when neither is given.
+Result<std::optional<TimeRange>> time_range(const Query& query, std::int64_t now_ms) {
+  if (!query.text("from") && !query.text("to")) return std::nullopt;
+  auto from = time_named(query.text("from").value_or("1970-01-01T00:00:00Z"), now_ms);
+  if (!from) return fail(bad_parameter("from", from.error().message));
+  // What has been received by now was received before the next millisecond.
+  auto to = time_named(query.text("to").value_or("now"), now_ms + 1);
+  if (!to) return fail(bad_parameter("to", to.error().message));
+  if (*to <= *from) return fail(bad_parameter("from", "`from` must be before `to`."));
+  return TimeRange{*from, *to};
+}
+
 }  // namespace
 
 void create_task(Call call) {
@@ -91,29 +117,38 @@ void list_tasks(Call call) {
   if (!query) return call.fail(query.error());
   auto filter = task_filter(*query);
   if (!filter) return call.fail(filter.error());
-  Call::on_lane(std::move(call), [query = std::move(*query), filter = std::move(*filter)](Call on_lane) mutable {
-    std::size_t limit = filter.limit;
-    ++filter.limit;  // one more tells whether there is a next page
-    auto tasks = on_lane.parts().journal.store().tasks(filter);
-    if (!tasks) return on_lane.fail(tasks.error());
-    bool more = tasks->size() > limit;
-    if (more) tasks->resize(limit);
-    net::Response response = json_response(200, "[");
-    for (const Task& task : *tasks) {
-      if (response.body.size() > 1) response.body += ',';
-      append_task_json(response.body, task, on_lane.parts().steering);
-    }
-    response.body += ']';
-    if (more) {
-      response.headers.emplace_back(
-          "Link", "</api/v1/tasks?" + query.with("before", tasks->back().spec.id) + ">; rel=\"next\"");
-    }
-    on_lane.send(std::move(response));
-  });
+  auto range = time_range(*query, call.parts().clock.wall_ms());
+  if (!range) return call.fail(range.error());
+  Call::on_lane(std::move(call),
+                [query = std::move(*query), filter = std::move(*filter), range = *range](Call on_lane) mutable {
+                  std::size_t limit = filter.limit;
+                  ++filter.limit;  // one more tells whether there is a next page
+                  const EventStore& store = on_lane.parts().journal.store();
+                  auto tasks = range ? tasks_between(store, filter, *range) : store.tasks(filter);
+                  if (!tasks) return on_lane.fail(tasks.error());
+                  bool more = tasks->size() > limit;
+                  if (more) tasks->resize(limit);
+                  net::Response response = json_response(200, "[");
+                  for (const Task& task : *tasks) {
+                    if (response.body.size() > 1) response.body += ',';
+                    append_task_json(response.body, task, on_lane.parts().steering);
+                  }
+                  response.body += ']';
+                  if (more) {
+                    response.headers.emplace_back(
+                        "Link", "</api/v1/tasks?" + query.with("before", tasks->back().spec.id) + ">; rel=\"next\"");
+                  }
+                  on_lane.send(std::move(response));
+                });
 }
 
 void get_task(Call call) {
-  Call::on_lane(std::move(call), [](Call on_lane) {
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  auto at = query->number("at");
+  if (!at) return call.fail(at.error());
+  Call::on_lane(std::move(call), [at = *at](Call on_lane) {
+    if (at) return get_task_at(std::move(on_lane), *at);
     auto task = on_lane.parts().journal.store().task(on_lane.id());
     if (!task) return on_lane.fail(task.error());
     on_lane.send_json(200, task_json(*task, on_lane.parts().steering));
@@ -146,6 +181,8 @@ void delete_task(Call call) {
     parts.journal.delete_task(std::move(id), [call = std::move(on_lane)](Result<void> deleted) mutable {
       if (!deleted) return call.fail(deleted.error());
       call.parts().steering.deleted(call.id());
+      if (call.parts().inbox != nullptr) call.parts().inbox->forget(call.id());
+      if (call.parts().ledger != nullptr) call.parts().ledger->forget_task(call.id());
       call.core().live.cut_task(call.id(), kCloseTaskDeleted, "task deleted");
       net::Response response;
       response.status = 204;

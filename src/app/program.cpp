@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/command_bench.h"
+#include "app/command_demo.h"
+#include "app/command_inbox.h"
 #include "app/commands.h"
 #include "app/nearest_word.h"
 #include "app/version.h"
@@ -23,6 +25,7 @@ constexpr std::string_view kCareGroup = "Taking care of it";
 
 std::string start_here() {
   return "Start here:\n"
+         "  shepherd demo                                      # a few scripted agents, to look around\n"
          "  shepherd run \"fix the failing test\"               # an agent, here; watch it, type to steer it\n"
          "  shepherd run -- make test                          # any command\n\n"
          "Or with a server of its own:\n"
@@ -106,10 +109,12 @@ void build_command_line(CLI::App& app, Context& context) {
   add_config_command(app, context);
   add_completion_command(app, context);
   add_bench_command(app, context);
+  add_inbox_command(app, context);
+  add_demo_command(app, context);
 
-  group(app, kRunGroup, {"run", "runner", "agent"});
+  group(app, kRunGroup, {"run", "runner", "demo", "agent"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
-  group(app, kUseGroup, {"tasks", "watch", "top", "replay", "hook", "post", "search", "translate"});
+  group(app, kUseGroup, {"tasks", "inbox", "watch", "top", "replay", "hook", "post", "search", "translate"});
   group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});
   group(app, kCareGroup, {"token", "export", "import", "bench", "completion"});
 }

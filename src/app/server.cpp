@@ -25,7 +25,9 @@
 #include "base/random.h"
 #include "bus/bus.h"
 #include "client/find_server.h"
+#include "fleet/inbox.h"
 #include "fleet/indexer.h"
+#include "fleet/ledger_keeper.h"
 #include "fleet/process_metrics.h"
 #include "hub/hub.h"
 #include "journal/journal.h"
@@ -34,21 +36,26 @@
 #include "steering/callback_secret.h"
 #include "steering/steering.h"
 #include "store/search_sqlite/sqlite_search_index.h"
+#include "store/sqlite/sqlite_ledger.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace shepherd {
 namespace {
 
-// One process: a commit concerns nobody but the search index.
-class IndexingBus final : public Bus {
+// One process: a commit concerns nobody but those who follow behind it.
+class FollowersBus final : public Bus {
  public:
-  explicit IndexingBus(Indexer& indexer) : indexer_(indexer) {}
-  void publish(const Hint&) override { indexer_.wake(); }
+  FollowersBus(Indexer& indexer, LedgerKeeper& ledger) : indexer_(indexer), ledger_(ledger) {}
+  void publish(const Hint&) override {
+    indexer_.wake();
+    ledger_.wake();
+  }
   void subscribe(std::function<void(const Hint&)>) override {}
   bool connects_replicas() const override { return false; }
 
  private:
   Indexer& indexer_;
+  LedgerKeeper& ledger_;
 };
 
 // A server bound to every address is reached on this machine by the loopback one.
@@ -107,6 +114,8 @@ struct Server::Parts {
   std::unique_ptr<EventStore> store;
   std::unique_ptr<SearchIndex> search;
   std::unique_ptr<Indexer> indexer;
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<LedgerKeeper> ledger_keeper;
   std::unique_ptr<Bus> bus;
   std::unique_ptr<Hub> hub;
   std::unique_ptr<Journal> journal;
@@ -116,6 +125,7 @@ struct Server::Parts {
   std::unique_ptr<Audit> audit;
   std::shared_ptr<const Principal> admin;
   std::unique_ptr<Steering> steering;
+  std::unique_ptr<Inbox> inbox;
   std::unique_ptr<Api> api;
   std::unique_ptr<net::HttpServer> open;
   std::unique_ptr<net::HttpServer> internal;
@@ -140,7 +150,11 @@ Result<void> Server::Parts::open_store() {
   if (!index) return fail(index.error());
   search = *std::move(index);
   indexer = Indexer::start(*store, *search, metrics);
-  bus = std::make_unique<IndexingBus>(*indexer);
+  Result<std::unique_ptr<Ledger>> books = open_sqlite_ledger(file("ledger.db"), (*heads)[""]);
+  if (!books) return fail(books.error());
+  ledger = *std::move(books);
+  ledger_keeper = LedgerKeeper::start(*store, *ledger, metrics);
+  bus = std::make_unique<FollowersBus>(*indexer, *ledger_keeper);
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
   lanes = std::make_unique<Lanes>("lane", kLanes);
   journal = std::make_unique<Journal>(*store, *hub, *bus, *lanes, clock, metrics);
@@ -177,12 +191,16 @@ Result<void> Server::Parts::open_steering() {
   Result<std::unique_ptr<Steering>> opened = Steering::open(std::move(parts), std::move(settings));
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
+  Result<std::unique_ptr<Inbox>> needs = Inbox::open(*journal, io->executor(0), *lanes, clock);
+  if (!needs) return fail(needs.error());
+  inbox = *std::move(needs);
   return {};
 }
 
 Result<void> Server::Parts::listen() {
-  api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), *access, *audit, metrics,
-                                       clock, random, *redactor, condense, *lanes, api_config(config)});
+  api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), inbox.get(),
+                                       ledger_keeper.get(), *access, *audit, metrics, clock, random, *redactor,
+                                       condense, *lanes, api_config(config)});
   auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
     net::ListenOptions options;
     options.address = port.listen;
@@ -218,6 +236,7 @@ Result<void> Server::Parts::listen_rpc() {
 
 void Server::Parts::stop() {
   if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
+  if (inbox) inbox->stop();
   rpc.reset();
   if (open && internal) {
     std::thread other([this] { internal->shutdown(kDrainDeadline.count()); });
@@ -296,6 +315,7 @@ void Server::tick() {
   parts_->journal->tick();
   parts_->retention->tick();
   parts_->steering->tick();
+  parts_->inbox->tick();
   if (parts_->rpc) parts_->rpc->tick();
 }
 

@@ -1,13 +1,10 @@
 #include "fleet/indexer.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <limits>
 #include <map>
 #include <thread>
@@ -18,47 +15,13 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/scheduling.h"
+#include "fleet/wake_signal.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
 
 constexpr ReadLimit kBatch{kIndexBatchEvents, kFeedReadBytes};
-
-// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and whoever waited for a lock that
-// it holds would wait as idly.
-// Threads: any may set; one waits.
-class Signal {
- public:
-  Signal() { sem_init(&semaphore_, 0, 0); }
-  ~Signal() { sem_destroy(&semaphore_); }
-  Signal(const Signal&) = delete;
-  Signal& operator=(const Signal&) = delete;
-
-  void set() {
-    if (!set_.exchange(true)) sem_post(&semaphore_);
-  }
-  void wait() {
-    while (sem_wait(&semaphore_) != 0 && errno == EINTR) {
-    }
-    set_ = false;
-  }
-  void wait_for(std::chrono::milliseconds timeout) {
-    timespec until{};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    auto nanoseconds = until.tv_nsec + timeout.count() % 1000 * 1'000'000;
-    until.tv_sec += timeout.count() / 1000 + nanoseconds / 1'000'000'000;
-    until.tv_nsec = nanoseconds % 1'000'000'000;
-    int waited = 0;
-    while ((waited = sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR) {
-    }
-    if (waited == 0) set_ = false;
-  }
-
- private:
-  sem_t semaphore_;
-  std::atomic<bool> set_{false};
-};
 
 class StoreIndexer final : public Indexer {
  public:
@@ -195,8 +158,8 @@ class StoreIndexer final : public Indexer {
   Counter& failures_;
   std::atomic<bool> stopping_{false};
   std::uint64_t head_ = 0;  // newest position when last looked at; the thread's own
-  Signal wake_;
-  Signal retry_;                                                   // set only to stop
+  WakeSignal wake_;
+  WakeSignal retry_;                                               // set only to stop
   Mutex mutex_;                                                    // held while the index changes
   std::map<std::string, Forgotten> forgotten_ GUARDED_BY(mutex_);  // until the index has passed their position
   std::thread thread_;

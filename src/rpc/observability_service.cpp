@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "fleet/session_tasks.h"
 #include "rpc/event_frames.h"
 #include "rpc/event_stream.h"
 #include "rpc/proto_time.h"
-#include "rpc/session_tasks.h"
 #include "rpc/status_map.h"
 #include "rpc/stream_plan.h"
 #include "rpc/views.h"

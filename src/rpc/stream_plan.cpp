@@ -8,7 +8,7 @@
 #include "journal/cursor.h"
 #include "rpc/event_frames.h"
 #include "rpc/proto_time.h"
-#include "rpc/session_tasks.h"
+#include "fleet/session_tasks.h"
 
 namespace shepherd {
 namespace {

@@ -105,7 +105,7 @@ TEST(RunBuilder, OneRunForPostsThatMeetInOneCommit) {
   EXPECT_EQ(runs[0].producer_first, 1u);
   EXPECT_EQ(runs[3].producer_first, 3u);
   EXPECT_FALSE(runs[1].producer);
-  EXPECT_TRUE(runs[4].by_server);
+  EXPECT_TRUE(runs[4].run->by_server);
   EXPECT_EQ(runs[4].run->first, 8u);
 }
 

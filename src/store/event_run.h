@@ -21,7 +21,8 @@ struct EventRun {
   std::string bytes;                // finished event JSONs, back to back
   std::vector<std::uint32_t> ends;  // end of each event in bytes
   std::vector<EventType> types;
-  std::string complete;  // data of task_complete when the task is terminal after this run; else empty
+  bool by_server = false;  // the server said it, not a producer (FoldEvent)
+  std::string complete;    // data of task_complete when the task is terminal after this run; else empty
 
   std::size_t size() const { return ends.size(); }
   std::uint64_t last() const { return first + ends.size() - 1; }

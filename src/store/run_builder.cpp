@@ -38,13 +38,13 @@ StoredRun& RunBuilder::run_for(std::vector<std::size_t>& of_task, const AppendRe
                                : !open.producer;
     bool fits =
         open.run->size() < kMaxRunEvents && open.run->bytes.size() + draft.body_size + kOwnMembersBytes <= kMaxRunBytes;
-    if (same_producer && fits && open.by_server == request.by_server) return open;
+    if (same_producer && fits && open.run->by_server == request.by_server) return open;
   }
   StoredRun& fresh = runs_.emplace_back();
   fresh.run = std::make_shared<EventRun>();
   fresh.run->task = request.task;
   fresh.run->first = sequence;
-  fresh.by_server = request.by_server;
+  fresh.run->by_server = request.by_server;
   fresh.first_received_ms = request.received_ms;
   if (keyed) {
     fresh.producer = producer_name(request);

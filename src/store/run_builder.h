@@ -23,7 +23,6 @@ struct StoredRun {
   std::shared_ptr<EventRun> run;
   std::optional<std::string> producer;  // of numbered events (the loose one: ""); nullopt: no numbers
   std::uint64_t producer_first = 0;     // the producer's number of the first event; the others follow
-  bool by_server = false;               // the server said it, see FoldEvent
   std::int64_t first_received_ms = 0;
 
   // The body of the event with the producer's number, or nullopt when it is not in this run.

@@ -65,7 +65,7 @@ Result<void> check_header(std::string_view index) {
 void encode_index(std::string& out, const StoredRun& stored) {
   const EventRun& run = *stored.run;
   out += kVersion;
-  out += static_cast<char>(stored.by_server ? kByServer : 0);
+  out += static_cast<char>(run.by_server ? kByServer : 0);
   for (std::size_t i = 0; i < run.size(); ++i) {
     append_varint(out, static_cast<std::uint32_t>(run.event(i).size()));
     out += static_cast<char>(run.types[i]);
@@ -91,6 +91,7 @@ TypeMask mask_of(const EventRun& run) {
 
 Result<void> decode_run(std::string_view index, std::string_view events, EventRun& run) {
   if (auto header = check_header(index); !header) return header;
+  run.by_server = (index[1] & kByServer) != 0;
   run.bytes.clear();
   run.ends.clear();
   run.types.clear();
@@ -115,7 +116,6 @@ Result<void> decode_run(std::string_view index, std::string_view events, EventRu
 Result<IndexSummary> read_index(std::string_view index) {
   if (auto header = check_header(index); !header) return fail(std::move(header.error()));
   IndexSummary summary;
-  summary.by_server = (index[1] & kByServer) != 0;
   std::uint32_t length = 0;
   EventType type = EventType::other;
   IndexReader reader(index);

@@ -21,14 +21,13 @@ void encode_index(std::string& out, const StoredRun& stored);
 void encode_events(std::string& out, const EventRun& run);
 TypeMask mask_of(const EventRun& run);
 
-// Fills bytes, ends and types. internal/corrupt when the two do not fit together or the version is unknown.
+// Fills by_server, bytes, ends and types. internal/corrupt when the two do not fit together or the version is unknown.
 Result<void> decode_run(std::string_view index, std::string_view events, EventRun& run);
 
 // What the index alone says.
 struct IndexSummary {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  // of the event JSONs
-  bool by_server = false;
 };
 Result<IndexSummary> read_index(std::string_view index);
 

@@ -15,7 +15,7 @@ StoredRun some_run() {
     stored.run->ends.push_back(static_cast<std::uint32_t>(stored.run->bytes.size()));
     stored.run->types.push_back(size == 2 ? EventType::other : EventType::tool_call);
   }
-  stored.by_server = true;
+  stored.run->by_server = true;
   return stored;
 }
 
@@ -42,7 +42,7 @@ TEST(RunCodec, ComesBackAsItWas) {
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->events, 4u);
   EXPECT_EQ(summary->bytes, stored.run->bytes.size());
-  EXPECT_TRUE(summary->by_server);
+  EXPECT_TRUE(run.by_server);
   EXPECT_EQ(mask_of(run), mask_of(EventType::other) | mask_of(EventType::tool_call));
 }
 

@@ -7,10 +7,11 @@
 
 namespace shepherd {
 
-Result<void> fold_run(TaskState& state, const EventRun& run, bool by_server) {
+Result<void> fold_run(TaskState& state, const EventRun& run, std::uint64_t through) {
   for (std::size_t i = 0; i < run.size(); ++i) {
     std::uint64_t sequence = run.first + i;
     if (sequence <= state.last_sequence) continue;
+    if (sequence > through) return {};
     if (sequence != state.last_sequence + 1) {
       return fail(ErrorCode::internal, "corrupt",
                   "The log of " + run.task + " misses number " + std::to_string(state.last_sequence + 1) + ".");
@@ -29,7 +30,7 @@ Result<void> fold_run(TaskState& state, const EventRun& run, bool by_server) {
                  .summary = summary,
                  .body = body_of(run.event(i)),
                  .late = event->late,
-                 .by_server = by_server});
+                 .by_server = run.by_server});
     if (state.first_sequence == 0) state.first_sequence = sequence;
   }
   return {};

@@ -2,14 +2,18 @@
 // Threads: value.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #include "base/result.h"
 #include "model/task.h"
 #include "store/event_run.h"
 
 namespace shepherd {
 
-// Applies the run's events after state.last_sequence; the others are already in it. internal/corrupt when an event
-// cannot be read or a number is missing.
-Result<void> fold_run(TaskState& state, const EventRun& run, bool by_server);
+// Applies the run's events after state.last_sequence (the others are already in it) and through sequence `through`.
+// internal/corrupt when an event cannot be read or a number is missing.
+Result<void> fold_run(TaskState& state, const EventRun& run,
+                      std::uint64_t through = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace shepherd

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <map>
 
-#include "agent.h"
+#include "mischief.h"
 
 namespace scripted {
 namespace {
@@ -62,8 +62,6 @@ std::string seconds(std::int64_t ns) {
   for (;;) pause();
 }
 
-}  // namespace
-
 void record_pid() {
   const char* path = std::getenv("SCRIPTED_AGENT_PIDS");
   if (path == nullptr) return;
@@ -75,7 +73,13 @@ void record_pid() {
   close(file);
 }
 
-bool Agent::misbehave(const json::object& step) {
+}  // namespace
+
+void MischievousAgent::process_began() {
+  record_pid();
+}
+
+bool MischievousAgent::perform_more(const json::object& step) {
   auto given = [&](std::string_view key) { return step.if_contains(key); };
   if (given("rate")) {
     tick(step);
@@ -124,7 +128,7 @@ bool Agent::misbehave(const json::object& step) {
 }
 
 // Lines at a steady rate, each with the time it was said: what a bench subtracts from when it was seen.
-void Agent::tick(const json::object& step) {
+void MischievousAgent::tick(const json::object& step) {
   auto gap = static_cast<std::int64_t>(1e9 / number(step, "rate"));
   auto lines = static_cast<std::int64_t>(number(step, "lines"));
   std::int64_t begin = monotonic_ns() + static_cast<std::int64_t>(getpid()) * 7'919'000 % gap;  // not all in step
@@ -136,7 +140,7 @@ void Agent::tick(const json::object& step) {
 }
 
 // As much as the reader takes, as fast as it takes it.
-void Agent::flood(double bytes) {
+void MischievousAgent::flood(double bytes) {
   std::string words(4000, 'f');
   for (double said = 0; said < bytes && !over(); said += static_cast<double>(words.size())) {
     voice_.text(words);
@@ -144,7 +148,7 @@ void Agent::flood(double bytes) {
   }
 }
 
-void Agent::garbage(std::string_view kind) {
+void MischievousAgent::garbage(std::string_view kind) {
   using std::string_view_literals::operator""sv;
   static const std::map<std::string_view, std::string_view> kBytes{
       {"nul", "{\"type\":\"assistant\"\0,\0}\n"sv},
@@ -160,7 +164,7 @@ void Agent::garbage(std::string_view kind) {
 }
 
 // Children that outlive what started them. The step ends when each of them has recorded its process id.
-void Agent::fork_children(const json::object& how) {
+void MischievousAgent::fork_children(const json::object& how) {
   bool session = truth(how, "setsid"), twice = truth(how, "twice");
   bool stubborn = truth(how, "stubborn"), holds = truth(how, "hold_stdout");
   auto count = static_cast<int>(number(how, "fork", 1));

@@ -5,9 +5,9 @@
 #include <exception>
 #include <iostream>
 
-#include "agent.h"
-#include "options.h"
-#include "script.h"
+#include "demo/options.h"
+#include "demo/script.h"
+#include "mischief.h"
 
 int main(int argc, char** argv) try {
   using namespace scripted;
@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   signal(SIGPIPE, SIG_IGN);
-  Agent agent(options, std::move(script));
+  MischievousAgent agent(options, std::move(script));
   return agent.run();
 } catch (const std::exception& error) {
   std::cerr << "scripted_agent: " << error.what() << "\n";

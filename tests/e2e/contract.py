@@ -49,6 +49,11 @@ _ANSWERS = [
     (re.compile(r"^PUT /api/v1/tasks/[^/]+/lease$"), lambda answer: validate("claim", answer)),
     (re.compile(r"^GET /api/v1/tasks/[^/]+/data$"), lambda answer: validate("task-data", answer)),
     (re.compile(r"^GET /api/v1/tasks/[^/]+/events$"), lambda answer: _all("event", answer["events"])),
+    (re.compile(r"^GET /api/v1/tasks/[^/]+/timeline$"), lambda answer: validate("timeline", answer)),
+    (re.compile(r"^GET /api/v1/inbox$"), lambda answer: validate("inbox", answer)),
+    (re.compile(r"^GET /api/v1/findings$"), lambda answer: validate("findings", answer)),
+    (re.compile(r"^GET /api/v1/stats$"), lambda answer: validate("stats", answer)),
+    (re.compile(r"^GET /api/v1/observability/sessions/[^/]+$"), lambda answer: validate("session", answer)),
     (re.compile(r"^GET /api/v1/tasks/[^/]+/events/\d+$"), lambda answer: validate("event", answer)),
 ]
 

@@ -25,6 +25,7 @@ def test_every_operation_answers(server, api, runner, description):
     for path, item in description["paths"].items():
         for method in sorted(set(item) & {"get", "post", "put", "patch", "delete"}):
             task = new_task(api)
+            post_events(runner, task, {"type": "session_start", "summary": "x", "sessionID": task})
             post_events(runner, task, {"type": "tool_call", "tool": "Bash", "summary": "x",
                                        "input": {"command": "y" * 2000}})
             token = api.post("/api/v1/tokens", json={"name": "x", "scope": "viewer"}).json()

@@ -2,12 +2,15 @@
 #include <cstdio>
 #include <string_view>
 
+#include "app/command_demo.h"
 #include "app/program.h"
 #include "runner/warden.h"
 
 int main(int argc, char** argv) {
   // Before anything else: a warden is this program in another role, with no threads and nothing to print.
   if (argc > 1 && std::string_view(argv[1]) == shepherd::kWardenCommand) return shepherd::warden_main(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == shepherd::kDemoAgentCommand)
+    return shepherd::demo_agent_main(argc, argv);
   // A reader that went away is an error code from write(), not a death in the middle of it.
   std::signal(SIGPIPE, SIG_IGN);
   shepherd::Environment environment = shepherd::process_environment();

@@ -106,14 +106,13 @@ class Check {
       if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
       next = row.number(kRunLast) + 1;
       auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run);
-      auto index = read_index(row.bytes(kRunLengths));
-      if (!decoded || !index || run.size() != row.number(kRunCount)) {
+      if (!decoded || run.size() != row.number(kRunCount)) {
         problem(id + ": the run that ends with number " + std::to_string(row.number(kRunLast)) + " is damaged");
         readable = false;
       }
       // Newer events than the projection are folded when the store opens.
       if (!readable || !whole || run.first > projected.last_sequence) return;
-      if (auto applied = fold_run(folded, run, index->by_server); !applied) {
+      if (auto applied = fold_run(folded, run); !applied) {
         problem(applied.error().message);
         readable = false;
       }

@@ -138,10 +138,8 @@ Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
     EventRun run;
     run.task = head.id;
     run.first = row.number(kRunLast) - row.number(kRunCount) + 1;
-    auto index = read_index(row.bytes(kRunLengths));
-    if (!index) return fail(std::move(index.error()));
     if (auto done = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run); !done) return done;
-    if (auto done = fold_run(head.head.state, run, index->by_server); !done) return done;
+    if (auto done = fold_run(head.head.state, run); !done) return done;
     if (!row.null(kRunProducer)) {
       for (auto& [name, producer] : head.producer_rows) {
         if (producer.key != row.integer(kRunProducer)) continue;

@@ -1,4 +1,4 @@
-#include "input.h"
+#include "demo/input.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>

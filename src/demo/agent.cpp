@@ -1,4 +1,4 @@
-#include "agent.h"
+#include "demo/agent.h"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -11,7 +11,7 @@ Agent::Agent(const Options& options, Script script)
 }
 
 int Agent::run() {
-  record_pid();
+  process_began();
   if (!options_.messages) {
     Message prompt;
     prompt.text = options_.prompt.empty() ? input_.read_all() : options_.prompt;
@@ -113,7 +113,7 @@ void Agent::perform(const json::object& step) {
     ending_.reason = text(step, "reason", ending_.subtype == "success" ? "api_error" : "failed");
     return;
   }
-  if (!misbehave(step)) throw std::runtime_error("unknown step: " + json::serialize(step));
+  if (!perform_more(step)) throw std::runtime_error("unknown step: " + json::serialize(step));
 }
 
 // Messages that came during a turn become part of it, except those for the next one.

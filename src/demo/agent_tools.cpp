@@ -6,7 +6,7 @@
 #include <array>
 #include <csignal>
 
-#include "agent.h"
+#include "demo/agent.h"
 
 namespace scripted {
 namespace {
@@ -229,7 +229,7 @@ Agent::Command Agent::run_command(const std::string& command) {
     dup2(pipe_ends[1], STDOUT_FILENO);
     dup2(pipe_ends[1], STDERR_FILENO);
     close(STDIN_FILENO);
-    record_pid();
+    process_began();
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }

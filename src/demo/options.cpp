@@ -1,4 +1,4 @@
-#include "options.h"
+#include "demo/options.h"
 
 #include <algorithm>
 #include <functional>

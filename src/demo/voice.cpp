@@ -1,4 +1,4 @@
-#include "voice.h"
+#include "demo/voice.h"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <ctime>
 
-#include "input.h"
+#include "demo/input.h"
 
 namespace scripted {
 namespace {

@@ -1,4 +1,4 @@
-#include "script.h"
+#include "demo/script.h"
 
 #include <cstdlib>
 #include <fstream>

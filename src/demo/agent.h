@@ -1,4 +1,5 @@
-// The scripted agent: takes messages, answers control requests, and performs the steps of its script turn by turn.
+// An agent without a model: takes messages, answers control requests, and performs the steps of its script turn by
+// turn.
 //
 // A turn begins with a message and runs steps up to `{"end":"turn"}` or the end of the script; an interrupt drops the
 // rest of its steps. A message during a turn is taken up after the next tool call, as the real program does it. Words
@@ -16,20 +17,28 @@
 #include <string>
 #include <vector>
 
-#include "input.h"
-#include "options.h"
-#include "script.h"
-#include "voice.h"
+#include "demo/input.h"
+#include "demo/options.h"
+#include "demo/script.h"
+#include "demo/voice.h"
 
 namespace scripted {
 
 class Agent {
  public:
   Agent(const Options& options, Script script);
+  virtual ~Agent() = default;
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
   // The exit code.
   int run();
 
- private:
+ protected:
+  // A step that only a test's agent knows; false: nobody does.
+  virtual bool perform_more(const json::object&) { return false; }
+  // In every process of the agent's own, as soon as it is there.
+  virtual void process_began() {}
+
   struct Message {
     json::value content;
     std::string text, uuid, priority;
@@ -85,13 +94,6 @@ class Agent {
   Command run_command(const std::string& command);
   void interrupted_call(std::string_view call, bool ran);
 
-  // mischief.cpp: what no well-behaved agent does.
-  bool misbehave(const json::object& step);
-  void tick(const json::object& step);
-  void flood(double bytes);
-  void garbage(std::string_view kind);
-  void fork_children(const json::object& how);
-
   Options options_;
   Steps steps_;
   Input input_;
@@ -108,9 +110,5 @@ class Agent {
   bool leave_after_turn_ = false;
   pid_t running_ = 0;  // the command of a tool
 };
-
-// Appends the caller's process id and its task's id to the file that SCRIPTED_AGENT_PIDS names, so that a test can look
-// for survivors.
-void record_pid();
 
 }  // namespace scripted

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "options.h"
-#include "script.h"
+#include "demo/options.h"
+#include "demo/script.h"
 
 namespace scripted {
 

@@ -1,4 +1,4 @@
-#include "rpc/session_tasks.h"
+#include "fleet/session_tasks.h"
 
 #include "base/limits.h"
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "agent.h"
+#include "demo/agent.h"
 
 namespace scripted {
 namespace {

@@ -1,0 +1,43 @@
+#include "api/inbox_updates.h"
+
+#include <string>
+#include <utility>
+
+#include "api/frames.h"
+#include "base/limits.h"
+#include "fleet/fleet_limits.h"
+
+namespace shepherd {
+
+InboxUpdates::InboxUpdates(Inbox* inbox, const Clock& clock, LiveRegistry& live)
+    : clock_(clock), live_(live), told_ms_(clock.steady_ms() - kInboxUpdateInterval.count()) {
+  if (inbox != nullptr) inbox->on_change([this](std::size_t total) { changed(total); });
+}
+
+void InboxUpdates::changed(std::size_t total) {
+  {
+    MutexLock lock(mutex_);
+    untold_ = total;
+  }
+  tick();
+}
+
+void InboxUpdates::tick() {
+  std::size_t total = 0;
+  {
+    MutexLock lock(mutex_);
+    std::int64_t now_ms = clock_.steady_ms();
+    if (!untold_ || now_ms - told_ms_ < kInboxUpdateInterval.count()) return;
+    total = *std::exchange(untold_, std::nullopt);
+    told_ms_ = now_ms;
+  }
+  tell(total);
+}
+
+void InboxUpdates::tell(std::size_t total) {
+  std::string frame;
+  append_websocket_message(frame, "inbox_update", "", R"({"total":)" + std::to_string(total) + "}");
+  live_.tell_inbox(own_bytes(std::move(frame)));
+}
+
+}  // namespace shepherd

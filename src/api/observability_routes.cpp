@@ -1,0 +1,176 @@
+// Agents and sessions under the names of earlier dashboards, where an agent is what is a task here. Thin: everything in
+// them is also in /tasks and its events.
+#include <algorithm>
+#include <utility>
+
+#include "api/handlers.h"
+#include "api/problem.h"
+#include "api/query.h"
+#include "base/limits.h"
+#include "fleet/session_tasks.h"
+#include "model/json_scan.h"
+#include "model/json_write.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+void append_metrics(std::string& out, const Usage& usage) {
+  JsonObject object(out);
+  object.number("cost_usd", usage.cost_usd);
+  object.number("input_tokens", usage.input_tokens);
+  object.number("output_tokens", usage.output_tokens);
+  object.number("cache_tokens", usage.cache_read_tokens + usage.cache_write_tokens);
+  object.number("api_calls", usage.api_calls);
+  object.number("tool_uses", usage.tool_uses);
+}
+
+void add_usage(Usage& total, const Usage& part) {
+  total.cost_usd += part.cost_usd;
+  total.input_tokens += part.input_tokens;
+  total.output_tokens += part.output_tokens;
+  total.cache_read_tokens += part.cache_read_tokens;
+  total.cache_write_tokens += part.cache_write_tokens;
+  total.api_calls += part.api_calls;
+  total.tool_uses += part.tool_uses;
+}
+
+void append_agent(std::string& out, const Task& task) {
+  const auto& [spec, state, created_ms] = task;
+  JsonObject object(out);
+  object.text("agent_id", spec.id);
+  object.text("title", shown_title(spec));
+  object.text("agent", spec.agent);
+  object.text("model", spec.model.empty() ? state.model : spec.model);
+  object.text("session_id", state.session_id);
+  object.text("workflow_id", spec.workflow_id);
+  object.text("status", name(state.state));
+  object.text("activity", state.activity);
+  object.time("created_at", created_ms);
+  object.time("started_at", state.started_ms);
+  object.time("last_event_at", state.last_event_ms);
+  object.time("completed_at", state.completed_ms);
+  object.number("errors", state.errors);
+  append_metrics(object.member("metrics"), state.usage);
+}
+
+void append_agents(std::string& out, const std::vector<Task>& tasks) {
+  out += '[';
+  for (const Task& task : tasks) {
+    if (&task != &tasks.front()) out += ',';
+    append_agent(out, task);
+  }
+  out += ']';
+}
+
+// The newest events of the session in one task, ascending, at most `limit`.
+Result<std::vector<std::string>> session_events(const EventStore& store, const std::string& task,
+                                                const std::string& session, std::size_t limit) {
+  std::vector<std::string> events;
+  for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {
+    auto page = store.read_before(task, before, {kMaxPageEvents, kFeedReadBytes});
+    if (!page) return fail(page.error());
+    if (page->runs.empty()) break;
+    for (auto run = page->runs.rbegin(); run != page->runs.rend() && events.size() < limit; ++run) {
+      for (std::size_t i = (*run)->size(); i-- > 0 && events.size() < limit;) {
+        if (before != 0 && (*run)->first + i >= before) continue;
+        std::string_view event = (*run)->event(i);
+        if (string_value(find_member(event, "sessionID")) == session) events.emplace_back(event);
+      }
+    }
+    before = page->runs.front()->first;
+  }
+  std::ranges::reverse(events);
+  return events;
+}
+
+void send_session(Call call, std::size_t limit) {
+  const EventStore& store = call.parts().journal.store();
+  const std::string& session = call.id();
+  auto tasks = tasks_of_session(store, session);
+  if (!tasks) return call.fail(tasks.error());
+  auto events = session_events(store, tasks->front().spec.id, session, limit);
+  if (!events) return call.fail(events.error());
+  std::int64_t started_ms = 0;
+  std::int64_t completed_ms = 0;
+  bool active = false;
+  Usage total;
+  for (const Task& task : *tasks) {
+    const TaskState& state = task.state;
+    if (state.started_ms != 0 && (started_ms == 0 || state.started_ms < started_ms)) started_ms = state.started_ms;
+    completed_ms = std::max(completed_ms, state.completed_ms);
+    active = active || !is_terminal(state.state);
+    if (auto used = state.usage_by_session.find(session); used != state.usage_by_session.end()) {
+      add_usage(total, used->second);
+    }
+  }
+  std::string body;
+  {
+    JsonObject object(body);
+    object.text("session_id", session);
+    object.text("agent_id", tasks->front().spec.id);
+    object.text("workflow_id", tasks->front().spec.workflow_id);
+    object.text("status", name(tasks->front().state.state));
+    object.time("started_at", started_ms);
+    object.time("completed_at", active ? 0 : completed_ms);
+    append_metrics(object.member("metrics"), total);
+    append_agents(object.member("agents"), *tasks);
+    std::string& list = object.member("events");
+    list += '[';
+    for (const std::string& event : *events) {
+      if (&event != &events->front()) list += ',';
+      list += event;
+    }
+    list += ']';
+  }
+  call.send_json(200, std::move(body));
+}
+
+}  // namespace
+
+void list_agents(Call call) {
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  TaskFilter filter;
+  auto active = query->text("active") ? query->flag("active") : Result<bool>(true);
+  if (!active) return call.fail(active.error());
+  filter.active = *active;
+  if (auto state = query->text("status")) {
+    filter.active = false;
+    filter.state = state_named(*state);
+    if (!filter.state) return call.fail(bad_parameter("status", "There is no status of that name."));
+  }
+  filter.agent = query->text("agent").value_or("");
+  filter.workflow = query->text("workflow_id").value_or("");
+  filter.session = query->text("session_id").value_or("");
+  filter.before = query->text("before").value_or("");
+  auto limit = query->limit(kTaskPage, kMaxTaskPage);
+  if (!limit) return call.fail(limit.error());
+  filter.limit = *limit + 1;  // one more tells whether there is a next page
+  Call::on_lane(std::move(call), [filter = std::move(filter)](Call on_lane) {
+    auto tasks = on_lane.parts().journal.store().tasks(filter);
+    if (!tasks) return on_lane.fail(tasks.error());
+    bool more = tasks->size() == filter.limit;
+    if (more) tasks->pop_back();
+    std::string body = R"({"agents":)";
+    append_agents(body, *tasks);
+    body += R"(,"next":)";
+    if (more) {
+      append_json_string(body, tasks->back().spec.id);
+    } else {
+      body += "null";
+    }
+    body += '}';
+    on_lane.send_json(200, std::move(body));
+  });
+}
+
+void get_session(Call call) {
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  auto limit = query->limit(kPageEvents, kMaxSessionEvents);
+  if (!limit) return call.fail(limit.error());
+  Call::on_lane(std::move(call), [limit = *limit](Call on_lane) { send_session(std::move(on_lane), limit); });
+}
+
+}  // namespace shepherd

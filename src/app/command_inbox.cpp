@@ -1,0 +1,107 @@
+#include "app/command_inbox.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <memory>
+#include <string>
+
+#include "app/span_text.h"
+#include "app/terminal_text.h"
+#include "app/text_table.h"
+#include "base/clock.h"
+#include "client/api_get.h"
+
+namespace shepherd {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  ServerOptions server;
+  std::size_t limit = 20;
+  bool json = false;
+};
+
+std::string text_of(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? terminal_text(value->get_string(), Lines::join) : std::string();
+}
+
+Color color_of(const std::string& kind) {
+  if (kind == "approval" || kind == "question") return Color::yellow;
+  if (kind == "failed") return Color::red;
+  return kind == "stalled" ? Color::magenta : Color::cyan;
+}
+
+// What a person types to deal with it.
+std::string way_out(const json::object& item) {
+  std::string task = text_of(item, "taskID");
+  std::string kind = text_of(item, "kind");
+  if (kind == "approval") return fmt::format("shepherd approve {}", task);
+  if (kind == "question") return fmt::format("shepherd answer {} …", task);
+  if (kind == "waiting") return fmt::format("shepherd steer {} \"…\"", task);
+  return fmt::format("shepherd watch {}", task);
+}
+
+void add_row(TextTable& table, const json::object& item, std::int64_t now_ms) {
+  std::string kind = text_of(item, "kind");
+  Result<std::int64_t> since = parse_timestamp(text_of(item, "since"));
+  std::string about = text_of(item, "summary");
+  if (std::string title = text_of(item, "title"); !title.empty()) about = title + ": " + about;
+  table.add({{kind, color_of(kind)},
+             {text_of(item, "taskID"), Color::bold},
+             {since ? age_text(now_ms - *since) : ""},
+             {way_out(item)},
+             {about}});
+}
+
+Result<ExitCode> inbox(Context& context, const Options& options) {
+  Result<Destination> destination = locate_server(context, options.server);
+  if (!destination) return fail(destination.error());
+  Result<std::string> answer =
+      api_get(*destination, options.server.tls(), "/api/v1/inbox?limit=" + std::to_string(options.limit));
+  if (!answer) return fail(answer.error());
+  if (options.json) {
+    context.out.json_line(*answer);
+    return ExitCode::ok;
+  }
+  boost::system::error_code error;
+  json::value value = json::parse(*answer, error);
+  const json::value* items = !error && value.is_object() ? value.get_object().if_contains("items") : nullptr;
+  if (items == nullptr || !items->is_array()) {
+    return fail(ErrorCode::internal, "bad_response", "the server's answer is not an inbox; is it an older server?");
+  }
+  TextTable table({{"NEEDS"}, {"TASK"}, {"SINCE", true}, {"DO"}, {"WHAT"}});
+  std::int64_t now_ms = SystemClock().wall_ms();
+  for (const json::value& item : items->get_array()) {
+    if (item.is_object()) add_row(table, item.get_object(), now_ms);
+  }
+  if (table.empty()) {
+    context.err.line("Nobody needs you.");
+    return ExitCode::ok;
+  }
+  table.print(context.out);
+  const json::value* total = value.get_object().if_contains("total");
+  std::int64_t more = (total != nullptr && total->is_int64() ? total->get_int64() : 0) -
+                      static_cast<std::int64_t>(items->get_array().size());
+  if (more > 0) context.err.line(fmt::format("… and {} more; --limit shows them", more));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_inbox_command(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("inbox", "What needs you now: approvals, questions, agents that wait or failed");
+  command->add_option("--limit", options->limit, "At most this many, the most urgent first")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000));
+  command->add_flag("--json", options->json, "The server's answer as JSON");
+  add_server_options(*command, options->server);
+  command->footer("Examples:\n  shepherd inbox\n  shepherd inbox --json | jq -r '.items[].taskID'");
+  command->callback([options, &context] { context.action = [options, &context] { return inbox(context, *options); }; });
+}
+
+}  // namespace shepherd

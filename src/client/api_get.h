@@ -1,0 +1,16 @@
+// One GET of the server's public interface, for answers that are shown as they are.
+// Threads: any. Blocking.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "client/find_server.h"
+#include "net/client.h"
+
+namespace shepherd {
+
+// The JSON of a successful answer to `target` (path and query). Errors as of ApiClient.
+Result<std::string> api_get(const Destination& destination, const net::ClientTls& tls, const std::string& target);
+
+}  // namespace shepherd

@@ -1,0 +1,157 @@
+#include "fleet/bookkeeping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "fleet/fleet_limits.h"
+#include "model/condense.h"
+#include "model/json_scan.h"
+#include "model/task_fold.h"
+#include "store/run_fold.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::int64_t kMinute = 60;
+
+std::int64_t minute_of(std::int64_t wall_ms) {
+  std::int64_t seconds = wall_ms / 1'000;
+  return seconds - seconds % kMinute;
+}
+
+std::string text_of(std::string_view json, std::string_view key) {
+  std::string text = string_value(find_member(json, key)).value_or("");
+  if (text.size() > kMaxLedgerKeyBytes) text = first_characters(text, kMaxLedgerKeyBytes / 4);
+  return text;
+}
+
+std::int64_t nano_usd(double usd) {
+  return std::llround(usd * 1e9);
+}
+
+// Totals of an agent that starts to count anew fall; nothing is given back for that.
+std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
+  return after > before ? after - before : 0;
+}
+
+LedgerAmounts difference(const TaskState& before, const TaskState& after) {
+  LedgerAmounts amounts;
+  amounts.nano_usd = std::max<std::int64_t>(0, nano_usd(after.usage.cost_usd) - nano_usd(before.usage.cost_usd));
+  amounts.input_tokens = grown(before.usage.input_tokens, after.usage.input_tokens);
+  amounts.output_tokens = grown(before.usage.output_tokens, after.usage.output_tokens);
+  amounts.cache_read_tokens = grown(before.usage.cache_read_tokens, after.usage.cache_read_tokens);
+  amounts.cache_write_tokens = grown(before.usage.cache_write_tokens, after.usage.cache_write_tokens);
+  amounts.errors = grown(before.errors, after.errors);
+  amounts.tool_calls = grown(before.tool_calls, after.tool_calls);
+  bool unhappy = after.state == State::failed || after.state == State::timed_out;
+  amounts.failed = unhappy && !is_terminal(before.state) ? 1 : 0;
+  return amounts;
+}
+
+std::string call_key(const EventRun& run, std::string_view event) {
+  return run.task + ' ' + text_of(event, "callID");
+}
+
+}  // namespace
+
+Result<Bookkeeping::Book*> Bookkeeping::book_of(const EventRun& run) {
+  auto known = open_.find(run.task);
+  if (known != open_.end()) return &known->second;
+  auto task = store_.task(run.task);
+  if (!task) {
+    if (task.error().code == ErrorCode::not_found) return nullptr;  // deleted since
+    return fail(task.error());
+  }
+  Book book;
+  book.asked = {task->spec.agent, task->spec.model};
+  auto fold = ledger_.state(run.task);
+  if (!fold) return fail(fold.error());
+  book.unknown = fold->empty();
+  if (!book.unknown) {
+    book.state = decode_task_state(*fold);
+  } else if (run.first > 1) {
+    // It ended before, or its beginning is gone: what comes now adds to what it has.
+    book.state = task->state;
+  }
+  return &open_.emplace(run.task, std::move(book)).first->second;
+}
+
+Result<void> Bookkeeping::enter(LedgerBatch& batch, const EventRun& run, std::uint64_t after) {
+  std::size_t skip = after >= run.position ? static_cast<std::size_t>(after - run.position + 1) : 0;
+  if (skip >= run.size()) return {};
+  auto found = book_of(run);
+  if (!found) return fail(found.error());
+  if (*found == nullptr) return {};
+  Book& book = **found;
+  TaskState before = book.state;
+  // Numbers that retention took were added when they were read, or never will be.
+  if (book.state.last_sequence + 1 != run.first + skip) book.state.last_sequence = run.first + skip - 1;
+  if (auto folded = fold_run(book.state, run); !folded) return folded;
+  book.changed = true;
+
+  LedgerWho who = book.asked;
+  if (who.model.empty()) who.model = book.state.model.substr(0, kMaxLedgerKeyBytes);
+  LedgerAmounts& amounts = batch.amounts[{minute_of(run.received_ms), who}];
+  amounts += difference(before, book.state);
+  amounts.events += run.size() - skip;
+  for (std::size_t i = skip; i < run.size(); ++i) enter_event(batch, run, i);
+
+  bool begins = std::exchange(book.unknown, false);
+  bool renamed = before.model != book.state.model;
+  bool ends = is_terminal(book.state.state) && !is_terminal(before.state);
+  if (begins || renamed || ends) {
+    std::int64_t begun_ms = book.state.started_ms != 0 ? book.state.started_ms : run.received_ms;
+    batch.spans.push_back({run.task, who, begun_ms, is_terminal(book.state.state) ? run.received_ms : 0});
+  }
+  return {};
+}
+
+void Bookkeeping::enter_event(LedgerBatch& batch, const EventRun& run, std::size_t i) {
+  EventType type = run.types[i];
+  std::string_view event = run.event(i);
+  if (type == EventType::finding) {
+    std::string severity = text_of(find_member(event, "data"), "severity");
+    batch.findings.push_back({run.position + i, run.task, run.first + i, std::move(severity)});
+  }
+  if (type != EventType::tool_call && type != EventType::tool_result) return;
+  std::string tool = text_of(event, "tool");
+  if (tool.empty()) return;
+  ToolUse& use = batch.tools[{minute_of(run.received_ms), std::move(tool)}];
+  if (type == EventType::tool_result) return enter_result(use, run, event);
+  ++use.calls;
+  if (calls_.size() >= kMaxOpenToolCalls) calls_.clear();  // calls that never end; the others lose their time
+  if (auto at = parse_timestamp(text_of(event, "timestamp"))) calls_[call_key(run, event)] = *at;
+}
+
+void Bookkeeping::enter_result(ToolUse& use, const EventRun& run, std::string_view event) {
+  if (find_member(find_member(event, "output"), "success") == "false") ++use.failures;
+  auto call = calls_.extract(call_key(run, event));
+  if (auto said = number_value(find_member(event, "durationMS"))) {
+    ++use.times[time_class(std::llround(*said))];
+    return;
+  }
+  auto at = parse_timestamp(text_of(event, "timestamp"));
+  if (!call.empty() && at) ++use.times[time_class(*at - call.mapped())];
+}
+
+void Bookkeeping::leave_states(LedgerBatch& batch) {
+  for (auto book = open_.begin(); book != open_.end();) {
+    bool ended = is_terminal(book->second.state.state);
+    if (book->second.changed) {
+      batch.states[book->first] = ended ? std::string() : encode_task_state(book->second.state);
+      book->second.changed = false;
+    }
+    book = ended ? open_.erase(book) : std::next(book);
+  }
+  if (open_.size() > kMaxInboxTasks) open_.clear();  // they are in the ledger
+}
+
+void Bookkeeping::start_over() {
+  open_.clear();
+  calls_.clear();
+}
+
+}  // namespace shepherd

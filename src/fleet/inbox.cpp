@@ -1,0 +1,385 @@
+#include "fleet/inbox.h"
+
+#include <algorithm>
+#include <charconv>
+#include <future>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "fleet/fleet_limits.h"
+#include "hub/task_names.h"
+#include "model/wire_json.h"
+
+namespace shepherd {
+namespace {
+
+constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log when it was
+
+bool same(const TaskNeed& a, const TaskNeed& b) {
+  auto approval = [](const TaskNeed& need) { return need.approval ? need.approval->id : std::string(); };
+  return a.kind == b.kind && a.sequence == b.sequence && a.summary == b.summary && a.title == b.title &&
+         approval(a) == approval(b);
+}
+
+}  // namespace
+
+struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
+  State(Journal& the_journal, Executor& the_executor, Executor& the_lanes, const Clock& the_clock)
+      : journal(the_journal), executor(the_executor), lanes(the_lanes), clock(the_clock) {}
+
+  // --- on the executor ---
+
+  void open_feed(std::uint64_t after) {
+    if (ended) return;
+    FeedOptions options;
+    options.after = after;
+    options.types.known = mask_of(EventType::command) | mask_of(EventType::command_result) |
+                          mask_of(EventType::approval) | mask_of(EventType::status);
+    options.encoder = &task_names_encoder();
+    options.executor = &executor;
+    feed = journal.open_feed(std::move(options), *this);
+    waiting = false;
+    pump();
+  }
+
+  void pump() {
+    if (pumping) return;
+    pumping = true;
+    while (feed != nullptr && !waiting) {
+      waiting = true;
+      feed->next();
+    }
+    pumping = false;
+  }
+
+  void on_frames(FrameBatch&& batch) override {
+    waiting = false;
+    std::set<std::string> names;
+    for (const ByteSpan& span : batch.spans) {
+      each_task_name(span.bytes, [&names](std::string_view task) { names.emplace(task); });
+    }
+    if (!names.empty()) look_at(std::move(names), false);
+    pump();
+  }
+
+  void on_feed_error(const Error& error) override {
+    log_warn("the inbox cannot read the logs now: {}", error.message);
+    broken = true;
+  }
+
+  void tick_feed() {
+    if (ended || feed == nullptr) return;
+    feed->tick(clock.steady_ms());
+    if (!std::exchange(broken, false)) return;
+    std::uint64_t after = feed->number();
+    feed.reset();
+    open_feed(after);
+  }
+
+  // --- on any thread ---
+
+  // One lane at a time looks, so that an old row never replaces what a newer one said.
+  void look_at(std::set<std::string> tasks, bool everything) EXCLUDES(mutex) {
+    {
+      MutexLock lock(mutex);
+      if (stopped) return;
+      noted.merge(tasks);
+      sweep = sweep || everything;
+      if (looking) return;
+      looking = true;
+    }
+    lanes.post([self = shared_from_this()] { self->look(); });
+  }
+
+  void look() EXCLUDES(mutex) {
+    for (;;) {
+      std::set<std::string> tasks;
+      bool everything = false;
+      bool news = false;
+      {
+        MutexLock lock(mutex);
+        if (stopped || (noted.empty() && !sweep)) {
+          looking = false;
+          return;
+        }
+        tasks.swap(noted);
+        everything = std::exchange(sweep, false);
+        news = std::exchange(untold, false);
+      }
+      for (const std::string& id : tasks) news = look_at_task(id) || news;
+      if (everything) news = look_at_all() || news;
+      if (news) tell();
+    }
+  }
+
+  bool look_at_task(const std::string& id) EXCLUDES(mutex) {
+    auto task = journal.store().task(id);
+    if (task) return take(*task);
+    if (task.error().code != ErrorCode::not_found) return false;  // the next sweep comes by again
+    MutexLock lock(mutex);
+    return entries.erase(id) != 0;
+  }
+
+  // Everything that is under way, what is listed already, and at first what has failed of late.
+  bool look_at_all() EXCLUDES(mutex) {
+    std::set<std::string> listed;
+    std::vector<TaskFilter> filters{{.active = true}};
+    {
+      MutexLock lock(mutex);
+      for (const auto& [task, needs] : entries) listed.insert(task);
+      if (!complete) {
+        filters.push_back({.state = shepherd::State::failed});
+        filters.push_back({.state = shepherd::State::timed_out});
+      }
+    }
+    bool news = false;
+    bool read = true;
+    for (TaskFilter& filter : filters) {
+      filter.limit = kMaxTaskPage;
+      for (std::size_t seen = 0; seen < kMaxInboxTasks; seen += filter.limit) {
+        auto page = journal.store().tasks(filter);
+        read = read && page.has_value();
+        if (!page) break;
+        for (const Task& task : *page) {
+          news = take(task) || news;
+          listed.erase(task.spec.id);
+        }
+        if (page->size() < filter.limit) break;
+        filter.before = page->back().spec.id;
+      }
+    }
+    for (const std::string& id : listed) news = look_at_task(id) || news;
+    MutexLock lock(mutex);
+    complete = complete || read;
+    return news;
+  }
+
+  // True when the entries of the task are not what they were.
+  bool take(const Task& task) EXCLUDES(mutex) {
+    std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms());
+    std::vector<TaskNeed> before;
+    {
+      MutexLock lock(mutex);
+      if (auto known = entries.find(task.spec.id); known != entries.end()) before = known->second;
+      auto seen = dismissed.find(task.spec.id);
+      if (seen != dismissed.end() && seen->second == task.state.last_sequence) {
+        std::erase_if(needs, [](const TaskNeed& need) { return can_be_dismissed(need.kind); });
+      }
+      if (needs.empty()) return entries.erase(task.spec.id) != 0;
+    }
+    for (TaskNeed& need : needs) set_since(need, before);
+    MutexLock lock(mutex);
+    if (entries.size() >= kMaxInboxTasks && !entries.contains(task.spec.id)) return false;
+    entries[task.spec.id] = needs;
+    return !std::ranges::equal(needs, before, same);
+  }
+
+  // Since when: what is still the same keeps its time, and an approval's own event knows it.
+  void set_since(TaskNeed& need, const std::vector<TaskNeed>& before) const {
+    for (const TaskNeed& known : before) {
+      bool asked = need.approval && known.approval && known.approval->id == need.approval->id;
+      bool waits = need.kind == NeedKind::waiting && known.kind == NeedKind::waiting;
+      if (!asked && !waits) continue;
+      need.since_ms = known.since_ms;
+      need.sequence = known.sequence;
+      return;
+    }
+    if (!need.approval) return;
+    auto page = journal.store().read(need.task, need.sequence - 1, {1, 1});
+    if (!page || page->runs.empty() || need.sequence < page->runs.front()->first) return;
+    const EventRun& run = *page->runs.front();
+    auto event = parse_event(run.event(static_cast<std::size_t>(need.sequence - run.first)));
+    if (event) need.since_ms = event->received_ms;
+  }
+
+  void tell() EXCLUDES(mutex) {
+    std::function<void(std::size_t)> listener;
+    std::size_t total = 0;
+    {
+      MutexLock lock(mutex);
+      listener = changed;
+      total = count();
+    }
+    if (listener) listener(total);
+  }
+
+  std::size_t count() const REQUIRES(mutex) {
+    std::size_t total = 0;
+    for (const auto& [task, needs] : entries) total += needs.size();
+    return total;
+  }
+
+  // Those that have gone quiet and speak again leave the inbox at once, not with the next sweep.
+  void look_at_stalled() EXCLUDES(mutex) {
+    std::map<std::string, std::uint64_t> stalled;
+    {
+      MutexLock lock(mutex);
+      for (const auto& [task, needs] : entries) {
+        if (needs.front().kind == NeedKind::stalled) stalled.emplace(task, needs.front().last_sequence);
+      }
+    }
+    if (stalled.empty()) return;
+    lanes.post([self = shared_from_this(), stalled = std::move(stalled)] {
+      std::vector<std::string> names;
+      for (const auto& [task, last] : stalled) names.push_back(task);
+      auto heads = self->journal.store().heads(names);
+      if (!heads) return;
+      std::set<std::string> awake;
+      for (const auto& [task, last] : stalled) {
+        auto head = heads->find(task);
+        if (head == heads->end() || head->second != last) awake.insert(task);
+      }
+      if (!awake.empty()) self->look_at(std::move(awake), false);
+    });
+  }
+
+  Journal& journal;
+  Executor& executor;
+  Executor& lanes;
+  const Clock& clock;
+
+  std::unique_ptr<Feed> feed;  // this and the next four: the executor's
+  bool waiting = false;
+  bool pumping = false;
+  bool broken = false;
+  bool ended = false;
+
+  Mutex mutex;
+  std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need something
+  std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // their log's last sequence then
+  std::set<std::string> noted GUARDED_BY(mutex);                           // tasks to look at
+  std::int64_t swept_ms GUARDED_BY(mutex) = 0;
+  bool sweep GUARDED_BY(mutex) = false;     // look at all
+  bool complete GUARDED_BY(mutex) = false;  // all have been looked at once
+  bool looking GUARDED_BY(mutex) = false;
+  bool stopped GUARDED_BY(mutex) = false;
+  bool untold GUARDED_BY(mutex) = false;  // something went that no look has seen going
+  std::function<void(std::size_t)> changed GUARDED_BY(mutex);
+};
+
+Inbox::Inbox(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Inbox::~Inbox() = default;
+
+Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock) {
+  auto heads = journal.store().heads({""});
+  if (!heads) return fail(heads.error());
+  auto records = journal.store().records(kDismissed);
+  if (!records) return fail(records.error());
+  auto state = std::make_shared<State>(journal, executor, lanes, clock);
+  {
+    MutexLock lock(state->mutex);
+    for (const auto& [task, text] : *records) {
+      std::uint64_t last = 0;
+      std::from_chars(text.data(), text.data() + text.size(), last);
+      state->dismissed.emplace(task, last);
+    }
+    state->swept_ms = clock.steady_ms();
+  }
+  executor.post([state, after = (*heads)[""]] { state->open_feed(after); });
+  state->look_at({}, true);
+  return std::unique_ptr<Inbox>(new Inbox(std::move(state)));
+}
+
+std::vector<TaskNeed> Inbox::needs(const std::string& task) const {
+  std::vector<TaskNeed> found;
+  {
+    MutexLock lock(state_->mutex);
+    for (const auto& [id, needs] : state_->entries) {
+      if (task.empty() || id == task) found.insert(found.end(), needs.begin(), needs.end());
+    }
+  }
+  std::ranges::sort(found, more_urgent);
+  return found;
+}
+
+std::size_t Inbox::size() const {
+  MutexLock lock(state_->mutex);
+  return state_->count();
+}
+
+void Inbox::dismiss(const std::string& task, Done<void> done) {
+  std::uint64_t last = 0;
+  {
+    MutexLock lock(state_->mutex);
+    auto entry = state_->entries.find(task);
+    if (entry != state_->entries.end() && can_be_dismissed(entry->second.front().kind)) {
+      last = entry->second.front().last_sequence;
+    }
+  }
+  if (last == 0) {
+    return done(fail(ErrorCode::conflict, "nothing_to_dismiss",
+                     "Task " + task + " has nothing in the inbox that can be dismissed: only stalled and failed can."));
+  }
+  state_->journal.write([task, last](WriteTxn& txn) { return txn.put_record(kDismissed, task, std::to_string(last)); },
+                        [state = state_, task, last, done = std::move(done)](Result<void> kept) mutable {
+                          if (kept) {
+                            MutexLock lock(state->mutex);
+                            state->dismissed[task] = last;
+                            state->entries.erase(task);
+                            state->untold = true;
+                          }
+                          if (kept) state->look_at({task}, false);
+                          done(std::move(kept));
+                        });
+}
+
+void Inbox::forget(const std::string& task) {
+  bool was_dismissed = false;
+  {
+    MutexLock lock(state_->mutex);
+    was_dismissed = state_->dismissed.erase(task) != 0;
+  }
+  if (was_dismissed) {
+    state_->journal.write([task](WriteTxn& txn) { return txn.put_record(kDismissed, task, ""); }, [](Result<void>) {});
+  }
+  state_->look_at({task}, false);
+}
+
+void Inbox::on_change(std::function<void(std::size_t)> changed) {
+  MutexLock lock(state_->mutex);
+  state_->changed = std::move(changed);
+}
+
+void Inbox::tick() {
+  bool due = false;
+  {
+    MutexLock lock(state_->mutex);
+    std::int64_t now_ms = state_->clock.steady_ms();
+    due = now_ms - state_->swept_ms >= kInboxSweep.count();
+    if (due) state_->swept_ms = now_ms;
+  }
+  if (due) {
+    state_->look_at({}, true);
+  } else {
+    state_->look_at_stalled();
+  }
+  state_->executor.post([state = state_] { state->tick_feed(); });
+}
+
+void Inbox::stop() {
+  {
+    MutexLock lock(state_->mutex);
+    state_->stopped = true;
+  }
+  std::promise<void> ended;
+  state_->executor.post([state = state_, &ended] {
+    state->ended = true;
+    state->feed.reset();
+    ended.set_value();
+  });
+  ended.get_future().wait();
+  for (;;) {
+    {
+      MutexLock lock(state_->mutex);
+      if (!state_->looking) return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace shepherd

@@ -1,0 +1,53 @@
+// The inbox: what needs a person now, over all tasks, kept up to date behind the commit. It hears of approvals,
+// commands and states by a feed that carries only those types, so a thousand busy agents cost it nothing; who has gone
+// quiet it finds by looking every kInboxSweep.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/result.h"
+#include "fleet/needs.h"
+#include "journal/journal.h"
+
+namespace shepherd {
+
+// Owns its feed. When the store cannot be read it keeps what it knows and looks again with the next sweep.
+// Threads: any. `changed` is called on a lane.
+class Inbox {
+ public:
+  // Reads what has been dismissed, and begins to look at the tasks there are: until that is done the inbox is not full.
+  // `executor` must be sequential; it and the lanes must run until stop() has returned.
+  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock);
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // By urgency. An empty `task`: of all.
+  std::vector<TaskNeed> needs(const std::string& task) const;
+  std::size_t size() const;
+
+  // Takes a failed or stalled task off until something new happens to it; survives a restart.
+  // conflict/nothing_to_dismiss when there is no such entry.
+  void dismiss(const std::string& task, Done<void> done);
+  // The task was deleted.
+  void forget(const std::string& task);
+
+  // Called whenever an entry came, went or changed, with how many there are; not after stop() has returned.
+  void on_change(std::function<void(std::size_t)> changed);
+
+  void tick();  // about every kServerTick
+  void stop();  // ends the feed and waits for what is under way
+
+ private:
+  struct State;
+  explicit Inbox(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace shepherd

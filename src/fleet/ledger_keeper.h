@@ -1,0 +1,27 @@
+// Keeps the ledger behind the store: reads committed events in position order and adds them up, on a thread of the
+// lowest priority, so that ingest always comes first.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/metrics.h"
+#include "store/event_store.h"
+#include "store/ledger.h"
+
+namespace shepherd {
+
+// Owns its thread (SCHED_IDLE). The destructor stops after the current batch. Where retention left a gap it goes on
+// after it. When store or ledger fail, it waits kIndexRetry and tries again.
+// Threads: any.
+class LedgerKeeper {
+ public:
+  // Store and ledger must outlive it; nobody else may add to the ledger meanwhile.
+  static std::unique_ptr<LedgerKeeper> start(const EventStore& store, Ledger& ledger, MetricRegistry& metrics);
+  virtual ~LedgerKeeper() = default;
+  virtual void wake() = 0;  // there is something new; cheap and lock-free, may be called per commit
+  virtual void forget_task(const std::string& task) = 0;  // it was deleted from the store
+  virtual const Ledger& ledger() const = 0;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,187 @@
+#include "fleet/stats.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "fleet/fleet_limits.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::int64_t kMinute = 60;
+
+std::size_t steps_of(const LedgerRange& range) {
+  return static_cast<std::size_t>((range.to - range.from + range.step - 1) / range.step);
+}
+
+std::string key_of(const LedgerWho& who, LedgerRange::By by) {
+  if (by == LedgerRange::By::none) return "";
+  return by == LedgerRange::By::agent ? who.agent : who.model;
+}
+
+// Tasks by step: plus one where each begins, minus one behind its end, then summed up.
+void add_running(std::map<std::string, std::vector<std::int64_t>>& changes, const std::vector<TaskSpan>& spans,
+                 const LedgerRange& range) {
+  std::size_t steps = steps_of(range);
+  for (const TaskSpan& span : spans) {
+    auto& change = changes[key_of(span.who, range.by)];
+    change.resize(steps + 1);
+    std::int64_t begun = std::max(span.begun_ms / 1'000, range.from);
+    std::int64_t ended = span.ended_ms == 0 ? range.to - 1 : std::min(span.ended_ms / 1'000, range.to - 1);
+    ++change[static_cast<std::size_t>((begun - range.from) / range.step)];
+    --change[static_cast<std::size_t>((std::max(begun, ended) - range.from) / range.step) + 1];
+  }
+}
+
+LedgerAmounts total_of(const StatsSeries& series) {
+  LedgerAmounts total;
+  for (const StatsPoint& point : series.points) total += point.amounts;
+  return total;
+}
+
+void join_the_rest(std::vector<StatsSeries>& series) {
+  if (series.size() <= kMaxStatsSeries) return;
+  StatsSeries rest = std::move(series[kMaxStatsSeries - 1]);
+  rest.key = kOtherSeries;
+  for (std::size_t i = kMaxStatsSeries; i < series.size(); ++i) {
+    for (std::size_t step = 0; step < rest.points.size(); ++step) {
+      rest.points[step].amounts += series[i].points[step].amounts;
+      rest.points[step].running += series[i].points[step].running;
+    }
+  }
+  series.resize(kMaxStatsSeries - 1);
+  series.push_back(std::move(rest));
+}
+
+double percentile(const ToolUse& use, double share) {
+  std::uint64_t all = 0;
+  for (const auto& [of_class, count] : use.times) all += count;
+  if (all == 0) return 0;
+  auto wanted = static_cast<double>(all) * share;
+  std::uint64_t seen = 0;
+  for (const auto& [of_class, count] : use.times) {
+    seen += count;
+    if (static_cast<double>(seen) >= wanted) return time_of_class(of_class);
+  }
+  return 0;
+}
+
+std::vector<ToolStats> tool_stats(const std::map<std::string, ToolUse>& tools) {
+  std::vector<ToolStats> stats;
+  for (const auto& [tool, use] : tools) {
+    stats.push_back({tool, use.calls, use.failures, percentile(use, 0.5), percentile(use, 0.95)});
+  }
+  std::ranges::sort(stats, [](const ToolStats& a, const ToolStats& b) {
+    return std::pair(b.calls, std::string_view(a.tool)) < std::pair(a.calls, std::string_view(b.tool));
+  });
+  if (stats.size() > kMaxStatsTools) stats.resize(kMaxStatsTools);
+  return stats;
+}
+
+Error bad(std::string_view parameter, std::string message) {
+  return Error{ErrorCode::invalid_argument, "bad_parameter", std::move(message), {}}.with("parameter",
+                                                                                          std::string(parameter));
+}
+
+std::int64_t round_step(std::int64_t seconds) {
+  constexpr std::array<std::int64_t, 10> kRound{60, 300, 600, 900, 1'800, 3'600, 10'800, 21'600, 43'200, 86'400};
+  constexpr std::int64_t kAbout = 100;
+  for (std::int64_t step : kRound) {
+    if (seconds / step <= kAbout) return step;
+  }
+  std::int64_t days = seconds / (kAbout * kRound.back()) + 1;
+  return days * kRound.back();
+}
+
+}  // namespace
+
+Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
+  auto curves = ledger.amounts(range);
+  if (!curves) return fail(curves.error());
+  auto spans = ledger.spans(range);
+  if (!spans) return fail(spans.error());
+  auto tools = ledger.tools(range);
+  if (!tools) return fail(tools.error());
+
+  std::map<std::string, StatsSeries> by_key;
+  std::size_t steps = steps_of(range);
+  auto series_of = [&](const std::string& key) -> StatsSeries& {
+    StatsSeries& series = by_key[key];
+    series.key = key;
+    series.points.resize(steps);
+    return series;
+  };
+  if (range.by == LedgerRange::By::none) series_of("");  // an empty chart has its one flat line
+  for (const auto& [at, amounts] : *curves) {
+    if (at.second < steps) series_of(at.first).points[at.second].amounts += amounts;
+  }
+  std::map<std::string, std::vector<std::int64_t>> changes;
+  add_running(changes, *spans, range);
+  Stats stats;
+  for (const auto& [key, change] : changes) {
+    StatsSeries& series = series_of(key);
+    std::int64_t running = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      running += change[step];
+      series.points[step].running = static_cast<std::uint64_t>(running);
+    }
+  }
+  for (auto& [key, series] : by_key) {
+    stats.totals.amounts += total_of(series);
+    stats.series.push_back(std::move(series));
+  }
+  std::ranges::stable_sort(stats.series, [](const StatsSeries& a, const StatsSeries& b) {
+    LedgerAmounts left = total_of(a);
+    LedgerAmounts right = total_of(b);
+    return std::pair(right.nano_usd, right.events) < std::pair(left.nano_usd, left.events);
+  });
+  join_the_rest(stats.series);
+  stats.tools = tool_stats(*tools);
+  stats.tasks = spans->size();
+  for (const TaskSpan& span : *spans) stats.totals.running += span.ended_ms == 0 ? 1 : 0;
+  return stats;
+}
+
+Result<LedgerRange> stats_range(std::int64_t from_ms, std::int64_t to_ms, std::int64_t step_seconds,
+                                LedgerRange::By by) {
+  LedgerRange range;
+  range.by = by;
+  range.from = from_ms / 1'000 / kMinute * kMinute;
+  range.to = (to_ms + 999) / 1'000;
+  if (range.from < 0 || to_ms <= from_ms) return fail(bad("from", "`from` must be before `to`."));
+  std::int64_t length = range.to - range.from;
+  range.step = step_seconds == 0 ? round_step(length) : (step_seconds + kMinute - 1) / kMinute * kMinute;
+  if (range.step % kLedgerCoarseSeconds == 0) range.from -= range.from % kLedgerCoarseSeconds;
+  if (steps_of(range) > kMaxStatsPoints) {
+    auto least = length / static_cast<std::int64_t>(kMaxStatsPoints) + 1;
+    return fail(bad("step", "This range has at most " + std::to_string(kMaxStatsPoints) +
+                                " points: `step` must be at least " + std::to_string(least) + " seconds."));
+  }
+  return range;
+}
+
+Result<std::int64_t> time_named(std::string_view text, std::int64_t now_ms) {
+  if (text == "now") return now_ms;
+  if (!text.starts_with('-')) {
+    auto time = parse_timestamp(text);
+    if (!time) return fail(ErrorCode::invalid_argument, "bad_parameter", "Write a time as RFC 3339, or as -24h.");
+    return *time;
+  }
+  std::int64_t count = 0;
+  auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), count);
+  constexpr std::array<std::pair<char, std::int64_t>, 4> kUnits{
+      {{'s', 1'000}, {'m', 60'000}, {'h', 3'600'000}, {'d', 86'400'000}}};
+  constexpr std::int64_t kMost = 1'000'000;
+  for (auto [unit, ms] : kUnits) {
+    bool fits = error == std::errc() && end + 1 == text.data() + text.size() && *end == unit;
+    if (fits && count >= 0 && count <= kMost) return now_ms - count * ms;
+  }
+  return fail(ErrorCode::invalid_argument, "bad_parameter", "Write a time before now as -90s, -30m, -24h or -7d.");
+}
+
+}  // namespace shepherd

@@ -1,0 +1,100 @@
+// What the logs add up to: money, tokens, events and tool calls by time, when each task was under way,
+// and where findings are. Built behind the commit from the store, like the search index. It outlives the events: when
+// retention drops them, what they cost stays known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace shepherd {
+
+struct LedgerAmounts {
+  std::int64_t nano_usd = 0;
+  std::uint64_t input_tokens = 0, output_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0;
+  std::uint64_t events = 0, errors = 0, tool_calls = 0, failed = 0;  // failed: tasks that ended so
+
+  LedgerAmounts& operator+=(const LedgerAmounts& other);
+};
+
+// Whose it is. Either may be empty: not known.
+struct LedgerWho {
+  std::string agent, model;
+  friend auto operator<=>(const LedgerWho&, const LedgerWho&) = default;
+};
+
+// Calls of one tool. Times are counted by class (time_class), which is exact enough for percentiles.
+struct ToolUse {
+  std::uint64_t calls = 0, failures = 0;
+  std::map<int, std::uint64_t> times;
+};
+int time_class(std::int64_t ms);     // four for every doubling
+double time_of_class(int of_class);  // its middle, in milliseconds
+
+// From a task's first event to its end.
+struct TaskSpan {
+  std::string task;
+  LedgerWho who;
+  std::int64_t begun_ms = 0;
+  std::int64_t ended_ms = 0;  // 0: still under way
+};
+
+struct FindingPlace {
+  std::uint64_t position = 0;
+  std::string task;
+  std::uint64_t sequence = 0;
+  std::string severity;
+};
+
+struct LedgerBatch {
+  std::uint64_t through = 0;                                            // the newest position in it
+  std::map<std::pair<std::int64_t, LedgerWho>, LedgerAmounts> amounts;  // by time: a minute's first second
+  std::map<std::pair<std::int64_t, std::string>, ToolUse> tools;        // the same, by tool
+  std::vector<TaskSpan> spans;                                          // each replaces the task's earlier one
+  std::vector<FindingPlace> findings;
+  std::map<std::string, std::string> states;  // a task's fold at `through`; empty: it has ended
+  std::vector<std::string> forgotten;         // deleted tasks: their findings and states go, what they cost stays
+};
+
+// A range that begins on a multiple of this, in steps of such multiples, is the quickest to read.
+inline constexpr std::int64_t kLedgerCoarseSeconds = 900;
+
+struct LedgerRange {
+  enum class By : std::uint8_t { none, agent, model };
+  std::int64_t from = 0, to = 0;  // seconds since 1970, `to` excluded
+  std::int64_t step = 60;         // seconds; a multiple of 60
+  By by = By::none;
+};
+
+struct FindingFilter {
+  std::string severity{}, task{};  // empty: any
+  std::uint64_t before = 0;        // positions below it; 0: from the newest
+  std::size_t limit = 100;
+};
+
+// Threads: add() from one thread at a time; the rest from any.
+class Ledger {
+ public:
+  virtual ~Ledger() = default;
+
+  // Adds the batch and remembers `through`, in one transaction.
+  virtual Result<void> add(const LedgerBatch& batch) = 0;
+  virtual Result<std::uint64_t> kept_through() const = 0;
+  virtual Result<std::string> state(const std::string& task) const = 0;  // empty: none
+
+  // What was added between from and to, by key and step: (from + i * step) has index i.
+  using Curves = std::map<std::pair<std::string, std::size_t>, LedgerAmounts>;
+  virtual Result<Curves> amounts(const LedgerRange& range) const = 0;
+  virtual Result<std::map<std::string, ToolUse>> tools(const LedgerRange& range) const = 0;
+  // Tasks that were under way at some time in the range.
+  virtual Result<std::vector<TaskSpan>> spans(const LedgerRange& range) const = 0;
+  // Newest first.
+  virtual Result<std::vector<FindingPlace>> findings(const FindingFilter& filter) const = 0;
+};
+
+}  // namespace shepherd

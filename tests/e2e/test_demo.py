@@ -1,0 +1,91 @@
+"""`shepherd demo`: scripted agents inside the program, under the real runner: they ask, wait, fail, and can be steered."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+import server as server_module
+from server import environment
+from test_fleet import eventually
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """The demo without a server: it hosts one itself. Gives (process, HTTP client)."""
+    env = {**environment(tmp_path), "SHEPHERD_DATA": str(tmp_path / "data")}
+    config = tmp_path / "shepherd.yaml"
+    config.write_text("public: {listen: '127.0.0.1:0'}\ninternal: {listen: '127.0.0.1:0'}\ngrpc: {listen: '127.0.0.1:0'}\n")
+    process = subprocess.Popen([server_module.BINARY, "demo", "--json", "--config", config], env=env, cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first = json.loads(process.stdout.readline())
+    assert first["event"] == "demo"
+    base = httpx.URL(first["link"]).copy_with(path="/", query=None)
+    token = eventually(lambda: (tmp_path / "data" / "admin.token").read_text().strip())
+    with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, trust_env=False) as client:
+        yield process, client
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+    process.stderr.close()
+
+
+def needs(api):
+    return {item["title"]: item for item in api.get("/api/v1/inbox").json()["items"]}
+
+
+def command(api, task, kind, **members):
+    return api.post(f"/api/v1/tasks/{task}/commands", json={"kind": kind, **members})
+
+
+def test_a_newcomer_sees_it_all_move(demo, tmp_path):
+    process, api = demo
+    tasks = eventually(lambda: (found := {t["title"]: t for t in api.get("/api/v1/tasks").json()}) and len(found) == 5 and found)
+    assert all(t["labels"]["demo"] == "true" for t in tasks.values())
+    eventually(lambda: len(api.get("/api/v1/findings").json()["items"]) == 3)
+
+    # A question, answered; an approval, given; both agents go on and end well.
+    question = eventually(lambda: needs(api).get("Split the orders table"), 60)
+    assert question["kind"] == "question"
+    asked = question["approval"]["input"]["questions"][0]
+    answer = command(api, question["taskID"], "answer", approvalID=question["approval"]["approvalID"],
+                     answers={asked["question"]: "By month"})
+    assert answer.status_code == 202, answer.text
+    approval = eventually(lambda: needs(api).get("Fix the flaky login test"), 60)
+    assert approval["kind"] == "approval" and approval["approval"]["input"]["command"] == "git push origin fix/flaky-login"
+    answer = command(api, approval["taskID"], "approve", approvalID=approval["approval"]["approvalID"])
+    assert answer.status_code == 202, answer.text
+    for need in (question, approval):
+        eventually(lambda n=need: api.get(f"/api/v1/tasks/{n['taskID']}").json()["status"]["state"] == "completed", 60)
+    log = api.get(f"/api/v1/tasks/{approval['taskID']}/events?tail=20").json()["events"]
+    assert any("new branch" in json.dumps(e) for e in log if e["type"] == "tool_result")
+
+    # One fails by itself and is in the inbox; one is stopped, with proof.
+    failed = eventually(lambda: needs(api).get("Upgrade the framework"), 60)
+    assert failed["kind"] == "failed"
+    running = tasks["Move to the new HTTP client"]["id"]
+    assert command(api, running, "stop", reason="seen enough").status_code == 202
+    eventually(lambda: api.get(f"/api/v1/tasks/{running}").json()["status"]["state"] == "cancelled", 60)
+    process.wait(60)
+    assert process.returncode == 0, process.stderr.read()
+
+
+def cwd_of(process):
+    try:
+        return os.readlink(process / "cwd")
+    except OSError:
+        return ""
+
+
+def test_ctrl_c_ends_it_and_its_agents(demo, tmp_path):
+    process, api = demo
+    eventually(lambda: len(api.get("/api/v1/tasks", params={"state": "running"}).json()) >= 3, 60)
+    process.send_signal(signal.SIGINT)
+    eventually(lambda: process.poll() is not None or process.send_signal(signal.SIGINT), 60)
+    workplace = str(tmp_path / "data" / "demo")
+    eventually(lambda: not [p for p in Path("/proc").glob("[0-9]*") if cwd_of(p) == workplace])
