@@ -3,10 +3,10 @@
 #include <deque>
 #include <thread>
 
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "gibson/agent.grpc.pb.h"
 #include "harness/agent_channel.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace pb = gibson::agent;

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "harness/agent_command.h"
 #include "base/limits.h"
+#include "harness/agent_command.h"
 #include "harness/harness.h"
 #include "harness/rules.h"
 

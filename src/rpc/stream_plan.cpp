@@ -5,10 +5,10 @@
 
 #include "base/ids.h"
 #include "base/limits.h"
+#include "fleet/session_tasks.h"
 #include "journal/cursor.h"
 #include "rpc/event_frames.h"
 #include "rpc/proto_time.h"
-#include "fleet/session_tasks.h"
 
 namespace shepherd {
 namespace {

@@ -5,7 +5,6 @@ import {mkdirSync} from "node:fs";
 import {join} from "node:path";
 import {believableFleet} from "./believable";
 import {expect, test} from "./fixture";
-import {standIn} from "./stand_in";
 
 const kViews: Record<string, {path: string; ready: string}> = {
   fleet: {path: "/", ready: ".need"},
@@ -23,7 +22,6 @@ for (const scheme of ["light", "dark"] as const) {
   test(`no view has a fault that an audit finds (${scheme})`, async ({server, fleet}) => {
     test.setTimeout(180_000);
     await believableFleet(server);
-    await standIn(fleet, server);
     await fleet.emulateMedia({colorScheme: scheme, reducedMotion: "reduce"});
     for (const [name, view] of Object.entries(kViews)) {
       await fleet.goto(server.url + view.path);
@@ -43,7 +41,6 @@ for (const scheme of ["light", "dark"] as const) {
 test("a phone: nothing is wider than the screen, and what needs you comes first", async ({server, fleet}) => {
   test.setTimeout(120_000);
   await believableFleet(server);
-  await standIn(fleet, server);
   await fleet.setViewportSize({width: 390, height: 844});
   for (const [name, view] of Object.entries(kViews)) {
     await fleet.goto(server.url + view.path);

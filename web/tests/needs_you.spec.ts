@@ -1,6 +1,5 @@
 import {asks} from "./believable";
 import {expect, test} from "./fixture";
-import {standIn} from "./stand_in";
 
 test("one approval among a thousand tasks is on the first screen, with its buttons", async ({server, fleet}) => {
   test.setTimeout(120_000);
@@ -8,7 +7,6 @@ test("one approval among a thousand tasks is on the first screen, with its butto
     await Promise.all(Array.from({length: 50}, (_, k) => server.create({id: `t-${i + k}`, prompt: `Task number ${i + k}`})));
   }
   await server.post("t-7", [{type: "thinking", summary: "working", data: {kind: "text", text: "working"}}, asks("a7", "git push --force")]);
-  await standIn(fleet, server);
   await fleet.reload();
   const approve = fleet.locator(".needs").getByRole("button", {name: "Approve"});
   await expect(approve).toBeInViewport();
@@ -37,7 +35,6 @@ test("one approval among a thousand tasks is on the first screen, with its butto
 test("an approval is answered where it is shown, with the input as it was changed", async ({server, fleet}) => {
   await server.create({id: "t", prompt: "Publish", title: "Publish"});
   await server.post("t", [asks("a1", "git push")]);
-  await standIn(fleet, server);
   await fleet.reload();
   const need = fleet.locator(".need").first();
   await need.getByRole("button", {name: "Change input"}).click();
@@ -53,7 +50,6 @@ test("an approval is answered where it is shown, with the input as it was change
 test("broken input is not sent", async ({server, fleet}) => {
   await server.create({id: "t", prompt: "Publish", title: "Publish"});
   await server.post("t", [asks("a1", "git push")]);
-  await standIn(fleet, server);
   await fleet.reload();
   const need = fleet.locator(".need").first();
   await need.getByRole("button", {name: "Change input"}).click();
@@ -68,11 +64,16 @@ test("the failed and the waiting have their own way out", async ({server, fleet}
   await server.post("w", [{type: "status", summary: "Which currency?", data: {state: "waiting_for_input"}}]);
   await server.create({id: "f", prompt: "Break", title: "Break"});
   await server.status("f", "failed", {message: "broke", details: {error: "it broke"}});
-  await standIn(fleet, server);
   await fleet.reload();
   await expect(fleet.locator(".need")).toHaveCount(2);
   await expect(fleet.locator(".need").nth(0)).toContainText("Which currency?");
   await expect(fleet.locator(".need").nth(0).getByRole("button", {name: "Send"})).toBeVisible();
-  await fleet.locator(".need").nth(1).getByRole("link", {name: "Look"}).click();
-  await expect(fleet).toHaveURL(/task=f/);
+  await fleet.locator(".need").nth(1).getByRole("button", {name: "Dismiss"}).click();
+  await expect(fleet.locator(".need")).toHaveCount(1);
+  await expect(fleet).toHaveTitle(/^\(1\)/);
+  await server.create({id: "g", prompt: "Break too", title: "Break too"});
+  await server.status("g", "failed", {message: "broke", details: {error: "it broke, too"}});
+  // News of the inbox comes by itself.
+  await fleet.locator(".need", {hasText: "it broke, too"}).getByRole("link", {name: "Look"}).click();
+  await expect(fleet).toHaveURL(/task=g/);
 });

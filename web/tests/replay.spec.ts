@@ -1,12 +1,10 @@
 import {story} from "./believable";
 import {expect, test} from "./fixture";
-import {standIn} from "./stand_in";
 
 test.beforeEach(async ({server, fleet}) => {
   await server.create({id: "t", prompt: "Fix it", title: "Fix it"});
   for (const event of story()) await server.post("t", [event]);
   await server.status("t", "completed", {message: "Done"});
-  await standIn(fleet, server);
 });
 
 test("a link with a moment opens exactly there, with the state of that moment", async ({server, fleet}) => {

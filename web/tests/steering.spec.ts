@@ -1,7 +1,6 @@
 // Real runner, scripted agent: what is asked on the page happens in the agent, and what becomes of it is shown.
 import type {Page} from "@playwright/test";
 import {expect, test} from "./fixture";
-import {standIn} from "./stand_in";
 
 test.use({runners: 2});
 
@@ -45,8 +44,10 @@ test("a question is answered", async ({fleet}) => {
   await expect(fleet.locator(".story")).toContainText('"Which colour?"="Blue"');
 });
 
-test("steer, interrupt, resume, and stop with its proof", async ({fleet}) => {
-  await start(fleet, [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}], "autonomous");
+const kLong = [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}];
+
+test("steer, interrupt, resume: each is followed until it settles", async ({fleet}) => {
+  await start(fleet, kLong, "autonomous");
   await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByLabel("Message to the agent").fill("Look at the tests first");
   await fleet.getByRole("button", {name: "Steer now"}).click();
@@ -55,7 +56,13 @@ test("steer, interrupt, resume, and stop with its proof", async ({fleet}) => {
   await fleet.getByRole("button", {name: "Interrupt"}).click();
   await expect(state(fleet)).toHaveText("interrupted");
   await fleet.getByRole("button", {name: "Resume"}).click();
-  await expect(fleet.locator(".sent")).toContainText(/resume: (given to the agent|the agent took it up)/);
+  // A runner ends an agent whose turn is over; what came too late for it says so.
+  await expect(fleet.locator(".sent")).toContainText(/resume: (given to the agent|the agent took it up|refused: the task had ended)/);
+});
+
+test("a stop ends with its proof", async ({fleet}) => {
+  await start(fleet, kLong, "autonomous");
+  await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByRole("button", {name: "Stop"}).click();
   await fleet.getByRole("button", {name: "Really stop it"}).click();
   await expect(state(fleet)).toHaveText("cancelled", {timeout: 30_000});
@@ -66,7 +73,6 @@ test("steer, interrupt, resume, and stop with its proof", async ({fleet}) => {
 test("what an agent cannot do is not offered", async ({server, fleet}) => {
   await server.create({id: "plain", prompt: "x", title: "Plain"});
   await server.post("plain", [{type: "status", summary: "Running", data: {state: "running", capabilities: {commands: ["stop"], acknowledges: [], approvals: false}}}]);
-  await standIn(fleet, server);
   await fleet.goto(server.url + "/?task=plain");
   await expect(fleet.getByRole("button", {name: "Stop"})).toBeVisible();
   for (const name of ["Steer now", "After this turn", "Interrupt"]) await expect(fleet.getByRole("button", {name})).toHaveCount(0);

@@ -1,11 +1,9 @@
 import {result, story, tool} from "./believable";
 import {expect, test} from "./fixture";
-import {standIn} from "./stand_in";
 
 test.beforeEach(async ({server, fleet}) => {
   await server.create({id: "t", prompt: "Fix it", title: "Fix it"});
   await server.post("t", [...story(), result]);
-  await standIn(fleet, server);
   await fleet.goto(server.url + "/?task=t&at=1");
   await fleet.locator(".step").first().waitFor();
 });

@@ -25,7 +25,7 @@ function rangeStart(from: string, seconds: number): string {
 }
 
 function lines(stats: Stats, value: (point: StatsPoint) => number): Line[] {
-  return stats.series.map((series) => ({name: series.key || "all", values: series.points.map(value)}));
+  return stats.series.map((series) => ({name: series.key || (stats.by === "none" ? "all" : "not said"), values: series.points.map(value)}));
 }
 
 function useStats(from: string, by: string): {stats: Stats | null; error: string; missing: boolean} {
@@ -53,7 +53,7 @@ function Tools({stats}: {stats: Stats}) {
           <tr key={tool.tool}>
             <td><Name text={tool.tool} most={36} /></td><td class="number">{count(tool.calls)}</td>
             <td class="share"><meter min={0} max={most} value={tool.calls} aria-label={`${tool.calls} calls`} /></td>
-            <td class="number">{tool.failures || ""}</td><td class="number">{duration(tool.p50MS)}</td><td class="number">{duration(tool.p95MS)}</td>
+            <td class="number">{tool.failures || ""}</td><td class="number">{tool.p50MS > 0 ? duration(tool.p50MS) : ""}</td><td class="number">{tool.p95MS > 0 ? duration(tool.p95MS) : ""}</td>
           </tr>))}
       </tbody>
     </table>

@@ -69,7 +69,7 @@ function Action({item}: {item: InboxItem}) {
       if (Array.isArray(rules)) setRemember(rules as string[]);
     }, () => {});
   }, [approval?.approvalID]);
-  if (approval) return <Approval task={item.taskID} asked={{...approval, remember}} />;
+  if (approval) return <Approval task={item.taskID} asked={{...approval, expiresAt: approval.expiresAt ?? undefined, remember}} />;
   return item.kind === "waiting" ? <Reply item={item} /> : <Dismiss item={item} />;
 }
 

@@ -40,14 +40,19 @@ export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
       </footer>
     );
   }
-  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p></footer>;
-  if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
-
   // A command's own events say how far it is; the answer to sending it is only its beginning.
   const followed = sent.map((each) => {
     const now = task.commands?.find((command) => command.id === each.id);
     return {...each, state: now?.state ?? each.state, reason: now?.reason ?? each.reason};
   });
+  const settled = (
+    <span class="sent" role="status">
+      {error && <span class="bad">{error}</span>}
+      {followed.map((each) => <span key={each.id} class={each.state === "refused" || each.state === "expired" ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
+    </span>
+  );
+  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p>{settled}</footer>;
+  if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
   const offered = (kind: CommandKind) => can(task, kind);
   const mode = (task as Record<string, unknown>)["mode"];
   return (
@@ -72,10 +77,7 @@ export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
         {offered("stop") && (stopping
           ? <><button type="button" class="danger" onClick={() => { setStopping(false); void ask({kind: "stop", ...(text ? {reason: text} : {})}); }}>Really stop it</button><button type="button" class="plain" onClick={() => setStopping(false)}>No</button></>
           : <button type="button" onClick={() => setStopping(true)}>Stop</button>)}
-        <span class="sent" role="status">
-          {error && <span class="bad">{error}</span>}
-          {followed.map((each) => <span key={each.id} class={each.state === "refused" || each.state === "expired" ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
-        </span>
+        {settled}
       </div>
     </footer>
   );

@@ -102,7 +102,7 @@ export function TimeBar({view, task, version}: {view: TaskView; task: Task; vers
         {moment === undefined ? `${last}` : `${moment} / ${last}`}
         {missing && <span class="missing" title="This server is older than this page"> no density</span>}
       </span>
-      {line && <span class="hidden">from {dayAndTime(line.from, now.value)} to {dayAndTime(line.to, now.value)}</span>}
+      {line?.from && line.to && <span class="hidden">from {dayAndTime(line.from, now.value)} to {dayAndTime(line.to, now.value)}</span>}
     </div>
   );
 }
