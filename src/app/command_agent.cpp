@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/config_flags.h"
 #include "app/whole_file.h"
 #include "harness/harness.h"
 
@@ -14,6 +15,7 @@ namespace shepherd {
 namespace {
 
 struct Options {
+  ConfigFlags flags;
   std::string stream, junit, ca_file, token;
   bool json = false, tls = false;
   double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
@@ -47,7 +49,40 @@ void print(Output& out, const Report& report) {
                        static_cast<double>(report.duration_ms) / 1000));
 }
 
-Result<ExitCode> test(Context& context, const Options& options) {
+Result<std::string> text_of(const std::string& path) {
+  auto text = read_whole_file(path, kMaxSettingsBytes);
+  if (!text) return fail(text.error());
+  if (!*text) return fail(ErrorCode::invalid_argument, "unreadable_file", fmt::format("there is no {}", path));
+  return **std::move(text);
+}
+
+// A name of the configuration's `agents`: where that agent is and how it lets us in.
+Result<void> look_up(const Context& context, Options& options) {
+  auto inputs = options.flags.inputs();
+  if (!inputs) return fail(inputs.error());
+  auto loaded = load_config(*inputs, context.environment);
+  if (!loaded) return fail(loaded.error());
+  const auto& agents = loaded->config.agents;
+  auto found = agents.find(options.stream);
+  if (found == agents.end()) {
+    std::string known;
+    for (const auto& [name, agent] : agents) known += (known.empty() ? "it has " : ", ") + name;
+    return fail(ErrorCode::invalid_argument, "unknown_agent",
+                fmt::format("\"{}\" is neither HOST:PORT nor a name under `agents:` of the configuration ({})",
+                            options.stream, known.empty() ? "which has none" : known));
+  }
+  const RemoteAgent& agent = found->second;
+  options.stream = agent.address;
+  options.tls = options.tls || agent.tls;
+  if (options.ca_file.empty()) options.ca_file = agent.ca_file;
+  if (!options.token.empty() || agent.token_file.empty()) return {};
+  auto token = text_of(agent.token_file);
+  if (!token) return fail(token.error());
+  options.token = token->substr(0, token->find_first_of("\r\n"));
+  return {};
+}
+
+Result<ExitCode> test(Context& context, Options options) {
   HarnessOptions harness;
   harness.command = context.after_dashes;
   if (options.stream.empty() && harness.command.empty()) {
@@ -56,17 +91,13 @@ Result<ExitCode> test(Context& context, const Options& options) {
                 "shepherd agent test -- ./my-agent {address}");
   }
   if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
-    return fail(ErrorCode::invalid_argument, "no_address",
-                fmt::format("\"{}\" is no address; give HOST:PORT or unix:PATH", options.stream));
+    if (auto found = look_up(context, options); !found) return fail(found.error());
   }
   harness.target = {.address = options.stream, .tls = options.tls || !options.ca_file.empty(), .token = options.token};
   if (!options.ca_file.empty()) {
-    auto pem = read_whole_file(options.ca_file, kMaxSettingsBytes);
+    auto pem = text_of(options.ca_file);
     if (!pem) return fail(pem.error());
-    if (!*pem) {
-      return fail(ErrorCode::invalid_argument, "unreadable_file", fmt::format("there is no {}", options.ca_file));
-    }
-    harness.target.ca_pem = **pem;
+    harness.target.ca_pem = *std::move(pem);
   }
   harness.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
   harness.run = std::min(kAgentRun, harness.answer * 6);
@@ -97,8 +128,10 @@ void add_agent_command(CLI::App& app, Context& context) {
   agent->require_subcommand(1);
   agent->footer("Example:\n  shepherd agent test --stream 127.0.0.1:50051\n");
   CLI::App* command = agent->add_subcommand("test", "Check a streaming agent against the protocol (gRPC)");
+  options->flags.add_to(*command);
   command->add_option("--stream", options->stream,
-                      "HOST:PORT or unix:PATH where the agent listens (or will, with a command)");
+                      "HOST:PORT or unix:PATH where the agent listens (or will, with a command), or its name under\n"
+                      "`agents:` of the configuration");
   command->add_option("--timeout", options->timeout_seconds, "Seconds an agent has to react")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();

@@ -139,6 +139,16 @@ def test_one_that_runs_already_is_checked_but_not_ended(tmp_path):
         assert agent.process.poll() is None
 
 
+def test_an_agent_is_found_by_its_name_in_the_configuration(tmp_path):
+    config = tmp_path / "shepherd.yaml"
+    with Running([NOTES_AGENT], tmp_path) as agent:
+        config.write_text(f"agents:\n  auditor:\n    type: grpc\n    address: {agent.address}\n")
+        result = agent_test(tmp_path, "--json", "--config", config, "--stream", "auditor")
+        assert result.returncode == 0, result.stdout + result.stderr
+    unknown = agent_test(tmp_path, "--config", config, "--stream", "auditr")
+    assert unknown.returncode == 2 and "auditr" in unknown.stderr and "it has auditor" in unknown.stderr
+
+
 def test_a_client_that_knows_only_reflection_can_run_and_steer_it(tmp_path):
     with Running([NOTES_AGENT], tmp_path) as agent:
         database = ProtoReflectionDescriptorDatabase(agent.channel)
