@@ -35,9 +35,14 @@ function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missin
   return {line, missing};
 }
 
+// Whether the log took long enough for its times to tell events apart.
+function isSpread(line: Timeline | null): line is Timeline {
+  return line !== null && line.buckets.filter((bucket) => bucket.events > 0).length > 1;
+}
+
 // Where an event lies, 0 to 1: by its time when the buckets are known, else by its number.
 export function placeOf(line: Timeline | null, sequence: number, first: number, last: number): number {
-  if (!line || line.buckets.length === 0) return last > first ? (sequence - first) / (last - first) : 1;
+  if (!isSpread(line)) return last > first ? (sequence - first) / (last - first) : 1;
   const buckets = line.buckets;
   let index = buckets.findIndex((bucket) => bucket.first > sequence && bucket.events > 0);
   index = index < 0 ? buckets.length - 1 : Math.max(0, index - 1);
@@ -49,7 +54,7 @@ export function placeOf(line: Timeline | null, sequence: number, first: number, 
 
 // The event at a place.
 export function sequenceAt(line: Timeline | null, place: number, first: number, last: number): number {
-  if (!line || line.buckets.length === 0) return Math.round(first + place * (last - first));
+  if (!isSpread(line)) return Math.round(first + place * (last - first));
   const index = Math.min(line.buckets.length - 1, Math.floor(place * line.buckets.length));
   const bucket = line.buckets[index]!;
   if (bucket.events === 0) {
