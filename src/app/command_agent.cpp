@@ -21,31 +21,33 @@ struct Options {
   double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
 };
 
-std::string verdict_mark(const Output& out, Verdict verdict) {
+std::string verdict_mark(const Output& out, harness::Verdict verdict) {
   switch (verdict) {
-    case Verdict::passed:
+    case harness::Verdict::passed:
       return out.paint(Color::green, "pass");
-    case Verdict::failed:
+    case harness::Verdict::failed:
       return out.paint(Color::red, "FAIL");
-    case Verdict::not_shown:
+    case harness::Verdict::not_shown:
       return out.paint(Color::yellow, "warn");
-    case Verdict::skipped:
+    case harness::Verdict::skipped:
       break;
   }
   return out.paint(Color::dim, "skip");
 }
 
-void print(Output& out, const Report& report) {
-  for (const CheckResult& check : report.checks()) {
+void print(Output& out, const harness::Report& report) {
+  for (const harness::CheckResult& check : report.checks()) {
     out.line(fmt::format("{}  {:<18} {}", verdict_mark(out, check.verdict), check.id, check.title));
-    for (const Defect& defect : check.defects) {
+    for (const harness::Defect& defect : check.defects) {
       out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, defect.code + ": " + defect.detail)));
     }
-    if (check.verdict == Verdict::not_shown) out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
-    if (check.verdict == Verdict::skipped) out.line(fmt::format("      {:<18} skipped: {}", "", check.note));
+    if (check.verdict == harness::Verdict::not_shown)
+      out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
+    if (check.verdict == harness::Verdict::skipped) out.line(fmt::format("      {:<18} skipped: {}", "", check.note));
   }
-  out.line(fmt::format("\n{} passed, {} failed, {} not shown, {} skipped; {:.1f} s", report.count(Verdict::passed),
-                       report.count(Verdict::failed), report.count(Verdict::not_shown), report.count(Verdict::skipped),
+  out.line(fmt::format("\n{} passed, {} failed, {} not shown, {} skipped; {:.1f} s",
+                       report.count(harness::Verdict::passed), report.count(harness::Verdict::failed),
+                       report.count(harness::Verdict::not_shown), report.count(harness::Verdict::skipped),
                        static_cast<double>(report.duration_ms) / 1000));
 }
 
@@ -83,9 +85,9 @@ Result<void> look_up(const Context& context, Options& options) {
 }
 
 Result<ExitCode> test(Context& context, Options options) {
-  HarnessOptions harness;
-  harness.command = context.after_dashes;
-  if (options.stream.empty() && harness.command.empty()) {
+  harness::HarnessOptions asked;
+  asked.command = context.after_dashes;
+  if (options.stream.empty() && asked.command.empty()) {
     return fail(ErrorCode::invalid_argument, "no_agent",
                 "which agent? give --stream HOST:PORT of one that runs, or a command: "
                 "shepherd agent test -- ./my-agent {address}");
@@ -93,27 +95,27 @@ Result<ExitCode> test(Context& context, Options options) {
   if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
     if (auto found = look_up(context, options); !found) return fail(found.error());
   }
-  harness.target = {.address = options.stream, .tls = options.tls || !options.ca_file.empty(), .token = options.token};
+  asked.target = {.address = options.stream, .tls = options.tls || !options.ca_file.empty(), .token = options.token};
   if (!options.ca_file.empty()) {
     auto pem = text_of(options.ca_file);
     if (!pem) return fail(pem.error());
-    harness.target.ca_pem = *std::move(pem);
+    asked.target.ca_pem = *std::move(pem);
   }
-  harness.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
-  harness.run = std::min(kAgentRun, harness.answer * 6);
-  harness.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
-  auto report = test_agent(harness);
+  asked.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
+  asked.run = std::min(kAgentRun, asked.answer * 6);
+  asked.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
+  auto report = harness::test_agent(asked);
   context.err.status("");
   if (!report) return fail(report.error());
 
   if (!options.junit.empty()) {
     constexpr mode_t kReadableByAll = 0644;
-    if (auto written = replace_file(options.junit, to_junit(*report), kReadableByAll); !written) {
+    if (auto written = replace_file(options.junit, harness::to_junit(*report), kReadableByAll); !written) {
       return fail(written.error());
     }
   }
   if (options.json) {
-    context.out.json_line(to_json(*report));
+    context.out.json_line(harness::to_json(*report));
   } else {
     print(context.out, *report);
   }

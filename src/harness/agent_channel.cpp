@@ -4,7 +4,7 @@
 
 #include "harness/agent_stream.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace {
 
 std::string text_of(const grpc::ByteBuffer& buffer) {
@@ -88,4 +88,4 @@ bool reflection_lists_service(AgentChannel& channel, std::chrono::milliseconds t
   return false;
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace shepherd {
+namespace shepherd::harness {
 
 class AgentChannel {
  public:
@@ -18,4 +18,4 @@ class AgentChannel {
   }
 };
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

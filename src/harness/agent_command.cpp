@@ -20,7 +20,7 @@
 
 #include "base/limits.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace {
 
 constexpr std::string_view kPlaceholder = "{address}";
@@ -135,4 +135,4 @@ std::string AgentCommand::tail() const {
   return text;
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 Result<std::string> free_loopback_address();  // 127.0.0.1 with a port nobody listens on now
 
@@ -38,4 +38,4 @@ class AgentCommand {
   std::optional<int> status_;  // as waitpid gives it
 };
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -8,7 +8,7 @@
 #include "gibson/agent.grpc.pb.h"
 #include "harness/agent_channel.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -154,4 +154,4 @@ bool AgentStream::wait_for_end(std::chrono::milliseconds timeout) {
   return wait_for([](const pb::AgentMessage&) { return false; }, timeout) == Wait::ended;
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -11,7 +11,7 @@
 
 #include "harness/transcript.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 // Where the agent listens and how it wants to be called.
 struct AgentTarget {
@@ -63,4 +63,4 @@ class AgentStream {
   Transcript transcript_;
 };
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -7,7 +7,7 @@
 
 #include "harness/trial.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -141,4 +141,4 @@ Result<Report> test_agent(const HarnessOptions& options) {
   return report;
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

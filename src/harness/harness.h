@@ -15,7 +15,7 @@
 #include "harness/agent_stream.h"
 #include "harness/report.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 struct HarnessOptions {
   AgentTarget target;                     // address empty with a command: a free port
@@ -27,4 +27,4 @@ struct HarnessOptions {
 
 Result<Report> test_agent(const HarnessOptions& options);
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -8,7 +8,7 @@
 
 #include "harness/agent_command.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace {
 
 struct Expectation {
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return std::string(each.param.flag); });
 
 }  // namespace
-}  // namespace shepherd
+}  // namespace shepherd::harness

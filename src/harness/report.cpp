@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace {
 
 struct CheckTitle {
@@ -109,4 +109,4 @@ std::size_t Report::count(Verdict verdict) const {
       std::count_if(checks_.begin(), checks_.end(), [&](const CheckResult& each) { return each.verdict == verdict; }));
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shepherd {
+namespace shepherd::harness {
 
 enum class Verdict { skipped, passed, not_shown, failed };
 std::string_view name(Verdict verdict);
@@ -57,4 +57,4 @@ std::string to_json(const Report& report);
 // For continuous integration: a test suite with a case per check. A check that is not shown is a skipped case.
 std::string to_junit(const Report& report);
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

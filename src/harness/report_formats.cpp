@@ -4,7 +4,7 @@
 
 #include "harness/report.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace {
 
 std::string xml(std::string_view text) {
@@ -78,4 +78,4 @@ std::string to_junit(const Report& report) {
   return text + "</testsuite>\n</testsuites>\n";
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

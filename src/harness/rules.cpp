@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -135,4 +135,4 @@ void check_findings(const Transcript& transcript, Report& report) {
   }
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

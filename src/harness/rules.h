@@ -5,7 +5,7 @@
 #include "harness/report.h"
 #include "harness/transcript.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 void check_rules(const Transcript& transcript, Report& report);
 
@@ -19,4 +19,4 @@ void check_findings(const Transcript& transcript, Report& report);
 void check_acks(const Transcript& transcript, Report& report);
 void check_end(const Transcript& transcript, Report& report);  // completion and errors
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -7,7 +7,7 @@
 
 #include "harness/rules.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -155,4 +155,4 @@ void check_end(const Transcript& transcript, Report& report) {
   report.pass("completion");
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -2,7 +2,7 @@
 
 #include "harness/trial.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 
 // Whether cancelled work goes on cannot be seen in the stream, which is gone. It can be seen in a process that is then
@@ -64,4 +64,4 @@ void shut_down(Trial& trial) {
   check_rules(transcript, trial.report);
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -2,7 +2,7 @@
 
 #include "harness/trial.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -118,4 +118,4 @@ void mode_switch(Trial& trial) {
   trial.look(stream);
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -2,7 +2,7 @@
 
 #include "harness/trial.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -45,4 +45,4 @@ void bad_task(Trial& trial) {
   expect_refusal(trial, stream, "bad_task", "accepts_bad_task", "bad_task_code");
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

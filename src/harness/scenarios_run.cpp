@@ -4,7 +4,7 @@
 
 #include "harness/trial.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
@@ -69,4 +69,4 @@ void probes(Trial& trial) {
   }
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

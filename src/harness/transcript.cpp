@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace shepherd {
+namespace shepherd::harness {
 namespace pb = gibson::agent;
 
 bool is_terminal(pb::AgentStatus status) {
@@ -52,4 +52,4 @@ std::string grpc_code_word(int code) {
   return std::string(kWords[static_cast<std::size_t>(code)]);
 }
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

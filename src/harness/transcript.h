@@ -9,7 +9,7 @@
 
 #include "gibson/agent.pb.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 struct SeenMessage {
   gibson::agent::AgentMessage message;
@@ -39,4 +39,4 @@ std::string kind_of(const gibson::agent::AgentMessage& message);
 std::string status_word(gibson::agent::AgentStatus status);  // "RUNNING"
 std::string grpc_code_word(int code);                        // "INVALID_ARGUMENT"
 
-}  // namespace shepherd
+}  // namespace shepherd::harness

@@ -9,7 +9,7 @@
 #include "harness/harness.h"
 #include "harness/rules.h"
 
-namespace shepherd {
+namespace shepherd::harness {
 
 struct Trial {
   const HarnessOptions& options;
@@ -43,4 +43,4 @@ void bad_task(Trial& trial);
 void shut_down(Trial& trial);
 void cancelled(Trial& trial);
 
-}  // namespace shepherd
+}  // namespace shepherd::harness
