@@ -77,7 +77,7 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   }
 
   void note_names(std::string_view names) REQUIRES(mutex) {
-    each_task_name(names, [this](std::string_view task) REQUIRES(mutex) { rows[std::string(task)].changed = true; });
+    for (std::string_view task : task_names(names)) rows[std::string(task)].changed = true;
   }
 
   // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.

@@ -1,5 +1,7 @@
 #include "hub/task_names.h"
 
+#include <algorithm>
+
 namespace shepherd {
 namespace {
 
@@ -17,6 +19,16 @@ class TaskNames final : public FrameEncoder {
 };
 
 }  // namespace
+
+std::vector<std::string_view> task_names(std::string_view frames) {
+  std::vector<std::string_view> names;
+  while (!frames.empty()) {
+    std::string_view task = frames.substr(0, frames.find('\n'));
+    frames.remove_prefix(std::min(task.size() + 1, frames.size()));
+    if (names.empty() || names.back() != task) names.push_back(task);
+  }
+  return names;
+}
 
 const FrameEncoder& task_names_encoder() {
   static const TaskNames names;

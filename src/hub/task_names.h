@@ -2,8 +2,8 @@
 // Threads: any (stateless).
 #pragma once
 
-#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "hub/frame_encoder.h"
 
@@ -11,17 +11,7 @@ namespace shepherd {
 
 const FrameEncoder& task_names_encoder();
 
-// Calls `use` with each task named in frames of that encoder, once for neighbours of one task.
-template <class Use>
-void each_task_name(std::string_view frames, Use&& use) {
-  std::string_view previous;
-  while (!frames.empty()) {
-    std::string_view task = frames.substr(0, frames.find('\n'));
-    frames.remove_prefix(std::min(task.size() + 1, frames.size()));
-    if (task == previous) continue;
-    use(task);
-    previous = task;
-  }
-}
+// The tasks named in frames of that encoder, once for neighbours of one task. They point into the frames.
+std::vector<std::string_view> task_names(std::string_view frames);
 
 }  // namespace shepherd

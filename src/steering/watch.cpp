@@ -65,7 +65,7 @@ struct Watch::State final : FeedConsumer, std::enable_shared_from_this<State> {
   void on_frames(FrameBatch&& batch) override {
     std::set<std::string> names;
     for (const ByteSpan& span : batch.spans) {
-      each_task_name(span.bytes, [&names](std::string_view task) { names.emplace(task); });
+      for (std::string_view task : task_names(span.bytes)) names.emplace(task);
     }
     if (names.empty()) return went_through(batch.number);
     look({names.begin(), names.end()}, batch.number);
