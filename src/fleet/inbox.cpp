@@ -60,7 +60,7 @@ struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
     waiting = false;
     std::set<std::string> names;
     for (const ByteSpan& span : batch.spans) {
-      each_task_name(span.bytes, [&names](std::string_view task) { names.emplace(task); });
+      for (std::string_view task : task_names(span.bytes)) names.emplace(task);
     }
     if (!names.empty()) look_at(std::move(names), false);
     pump();
