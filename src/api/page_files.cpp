@@ -7,7 +7,8 @@
 // NOLINTNEXTLINE(hicpp-no-assembler)
 asm(".pushsection .rodata\n.global shepherd_page_bytes\nshepherd_page_bytes:\n.incbin \"" SHEPHERD_PAGE_BYTES
     "\"\n.popsection");
-extern "C" const char shepherd_page_bytes[];  // NOLINT(modernize-avoid-c-arrays)
+// NOLINTNEXTLINE(modernize-avoid-c-arrays,readability-identifier-naming): a name for the assembler
+extern "C" const char shepherd_page_bytes[];
 
 namespace shepherd {
 namespace {
@@ -38,10 +39,10 @@ bool takes(std::string_view list, std::string_view coding) {
 }  // namespace
 
 std::span<const PageFile> page_files() {
-  static const PageFile kFiles[] = {
+  static const PageFile files[] = {
 #include "page_files.inc"
   };
-  return kFiles;
+  return files;
 }
 
 const PageFile* page_file(std::string_view name) {

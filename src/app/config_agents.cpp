@@ -41,7 +41,7 @@ void check_names(const YAML::Node& map, const std::vector<std::string>& known, s
 
 void read_tls(const YAML::Node& node, RemoteAgent& agent) {
   if (node.IsScalar()) {
-    std::string word = node.Scalar();
+    const std::string& word = node.Scalar();
     if (word != "true" && word != "false") throw Wrong{"\"tls\" is true, false or {ca, cert, key, server_name}"};
     agent.tls = word == "true";
     return;

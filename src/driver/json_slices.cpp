@@ -66,8 +66,9 @@ std::uint32_t JsonSlices::add(std::uint32_t parent, std::uint32_t previous, std:
 // A string's own text: without escapes, as most are, it stands there already. Strings come in order, so the next escape
 // is looked for once, not in each of them.
 bool JsonSlices::text_of(std::string_view token, std::string_view& text) {
-  if (next_escape_ < token.data()) next_escape_ = tokens_.find(token.data(), '\\');
-  if (next_escape_ < token.data() + token.size()) return tokens_.unescaped(token, text);
+  const char* begin = token.begin();
+  if (next_escape_ < begin) next_escape_ = tokens_.find(begin, '\\');
+  if (next_escape_ < token.end()) return tokens_.unescaped(token, text);
   text = token.substr(1, token.size() - 2);
   return true;
 }
@@ -115,7 +116,7 @@ bool JsonSlices::walk(std::uint32_t node, std::size_t depth, bool open) {
   std::string_view token = tokens_.token();
   if (is_container(first)) {
     if (!(open ? walk_members(node, depth, first) : pass(depth))) return false;
-    token = std::string_view(token.data(), static_cast<std::size_t>(tokens_.position() - token.data()));
+    token = {token.begin(), tokens_.position()};
   } else {
     if (!tokens_.pass_scalar()) return false;
     if (first == '"' && !text_of(token, nodes_[node].text)) return false;

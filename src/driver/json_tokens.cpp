@@ -35,7 +35,10 @@ bool is_number(std::string_view token) {
   bool zero = at != end && *at == '0';
   std::size_t whole = digits(at, end);
   if (whole == 0 || (zero && whole > 1)) return false;
-  if (at != end && *at == '.' && digits(++at, end) == 0) return false;
+  if (at != end && *at == '.') {
+    ++at;
+    if (digits(at, end) == 0) return false;
+  }
   bool exponent = at != end && (*at | 0x20) == 'e';
   if (exponent) {
     ++at;

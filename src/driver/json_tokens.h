@@ -14,7 +14,7 @@
 
 // Its header is slow to compile, and this one is everywhere in the driver.
 namespace simdjson::internal {
-class dom_parser_implementation;
+class dom_parser_implementation;  // NOLINT(readability-identifier-naming): simdjson's name
 }
 
 namespace shepherd {

@@ -72,6 +72,7 @@ double percentile(const ToolUse& use, double share) {
 
 std::vector<ToolStats> tool_stats(const std::map<std::string, ToolUse>& tools) {
   std::vector<ToolStats> stats;
+  stats.reserve(tools.size());
   for (const auto& [tool, use] : tools) {
     stats.push_back({tool, use.calls, use.failures, percentile(use, 0.5), percentile(use, 0.95)});
   }

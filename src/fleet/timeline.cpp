@@ -33,6 +33,7 @@ std::string_view mark_of(EventType type, std::string_view event) {
 std::vector<TimelineMark> thinned(const std::vector<TimelineMark>& marks, std::size_t room) {
   if (marks.size() <= room) return marks;
   std::vector<TimelineMark> kept;
+  kept.reserve(room);
   for (std::size_t i = 0; i < room; ++i) {
     kept.push_back(marks[room == 1 ? marks.size() - 1 : i * (marks.size() - 1) / (room - 1)]);
   }

@@ -2,10 +2,10 @@
 //
 //     driver_bench FILE…        recordings (stdout of an agent, or {"dir","t_ms","line"} lines)
 #include <simdjson.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
