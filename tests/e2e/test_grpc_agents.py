@@ -202,7 +202,7 @@ def test_a_deaf_agent_is_cancelled(run, peer):
 
 def failed(agent, code=7, state="failed"):
     task, exit_code = agent.to_end()
-    assert exit_code == code and task["status"]["state"] == state, agent.story()
+    assert exit_code == code and task["status"]["state"] == state, agent.story() + str(agent.errors)
     return task, (agent.of_type("error") or [None])[-1]
 
 
