@@ -361,14 +361,20 @@ TEST_F(OutboxTest, DeltasComeBeforeTheirEvent) {
   auto socket = follow("/api/v1/tasks/t/events?deltas=1");
   ASSERT_FALSE(next(socket, "caught_up").empty());
   open(*sink_);
+  int seen = 0;
   for (int i = 1; i <= 20; ++i) {
     outbox_->add_delta(R"({"block":)" + std::to_string(i) + R"(,"text":"hel"})");
     outbox_->add_delta(R"({"block":)" + std::to_string(i) + R"(,"text":"lo"})");
     outbox_->add(event(i));
-    EXPECT_EQ(next(socket).at("type").as_string(), "delta") << i;
-    EXPECT_EQ(next(socket).at("type").as_string(), "delta") << i;
-    EXPECT_EQ(next(socket).at("type").as_string(), "task_event") << i;
+    // A feed that is busy may leave deltas out, but none comes behind its event.
+    auto message = next(socket);
+    for (; message.at("type").as_string() == "delta"; message = next(socket)) {
+      EXPECT_EQ(message.at("data").at("block").to_number<int>(), i);
+      ++seen;
+    }
+    EXPECT_EQ(message.at("type").as_string(), "task_event") << i;
   }
+  EXPECT_GT(seen, 20);
   EXPECT_EQ(outbox_->status().deltas_dropped, 0u);
 }
 
