@@ -31,9 +31,8 @@ GrpcLink::Call::Call(const GrpcTarget& target, AgentListener& listener, const Cl
   for (const auto& [name, value] : target.metadata) context_.AddMetadata(name, value);
 }
 
-void GrpcLink::Call::start(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Call> self) {
+void GrpcLink::Call::start(std::shared_ptr<grpc::Channel> channel) {
   MutexLock lock(mutex_);
-  self_ = std::move(self);
   stub_ = std::make_unique<grpc::GenericStub>(std::move(channel));
   stub_->PrepareBidiStreamingCall(&context_, method_, {}, this);
   AddHold();  // for writes, which come from anywhere; given back when reading ends
@@ -102,11 +101,9 @@ void GrpcLink::Call::OnWriteDone(bool ok) {
 }
 
 void GrpcLink::Call::OnDone(const grpc::Status& status) {
-  std::shared_ptr<Call> self;  // let go last
   MutexLock lock(mutex_);
   over_ = true;
   status_ = status;
-  self = std::move(self_);
   changed_.notify_all();
 }
 

@@ -1,7 +1,8 @@
 // The call behind a GrpcLink: gRPC's reactions on one side, a bounded queue of messages on the other.
 //
-// Lives until gRPC has said its last word and nobody holds it any more. gRPC never runs a reaction inside a call into
-// it from another thread, so its functions are called with the lock held.
+// gRPC never runs a reaction inside a call into it from another thread, so its functions are called with the lock held.
+// Whoever owns it destroys it after ended(), and never on a thread of gRPC: with the last channel go the threads that
+// run reactions, and one of them cannot wait for itself.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -31,8 +32,8 @@ class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, g
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Before it, writes only queue. `self` keeps the call alive until gRPC is done with it.
-  void start(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<Call> self) EXCLUDES(mutex_);
+  // Before it, writes only queue; after it, ended() comes for certain.
+  void start(std::shared_ptr<grpc::Channel> channel) EXCLUDES(mutex_);
   // As AgentLink's.
   Result<void> write(std::string_view bytes) EXCLUDES(mutex_);
   void close_input() EXCLUDES(mutex_);
@@ -63,7 +64,6 @@ class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, g
 
   mutable Mutex mutex_;
   CondVar changed_;
-  std::shared_ptr<Call> self_ GUARDED_BY(mutex_);
   std::deque<std::string> queue_ GUARDED_BY(mutex_);
   std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;  // with the one that is being written
   bool started_ GUARDED_BY(mutex_) = false;

@@ -40,7 +40,7 @@ class GrpcLink::Loop {
       : target_(std::move(target)),
         listener_(listener),
         clock_(clock),
-        call_(std::make_shared<Call>(target_, listener, clock)) {
+        call_(std::make_unique<Call>(target_, listener, clock)) {
     thread_ = std::thread([this] { run(); });
   }
   ~Loop() {
@@ -75,7 +75,7 @@ class GrpcLink::Loop {
     ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
     std::shared_ptr<grpc::Channel> channel = open_channel(target_);
     if (auto failed = connect(*channel)) return end(*failed);
-    call_->start(channel, call_);
+    call_->start(std::move(channel));
     while (!call_->ended()) {
       look();
       call_->wait(deadline_ms_ < 0 ? kRunTick : std::chrono::milliseconds(deadline_ms_ - clock_.steady_ms()));
@@ -161,7 +161,7 @@ class GrpcLink::Loop {
   const GrpcTarget target_;
   AgentListener& listener_;
   const Clock& clock_;
-  const std::shared_ptr<Call> call_;
+  const std::unique_ptr<Call> call_;
 
   // The thread's own.
   StopRung rung_ = StopRung::none;
