@@ -1,6 +1,5 @@
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "app/command_demo.h"
@@ -14,15 +13,8 @@ int main(int argc, char** argv) {
     return shepherd::demo_agent_main(argc, argv);
   // A reader that went away is an error code from write(), not a death in the middle of it.
   std::signal(SIGPIPE, SIG_IGN);
-  int code = 0;
-  {
-    shepherd::Environment environment = shepherd::process_environment();
-    shepherd::Context context{
-        environment, shepherd::Output(stdout, environment), shepherd::Output(stderr, environment), {}};
-    code = shepherd::run_program(argc, argv, context);
-  }
-  // Everything of ours has ended. gRPC's threads may still be closing a connection, and destroying the process's
-  // statics under them ends in an assertion of theirs.
-  std::fflush(nullptr);
-  std::_Exit(code);
+  shepherd::Environment environment = shepherd::process_environment();
+  shepherd::Context context{
+      environment, shepherd::Output(stdout, environment), shepherd::Output(stderr, environment), {}};
+  return shepherd::run_program(argc, argv, context);
 }
