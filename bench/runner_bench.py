@@ -3,10 +3,11 @@
 
     make bench-runner                       everything, about ten minutes
     make bench-runner ARGS="--quick"        a minute: fewer agents, stops and kills
-    make bench-runner ARGS="--only stop"    one of: load, stop, kill
+    make bench-runner ARGS="--only stop"    one of: load, live, stop, kill
 
-load   N agents print lines at a steady rate; a consumer of all tasks says how old a line is when it arrives. CPU is that
-       of server, runner and wardens together, divided by the number of agents.
+load   N agents print 50 lines a second; a consumer of all tasks says how old a line is when it arrives. CPU is that of
+       server, runner and wardens together, divided by the number of agents.
+live   the same, but what a line said comes in eight lines, with live text: 400 lines a second of each agent.
 stop   agents that ignore everything but SIGKILL, with orphaned children in sessions of their own, are stopped; from the
        POST of the command to the end of the task. The ladder's waits are shortened to 100 ms each.
 kill   the runner itself is killed with SIGKILL; until nobody of its agent is left.
@@ -28,7 +29,7 @@ import runner_load  # noqa: E402
 import runner_stop  # noqa: E402
 from runner_bench_parts import Programs  # noqa: E402
 
-SCENARIOS = {"load": runner_load.measure, "stop": runner_stop.measure, "kill": runner_kill.measure}
+SCENARIOS = {"load": runner_load.measure, "live": runner_load.measure_live, "stop": runner_stop.measure, "kill": runner_kill.measure}
 
 
 def main():

@@ -23,13 +23,13 @@ class Programs:
         return self.agents / "tick_watch"
 
 
-def start_server(programs, directory, runners):
+def start_server(programs, directory, runners, environment=None):
     """A server with a pool of runners in its own process, whose agent is the scripted one."""
     config = (f"claude:\n  program: {programs.scripted_agent}\n"
               f"runners:\n  stop:\n    interrupt_ms: {LADDER_MS}\n    sigint_ms: {LADDER_MS}\n"
               f"    sigterm_ms: {LADDER_MS}\n")
     return Server(directory / "data", config=config, args=["--runners", str(runners)], binary=str(programs.shepherd),
-                  env={"SCRIPTED_AGENT_PIDS": str(directory / "pids")}).start(60)
+                  env={"SCRIPTED_AGENT_PIDS": str(directory / "pids"), **(environment or {})}).start(60)
 
 
 def agent_pids(directory):
@@ -58,3 +58,7 @@ def survivors(directory, program, tasks=None):
 def percentile(values, part):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else float("nan")
+
+
+def judged(value, most):
+    return "pass: at most" if value <= most else "MISS: at most"
