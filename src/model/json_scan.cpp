@@ -7,33 +7,46 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace shepherd {
 namespace {
 
-constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
+#if defined(__SSE2__)
+constexpr std::size_t kBlock = 16;
 
-// High bits mark bytes of `word` that equal `byte`; bytes above the lowest mark may be marked falsely.
-constexpr std::uint64_t equal_bytes(std::uint64_t word, char byte) {
-  std::uint64_t x = word ^ (kOnes * static_cast<unsigned char>(byte));
-  return (x - kOnes) & ~x & kHighs;
+// Bit i tells that byte i of the block at `bytes` is a quote or a backslash.
+std::uint32_t string_marks(const char* bytes) {
+  __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  __m128i quotes = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+  __m128i backslashes = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(quotes, backslashes)));
 }
+#else
+constexpr std::size_t kBlock = 8;
+
+std::uint32_t string_marks(const char* bytes) {
+  std::uint32_t marks = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    marks |= static_cast<std::uint32_t>(bytes[i] == '"' || bytes[i] == '\\') << i;
+  }
+  return marks;
+}
+#endif
 
 // One past the closing quote of the string whose first byte after the opening quote is `at`; npos when unclosed.
 std::size_t end_of_string(std::string_view json, std::size_t at) {
-  if constexpr (std::endian::native == std::endian::little) {
-    while (at + 8 <= json.size()) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, json.data() + at, 8);
-      std::uint64_t marks = equal_bytes(word, '"') | equal_bytes(word, '\\');
-      if (marks == 0) {
-        at += 8;
-        continue;
-      }
-      at += static_cast<std::size_t>(std::countr_zero(marks)) / 8;
-      if (json[at] == '"') return at + 1;
-      at += 2;
+  while (at + kBlock <= json.size()) {
+    std::uint32_t marks = string_marks(json.data() + at);
+    if (marks == 0) {
+      at += kBlock;
+      continue;
     }
+    at += static_cast<std::size_t>(std::countr_zero(marks));
+    if (json[at] == '"') return at + 1;
+    at += 2;
   }
   for (; at < json.size(); ++at) {
     if (json[at] == '"') return at + 1;
