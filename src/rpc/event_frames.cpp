@@ -1,20 +1,19 @@
 #include "rpc/event_frames.h"
 
-#include <simdjson.h>
-
 #include <cstring>
+#include <optional>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "journal/cursor.h"
-#include "rpc/proto_time.h"
+#include "model/json_scan.h"
+#include "rpc/proto_bytes.h"
 #include "shepherd/observability/v1/observability.pb.h"
 
 namespace shepherd {
 namespace {
 
 namespace v1 = shepherd::observability::v1;
-namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kHeadBytes = 1 + sizeof(std::uint32_t);
 
@@ -27,7 +26,7 @@ void append_frame(std::string& out, FrameKind kind, const v1::AgentEvent& messag
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(&out[at + kHeadBytes]));
 }
 
-// Frames are built by the million: the message keeps its memory.
+// Notices. The message keeps its memory.
 v1::AgentEvent& fresh_message(std::string_view task) {
   thread_local v1::AgentEvent message;
   message.Clear();
@@ -35,55 +34,82 @@ v1::AgentEvent& fresh_message(std::string_view task) {
   return message;
 }
 
-void read_time(google::protobuf::Timestamp& into, std::string_view text) {
-  if (auto ms = parse_timestamp(text)) set_time(into, *ms);
+// What an AgentEvent shows of an event beside its JSON.
+struct Shown {
+  std::string_view session, summary;  // in the JSON's spelling, without quotes
+  std::optional<std::int64_t> timestamp_ms, received_ms;
+};
+
+std::string_view inside_quotes(std::string_view json) {
+  return json.size() < 2 || json.front() != '"' ? std::string_view() : json.substr(1, json.size() - 2);
 }
 
-// The members that have fields of their own. The store wrote this JSON, so it is good; if it were not, the fields stay
-// empty and event_json has it all.
-void read_members(v1::AgentEvent& message, std::string_view json) {
-  thread_local ondemand::parser parser;
-  thread_local std::string padded;
-  padded.assign(json);
-  padded.append(simdjson::SIMDJSON_PADDING, '\0');
-  ondemand::document document;
-  ondemand::object object;
-  if (parser.iterate(padded.data(), json.size(), padded.size()).get(document) != simdjson::SUCCESS ||
-      document.get_object().get(object) != simdjson::SUCCESS) {
-    return;
-  }
-  for (auto member : object) {
-    std::string_view key, text;
-    if (member.error() != simdjson::SUCCESS || member.unescaped_key().get(key) != simdjson::SUCCESS) return;
-    if (key != "timestamp" && key != "receivedAt" && key != "summary" && key != "sessionID") continue;
-    if (member.value().get_string().get(text) != simdjson::SUCCESS) continue;
+std::optional<std::int64_t> time_of(std::string_view json) {
+  Result<std::int64_t> ms = parse_timestamp(inside_quotes(json));
+  return ms ? std::optional(*ms) : std::nullopt;
+}
+
+// The store wrote this JSON, so it is good and compact; if it were not, less is shown and event_json has it all.
+Shown read_members(std::string_view json) {
+  Shown shown;
+  JsonMembers members(json);
+  while (members.next()) {
+    std::string_view key = members.key();
     if (key == "timestamp") {
-      read_time(*message.mutable_timestamp(), text);
+      shown.timestamp_ms = time_of(members.value());
     } else if (key == "receivedAt") {
-      read_time(*message.mutable_received_at(), text);
+      shown.received_ms = time_of(members.value());
     } else if (key == "summary") {
-      message.set_summary(text.data(), text.size());
-    } else {
-      message.set_session_id(text.data(), text.size());
+      shown.summary = inside_quotes(members.value());
+      // The walk over what follows is the dear part. A capital I is rare, so this look is one memchr.
+      if (json.find("ID\":") == std::string_view::npos) break;
+    } else if (key == "sessionID") {
+      shown.session = inside_quotes(members.value());
+      break;  // the last of them in the order in which events are written
     }
   }
+  return shown;
 }
 
-v1::AgentEvent& event_message(const EventRun& run, std::size_t i) {
-  v1::AgentEvent& message = fresh_message(run.task);
+// Without the JSON's escapes, which are rare; `store` keeps what had some.
+std::string_view plain(std::string_view text, std::string& store) {
+  if (text.find('\\') == std::string_view::npos) return text;
+  return store = unescape(text).value_or(std::string());
+}
+
+// The message of an event, by its fields: the generated code would copy the JSON twice more.
+void append_event(std::string& out, const EventRun& run, std::size_t i, std::string_view cursor) {
+  using Event = v1::AgentEvent;
+  constexpr std::size_t kFields = 9;
   std::string_view json = run.event(i);
-  message.set_type(static_cast<v1::EventType>(run.types[i]));
-  message.set_sequence(static_cast<std::int64_t>(run.first + i));
-  message.set_event_json(json.data(), json.size());
-  read_members(message, json);
-  return message;
+  Shown shown = read_members(json);
+  std::string session_store, summary_store;
+  std::string_view session = plain(shown.session, session_store), summary = plain(shown.summary, summary_store);
+  std::size_t most = kHeadBytes + kFields * ProtoBytes::kMostOfField + run.task.size() + session.size() +
+                     summary.size() + json.size() + cursor.size();
+  std::size_t at = out.size();
+  out.resize_and_overwrite(at + most, [&](char* bytes, std::size_t) {
+    char* begin = bytes + at + kHeadBytes;
+    ProtoBytes message(begin);
+    message.text(Event::kAgentIdFieldNumber, run.task);
+    message.text(Event::kSessionIdFieldNumber, session);
+    message.number(Event::kTypeFieldNumber, static_cast<std::uint64_t>(run.types[i]));
+    if (shown.timestamp_ms) message.time(Event::kTimestampFieldNumber, *shown.timestamp_ms);
+    if (shown.received_ms) message.time(Event::kReceivedAtFieldNumber, *shown.received_ms);
+    message.number(Event::kSequenceFieldNumber, run.first + i);
+    message.text(Event::kSummaryFieldNumber, summary);
+    message.text(Event::kEventJsonFieldNumber, json);
+    message.text(Event::kCursorFieldNumber, cursor);
+    auto size = static_cast<std::uint32_t>(message.end() - begin);
+    bytes[at] = static_cast<char>(FrameKind::event);
+    std::memcpy(bytes + at + 1, &size, sizeof size);
+    return at + kHeadBytes + size;
+  });
 }
 
 class TaskFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    append_frame(out, FrameKind::event, event_message(run, i));
-  }
+  void event(std::string& out, const EventRun& run, std::size_t i) const override { append_event(out, run, i, {}); }
   void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const override {
     v1::AgentEvent& message = fresh_message(task);
     message.mutable_gap()->set_from(static_cast<std::int64_t>(from));
@@ -111,7 +137,10 @@ class TaskFrames final : public FrameEncoder {
 class AllFrames final : public FrameEncoder {
  public:
   void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    append(out, FrameKind::event, event_message(run, i), run.position + i);
+    thread_local std::string cursor;
+    cursor.clear();
+    append_cursor(cursor, run.position + i);
+    append_event(out, run, i, cursor);
   }
   // Positions mean nothing to a caller: what is missing lies before the next cursor.
   void gap(std::string& out, std::string_view task, std::uint64_t, std::uint64_t to) const override {

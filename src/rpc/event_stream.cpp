@@ -81,42 +81,58 @@ void EventStream::open(StreamPlan plan, Executor& executor) {
   go_on();  // it may have been cancelled meanwhile
 }
 
+void EventStream::go_on() {
+  Step step;
+  {
+    MutexLock lock(mutex_);
+    step = next_step();
+  }
+  take(step);
+}
+
 void EventStream::offer(Batch batch) {
+  Step step;
   {
     MutexLock lock(mutex_);
     batches_.push_back(std::move(batch));
+    step = next_step();
   }
-  go_on();
+  take(step);
 }
 
-void EventStream::go_on() {
-  std::optional<grpc::Status> status;
-  grpc::WriteOptions options;
-  {
-    MutexLock lock(mutex_);
-    if (busy_) return;
-    if (end_ || !next_message()) {
-      if (!end_) return;
-      status = end_;
-    } else {
-      busy_since_ms_ = streams_.clock().steady_ms();
-      // The first one carries the headers, and its write would never be reported done if it were held back.
-      if (more_ && messages_ > 0) options.set_buffer_hint();
-      ++messages_;
-    }
-    busy_ = true;
+EventStream::Step EventStream::next_step() {
+  if (busy_) return {};
+  Step step;
+  if (end_ || !next_message()) {
+    if (!end_) return {};
+    step.finish = end_;
+  } else {
+    step.write = true;
+    // The first one carries the headers, and its write would never be reported done if it were held back.
+    if (more_ && messages_ > 0) step.options.set_buffer_hint();
+    ++messages_;
   }
-  // The last things done here: the other end of either may already have begun to take this apart.
-  if (status) return Finish(*status);
-  StartWrite(&message_, options);
+  busy_ = true;
+  return step;
+}
+
+void EventStream::take(const Step& step) {
+  if (step.finish) return Finish(*step.finish);
+  if (step.write) StartWrite(&message_, step.options);
 }
 
 bool EventStream::next_message() {
   while (!batches_.empty()) {
+    if (!batches_.front().begun) begin(batches_.front());
     if (next_in_batch(batches_.front())) return true;
     batch_done();
   }
   return false;
+}
+
+void EventStream::begin(Batch& batch) {
+  batch.begun = true;
+  if (!batch.end) executor_->post([source = batch.source] { source->next(); });
 }
 
 bool EventStream::next_in_batch(Batch& batch) {
@@ -132,9 +148,11 @@ bool EventStream::next_in_batch(Batch& batch) {
     if (!wanted(frame->kind, span.bytes.substr(frame->begin, frame->end - frame->begin))) continue;
     if (!place_.slice) place_.slice = shared_slice(span);
     grpc::Slice message = place_.slice->sub(frame->begin, frame->end);
-    message_ = grpc::ByteBuffer(&message, 1);
+    grpc::ByteBuffer buffer(&message, 1);
+    message_.Swap(&buffer);  // an assignment would copy
     // Of a filtered stream nobody knows whether the next one will be sent.
-    more_ = plan_.sessions.empty() && (place_.offset < span.bytes.size() || place_.span + 1 < batch.spans.size());
+    more_ = plan_.sessions.empty() &&
+            (place_.offset < span.bytes.size() || place_.span + 1 < batch.spans.size() || batches_.size() > 1);
     return true;
   }
   return false;
@@ -145,7 +163,7 @@ void EventStream::batch_done() {
   bool over = batches_.front().end;
   batches_.pop_front();
   place_ = {};
-  if (!over) return executor_->post([source] { source->next(); });
+  if (!over) return;
   caught_up(*source);
   if (--open_feeds_ == 0 && plan_.ends && !end_) end_ = grpc::Status::OK;
 }
@@ -160,12 +178,14 @@ bool EventStream::wanted(FrameKind kind, std::string_view message) const {
 }
 
 void EventStream::OnWriteDone(bool ok) {
+  Step step;
   {
     MutexLock lock(mutex_);
     busy_ = false;
     if (!ok && !end_) end_ = grpc::Status::CANCELLED;
+    step = next_step();
   }
-  go_on();
+  take(step);
 }
 
 void EventStream::OnCancel() {
@@ -190,7 +210,11 @@ void EventStream::tick(std::int64_t steady_ms) {
     return end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
   }
   MutexLock lock(mutex_);
-  bool stuck = busy_ && messages_ > 0 && steady_ms - busy_since_ms_ > kWriteDeadline.count();
+  if (!busy_ || messages_ != messages_seen_) {
+    messages_seen_ = messages_;
+    progress_ms_ = steady_ms;
+  }
+  bool stuck = messages_ > 0 && steady_ms - progress_ms_ > kWriteDeadline.count();
   if (stuck && context_ != nullptr) context_->TryCancel();
   if (executor_ == nullptr) return;
   executor_->post([sources = sources_, steady_ms] {

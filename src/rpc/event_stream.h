@@ -1,6 +1,6 @@
 // One StreamEvents call: the loop of "next, write" between feeds and gRPC's flow control. A batch of frames is written
-// message by message, and its feed is asked for more once the last of them is on its way: a caller who does not read
-// holds one batch of each feed and nothing else.
+// message by message, and when the first of them is on its way its feed is asked for the next batch: reading and
+// writing go on side by side, and a caller who does not read holds two batches of each feed and nothing else.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -51,7 +51,8 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   struct Batch {
     std::shared_ptr<Source> source;
     std::vector<ByteSpan> spans;
-    bool end = false;  // of that feed
+    bool end = false;    // of that feed
+    bool begun = false;  // and the one after it asked for
   };
   struct Place {  // in the batch that is being written
     std::size_t span = 0, offset = 0;
@@ -59,8 +60,17 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   };
 
   void offer(Batch batch) EXCLUDES(mutex_);
-  // Starts the next write or the end, if there is one and nothing is on its way.
-  void go_on() EXCLUDES(mutex_);
+  // What gRPC is to do next, if there is something and nothing is on its way. Sets busy_.
+  struct Step {
+    bool write = false;
+    grpc::WriteOptions options;
+    std::optional<grpc::Status> finish;
+  };
+  Step next_step() REQUIRES(mutex_);
+  // The last thing done by whoever took the step: its other end may already have begun to take this apart.
+  void take(const Step& step) EXCLUDES(mutex_);
+  void go_on() EXCLUDES(mutex_);  // both of these
+  void begin(Batch& batch) REQUIRES(mutex_);
   bool next_message() REQUIRES(mutex_);
   bool next_in_batch(Batch& batch) REQUIRES(mutex_);
   void batch_done() REQUIRES(mutex_);
@@ -83,10 +93,11 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   bool busy_ GUARDED_BY(mutex_) = true;   // with a write, with the end, or with being opened
   bool more_ GUARDED_BY(mutex_) = false;  // another message is at hand, so this one need not be sent at once
   std::optional<grpc::Status> end_ GUARDED_BY(mutex_);
-  std::int64_t busy_since_ms_ GUARDED_BY(mutex_) = 0;
   std::uint64_t messages_ GUARDED_BY(mutex_) = 0;
-  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;    // that have not ended
-  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;  // that have not caught up
+  std::uint64_t messages_seen_ GUARDED_BY(mutex_) = 0;  // by the last tick that saw progress
+  std::int64_t progress_ms_ GUARDED_BY(mutex_) = 0;     // when that was
+  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;       // that have not ended
+  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;     // that have not caught up
 };
 
 }  // namespace shepherd
