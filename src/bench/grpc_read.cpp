@@ -22,7 +22,7 @@ bool wait(grpc::CompletionQueue& queue) {
 
 }  // namespace
 
-Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<void(std::string_view)>& use) {
+Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<bool(std::string_view)>& use) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
   auto channel = grpc::CreateCustomChannel(stream.address, grpc::InsecureChannelCredentials(), arguments);
@@ -40,21 +40,23 @@ Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<
     good = wait(queue);
   }
   GrpcRead read;
-  while (good) {
+  bool enough = false;
+  while (good && !enough) {
     grpc::ByteBuffer message;
     call->Read(&message, nullptr);
     if (!wait(queue)) break;
     grpc::Slice slice;
     if (!message.DumpToSingleSlice(&slice).ok()) break;
-    use({reinterpret_cast<const char*>(slice.begin()), slice.size()});
+    enough = !use({reinterpret_cast<const char*>(slice.begin()), slice.size()});
     ++read.messages;
   }
+  if (enough) context.TryCancel();
   grpc::Status status;
   call->Finish(&status, nullptr);
   wait(queue);
   read.seconds = static_cast<double>(steady_ns() - start_ns) / static_cast<double>(kNsPerSecond);
   queue.Shutdown();
-  if (!status.ok()) {
+  if (!status.ok() && !enough) {
     return fail(ErrorCode::unavailable, "stream_failed",
                 fmt::format("{} ended with status {}: {}", stream.method, static_cast<int>(status.error_code()),
                             status.error_message()));

@@ -1,4 +1,4 @@
-// Reading a gRPC stream to its end as fast as it comes.
+// Reading a gRPC stream as fast as it comes.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ struct GrpcRead {
   double seconds = 0;  // from the call to its end
 };
 
-// `use` gets every message's bytes. unavailable/stream_failed with the status when it does not end with OK.
-// Threads: any; gRPC's own threads stay, so nothing may fork after it.
-Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<void(std::string_view)>& use);
+// `use` gets every message's bytes and says whether to go on; the stream is cancelled when not.
+// unavailable/stream_failed with the status when it ends by itself and not with OK. Threads: any; gRPC's own threads
+// stay, so nothing may fork after it.
+Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<bool(std::string_view)>& use);
 
 }  // namespace shepherd::bench

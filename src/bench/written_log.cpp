@@ -17,13 +17,18 @@ constexpr double kIndexSeconds = 300;
 Result<WrittenLog> write_log(ShepherdServer& server, std::uint64_t events, std::size_t publishers) {
   Result<std::vector<std::string>> tasks = server.create_tasks(1);
   if (!tasks) return fail(tasks.error());
-  LoadPlan plan = server.plan_for(*tasks, {.publishers = publishers, .batch = 16});
+  Result<LoadResult> load = write_to(server, tasks->front(), events, publishers);
+  if (!load) return fail(load.error());
+  return WrittenLog{tasks->front(), std::move(*load)};
+}
+
+Result<LoadResult> write_to(ShepherdServer& server, const std::string& task, std::uint64_t events,
+                            std::size_t publishers) {
+  LoadPlan plan = server.plan_for({task}, {.publishers = publishers, .batch = 16});
   plan.warmup_seconds = 0;
   plan.seconds = 600;
   plan.max_events = events;
-  Result<LoadResult> load = run_load(std::move(plan));
-  if (!load) return fail(load.error());
-  return WrittenLog{tasks->front(), std::move(*load)};
+  return run_load(std::move(plan));
 }
 
 Result<void> wait_for_index(ShepherdServer& server) {

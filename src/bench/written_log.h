@@ -17,6 +17,9 @@ struct WrittenLog {
   LoadResult load;
 };
 Result<WrittenLog> write_log(ShepherdServer& server, std::uint64_t events, std::size_t publishers);
+// So many more events of a task that is there.
+Result<LoadResult> write_to(ShepherdServer& server, const std::string& task, std::uint64_t events,
+                            std::size_t publishers);
 
 // Until the search index, which works behind the commits, has caught up. unavailable/index_behind.
 Result<void> wait_for_index(ShepherdServer& server);
