@@ -123,7 +123,9 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   if (started_ms_ == 0) started_ms_ = clock_.steady_ms();
   input_closed_ = !plan->keep_input_open;
   if (!plan->standard_input.empty()) {
-    if (auto written = link_->write(plan->standard_input); !written) return fail(std::move(written.error()));
+    auto written = link_->write(plan->standard_input);
+    // One that is gone before it was told anything says by its end why.
+    if (!written && written.error().code != ErrorCode::gone) return fail(std::move(written.error()));
   }
   if (input_closed_) link_->close_input();
   tell_start(*plan, format);

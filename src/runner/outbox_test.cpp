@@ -272,6 +272,7 @@ TEST_F(OutboxTest, LostRequestsAndLostAnswersAreNeitherHolesNorRepeats) {
   }
   EXPECT_TRUE(outbox_->drain(30s).everything);
   expect_steps(600);
+  outbox_.reset();  // before its sink
 }
 
 TEST_F(OutboxTest, ATornSpoolLosesOnlyItsTornEndAndSaysSo) {
@@ -289,6 +290,7 @@ TEST_F(OutboxTest, ATornSpoolLosesOnlyItsTornEndAndSaysSo) {
   ASSERT_EQ(events.size(), 10u);
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(summary(events[i]), "step " + std::to_string(i + 1));
   EXPECT_EQ(code(events[9]), "spool_damaged");
+  outbox_.reset();  // before its sink
 }
 
 TEST_F(OutboxTest, AServerThatLostItsLogGetsItAgain) {
@@ -321,6 +323,7 @@ TEST_F(OutboxTest, ANumberThatTheServerKnowsOtherwiseIsPostedUnderANewId) {
   EXPECT_EQ(summary(events[3]), "step 3");
   EXPECT_EQ(code(events[4]), "producer_changed");
   EXPECT_NE(events[1].at("producer").as_string(), producer);
+  outbox_.reset();  // before its sink
 }
 
 TEST_F(OutboxTest, AProxyThatTakesOnlySmallRequestsIsServedInSmallOnes) {
@@ -336,6 +339,7 @@ TEST_F(OutboxTest, AProxyThatTakesOnlySmallRequestsIsServedInSmallOnes) {
   ASSERT_EQ(events.size(), 41u);
   EXPECT_EQ(summary(events[39]), "step 40");
   EXPECT_EQ(code(events[40]), "event_refused");
+  outbox_.reset();  // before its sink
 }
 
 TEST_F(OutboxTest, AddNeverWaitsForAServerThatHangs) {
@@ -355,6 +359,7 @@ TEST_F(OutboxTest, AddNeverWaitsForAServerThatHangs) {
   EXPECT_EQ(outbox_->status().lost, 0u);
   EXPECT_FALSE(outbox_->drain(10ms).everything);
   let_go.set_value();
+  outbox_.reset();  // before its sink
 }
 
 TEST_F(OutboxTest, DeltasComeBeforeTheirEvent) {
@@ -386,6 +391,7 @@ TEST_F(OutboxTest, DeltasAreDroppedFirst) {
   for (int i = 0; i < 1'000; ++i) outbox_->add_delta(R"({"block":0,"text":"x"})");
   EXPECT_EQ(outbox_->status().deltas_dropped, 1'000u);
   EXPECT_EQ(outbox_->status().undelivered, 1u);
+  outbox_.reset();  // before its sink
 }
 
 }  // namespace
