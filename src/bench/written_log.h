@@ -20,5 +20,7 @@ Result<WrittenLog> write_log(ShepherdServer& server, std::uint64_t events, std::
 
 // Until the search index, which works behind the commits, has caught up. unavailable/index_behind.
 Result<void> wait_for_index(ShepherdServer& server);
+// Likewise the ledger.
+Result<void> wait_for_ledger(ShepherdServer& server);
 
 }  // namespace shepherd::bench
