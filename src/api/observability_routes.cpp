@@ -25,16 +25,6 @@ void append_metrics(std::string& out, const Usage& usage) {
   object.number("tool_uses", usage.tool_uses);
 }
 
-void add_usage(Usage& total, const Usage& part) {
-  total.cost_usd += part.cost_usd;
-  total.input_tokens += part.input_tokens;
-  total.output_tokens += part.output_tokens;
-  total.cache_read_tokens += part.cache_read_tokens;
-  total.cache_write_tokens += part.cache_write_tokens;
-  total.api_calls += part.api_calls;
-  total.tool_uses += part.tool_uses;
-}
-
 void append_agent(std::string& out, const Task& task) {
   const auto& [spec, state, created_ms] = task;
   JsonObject object(out);
@@ -63,10 +53,12 @@ void append_agents(std::string& out, const std::vector<Task>& tasks) {
   out += ']';
 }
 
-// The newest events of the session in one task, ascending, at most `limit`.
-Result<std::vector<std::string>> session_events(const EventStore& store, const std::string& task,
-                                                const std::string& session, std::size_t limit) {
-  std::vector<std::string> events;
+// Adds the session's events in one task, newest first, until there are `limit`.
+Result<void> add_session_events(std::vector<std::string>& events, const EventStore& store, const std::string& task,
+                                const std::string& session, std::size_t limit) {
+  std::string whose = R"({"agent_id":)";
+  append_json_string(whose, task);
+  whose += ',';
   for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {
     auto page = store.read_before(task, before, {kMaxPageEvents, kFeedReadBytes});
     if (!page) return fail(page.error());
@@ -75,10 +67,23 @@ Result<std::vector<std::string>> session_events(const EventStore& store, const s
       for (std::size_t i = (*run)->size(); i-- > 0 && events.size() < limit;) {
         if (before != 0 && (*run)->first + i >= before) continue;
         std::string_view event = (*run)->event(i);
-        if (string_value(find_member(event, "sessionID")) == session) events.emplace_back(event);
+        if (string_value(find_member(event, "sessionID")) != session) continue;
+        events.push_back(whose + std::string(event.substr(1)));
       }
     }
     before = page->runs.front()->first;
+  }
+  return {};
+}
+
+// The newest events of the session in all of its tasks, ascending, at most `limit`. The tasks come newest first, and a
+// session goes on in the next when it is resumed.
+Result<std::vector<std::string>> session_events(const EventStore& store, const std::vector<Task>& tasks,
+                                                const std::string& session, std::size_t limit) {
+  std::vector<std::string> events;
+  for (const Task& task : tasks) {
+    auto added = add_session_events(events, store, task.spec.id, session, limit);
+    if (!added) return fail(added.error());
   }
   std::ranges::reverse(events);
   return events;
@@ -89,7 +94,7 @@ void send_session(Call call, std::size_t limit) {
   const std::string& session = call.id();
   auto tasks = tasks_of_session(store, session);
   if (!tasks) return call.fail(tasks.error());
-  auto events = session_events(store, tasks->front().spec.id, session, limit);
+  auto events = session_events(store, *tasks, session, limit);
   if (!events) return call.fail(events.error());
   std::int64_t started_ms = 0;
   std::int64_t completed_ms = 0;
@@ -101,7 +106,7 @@ void send_session(Call call, std::size_t limit) {
     completed_ms = std::max(completed_ms, state.completed_ms);
     active = active || !is_terminal(state.state);
     if (auto used = state.usage_by_session.find(session); used != state.usage_by_session.end()) {
-      add_usage(total, used->second);
+      total += used->second;
     }
   }
   std::string body;

@@ -91,9 +91,12 @@ std::string_view by_name(LedgerRange::By by) {
   return by == LedgerRange::By::agent ? "agent" : by == LedgerRange::By::model ? "model" : "none";
 }
 
-void send_stats(Call call, const LedgerRange& range) {
+void send_stats(Call call, const LedgerRange& asked) {
   ApiParts& parts = call.parts();
   const EventStore& store = parts.journal.store();
+  auto fitted = fit_range(parts.ledger->ledger(), asked);
+  if (!fitted) return call.fail(fitted.error());
+  const LedgerRange& range = *fitted;
   auto through = parts.ledger->ledger().kept_through();
   if (!through) return call.fail(through.error());
   auto stats = read_stats(parts.ledger->ledger(), range);

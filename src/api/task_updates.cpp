@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -10,10 +11,11 @@
 #include "api/task_json.h"
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "hub/task_names.h"
+#include "journal/names_feed.h"
 
 namespace shepherd {
-struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<State> {
+
+struct TaskUpdates::State final : std::enable_shared_from_this<State> {
   struct Row {
     bool changed = false;
     std::int64_t told_ms = 0;
@@ -25,48 +27,21 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
 
   // --- on the feed's executor ---
 
-  void open(std::uint64_t position) {
-    if (feed != nullptr || !watched()) return;
-    FeedOptions options;
-    options.after = position;
-    options.encoder = &task_names_encoder();
-    {
-      MutexLock lock(mutex);
-      options.executor = executor;
-    }
-    feed = journal.open_feed(std::move(options), *this);
-    waiting = false;
-    pump();
+  void open(Executor& home, std::uint64_t position) {
+    if (!feed.is_open() && watched()) feed.open(home, position);
   }
 
   void close_if_unwatched() {
-    if (!watched()) feed.reset();
+    if (!watched()) feed.close();
   }
 
-  void pump() {
-    if (pumping) return;
-    pumping = true;
-    while (feed != nullptr && !waiting) {
-      waiting = true;
-      feed->next();
-    }
-    pumping = false;
-  }
-
-  void on_frames(FrameBatch&& batch) override {
-    waiting = false;
+  void take_names(const std::set<std::string>& tasks, std::uint64_t through) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
-      for (const ByteSpan& span : batch.spans) note_names(span.bytes);
+      for (const std::string& task : tasks) rows[task].changed = true;
     }
     flush();
-    pump();
-  }
-
-  void on_feed_error(const Error&) override {
-    // Left waiting: the next tick opens a new feed where this one stopped.
-    MutexLock lock(mutex);
-    broken_at = feed->number();
+    feed.done(through);
   }
 
   // --- on any thread ---
@@ -74,10 +49,6 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   bool watched() EXCLUDES(mutex) {
     MutexLock lock(mutex);
     return watchers > 0 && !stopped;
-  }
-
-  void note_names(std::string_view names) REQUIRES(mutex) {
-    for (std::string_view task : task_names(names)) rows[std::string(task)].changed = true;
   }
 
   // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.
@@ -130,9 +101,9 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   const Clock& clock;
   LiveRegistry& live;
 
-  std::unique_ptr<Feed> feed;  // this and the next two: the executor's
-  bool waiting = false;
-  bool pumping = false;
+  NamesFeed feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
+                   take_names(tasks, through);
+                 }};  // the executor's
 
   std::atomic<int> jobs{0};
   Mutex mutex;
@@ -140,7 +111,6 @@ struct TaskUpdates::State final : FeedConsumer, std::enable_shared_from_this<Sta
   std::size_t watchers GUARDED_BY(mutex) = 0;
   bool reading GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
-  std::optional<std::uint64_t> broken_at GUARDED_BY(mutex);
   std::map<std::string, Row> rows GUARDED_BY(mutex);
 };
 
@@ -163,7 +133,7 @@ void TaskUpdates::watch(Executor& executor, std::uint64_t position) {
     if (state_->executor == nullptr) state_->executor = &executor;
     home = state_->executor;
   }
-  home->post([state = state_, position] { state->open(position); });
+  home->post([state = state_, home, position] { state->open(*home, position); });
 }
 
 void TaskUpdates::unwatch() {
@@ -187,19 +157,12 @@ void TaskUpdates::touch(const std::string& task) {
 }
 
 void TaskUpdates::tick() {
-  std::optional<std::uint64_t> broken;
   Executor* home = nullptr;
   {
     MutexLock lock(state_->mutex);
-    broken = std::exchange(state_->broken_at, std::nullopt);
     home = state_->executor;
   }
-  if (broken) {
-    home->post([state = state_, position = *broken] {
-      state->feed.reset();
-      state->open(position);
-    });
-  }
+  if (home != nullptr) home->post([state = state_] { state->feed.tick(state->clock.steady_ms()); });
   state_->flush();
 }
 

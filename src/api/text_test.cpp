@@ -1,4 +1,4 @@
-// The small pure parts: cursors, queries, credentials, host and origin, problem details, snippets.
+// The small pure parts: cursors, queries, credentials, host and origin, accepted codings, problem details, snippets.
 #include <gtest/gtest.h>
 
 #include <boost/json/object.hpp>
@@ -6,6 +6,7 @@
 #include <boost/json/value.hpp>
 #include <random>
 
+#include "api/accept_encoding.h"
 #include "api/credentials.h"
 #include "api/host_check.h"
 #include "api/problem.h"
@@ -223,6 +224,23 @@ TEST(Snippet, ShowsTheWordAndNeverCutsACharacter) {
       }
     }
   }
+}
+
+TEST(AcceptEncoding, TakesWhatIsNamedAndNotWeighedDown) {
+  EXPECT_TRUE(takes_coding("gzip, deflate, br", "br"));
+  EXPECT_TRUE(takes_coding("GZIP;Q=0.5,Br", "gzip"));
+  EXPECT_TRUE(takes_coding("\tbr ;\tq=0.001", "br"));
+  EXPECT_TRUE(takes_coding("br;level=0", "br")) << "another parameter is no weight";
+  EXPECT_TRUE(takes_coding("*", "br"));
+  EXPECT_TRUE(takes_coding("identity;q=0, *;q=0.1", "gzip"));
+  EXPECT_TRUE(takes_coding("br, *;q=0", "br")) << "a name says more than the star";
+  EXPECT_FALSE(takes_coding("", "br"));
+  EXPECT_FALSE(takes_coding("gzip", "br"));
+  EXPECT_FALSE(takes_coding("brotli, xbr", "br")) << "a part of a name is another name";
+  EXPECT_FALSE(takes_coding("br;q=0", "br"));
+  EXPECT_FALSE(takes_coding("br; q=0.000, *", "br"));
+  EXPECT_FALSE(takes_coding("gzip;q=1, *;q=0", "br"));
+  EXPECT_FALSE(takes_coding(",;,=,;q=1,", "br"));
 }
 
 }  // namespace

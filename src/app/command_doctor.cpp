@@ -128,6 +128,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
     report(deliver_hooks(config.data, false));
   }
   report(examine_database(config.data));
+  report(examine_ledger(config.data));
   return failed ? ExitCode::failed : ExitCode::ok;
 }
 
@@ -139,12 +140,10 @@ void add_doctor_command(CLI::App& app, Context& context) {
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object a line");
   command->footer(
-      "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, the search "
-      "index,\n"
-      "reads every page and every log of the database, and delivers what runs and hooks left behind when their server "
-      "was away.\n"
-      "Exit code 1 when something is broken; warnings do not "
-      "count.\n\n"
+      "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, and the search\n"
+      "index; reads every page and every log of the database, and the ledger that statistics come from; delivers what\n"
+      "runs and hooks left behind when their server was away.\n"
+      "Exit code 1 when something is broken; warnings do not count.\n\n"
       "Example:\n  shepherd doctor --data /srv/shepherd");
   command->callback(
       [options, &context] { context.action = [options, &context] { return examine(context, *options); }; });

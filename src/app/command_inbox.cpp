@@ -19,6 +19,7 @@ namespace json = boost::json;
 
 struct Options {
   ServerOptions server;
+  std::string dismissed;  // a task; empty: list
   std::size_t limit = 20;
   bool json = false;
 };
@@ -34,31 +35,62 @@ Color color_of(const std::string& kind) {
   return kind == "stalled" ? Color::magenta : Color::cyan;
 }
 
+// Enough of an approval's id to mean this one: a later one must not be allowed by what was typed for it.
+std::string approval_of(const json::object& item) {
+  constexpr std::size_t kEnough = 16;
+  const json::value* approval = item.if_contains("approval");
+  return approval == nullptr || !approval->is_object()
+             ? std::string()
+             : text_of(approval->get_object(), "approvalID").substr(0, kEnough);
+}
+
 // What a person types to deal with it.
 std::string way_out(const json::object& item) {
   std::string task = text_of(item, "taskID");
   std::string kind = text_of(item, "kind");
-  if (kind == "approval") return fmt::format("shepherd approve {}", task);
-  if (kind == "question") return fmt::format("shepherd answer {} …", task);
+  if (kind == "approval") return fmt::format("shepherd approve {} {}", task, approval_of(item));
+  if (kind == "question") return fmt::format("shepherd answer {} {} \"…\"", task, approval_of(item));
   if (kind == "waiting") return fmt::format("shepherd steer {} \"…\"", task);
-  return fmt::format("shepherd watch {}", task);
+  return fmt::format("shepherd inbox --dismiss {}", task);
+}
+
+// What it is about; of an approval exactly what is asked.
+std::string about(const json::object& item) {
+  std::string text = text_of(item, "summary");
+  if (std::string title = text_of(item, "title"); !title.empty()) text = title + ": " + text;
+  const json::value* approval = item.if_contains("approval");
+  if (approval == nullptr || !approval->is_object()) return text;
+  const json::value* input = approval->get_object().if_contains("input");
+  if (input == nullptr || !input->is_object() || input->get_object().empty()) return text;
+  return text + " " + terminal_text(json::serialize(*input), Lines::join);
 }
 
 void add_row(TextTable& table, const json::object& item, std::int64_t now_ms) {
   std::string kind = text_of(item, "kind");
   Result<std::int64_t> since = parse_timestamp(text_of(item, "since"));
-  std::string about = text_of(item, "summary");
-  if (std::string title = text_of(item, "title"); !title.empty()) about = title + ": " + about;
   table.add({{kind, color_of(kind)},
              {text_of(item, "taskID"), Color::bold},
              {since ? age_text(now_ms - *since) : ""},
              {way_out(item)},
-             {about}});
+             {about(item)}});
+}
+
+Result<ExitCode> dismiss(Context& context, const Options& options, const Destination& destination) {
+  Result<std::string> answer = api_post(destination, options.server.tls(), "/api/v1/inbox/dismiss",
+                                        json::serialize(json::object{{"taskID", options.dismissed}}));
+  if (!answer) return fail(answer.error());
+  if (options.json) {
+    context.out.json_line(*answer);
+  } else {
+    context.err.line(fmt::format("{} is dismissed until something new happens to it.", options.dismissed));
+  }
+  return ExitCode::ok;
 }
 
 Result<ExitCode> inbox(Context& context, const Options& options) {
   Result<Destination> destination = locate_server(context, options.server);
   if (!destination) return fail(destination.error());
+  if (!options.dismissed.empty()) return dismiss(context, options, *destination);
   Result<std::string> answer =
       api_get(*destination, options.server.tls(), "/api/v1/inbox?limit=" + std::to_string(options.limit));
   if (!answer) return fail(answer.error());
@@ -99,8 +131,22 @@ void add_inbox_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_flag("--json", options->json, "The server's answer as JSON");
+  command->add_option("--dismiss", options->dismissed, "Take this stalled or failed task off the list")
+      ->type_name("TASK");
   add_server_options(*command, options->server);
-  command->footer("Examples:\n  shepherd inbox\n  shepherd inbox --json | jq -r '.items[].taskID'");
+  command->footer(
+      "The most urgent first:\n"
+      "  approval  the agent asks leave for something and waits for your yes or no\n"
+      "  question  it asks you something\n"
+      "  waiting   it is done with its turn and waits for what to do next\n"
+      "  stalled   it says that it works, but nothing has come from it for inbox.stalled_seconds (300)\n"
+      "  failed    it ended badly within the last day\n"
+      "The column DO is what to type. Stalled and failed tasks go by themselves when the agent speaks again or after "
+      "a\n"
+      "day; --dismiss takes them off at once, until something new happens to them. Look into one with shepherd "
+      "watch.\n\n"
+      "Examples:\n  shepherd inbox\n  shepherd inbox --dismiss fix-login\n"
+      "  shepherd inbox --json | jq -r '.items[].taskID'");
   command->callback([options, &context] { context.action = [options, &context] { return inbox(context, *options); }; });
 }
 

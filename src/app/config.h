@@ -56,6 +56,9 @@ struct Config {
   std::int64_t io_threads = 0;  // 0: up to four, as the machine has cores
   int retention_days = kRetentionDays;
   std::uint64_t retention_bytes = kRetentionBytes;
+  int stats_days = kLedgerDays;
+  std::uint64_t stats_bytes = kLedgerBytes;
+  std::int64_t stalled_seconds = std::chrono::duration_cast<std::chrono::seconds>(kStallSilence).count();
   RedactOptions redact;
   CondenseRules condense;
   bool keep_detail = true;

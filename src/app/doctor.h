@@ -20,6 +20,7 @@ struct Finding {
 
 std::vector<Finding> examine_data(const std::string& directory);      // directory, permissions, lock, disk
 std::vector<Finding> examine_database(const std::string& directory);  // reads all of it
+std::vector<Finding> examine_ledger(const std::string& directory);    // likewise: what statistics show
 std::vector<Finding> examine_machine();                               // clock, limits
 std::vector<Finding> examine_ports(const Config& config);             // when no server runs: are they free?
 std::vector<Finding> examine_server(ApiClient& client);  // when one runs: does it answer, is search behind?

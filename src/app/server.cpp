@@ -153,7 +153,7 @@ Result<void> Server::Parts::open_store() {
   Result<std::unique_ptr<Ledger>> books = open_sqlite_ledger(file("ledger.db"), (*heads)[""]);
   if (!books) return fail(books.error());
   ledger = *std::move(books);
-  ledger_keeper = LedgerKeeper::start(*store, *ledger, metrics);
+  ledger_keeper = LedgerKeeper::start(*store, *ledger, metrics, clock, {config.stats_days, config.stats_bytes});
   bus = std::make_unique<FollowersBus>(*indexer, *ledger_keeper);
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
   lanes = std::make_unique<Lanes>("lane", kLanes);
@@ -191,7 +191,8 @@ Result<void> Server::Parts::open_steering() {
   Result<std::unique_ptr<Steering>> opened = Steering::open(std::move(parts), std::move(settings));
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
-  Result<std::unique_ptr<Inbox>> needs = Inbox::open(*journal, io->executor(0), *lanes, clock);
+  Result<std::unique_ptr<Inbox>> needs =
+      Inbox::open(*journal, io->executor(0), *lanes, clock, std::chrono::seconds(config.stalled_seconds));
   if (!needs) return fail(needs.error());
   inbox = *std::move(needs);
   return {};

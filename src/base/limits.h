@@ -263,6 +263,12 @@ inline constexpr std::size_t kLedgerBatchEvents = 5'000;       // events per tra
 inline constexpr std::size_t kMaxOpenToolCalls = 10'000;       // that wait for their result, to know how long it took
 inline constexpr std::size_t kMaxLedgerKeyBytes = 128;         // of a tool's, agent's or model's name
 inline constexpr std::chrono::milliseconds kLedgerPause{100};  // after a batch: what comes meanwhile shares the next
+inline constexpr int kLedgerDays =
+    400;  // figures are kept this long, unless retention.stats_days says: a year and a month
+inline constexpr int kLedgerMinuteDays = 32;  // by the minute; older ones by the quarter of an hour, a fifteenth of it
+inline constexpr std::uint64_t kLedgerBytes = 512 * kMiB;  // and while they are smaller: a busy fleet's year is 400 MiB
+inline constexpr std::chrono::milliseconds kLedgerTrimInterval{
+    600'000};  // between two looks for figures that are too old
 
 // --- checking agents: shepherd agent test ---
 inline constexpr std::chrono::milliseconds kAgentAnswer{10'000};     // for an agent to react, unless --timeout says

@@ -27,6 +27,7 @@ const std::vector<Scenario> kScenarios{{"single-posts", measure_single_posts},
                                        {"latency", measure_latency},
                                        {"idle", measure_idle},
                                        {"replay", measure_replay},
+                                       {"fleet", measure_fleet},
                                        {"grpc", measure_grpc}};
 
 // Children inherit it, so the servers get it too.

@@ -91,6 +91,11 @@ Result<HttpAnswer> ShepherdServer::get(const std::string& target) {
   return http_call(open_, {.target = target, .headers = authorization()});
 }
 
+Result<std::vector<HttpAnswer>> ShepherdServer::internal_calls(std::vector<HttpRequest> requests) {
+  for (HttpRequest& request : requests) request.headers += authorization();
+  return http_calls(internal_, requests);
+}
+
 Result<std::vector<std::string>> ShepherdServer::create_tasks(std::size_t count) {
   std::vector<std::string> tasks;
   std::vector<HttpRequest> requests;

@@ -39,6 +39,9 @@ class ShepherdServer final : public Target {
   void stop() { process_.stop(); }
 
   Result<HttpAnswer> get(const std::string& target);
+  // All of them on the internal port, the answers in their order.
+  Result<std::vector<HttpAnswer>> internal_calls(std::vector<HttpRequest> requests);
+  std::string authorization() const { return "Authorization: Bearer " + token_ + "\r\n"; }
   // Makes tasks with fresh names.
   Result<std::vector<std::string>> create_tasks(std::size_t count);
   // A number of /metrics; 0 when it is not there.
@@ -56,7 +59,6 @@ class ShepherdServer final : public Target {
 
  private:
   ShepherdServer(Process process, std::filesystem::path data) : process_(std::move(process)), data_(std::move(data)) {}
-  std::string authorization() const { return "Authorization: Bearer " + token_ + "\r\n"; }
 
   Process process_;
   std::filesystem::path data_;

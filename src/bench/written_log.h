@@ -23,5 +23,7 @@ Result<LoadResult> write_to(ShepherdServer& server, const std::string& task, std
 
 // Until the search index, which works behind the commits, has caught up. unavailable/index_behind.
 Result<void> wait_for_index(ShepherdServer& server);
+// Likewise the ledger.
+Result<void> wait_for_ledger(ShepherdServer& server);
 
 }  // namespace shepherd::bench

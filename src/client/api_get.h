@@ -1,4 +1,4 @@
-// One GET of the server's public interface, for answers that are shown as they are.
+// One request to the server's public interface, for answers that are shown as they are.
 // Threads: any. Blocking.
 #pragma once
 
@@ -12,5 +12,8 @@ namespace shepherd {
 
 // The JSON of a successful answer to `target` (path and query). Errors as of ApiClient.
 Result<std::string> api_get(const Destination& destination, const net::ClientTls& tls, const std::string& target);
+// The same of a POST with a JSON body.
+Result<std::string> api_post(const Destination& destination, const net::ClientTls& tls, const std::string& target,
+                             const std::string& body);
 
 }  // namespace shepherd

@@ -13,13 +13,6 @@ void take(std::uint64_t& into, const JsonNode& node) {
   if (auto count = count_of(node)) into = *count;
 }
 
-void add(Usage& total, const Usage& part) {
-  total.input_tokens += part.input_tokens;
-  total.output_tokens += part.output_tokens;
-  total.cache_read_tokens += part.cache_read_tokens;
-  total.cache_write_tokens += part.cache_write_tokens;
-}
-
 void append_tokens(JsonObject& object, const Usage& usage) {
   object.number("inputTokens", usage.input_tokens);
   object.number("outputTokens", usage.output_tokens);
@@ -57,7 +50,7 @@ void ClaudeUsage::message(std::string_view id, std::string_view model, const Jso
 
 void ClaudeUsage::forget_oldest() {
   auto oldest = open_.find(order_.front());
-  add(older_[oldest->second.model], oldest->second.usage);
+  older_[oldest->second.model] += oldest->second.usage;
   open_.erase(oldest);
   order_.pop_front();
 }
@@ -89,7 +82,7 @@ void ClaudeUsage::totals(const JsonSlices& record) {
       if (auto cost = number_of(record.find(*model, "costUSD")); cost && *cost >= 0) usage.cost_usd = *cost;
     }
   } else {
-    add(models_[""], api_usage(record, record.find("usage")));
+    models_[""] += api_usage(record, record.find("usage"));
   }
   open_.clear();
   order_.clear();
@@ -98,10 +91,10 @@ void ClaudeUsage::totals(const JsonSlices& record) {
 
 std::string ClaudeUsage::encode(std::string_view extra_members) const {
   auto models = models_;
-  for (const auto& [model, usage] : older_) add(models[model], usage);
-  for (const auto& [id, message] : open_) add(models[message.model], message.usage);
+  for (const auto& [model, usage] : older_) models[model] += usage;
+  for (const auto& [id, message] : open_) models[message.model] += message.usage;
   Usage total;
-  for (const auto& [model, usage] : models) add(total, usage);
+  for (const auto& [model, usage] : models) total += usage;
   std::string out;
   {
     JsonObject object(out);

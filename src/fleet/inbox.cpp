@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "hub/task_names.h"
+#include "journal/names_feed.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -27,57 +27,20 @@ bool same(const TaskNeed& a, const TaskNeed& b) {
 
 }  // namespace
 
-struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_lanes, const Clock& the_clock)
-      : journal(the_journal), executor(the_executor), lanes(the_lanes), clock(the_clock) {}
+struct Inbox::State final : std::enable_shared_from_this<State> {
+  State(Journal& the_journal, Executor& the_executor, Executor& the_lanes, const Clock& the_clock,
+        std::chrono::milliseconds the_stall)
+      : journal(the_journal), executor(the_executor), lanes(the_lanes), clock(the_clock), stall(the_stall) {}
 
   // --- on the executor ---
 
   void open_feed(std::uint64_t after) {
-    if (ended) return;
-    FeedOptions options;
-    options.after = after;
-    options.types.known = mask_of(EventType::command) | mask_of(EventType::command_result) |
-                          mask_of(EventType::approval) | mask_of(EventType::status);
-    options.encoder = &task_names_encoder();
-    options.executor = &executor;
-    feed = journal.open_feed(std::move(options), *this);
-    waiting = false;
-    pump();
+    if (!ended) feed.open(executor, after);
   }
 
-  void pump() {
-    if (pumping) return;
-    pumping = true;
-    while (feed != nullptr && !waiting) {
-      waiting = true;
-      feed->next();
-    }
-    pumping = false;
-  }
-
-  void on_frames(FrameBatch&& batch) override {
-    waiting = false;
-    std::set<std::string> names;
-    for (const ByteSpan& span : batch.spans) {
-      for (std::string_view task : task_names(span.bytes)) names.emplace(task);
-    }
-    if (!names.empty()) look_at(std::move(names), false);
-    pump();
-  }
-
-  void on_feed_error(const Error& error) override {
-    log_warn("the inbox cannot read the logs now: {}", error.message);
-    broken = true;
-  }
-
-  void tick_feed() {
-    if (ended || feed == nullptr) return;
-    feed->tick(clock.steady_ms());
-    if (!std::exchange(broken, false)) return;
-    std::uint64_t after = feed->number();
-    feed.reset();
-    open_feed(after);
+  void take_names(std::set<std::string> tasks, std::uint64_t through) {
+    if (!tasks.empty()) look_at(std::move(tasks), false);
+    feed.done(through);
   }
 
   // --- on any thread ---
@@ -160,7 +123,7 @@ struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
 
   // True when the entries of the task are not what they were.
   bool take(const Task& task) EXCLUDES(mutex) {
-    std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms());
+    std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms(), stall);
     std::vector<TaskNeed> before;
     {
       MutexLock lock(mutex);
@@ -241,11 +204,11 @@ struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
   Executor& executor;
   Executor& lanes;
   const Clock& clock;
+  const std::chrono::milliseconds stall;
 
-  std::unique_ptr<Feed> feed;  // this and the next four: the executor's
-  bool waiting = false;
-  bool pumping = false;
-  bool broken = false;
+  NamesFeed feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
+                   take_names(std::move(tasks), through);
+                 }};  // this and the next: the executor's
   bool ended = false;
 
   Mutex mutex;
@@ -264,12 +227,13 @@ struct Inbox::State final : FeedConsumer, std::enable_shared_from_this<State> {
 Inbox::Inbox(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Inbox::~Inbox() = default;
 
-Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock) {
+Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
+                                           std::chrono::milliseconds stall) {
   auto heads = journal.store().heads({""});
   if (!heads) return fail(heads.error());
   auto records = journal.store().records(kDismissed);
   if (!records) return fail(records.error());
-  auto state = std::make_shared<State>(journal, executor, lanes, clock);
+  auto state = std::make_shared<State>(journal, executor, lanes, clock, stall);
   {
     MutexLock lock(state->mutex);
     for (const auto& [task, text] : *records) {
@@ -349,7 +313,7 @@ void Inbox::tick() {
   {
     MutexLock lock(state_->mutex);
     std::int64_t now_ms = state_->clock.steady_ms();
-    due = now_ms - state_->swept_ms >= kInboxSweep.count();
+    due = now_ms - state_->swept_ms >= std::min(kInboxSweep, state_->stall / 4).count();
     if (due) state_->swept_ms = now_ms;
   }
   if (due) {
@@ -357,7 +321,7 @@ void Inbox::tick() {
   } else {
     state_->look_at_stalled();
   }
-  state_->executor.post([state = state_] { state->tick_feed(); });
+  state_->executor.post([state = state_] { state->feed.tick(state->clock.steady_ms()); });
 }
 
 void Inbox::stop() {
@@ -368,7 +332,7 @@ void Inbox::stop() {
   std::promise<void> ended;
   state_->executor.post([state = state_, &ended] {
     state->ended = true;
-    state->feed.reset();
+    state->feed.close();
     ended.set_value();
   });
   ended.get_future().wait();

@@ -3,6 +3,7 @@
 // quiet it finds by looking every kInboxSweep.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "fleet/needs.h"
 #include "journal/journal.h"
@@ -22,8 +24,10 @@ namespace shepherd {
 class Inbox {
  public:
   // Reads what has been dismissed, and begins to look at the tasks there are: until that is done the inbox is not full.
-  // `executor` must be sequential; it and the lanes must run until stop() has returned.
-  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock);
+  // `executor` must be sequential; it and the lanes must run until stop() has returned. A working agent that is quiet
+  // for `stall` is listed.
+  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
+                                             std::chrono::milliseconds stall = kStallSilence);
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;

@@ -5,25 +5,12 @@
 #include <optional>
 
 #include "base/limits.h"
-#include "base/manual_executor.h"
-#include "model/wire_json.h"
-#include "store/memory/memory_store.h"
+#include "journal/journal_fixture.h"
 
 namespace shepherd {
 namespace {
 
-// A queue cranked by hand, until `at_once`: stop() waits for what it posts.
-class Cranked final : public Executor {
- public:
-  void post(Work work) override {
-    if (at_once) return work();
-    queue.post(std::move(work));
-  }
-  ManualExecutor queue;
-  bool at_once = false;
-};
-
-class InboxTest : public testing::Test {
+class InboxTest : public JournalFixture {
  protected:
   void SetUp() override { restart(); }
   void TearDown() override { stop(); }
@@ -38,19 +25,8 @@ class InboxTest : public testing::Test {
   }
   void stop() {
     if (inbox_ == nullptr) return;
-    settle();
-    io_.at_once = true;
-    inbox_->stop();
-    io_.at_once = false;
-    settle();
+    stop_now(*inbox_);
     inbox_.reset();
-  }
-  void settle() {
-    for (bool busy = true; busy;) {
-      busy = journal_.step();
-      busy = lanes_.run_one() || busy;
-      busy = io_.queue.run_one() || busy;
-    }
   }
   void pass_ms(std::int64_t ms) {
     clock_.advance_ms(ms);
@@ -66,11 +42,8 @@ class InboxTest : public testing::Test {
     settle();
   }
   void post(const std::string& task, const std::string& event, bool by_server = false) {
-    auto drafts = decode_events(event, Framing::json, Intake{.now_ms = clock_.wall_ms(), .allow_reserved = true});
-    ASSERT_TRUE(drafts) << drafts.error().message;
-    journal_.append({task, {}, std::move(*drafts), clock_.wall_ms(), by_server},
-                    [](Result<Appended> appended) { ASSERT_TRUE(appended) << appended.error().message; });
-    settle();
+    auto appended = append(task, event, by_server);
+    ASSERT_TRUE(appended) << appended.error().message;
   }
   void approval(const std::string& task, const std::string& id, const std::string& more = "") {
     post(task, R"({"type":"approval","tool":"Bash","summary":"Needs approval: )" + id +
@@ -94,14 +67,6 @@ class InboxTest : public testing::Test {
     return !answer ? "unanswered" : *answer ? "ok" : answer->error().reason;
   }
 
-  ManualClock clock_;
-  MetricRegistry metrics_;
-  MemoryStore store_;
-  Hub hub_{clock_, metrics_};
-  NoBus bus_;
-  ManualExecutor lanes_;
-  Cranked io_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
   std::vector<std::size_t> told_;
   std::unique_ptr<Inbox> inbox_;
 };

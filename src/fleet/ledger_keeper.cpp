@@ -19,12 +19,16 @@ namespace shepherd {
 namespace {
 
 constexpr ReadLimit kBatch{kLedgerBatchEvents, kFeedReadBytes};
+constexpr std::int64_t kDaySeconds = 86'400;
 
 class StoreLedgerKeeper final : public LedgerKeeper {
  public:
-  StoreLedgerKeeper(const EventStore& store, Ledger& ledger, MetricRegistry& metrics)
+  StoreLedgerKeeper(const EventStore& store, Ledger& ledger, MetricRegistry& metrics, const Clock& clock,
+                    const LedgerPolicy& policy)
       : store_(store),
         ledger_(ledger),
+        clock_(clock),
+        policy_(policy),
         books_(store, ledger),
         lag_(metrics.gauge("shepherd_ledger_lag_events", "Committed events that the ledger does not have yet.")),
         failures_(metrics.counter("shepherd_ledger_failures_total", "Batches of the ledger that failed.")),
@@ -52,8 +56,10 @@ class StoreLedgerKeeper final : public LedgerKeeper {
   void run() {
     pthread_setname_np(pthread_self(), "ledger");
     run_when_idle();
+    forget_what_is_gone();
     while (!stopping_) {
       auto more = step();
+      if (more && !*more) more = trim();
       if (!more) {
         failures_.add();
         log_warn("adding to the ledger failed, trying again: {}", more.error().message);
@@ -62,9 +68,36 @@ class StoreLedgerKeeper final : public LedgerKeeper {
       } else if (*more) {
         pause_.wait_for(kLedgerPause);  // what comes meanwhile shares a transaction
       } else {
-        wake_.wait();
+        wake_.wait_for(kLedgerTrimInterval);
       }
     }
+  }
+
+  // Tasks that were deleted when nobody could tell the ledger: in a crash, or since the backup it came from.
+  void forget_what_is_gone() EXCLUDES(mutex_) {
+    auto tasks = ledger_.open_tasks();
+    if (!tasks) return;  // the first step says what is wrong
+    for (const std::string& task : *tasks) {
+      auto found = store_.task(task);
+      if (!found && found.error().code == ErrorCode::not_found) forget_task(task);
+    }
+  }
+
+  // Drops a little of what is no longer kept; false when nothing is due.
+  Result<bool> trim() {
+    if (clock_.steady_ms() < trim_ms_) return false;
+    LedgerKeep keep;
+    std::int64_t now = clock_.wall_ms() / 1'000;
+    keep.minutes_from = now - kLedgerMinuteDays * kDaySeconds;
+    keep.from = policy_.days == 0 ? 0 : now - policy_.days * kDaySeconds;
+    keep.bytes = policy_.bytes;
+    auto oldest = store_.read_all(0, {1, 1});
+    if (!oldest) return fail(oldest.error());
+    // A finding is shown with its event.
+    if (!oldest->runs.empty()) keep.findings_from = oldest->runs.front()->position;
+    auto more = ledger_.trim(keep);
+    if (more && !*more) trim_ms_ = clock_.steady_ms() + kLedgerTrimInterval.count();
+    return more;
   }
 
   // Adds one batch; false when there is nothing left.
@@ -101,7 +134,10 @@ class StoreLedgerKeeper final : public LedgerKeeper {
 
   const EventStore& store_;
   Ledger& ledger_;
-  Bookkeeping books_;  // the thread's own
+  const Clock& clock_;
+  const LedgerPolicy policy_;
+  Bookkeeping books_;         // this and the next: the thread's own
+  std::int64_t trim_ms_ = 0;  // not before
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};
@@ -114,8 +150,9 @@ class StoreLedgerKeeper final : public LedgerKeeper {
 
 }  // namespace
 
-std::unique_ptr<LedgerKeeper> LedgerKeeper::start(const EventStore& store, Ledger& ledger, MetricRegistry& metrics) {
-  return std::make_unique<StoreLedgerKeeper>(store, ledger, metrics);
+std::unique_ptr<LedgerKeeper> LedgerKeeper::start(const EventStore& store, Ledger& ledger, MetricRegistry& metrics,
+                                                  const Clock& clock, const LedgerPolicy& policy) {
+  return std::make_unique<StoreLedgerKeeper>(store, ledger, metrics, clock, policy);
 }
 
 }  // namespace shepherd

@@ -33,7 +33,7 @@ class LedgerKeeperTest : public testing::Test {
     auto ledger = open_sqlite_ledger((directory_ / "ledger.db").string(), log_.store.heads({""})->at(""));
     ASSERT_TRUE(ledger) << ledger.error().message;
     ledger_ = std::move(*ledger);
-    keeper_ = LedgerKeeper::start(log_.store, *ledger_, metrics_);
+    keeper_ = LedgerKeeper::start(log_.store, *ledger_, metrics_, log_.clock, policy_);
   }
   void close() {
     keeper_.reset();
@@ -76,6 +76,7 @@ class LedgerKeeperTest : public testing::Test {
   std::filesystem::path directory_;
   TestLog log_;
   MetricRegistry metrics_;
+  LedgerPolicy policy_;
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<LedgerKeeper> keeper_;
 };
@@ -217,6 +218,111 @@ TEST_F(LedgerKeeperTest, ALedgerThatIsAheadOfItsStoreBeginsAnew) {
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_EQ(*(*other)->kept_through(), 0U);
   EXPECT_TRUE(std::filesystem::exists(directory_ / "ledger.db.old")) << "what it knew is set aside, not lost";
+}
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+TEST_F(LedgerKeeperTest, OldFiguresBecomeCoarserAndThenGo) {
+  make_task("t", "claude");
+  log_.clock.advance_ms(-10 * 60'000);
+  log_.append("t", "ten minutes before the hour");
+  log_.clock.advance_ms(10 * 60'000);
+  log_.append("t", "at the full hour");
+  caught_up();
+  auto events = [&](std::int64_t days_ago, std::int64_t step) {
+    std::int64_t now_ms = log_.clock.wall_ms();
+    auto range = stats_range(now_ms - days_ago * kDayMs - 3'600'000, now_ms - days_ago * kDayMs + 3'600'000, step,
+                             LedgerRange::By::none);
+    auto fitted = fit_range(*ledger_, *range);
+    return std::pair(fitted->step, read_stats(*ledger_, *fitted)->totals.amounts.events);
+  };
+  EXPECT_EQ(events(0, 60), std::pair(std::int64_t{60}, std::uint64_t{2}));
+
+  log_.clock.advance_ms((kLedgerMinuteDays + 1) * kDayMs);
+  log_.append("t", "so that there are minutes, but younger ones");
+  caught_up();
+  while (events(kLedgerMinuteDays + 1, 60).first == 60) {
+    keeper_->wake();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(events(kLedgerMinuteDays + 1, 60), std::pair(std::int64_t{900}, std::uint64_t{2}))
+      << "by the quarter of an hour";
+  EXPECT_EQ(events(0, 60), std::pair(std::int64_t{60}, std::uint64_t{1}));
+
+  log_.clock.advance_ms((kLedgerDays - kLedgerMinuteDays) * kDayMs);
+  log_.append("t", "a year later");
+  caught_up();
+  while (events(kLedgerDays + 1, 900).second != 0) {
+    keeper_->wake();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(events(kLedgerDays - kLedgerMinuteDays, 900).second, 1U) << "what is younger stays";
+}
+
+TEST_F(LedgerKeeperTest, OverItsBoundItLivesOnFewerDays) {
+  close();
+  policy_ = {0, 1};  // smaller than anything: only the newest day is left
+  make_task("t", "claude");
+  for (int day = 0; day < 5; ++day) {
+    log_.append("t", "once a day");
+    log_.clock.advance_ms(kDayMs);
+  }
+  open();
+  caught_up();
+  auto events = [&] {
+    LedgerRange range{kStart / 1'000 / 900 * 900, log_.clock.wall_ms() / 1'000, 900, LedgerRange::By::none};
+    return read_stats(*ledger_, range)->totals.amounts.events;
+  };
+  while (events() > 2) {
+    log_.clock.advance_ms(kLedgerTrimInterval.count());
+    keeper_->wake();
+    std::this_thread::yield();
+  }
+  log_.clock.advance_ms(kLedgerTrimInterval.count());
+  log_.append("t", "one more");
+  caught_up();
+  EXPECT_GE(events(), 2U);
+}
+
+TEST_F(LedgerKeeperTest, ATaskThatWasDeletedInACrashDoesNotRunForEver) {
+  make_task("gone", "claude");
+  log_.append("gone", "begun");
+  EXPECT_EQ(stats(60).totals.running, 1U);
+  close();
+  log_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.delete_task("gone").has_value()); });
+  open();
+  while (!ledger_->open_tasks()->empty()) std::this_thread::yield();
+  EXPECT_EQ(stats(60).totals.running, 0U);
+}
+
+TEST_F(LedgerKeeperTest, DamageThatShowsLaterIsMendedByTheNextStart) {
+  make_task("t", "claude");
+  for (int i = 0; i < 200; ++i) {
+    log_.append("t", "filler");
+    log_.clock.advance_ms(60'000);
+  }
+  caught_up();
+  close();
+  std::string path = (directory_ / "ledger.db").string();
+  // Every page but the first two: it opens, and breaks when it is read.
+  auto size = std::filesystem::file_size(path);
+  ASSERT_GT(size, 8'192U * 2);
+  std::FILE* file = std::fopen(path.c_str(), "r+");
+  std::fseek(file, 8'192, SEEK_SET);
+  std::string rubbish(size - 8'192, 'x');
+  ASSERT_EQ(std::fwrite(rubbish.data(), 1, rubbish.size(), file), rubbish.size());
+  std::fclose(file);
+  auto damaged = open_sqlite_ledger(path, 1'000);
+  if (damaged) {
+    EXPECT_FALSE((*damaged)->amounts({0, kStart / 1'000 * 2, 900, LedgerRange::By::none}));
+    damaged->reset();
+  }
+  open();
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "ledger.db.old"));
+  caught_up();
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "ledger.db-damaged"));
+  LedgerRange all{0, kStart / 1'000 * 2, kStart / 1'000 * 2 / 900 * 900, LedgerRange::By::none};
+  EXPECT_EQ(read_stats(*ledger_, all)->totals.amounts.events, 200U);
 }
 
 TEST(StatsRange, IsOnTheGridOfMinutes) {

@@ -40,7 +40,7 @@ std::string_view name(NeedKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms) {
+std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chrono::milliseconds stall) {
   const TaskState& state = task.state;
   std::vector<TaskNeed> needs;
   if (state.state == State::failed || state.state == State::timed_out) {
@@ -61,7 +61,7 @@ std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms) {
   if (!state.approvals.empty()) return needs;
   if (state.state == State::waiting_for_input || state.state == State::interrupted) {
     needs.push_back(need_of(task, NeedKind::waiting, first_of(state.message, state.activity)));
-  } else if (state.state == State::running && now_ms - state.last_event_ms >= kStallSilence.count()) {
+  } else if (state.state == State::running && now_ms - state.last_event_ms >= stall.count()) {
     needs.push_back(need_of(task, NeedKind::stalled, first_of(state.activity, state.message)));
   }
   return needs;

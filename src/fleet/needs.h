@@ -2,12 +2,14 @@
 // Threads: value.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "model/task.h"
 
 namespace shepherd {
@@ -17,7 +19,7 @@ enum class NeedKind : std::uint8_t {
   approval,  // may it do this?
   question,  // which way?
   waiting,   // what next?
-  stalled,   // it says that it works, and nothing has come for kStallSilence
+  stalled,   // it says that it works, and nothing has come for a while (kStallSilence, or as configured)
   failed,    // it ended badly within kInboxShowsFailed
 };
 std::string_view name(NeedKind kind);
@@ -34,7 +36,7 @@ struct TaskNeed {
 
 // An approval or a question whose answer is on its way needs nobody. Of an approval only the sequence is known here, so
 // its since_ms is the task's newest event: whoever can read the log corrects it.
-std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms);
+std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chrono::milliseconds stall = kStallSilence);
 
 // Whether a comes before b: approvals and questions by deadline, then age; then the other kinds, the longest wait
 // first; of failures the newest.

@@ -18,22 +18,14 @@ std::size_t steps_of(const LedgerRange& range) {
   return static_cast<std::size_t>((range.to - range.from + range.step - 1) / range.step);
 }
 
-std::string key_of(const LedgerWho& who, LedgerRange::By by) {
-  if (by == LedgerRange::By::none) return "";
-  return by == LedgerRange::By::agent ? who.agent : who.model;
-}
-
 // Tasks by step: plus one where each begins, minus one behind its end, then summed up.
-void add_running(std::map<std::string, std::vector<std::int64_t>>& changes, const std::vector<TaskSpan>& spans,
-                 const LedgerRange& range) {
-  std::size_t steps = steps_of(range);
-  for (const TaskSpan& span : spans) {
-    auto& change = changes[key_of(span.who, range.by)];
+void add_running(std::map<std::string, std::vector<std::int64_t>>& changes, const std::vector<RunningTasks>& running,
+                 std::size_t steps) {
+  for (const RunningTasks& tasks : running) {
+    auto& change = changes[tasks.key];
     change.resize(steps + 1);
-    std::int64_t begun = std::max(span.begun_ms / 1'000, range.from);
-    std::int64_t ended = span.ended_ms == 0 ? range.to - 1 : std::min(span.ended_ms / 1'000, range.to - 1);
-    ++change[static_cast<std::size_t>((begun - range.from) / range.step)];
-    --change[static_cast<std::size_t>((std::max(begun, ended) - range.from) / range.step) + 1];
+    change[tasks.first] += static_cast<std::int64_t>(tasks.count);
+    change[tasks.last + 1] -= static_cast<std::int64_t>(tasks.count);
   }
 }
 
@@ -103,8 +95,8 @@ std::int64_t round_step(std::int64_t seconds) {
 Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
   auto curves = ledger.amounts(range);
   if (!curves) return fail(curves.error());
-  auto spans = ledger.spans(range);
-  if (!spans) return fail(spans.error());
+  auto running_tasks = ledger.running(range);
+  if (!running_tasks) return fail(running_tasks.error());
   auto tools = ledger.tools(range);
   if (!tools) return fail(tools.error());
 
@@ -121,7 +113,7 @@ Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
     if (at.second < steps) series_of(at.first).points[at.second].amounts += amounts;
   }
   std::map<std::string, std::vector<std::int64_t>> changes;
-  add_running(changes, *spans, range);
+  add_running(changes, *running_tasks, steps);
   Stats stats;
   for (const auto& [key, change] : changes) {
     StatsSeries& series = series_of(key);
@@ -142,8 +134,10 @@ Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
   });
   join_the_rest(stats.series);
   stats.tools = tool_stats(*tools);
-  stats.tasks = spans->size();
-  for (const TaskSpan& span : *spans) stats.totals.running += span.ended_ms == 0 ? 1 : 0;
+  for (const RunningTasks& tasks : *running_tasks) {
+    stats.tasks += tasks.count;
+    if (tasks.open) stats.totals.running += tasks.count;
+  }
   return stats;
 }
 
@@ -162,6 +156,16 @@ Result<LedgerRange> stats_range(std::int64_t from_ms, std::int64_t to_ms, std::i
     return fail(bad("step", "This range has at most " + std::to_string(kMaxStatsPoints) +
                                 " points: `step` must be at least " + std::to_string(least) + " seconds."));
   }
+  return range;
+}
+
+Result<LedgerRange> fit_range(const Ledger& ledger, LedgerRange range) {
+  if (range.step % kLedgerCoarseSeconds == 0) return range;
+  auto minutes_from = ledger.minutes_from();
+  if (!minutes_from) return fail(minutes_from.error());
+  if (range.from >= *minutes_from) return range;
+  range.step += kLedgerCoarseSeconds - range.step % kLedgerCoarseSeconds;
+  range.from -= range.from % kLedgerCoarseSeconds;
   return range;
 }
 

@@ -46,6 +46,10 @@ Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range);
 Result<LedgerRange> stats_range(std::int64_t from_ms, std::int64_t to_ms, std::int64_t step_seconds,
                                 LedgerRange::By by);
 
+// The same range, in steps that the ledger can still tell apart: full quarters of an hour when it begins before the
+// oldest minutes that are kept.
+Result<LedgerRange> fit_range(const Ledger& ledger, LedgerRange range);
+
 // "2026-02-18T14:00:00Z", or before now: "-24h", "-30m", "-7d", "-90s"; "now". invalid_argument/bad_parameter.
 Result<std::int64_t> time_named(std::string_view text, std::int64_t now_ms);
 

@@ -6,6 +6,23 @@
 namespace shepherd {
 namespace {
 
+// Takes terminal colours and cursor moves out: "ESC[31mF" is searched for, and shown, as "F". Of other sequences only
+// the escape itself goes, so that nothing can hide from a search inside one.
+void drop_colours(std::string& text) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '\x1b') {
+      text[kept++] = text[i++];
+      continue;
+    }
+    if (++i == text.size() || text[i] != '[') continue;
+    ++i;
+    while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x3F) ++i;
+    if (i < text.size() && text[i] >= 0x40 && text[i] <= 0x7E) ++i;
+  }
+  text.resize(kept);
+}
+
 // Collects words up to a bound.
 class Words {
  public:
@@ -17,7 +34,9 @@ class Words {
   void add(std::string_view escaped) {
     if (full() || escaped.empty()) return;
     auto plain = unescape(escaped);
-    if (!plain || plain->empty()) return;
+    if (!plain) return;
+    drop_colours(*plain);
+    if (plain->empty()) return;
     if (!text_.empty()) text_.push_back(' ');
     std::size_t room = most_ > text_.size() ? most_ - text_.size() : 0;
     if (plain->size() > room) {

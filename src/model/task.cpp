@@ -25,6 +25,18 @@ constexpr std::array<Row, 10> kStates{{
 
 }  // namespace
 
+Usage& Usage::operator+=(const Usage& part) {
+  cost_usd += part.cost_usd;
+  input_tokens += part.input_tokens;
+  output_tokens += part.output_tokens;
+  cache_read_tokens += part.cache_read_tokens;
+  cache_write_tokens += part.cache_write_tokens;
+  api_calls += part.api_calls;
+  tool_uses += part.tool_uses;
+  turns += part.turns;
+  return *this;
+}
+
 std::string_view name(State state) {
   return kStates[static_cast<std::size_t>(state)].name;
 }

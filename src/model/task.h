@@ -56,6 +56,8 @@ struct Usage {
   double cost_usd = 0;
   std::uint64_t input_tokens = 0, output_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0;
   std::uint64_t api_calls = 0, tool_uses = 0, turns = 0;
+
+  Usage& operator+=(const Usage& part);
 };
 
 // A command as the log tells its story. The end of the task settles what was not delivered until then.

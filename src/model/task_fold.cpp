@@ -64,17 +64,6 @@ void enter(TaskState& state, State next, const FoldEvent& event) {
   }
 }
 
-void add(Usage& total, const Usage& part) {
-  total.cost_usd += part.cost_usd;
-  total.input_tokens += part.input_tokens;
-  total.output_tokens += part.output_tokens;
-  total.cache_read_tokens += part.cache_read_tokens;
-  total.cache_write_tokens += part.cache_write_tokens;
-  total.api_calls += part.api_calls;
-  total.tool_uses += part.tool_uses;
-  total.turns += part.turns;
-}
-
 void fold_usage(TaskState& state, std::string_view body) {
   std::string session = state.session_id;
   take_text(session, body, "sessionID");
@@ -84,7 +73,7 @@ void fold_usage(TaskState& state, std::string_view body) {
     auto oldest = sessions.begin()->first.empty() ? std::next(sessions.begin()) : sessions.begin();
     Usage moved = oldest->second;
     sessions.erase(oldest);
-    add(sessions[""], moved);
+    sessions[""] += moved;
   }
   Usage& usage = sessions[session];
   std::string_view data = find_member(body, "data");
@@ -97,7 +86,7 @@ void fold_usage(TaskState& state, std::string_view body) {
   take_count(usage.tool_uses, data, "toolUses");
   take_count(usage.turns, data, "turns");
   state.usage = {};
-  for (const auto& [name, part] : sessions) add(state.usage, part);
+  for (const auto& [name, part] : sessions) state.usage += part;
 }
 
 void fold_status(TaskState& state, const FoldEvent& event) {

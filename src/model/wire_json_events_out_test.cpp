@@ -55,6 +55,10 @@ TEST(EventsOut, SearchableTextIsTheHumanPart) {
   EXPECT_EQ(searchable_text(finished("p", false), 13), "Reading \"a\" R");
   EXPECT_EQ(searchable_text(R"({"summary":"\u20ac\u20ac"})", 4), "\xE2\x82\xAC") << "never inside a character";
   EXPECT_EQ(searchable_text(R"({"data":{"k":["a",{"k2":"b"}],"n":5},"metadata":{"k":"no"}})", 100), "a b");
+  EXPECT_EQ(searchable_text(
+                R"({"summary":"\u001b[1;31mFAIL\u001b[0m a[3m \u001b]0;title\u0007 \u001b[","tool":"\u001b[K"})", 100),
+            "FAIL a[3m ]0;title\x07 ")
+      << "colours are not words; nothing hides in other sequences";
 }
 
 TEST(StreamMessages, Shapes) {

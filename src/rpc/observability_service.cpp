@@ -65,12 +65,14 @@ Result<void> fill_session(v1::SessionDetails& answer, const EventStore& store, c
   answer.set_workflow_id(newest.spec.workflow_id);
   answer.set_status(std::string(name(newest.state.state)));
   bool running = false;
+  Usage total;
   for (const Task& task : *tasks) {
     fill_agent(*answer.add_agents(), task);
     auto used = task.state.usage_by_session.find(request.session_id());
-    if (used != task.state.usage_by_session.end()) fill_usage(*answer.mutable_usage(), used->second);
+    if (used != task.state.usage_by_session.end()) total += used->second;
     running = running || !is_terminal(task.state.state);
   }
+  fill_usage(*answer.mutable_usage(), total);
   const Task& oldest = tasks->back();
   if (oldest.state.started_ms != 0) set_time(*answer.mutable_started_at(), oldest.state.started_ms);
   if (!running) set_time(*answer.mutable_completed_at(), newest.state.completed_ms);

@@ -52,11 +52,11 @@ double value_of(const MetricSample& sample) {
 }  // namespace
 
 void fill_usage(v1::Usage& into, const Usage& usage) {
-  into.set_input_tokens(into.input_tokens() + static_cast<std::int64_t>(usage.input_tokens));
-  into.set_output_tokens(into.output_tokens() + static_cast<std::int64_t>(usage.output_tokens));
-  into.set_cache_read_tokens(into.cache_read_tokens() + static_cast<std::int64_t>(usage.cache_read_tokens));
-  into.set_cache_write_tokens(into.cache_write_tokens() + static_cast<std::int64_t>(usage.cache_write_tokens));
-  into.set_cost_usd(into.cost_usd() + usage.cost_usd);
+  into.set_input_tokens(static_cast<std::int64_t>(usage.input_tokens));
+  into.set_output_tokens(static_cast<std::int64_t>(usage.output_tokens));
+  into.set_cache_read_tokens(static_cast<std::int64_t>(usage.cache_read_tokens));
+  into.set_cache_write_tokens(static_cast<std::int64_t>(usage.cache_write_tokens));
+  into.set_cost_usd(usage.cost_usd);
 }
 
 void fill_agent(v1::Agent& into, const Task& task) {

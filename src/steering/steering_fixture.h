@@ -1,34 +1,18 @@
 // Steering over a memory store, a clock moved by hand and a journal cranked by hand. For this folder's tests.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/manual_executor.h"
+#include "journal/journal_fixture.h"
 #include "model/task_commands.h"
-#include "model/wire_json.h"
 #include "steering/steering.h"
-#include "store/memory/memory_store.h"
 
 namespace shepherd {
 
-// A queue cranked by hand, until `at_once`: stop() waits for what it posts, and nobody but its thread could crank.
-// Threads: caller.
-class StoppableExecutor final : public Executor {
- public:
-  void post(Work work) override {
-    if (at_once) return work();
-    queue.post(std::move(work));
-  }
-  ManualExecutor queue;
-  bool at_once = false;
-};
-
-class SteeringFixture : public testing::Test {
+class SteeringFixture : public JournalFixture {
  protected:
   void SetUp() override { restart(); }
   void TearDown() override { stop(); }
@@ -42,19 +26,8 @@ class SteeringFixture : public testing::Test {
   }
   void stop() {
     if (steering_ == nullptr) return;
-    settle();
-    io_.at_once = true;
-    steering_->stop();
-    io_.at_once = false;
-    settle();
+    stop_now(*steering_);
     steering_.reset();
-  }
-  void settle() {
-    for (bool busy = true; busy;) {
-      busy = journal_.step();
-      busy = lanes_.run_one() || busy;
-      busy = io_.queue.run_one() || busy;
-    }
   }
   void pass_ms(std::int64_t ms) {
     clock_.advance_ms(ms);
@@ -75,18 +48,7 @@ class SteeringFixture : public testing::Test {
     settle();
     return *made;
   }
-  Result<Appended> post(const std::string& id, const std::string& event) {
-    Intake intake;
-    intake.now_ms = clock_.wall_ms();
-    AppendRequest request;
-    request.task = id;
-    request.received_ms = clock_.wall_ms();
-    request.drafts = *decode_events(event, Framing::json, intake);
-    std::optional<Result<Appended>> answer;
-    journal_.append(std::move(request), [&](Result<Appended> appended) { answer = std::move(appended); });
-    settle();
-    return std::move(*answer);
-  }
+  Result<Appended> post(const std::string& id, const std::string& event) { return append(id, event); }
   Result<Submitted> submit(const std::string& task, const std::string& command) {
     auto decoded = decode_command(command);
     EXPECT_TRUE(decoded) << decoded.error().message;
@@ -134,16 +96,7 @@ class SteeringFixture : public testing::Test {
     return types;
   }
 
-  ManualClock clock_;
   SystemRandom random_;
-  MetricRegistry metrics_;
-  Fault fault_ = Fault::none;
-  MemoryStore store_{[this] { return fault_; }};
-  Hub hub_{clock_, metrics_};
-  NoBus bus_;
-  ManualExecutor lanes_;
-  StoppableExecutor io_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
   Redactor redactor_ = std::move(*Redactor::create({}));
   SteeringConfig config_;
   std::unique_ptr<Steering> steering_;

@@ -44,6 +44,14 @@ struct TaskSpan {
   std::int64_t ended_ms = 0;  // 0: still under way
 };
 
+// Tasks of one key that were under way in the same steps of a range, first through last.
+struct RunningTasks {
+  std::string key;
+  std::size_t first = 0, last = 0;
+  bool open = false;  // and still are
+  std::uint64_t count = 0;
+};
+
 struct FindingPlace {
   std::uint64_t position = 0;
   std::string task;
@@ -77,14 +85,27 @@ struct FindingFilter {
   std::size_t limit = 100;
 };
 
-// Threads: add() from one thread at a time; the rest from any.
+// What trim() leaves. Times are in seconds since 1970.
+struct LedgerKeep {
+  std::int64_t minutes_from = 0;    // figures by the minute; older ones are known by the quarter of an hour alone
+  std::int64_t from = 0;            // any figures, and tasks that ended since
+  std::uint64_t findings_from = 0;  // a position
+  std::uint64_t bytes = 0;          // while it is larger, the oldest days go too; 0: no bound
+};
+
+// Threads: add() and trim() from one thread at a time; the rest from any.
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
   // Adds the batch and remembers `through`, in one transaction.
   virtual Result<void> add(const LedgerBatch& batch) = 0;
+  // Drops some of what is due, in one short transaction; true: there is more.
+  virtual Result<bool> trim(const LedgerKeep& keep) = 0;
   virtual Result<std::uint64_t> kept_through() const = 0;
+  virtual Result<std::vector<std::string>> open_tasks() const = 0;  // with a span that has not ended
+  // Figures by the minute are complete from here on: seconds since 1970; 0: always.
+  virtual Result<std::int64_t> minutes_from() const = 0;
   virtual Result<std::string> state(const std::string& task) const = 0;  // empty: none
 
   // What was added between from and to, by key and step: (from + i * step) has index i.
@@ -92,7 +113,7 @@ class Ledger {
   virtual Result<Curves> amounts(const LedgerRange& range) const = 0;
   virtual Result<std::map<std::string, ToolUse>> tools(const LedgerRange& range) const = 0;
   // Tasks that were under way at some time in the range.
-  virtual Result<std::vector<TaskSpan>> spans(const LedgerRange& range) const = 0;
+  virtual Result<std::vector<RunningTasks>> running(const LedgerRange& range) const = 0;
   // Newest first.
   virtual Result<std::vector<FindingPlace>> findings(const FindingFilter& filter) const = 0;
 };

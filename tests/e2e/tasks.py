@@ -1,5 +1,6 @@
 """What most tests do with tasks."""
 
+import time
 import uuid
 
 
@@ -27,3 +28,14 @@ def end_task(runner, task, event="completed", **members):
     answer = runner.post(f"/api/v1/tasks/{task}/status", json={"event": event, **members})
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def eventually(look, timeout=20):
+    """What look() returns once it is something; it is asked again until then."""
+    deadline = time.monotonic() + timeout
+    while True:
+        found = look()
+        if found:
+            return found
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)

@@ -3,18 +3,7 @@
 import time
 from datetime import datetime, timedelta, timezone
 
-from tasks import end_task, new_task, note, post_events
-
-
-def eventually(look, timeout=20):
-    """What look() returns once it is something; it is asked again until then."""
-    deadline = time.monotonic() + timeout
-    while True:
-        found = look()
-        if found:
-            return found
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
+from tasks import end_task, eventually, new_task, note, post_events
 
 
 def approval(approval_id, state="pending", **data):
@@ -267,6 +256,16 @@ def test_agents_and_sessions(server, api, runner):
     session = api.get(f"/api/v1/observability/sessions/{task}-s").json()
     assert session["agent_id"] == task and session["metrics"]["cost_usd"] == 0.5 and session["completed_at"] is None
     assert [e["sequence"] for e in session["events"]] == [1, 2, 4]
+    # The session goes on in another task: its story is told as one.
+    resumed = new_task(api)
+    post_events(runner, resumed, {**note("resumed"), "type": "session_start", "sessionID": task + "-s"},
+                {"type": "usage", "summary": "", "sessionID": task + "-s", "data": {"costUSD": 0.25}})
+    session = api.get(f"/api/v1/observability/sessions/{task}-s").json()
+    assert [(e["agent_id"], e["sequence"]) for e in session["events"]] == [
+        (task, 1), (task, 2), (task, 4), (resumed, 1), (resumed, 2)]
+    assert session["metrics"]["cost_usd"] == 0.75 and len(session["agents"]) == 2
+    newest = api.get(f"/api/v1/observability/sessions/{task}-s?limit=3").json()["events"]
+    assert [(e["agent_id"], e["sequence"]) for e in newest] == [(task, 4), (resumed, 1), (resumed, 2)]
     assert api.get("/api/v1/observability/sessions/nobody").status_code == 404
     page = api.get(f"/api/v1/observability/agents/{task}/events").json()
     assert [e["sequence"] for e in page["events"]] == [1, 2, 3, 4]

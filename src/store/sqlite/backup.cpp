@@ -25,7 +25,7 @@ Result<void> sync(const std::filesystem::path& path, int flags) {
 
 }  // namespace
 
-Result<void> backup_store(const std::string& database_file, const std::string& destination) {
+Result<void> backup_database(const std::string& database_file, const std::string& destination) {
   namespace fs = std::filesystem;
   std::error_code why;
   if (fs::exists(destination, why)) {

@@ -12,16 +12,17 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/ledger_trim.h"
 #include "store/sqlite/read_pool.h"
 
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kFormat = 1;
 // Kept twice, so that a year is quick to add up: by minute, and by the quarter of an hour, at which the day begins in
 // every time zone.
 constexpr std::array<std::int64_t, 2> kUnits{60, kLedgerCoarseSeconds};
 constexpr std::size_t kReaders = 2;
+constexpr const char* kDamaged = "-damaged";  // a file beside it: read at the next start
 
 constexpr const char* kSchema = R"sql(
 BEGIN;
@@ -43,12 +44,11 @@ CREATE TABLE tool_time(
 CREATE TABLE span(
   task TEXT PRIMARY KEY, agent TEXT NOT NULL, model TEXT NOT NULL, begun INTEGER NOT NULL,
   ended INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX span_ended ON span(ended, begun);
 CREATE TABLE finding(position INTEGER PRIMARY KEY, task TEXT NOT NULL, sequence INTEGER NOT NULL, severity TEXT NOT NULL);
 CREATE INDEX finding_severity ON finding(severity, position);
 CREATE INDEX finding_task ON finding(task, position);
 CREATE TABLE state(task TEXT PRIMARY KEY, fold TEXT NOT NULL) WITHOUT ROWID;
-PRAGMA user_version = 1;  -- kFormat
+PRAGMA user_version = 1;  -- kLedgerFormat
 COMMIT;
 )sql";
 
@@ -88,13 +88,48 @@ class SqliteLedger final : public Ledger {
     if (done) done = write(batch);
     if (done) done = writer_->use("COMMIT").run();
     if (!done && writer_->in_transaction()) (void)writer_->use("ROLLBACK").run();
-    return done;
+    if (!done) return fail(noted(done.error()));
+    return {};
+  }
+
+  Result<bool> trim(const LedgerKeep& keep) override {
+    auto begun = writer_->use("BEGIN IMMEDIATE").run();
+    if (!begun) return fail(noted(begun.error()));
+    auto more = trim_ledger(*writer_, keep);
+    auto done = more ? writer_->use("COMMIT").run() : Result<void>(fail(more.error()));
+    if (!done && writer_->in_transaction()) (void)writer_->use("ROLLBACK").run();
+    if (!done) return fail(noted(done.error()));
+    return more;
+  }
+
+  Result<std::vector<std::string>> open_tasks() const override {
+    auto database = readers_->lease();
+    auto row = database->use("SELECT task FROM span WHERE ended = 0");
+    std::vector<std::string> tasks;
+    for (;;) {
+      auto found = row.step();
+      if (!found) return fail(noted(found.error()));
+      if (!*found) return tasks;
+      tasks.push_back(row.text(0));
+    }
+  }
+
+  // Behind the newest quarter that is older than all minutes: in between nothing happened.
+  Result<std::int64_t> minutes_from() const override {
+    auto database = readers_->lease();
+    auto row = database->use(
+        "SELECT max(at) + ?2 FROM amount WHERE unit = ?2 AND at + ?2 <="
+        " (SELECT coalesce(min(at), 1 << 62) FROM amount WHERE unit = ?1)",
+        kUnits[0], kUnits[1]);
+    auto found = row.step();
+    if (!found) return fail(noted(found.error()));
+    return row.integer(0);  // of nothing: 0
   }
 
   Result<std::uint64_t> kept_through() const override {
     auto database = readers_->lease();
     auto through = one_number(*database, "SELECT through FROM progress");
-    if (!through) return fail(std::move(through.error()));
+    if (!through) return fail(noted(through.error()));
     return static_cast<std::uint64_t>(*through);
   }
 
@@ -102,7 +137,7 @@ class SqliteLedger final : public Ledger {
     auto database = readers_->lease();
     auto row = database->use("SELECT fold FROM state WHERE task = ?", task);
     auto found = row.step();
-    if (!found) return fail(std::move(found.error()));
+    if (!found) return fail(noted(found.error()));
     return *found ? row.text(0) : std::string();
   }
 
@@ -116,7 +151,7 @@ class SqliteLedger final : public Ledger {
     Curves curves;
     for (;;) {
       auto found = row.step();
-      if (!found) return fail(std::move(found.error()));
+      if (!found) return fail(noted(found.error()));
       if (!*found) return curves;
       curves[{row.text(0), static_cast<std::size_t>(row.number(1))}] = {row.integer(2), row.number(3), row.number(4),
                                                                         row.number(5),  row.number(6), row.number(7),
@@ -127,7 +162,7 @@ class SqliteLedger final : public Ledger {
   Result<std::map<std::string, ToolUse>> tools(const LedgerRange& range) const override {
     auto database = readers_->lease();
     Snapshot snapshot(*database);
-    if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+    if (auto begun = snapshot.begin(); !begun) return fail(noted(begun.error()));
     std::int64_t unit = unit_of(range);
     std::map<std::string, ToolUse> tools;
     auto row = database->use(
@@ -135,7 +170,7 @@ class SqliteLedger final : public Ledger {
         range.from, range.to);
     for (;;) {
       auto found = row.step();
-      if (!found) return fail(std::move(found.error()));
+      if (!found) return fail(noted(found.error()));
       if (!*found) break;
       tools[row.text(0)] = {row.number(1), row.number(2), {}};
     }
@@ -144,24 +179,30 @@ class SqliteLedger final : public Ledger {
         unit, range.from, range.to);
     for (;;) {
       auto found = time.step();
-      if (!found) return fail(std::move(found.error()));
+      if (!found) return fail(noted(found.error()));
       if (!*found) return tools;
       tools[time.text(0)].times[static_cast<int>(time.integer(1))] = time.number(2);
     }
   }
 
-  Result<std::vector<TaskSpan>> spans(const LedgerRange& range) const override {
+  Result<std::vector<RunningTasks>> running(const LedgerRange& range) const override {
     auto database = readers_->lease();
     auto row = database->use(
-        "SELECT task, agent, model, begun, ended FROM span"
-        " WHERE (ended = 0 OR ended >= ?1) AND begun < ?2",
-        range.from * 1'000, range.to * 1'000);
-    std::vector<TaskSpan> spans;
+        "SELECT CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END AS key,"
+        " (max(begun / 1000, ?2) - ?2) / ?3 AS first,"
+        " (max(CASE ended WHEN 0 THEN ?4 - 1 ELSE min(ended / 1000, ?4 - 1) END, begun / 1000, ?2) - ?2) / ?3 AS last,"
+        " ended = 0 AS open, count(*) FROM"
+        " (SELECT agent, model, begun, ended FROM span WHERE ended = 0 AND begun < ?4 * 1000 UNION ALL"
+        "  SELECT agent, model, begun, ended FROM span WHERE ended >= max(?2 * 1000, 1) AND begun < ?4 * 1000)"
+        " GROUP BY key, first, last, open",
+        static_cast<int>(range.by), range.from, range.step, range.to);
+    std::vector<RunningTasks> tasks;
     for (;;) {
       auto found = row.step();
-      if (!found) return fail(std::move(found.error()));
-      if (!*found) return spans;
-      spans.push_back({row.text(0), {row.text(1), row.text(2)}, row.integer(3), row.integer(4)});
+      if (!found) return fail(noted(found.error()));
+      if (!*found) return tasks;
+      tasks.push_back({row.text(0), static_cast<std::size_t>(row.number(1)), static_cast<std::size_t>(row.number(2)),
+                       row.number(3) != 0, row.number(4)});
     }
   }
 
@@ -178,7 +219,7 @@ class SqliteLedger final : public Ledger {
     std::vector<FindingPlace> places;
     for (;;) {
       auto found = row.step();
-      if (!found) return fail(std::move(found.error()));
+      if (!found) return fail(noted(found.error()));
       if (!*found) return places;
       places.push_back({row.number(0), row.text(1), row.number(2), row.text(3)});
     }
@@ -186,6 +227,9 @@ class SqliteLedger final : public Ledger {
 
  private:
   Result<void> prepare(std::uint64_t store_head) {
+    if (::access((path_ + kDamaged).c_str(), F_OK) == 0) {
+      return fail(ErrorCode::internal, "corrupt", "it was found damaged");
+    }
     auto format = one_number(*writer_, "PRAGMA user_version");
     if (!format) return fail(std::move(format.error()));
     auto tables = one_number(*writer_, "SELECT count(*) FROM sqlite_schema");
@@ -195,13 +239,29 @@ class SqliteLedger final : public Ledger {
     if (done && *format == 0 && *tables == 0) done = writer_->execute(kSchema);
     if (!done) return done;
     format = one_number(*writer_, "PRAGMA user_version");
-    if (!format || *format != kFormat) return fail(ErrorCode::internal, "corrupt", "it has another format");
+    if (!format || *format != kLedgerFormat) return fail(ErrorCode::internal, "corrupt", "it has another format");
+    // Everything that running() reads, so that it never looks up a task.
+    done = writer_->execute(
+        "DROP INDEX IF EXISTS span_ended;"
+        "CREATE INDEX IF NOT EXISTS span_while ON span(ended, begun, agent, model)");
+    if (!done) return done;
     auto through = one_number(*writer_, "SELECT through FROM progress");
     if (!through) return fail(std::move(through.error()));
     if (static_cast<std::uint64_t>(*through) > store_head) {
       return fail(ErrorCode::internal, "corrupt", "it is ahead of the store");
     }
     return {};
+  }
+
+  // Damage that shows only now: the next start begins anew, whatever the first page looks like.
+  const Error& noted(const Error& error) const {
+    if (error.reason != "corrupt") return error;
+    int made = ::open((path_ + kDamaged).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made >= 0) {
+      ::close(made);
+      log_warn("{} is damaged; the next start sets it aside and builds it again from the events that are kept", path_);
+    }
+    return error;
   }
 
   Result<void> write(const LedgerBatch& batch) {
@@ -304,6 +364,7 @@ Result<std::unique_ptr<Ledger>> open_sqlite_ledger(const std::string& path, std:
       return fail(ErrorCode::unavailable, "io_error", "Cannot rename " + file + ": " + std::strerror(errno) + ".");
     }
   }
+  (void)std::remove((path + kDamaged).c_str());
   if (opened = ledger->open(store_head); !opened) return fail(opened.error());
   return ledger;
 }

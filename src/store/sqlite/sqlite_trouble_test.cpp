@@ -152,9 +152,9 @@ TEST_F(SqliteStoreTest, BackupsOfARunningStoreOpenAsStores) {
   ASSERT_TRUE(append(*store, "t", Batch().log("not projected yet", 2), strict("p")));
   std::string copy = directory_.file("copy/backup.db");
   fs::create_directory(directory_.file("copy"));
-  auto done = backup_store(file(), copy);
+  auto done = backup_database(file(), copy);
   ASSERT_TRUE(done) << done.error().message;
-  EXPECT_EQ(reason(backup_store(file(), copy)), "conflict/destination_exists");
+  EXPECT_EQ(reason(backup_database(file(), copy)), "conflict/destination_exists");
   ASSERT_TRUE(append(*store, "t", Batch().log("later", 3), strict("p")));
 
   EXPECT_THAT(*check_store(copy), IsEmpty());
@@ -164,7 +164,7 @@ TEST_F(SqliteStoreTest, BackupsOfARunningStoreOpenAsStores) {
   EXPECT_EQ(*(*restored)->detail("t", 1), "{\"raw\":1}");
   EXPECT_EQ((*restored)->task("t")->state.last_sequence, 2u);
   EXPECT_EQ(append(**restored, "t", Batch().log("own way", 3), strict("p"))->last_sequence, 3u);
-  EXPECT_EQ(reason(backup_store(file(), directory_.file("nowhere/x.db"))), "unavailable/io_error");
+  EXPECT_EQ(reason(backup_database(file(), directory_.file("nowhere/x.db"))), "unavailable/io_error");
 }
 
 TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {

@@ -1,0 +1,71 @@
+// A journal cranked by hand over a memory store, with a clock moved by hand: for tests of what reads and writes it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/manual_executor.h"
+#include "journal/journal.h"
+#include "model/wire_json.h"
+#include "store/memory/memory_store.h"
+
+namespace shepherd {
+
+// A queue cranked by hand, until `at_once`: stop() waits for what it posts, and nobody but its thread could crank.
+// Threads: caller.
+class StoppableExecutor final : public Executor {
+ public:
+  void post(Work work) override {
+    if (at_once) return work();
+    queue.post(std::move(work));
+  }
+  ManualExecutor queue;
+  bool at_once = false;
+};
+
+class JournalFixture : public testing::Test {
+ protected:
+  void settle() {
+    for (bool busy = true; busy;) {
+      busy = journal_.step();
+      busy = lanes_.run_one() || busy;
+      busy = io_.queue.run_one() || busy;
+    }
+  }
+  // Calls part.stop(), which waits for the executor.
+  template <class Part>
+  void stop_now(Part& part) {
+    settle();
+    io_.at_once = true;
+    part.stop();
+    io_.at_once = false;
+    settle();
+  }
+  Result<Appended> append(const std::string& task, const std::string& event, bool by_server = false) {
+    Intake intake;
+    intake.now_ms = clock_.wall_ms();
+    intake.allow_reserved = by_server;
+    auto drafts = decode_events(event, Framing::json, intake);
+    EXPECT_TRUE(drafts) << drafts.error().message;
+    std::optional<Result<Appended>> answer;
+    journal_.append({task, {}, std::move(*drafts), clock_.wall_ms(), by_server},
+                    [&](Result<Appended> appended) { answer = std::move(appended); });
+    settle();
+    return std::move(*answer);
+  }
+
+  ManualClock clock_;
+  MetricRegistry metrics_;
+  Fault fault_ = Fault::none;
+  MemoryStore store_{[this] { return fault_; }};
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  ManualExecutor lanes_;
+  StoppableExecutor io_;
+  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+};
+
+}  // namespace shepherd
