@@ -150,7 +150,8 @@ TEST_F(GrpcLinkTest, WhoeverDoesNotAnswerIsUnavailable) {
   EXPECT_EQ(heard_.end().stream->status, grpc::StatusCode::UNAVAILABLE);
 }
 
-// The last channel takes gRPC's threads with it and waits for them. Were it let go on one of them, the program would end.
+// The last channel takes gRPC's threads with it and waits for them. Were it let go on one of them, the program would
+// end.
 TEST_F(GrpcLinkTest, LinksThatAreDestroyedAsSoonAsTheyEndLeaveGrpcWhole) {
   for (int i = 0; i < 300; ++i) {
     Heard heard;
