@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "app/commands.h"
 #include "app/config_flags.h"
+#include "app/terminal_text.h"
 #include "app/whole_file.h"
 #include "harness/harness.h"
 
@@ -16,7 +18,8 @@ namespace {
 
 struct Options {
   ConfigFlags flags;
-  std::string stream, junit, ca_file, token;
+  std::string stream, junit, ca_file, cert_file, key_file, server_name, token, token_file;
+  std::map<std::string, std::string> metadata;
   bool json = false, tls = false;
   double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
 };
@@ -35,11 +38,20 @@ std::string verdict_mark(const Output& out, harness::Verdict verdict) {
   return out.paint(Color::dim, "skip");
 }
 
+// What an agent said may be anything, and several lines.
+std::string shown(const std::string& text) {
+  std::string lines = terminal_text(text, Lines::keep);
+  for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; ++at) {
+    lines.replace(at, 1, fmt::format("\n{:<25}", ""));
+  }
+  return lines;
+}
+
 void print(Output& out, const harness::Report& report) {
   for (const harness::CheckResult& check : report.checks()) {
     out.line(fmt::format("{}  {:<18} {}", verdict_mark(out, check.verdict), check.id, check.title));
     for (const harness::Defect& defect : check.defects) {
-      out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, defect.code + ": " + defect.detail)));
+      out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, shown(defect.code + ": " + defect.detail))));
     }
     if (check.verdict == harness::Verdict::not_shown)
       out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
@@ -76,12 +88,40 @@ Result<void> look_up(const Context& context, Options& options) {
   const RemoteAgent& agent = found->second;
   options.stream = agent.address;
   options.tls = options.tls || agent.tls;
-  if (options.ca_file.empty()) options.ca_file = agent.ca_file;
-  if (!options.token.empty() || agent.token_file.empty()) return {};
-  auto token = text_of(agent.token_file);
-  if (!token) return fail(token.error());
-  options.token = token->substr(0, token->find_first_of("\r\n"));
+  auto unless_said = [](std::string& said, const std::string& configured) {
+    if (said.empty()) said = configured;
+  };
+  unless_said(options.ca_file, agent.ca_file);
+  unless_said(options.cert_file, agent.cert_file);
+  unless_said(options.key_file, agent.key_file);
+  unless_said(options.server_name, agent.server_name);
+  if (options.token.empty()) unless_said(options.token_file, agent.token_file);
+  options.metadata = agent.metadata;
   return {};
+}
+
+Result<harness::AgentTarget> target_of(const Options& options) {
+  harness::AgentTarget target{.address = options.stream,
+                              .tls = options.tls || !options.ca_file.empty() || !options.cert_file.empty(),
+                              .server_name = options.server_name,
+                              .token = options.token,
+                              .metadata = options.metadata};
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return fail(ErrorCode::invalid_argument, "bad_options", "a certificate of ours needs --cert-file and --key-file");
+  }
+  std::string token;
+  const std::pair<const std::string*, std::string*> files[] = {{&options.ca_file, &target.ca_pem},
+                                                               {&options.cert_file, &target.cert_pem},
+                                                               {&options.key_file, &target.key_pem},
+                                                               {&options.token_file, &token}};
+  for (const auto& [path, text] : files) {
+    if (path->empty()) continue;
+    auto read = text_of(*path);
+    if (!read) return fail(read.error());
+    *text = *std::move(read);
+  }
+  if (!token.empty()) target.token = token.substr(0, token.find_first_of("\r\n"));
+  return target;
 }
 
 Result<ExitCode> test(Context& context, Options options) {
@@ -95,12 +135,9 @@ Result<ExitCode> test(Context& context, Options options) {
   if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
     if (auto found = look_up(context, options); !found) return fail(found.error());
   }
-  asked.target = {.address = options.stream, .tls = options.tls || !options.ca_file.empty(), .token = options.token};
-  if (!options.ca_file.empty()) {
-    auto pem = text_of(options.ca_file);
-    if (!pem) return fail(pem.error());
-    asked.target.ca_pem = *std::move(pem);
-  }
+  auto target = target_of(options);
+  if (!target) return fail(target.error());
+  asked.target = *std::move(target);
   asked.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
   asked.run = std::min(kAgentRun, asked.answer * 6);
   asked.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
@@ -141,12 +178,19 @@ void add_agent_command(CLI::App& app, Context& context) {
   command->add_flag("--json", options->json, "Print the report as one JSON object");
   command->add_flag("--tls", options->tls, "Connect with TLS");
   command->add_option("--ca-file", options->ca_file, "Authorities to trust (PEM); implies --tls");
-  command->add_option("--token", options->token, "Sent as authorization: Bearer TOKEN");
+  command->add_option("--cert-file", options->cert_file, "Our certificate (PEM), when the agent asks for one");
+  command->add_option("--key-file", options->key_file, "The key of --cert-file (PEM)");
+  command->add_option("--server-name", options->server_name,
+                      "The name in the agent's certificate, when it is not the address's");
+  auto* token_file =
+      command->add_option("--token-file", options->token_file, "Its first line is sent as authorization: Bearer …");
+  command->add_option("--token", options->token, "The token itself (others on this machine may see it)")
+      ->excludes(token_file);
   command->footer(
       "Behind --: a command that starts the agent. {address} in it becomes the address to listen on, which is also in\n"
       "SHEPHERD_AGENT_ADDRESS. Only with a command can the agent's shutdown be checked.\n\n"
-      "pass: shown and right. warn: not shown, but nothing demands it. FAIL: breaks the protocol; the exit code is "
-      "1.\n\n"
+      "pass: shown and right. warn: not shown, but nothing demands it. FAIL: breaks the protocol.\n"
+      "Exit codes: 0, 1 when a check failed, 2 wrong usage, 3 no agent answers, 4 it does not let us in.\n\n"
       "Examples:\n"
       "  shepherd agent test --stream 127.0.0.1:50051\n"
       "  shepherd agent test --junit report.xml -- ./my-agent {address}");

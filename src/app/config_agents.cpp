@@ -81,9 +81,9 @@ void read_metadata(const YAML::Node& node, RemoteAgent& agent) {
 }
 
 RemoteAgent read_entry(const YAML::Node& node) {
-  if (!node.IsMap()) throw Wrong{"an agent is names with values: {type: grpc, address: 127.0.0.1:50051}"};
+  if (!node.IsMap()) throw Wrong{"an agent is names with values: {address: 127.0.0.1:50051}"};
   check_names(node, {"type", "address", "tls", "token_file", "metadata", "connect_ms", "insecure"}, "an agent");
-  if (!node["type"] || text(node["type"], "type") != "grpc") throw Wrong{"\"type\" must be grpc"};
+  if (node["type"] && text(node["type"], "type") != "grpc") throw Wrong{"\"type\" must be grpc, the only one there is"};
   if (!node["address"]) throw Wrong{"it needs an \"address\", such as 127.0.0.1:50051"};
   RemoteAgent agent;
   agent.address = text(node["address"], "address");

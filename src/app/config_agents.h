@@ -2,7 +2,7 @@
 //
 //   agents:
 //     auditor:
-//       type: grpc
+//       type: grpc                                                               # the only one there is
 //       address: agents.example.org:443
 //       tls: {ca: ca.pem, cert: ours.pem, key: ours.key, server_name: auditor}   # or tls: true
 //       token_file: auditor.token

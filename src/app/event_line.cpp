@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "app/terminal_text.h"
@@ -42,9 +43,15 @@ void describe_usage(EventLine& line, std::string_view event) {
   if (line.text.empty() && usd > 0) line.text = fmt::format("${:.4f} so far", usd);
 }
 
+// Whether the text says the state already, as "waiting_for_input" or in words: "Waiting for input: shall I?"
+bool says(std::string_view text, std::string_view state) {
+  auto same = [](char a, char b) { return a == b || (a == ' ' && b == '_') || (a >= 'A' && a <= 'Z' && a + 32 == b); };
+  return std::search(text.begin(), text.end(), state.begin(), state.end(), same) != text.end();
+}
+
 void describe_status(EventLine& line, std::string_view event) {
   std::string state = text_of(object_member(event, "data"), "state");
-  if (!state.empty() && line.text.find(state) == std::string::npos) {
+  if (!state.empty() && !says(line.text, state)) {
     line.text = line.text.empty() ? state : state + ": " + line.text;
   }
   line.color = state == "completed"                        ? Color::green

@@ -72,7 +72,7 @@ void GrpcAgent::record(std::string_view record, std::int64_t now_ms, DriverOutpu
     return not_protocol(record, "A message of the agent that cannot be read", out);
   }
   if (std::int64_t told = message_->timestamp_ms(); told > 0 && told <= kEndOfYear9999Ms) at_ms_ = told;
-  if (!check_number(record, out)) return;
+  if (!check_number(out)) return;
   dispatch(record, out);
 }
 
@@ -87,11 +87,12 @@ void GrpcAgent::tick(std::int64_t now_ms, DriverOutput& out) {
   expire(out);
 }
 
-// False: it was here before and says nothing new.
-bool GrpcAgent::check_number(std::string_view record, DriverOutput& out) {
+// False: it was here before and says nothing new. What it says is compared, not how it was written: the same message
+// may come with its fields in another order, or in a recording with other spaces.
+bool GrpcAgent::check_number(DriverOutput& out) {
   std::int64_t number = message_->sequence();
   std::string it = "message " + std::to_string(number);
-  switch (numbers_.look(number, record)) {
+  switch (numbers_.look(number, message_->SerializeAsString())) {
     case SequenceCheck::Found::right:
       return true;
     case SequenceCheck::Found::gap: {

@@ -51,7 +51,7 @@ class GrpcAgent final : public Driver {
   };
 
   // grpc_agent.cpp: one record
-  bool check_number(std::string_view record, DriverOutput& out);
+  bool check_number(DriverOutput& out);
   void note(std::string_view summary, std::string_view more_members, DriverOutput& out);
   void not_protocol(std::string_view record, std::string_view summary, DriverOutput& out);
   Verdict verdict(const ExitFacts& exit) const;

@@ -190,7 +190,8 @@ TEST_F(GrpcAgentTest, InterruptAndResumeAreSettledByTheStatusThatFollows) {
   ask(CommandKind::interrupt, "i");
   EXPECT_EQ(told()[0].interrupt().reason(), "words");
   status(gibson::agent::AGENT_STATUS_RUNNING);
-  EXPECT_EQ(fate("i"), "delivered|") << "that was on its way before";
+  status(gibson::agent::AGENT_STATUS_WAITING_FOR_INPUT, "which one?");
+  EXPECT_EQ(fate("i"), "delivered|") << "these were on their way before";
   status(gibson::agent::AGENT_STATUS_INTERRUPTED, "stopped there");
   EXPECT_EQ(fate("i"), "acknowledged|stopped there");
   EXPECT_TRUE(driver_.hints().interrupted);
@@ -202,6 +203,38 @@ TEST_F(GrpcAgentTest, InterruptAndResumeAreSettledByTheStatusThatFollows) {
   status(gibson::agent::AGENT_STATUS_RUNNING);
   EXPECT_EQ(fate("r"), "acknowledged|");
   EXPECT_FALSE(driver_.hints().interrupted);
+}
+
+TEST_F(GrpcAgentTest, PausedIsAnAnswerToAnInterruptToo) {
+  ask(CommandKind::interrupt, "i");
+  status(gibson::agent::AGENT_STATUS_PAUSED, "at a safe place");
+  EXPECT_EQ(fate("i"), "acknowledged|at a safe place");
+}
+
+// A message is what it says: fields may come in any order, a recording has spaces of its own, a number has two forms.
+TEST_F(GrpcAgentTest, ARepeatIsKnownHoweverItIsWritten) {
+  AgentMessage made = message();
+  made.mutable_output()->set_content("once");
+  std::string forward = made.SerializeAsString();
+  AgentMessage head, tail;
+  *head.mutable_output() = made.output();
+  tail.set_sequence(made.sequence());
+  tail.set_timestamp_ms(made.timestamp_ms());
+  std::string backward = tail.SerializeAsString() + head.SerializeAsString();
+  ASSERT_NE(forward, backward);
+  std::string number = std::to_string(made.sequence()), time = std::to_string(kNow);
+  for (const std::string& record :
+       {forward, backward, agent_message_json(made),
+        R"({ "timestamp_ms": )" + time + R"(, "sequence": )" + number + R"(, "output": {"content": "once"} })"}) {
+    driver_.record(record, kNow, out_);
+  }
+  driver_.finish({}, kNow, out_);
+  std::vector<std::string> told;
+  for (const DriverEvent& event : out_.events) {
+    told.push_back(string_value(find_member(event.json, "summary")).value_or(""));
+  }
+  std::string repeated = "The agent repeated message 1";
+  EXPECT_EQ(told, std::vector<std::string>({"once", repeated, repeated, repeated}));
 }
 
 TEST_F(GrpcAgentTest, AModeIsDeliveredAndTheRestRefused) {

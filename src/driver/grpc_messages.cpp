@@ -1,5 +1,6 @@
 // What the messages of a streaming agent become.
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/limits.h"
@@ -160,6 +161,10 @@ void GrpcAgent::tool_result(DriverOutput& out) {
   bool cut = append_output(output, result.success(), result.output_json());
   std::string summary = tool.empty() ? "A tool" : tool;
   summary += result.success() ? " succeeded" : " failed";
+  if (!result.success()) {
+    if (std::string why = first_text(as_json_object(result.output_json())); !why.empty()) summary += ": " + why;
+    summary = one_line(summary, kTextSummaryCharacters);
+  }
   EventParts parts = step(EventType::tool_result);
   parts.summary = summary;
   parts.tool = tool;
@@ -251,8 +256,9 @@ void GrpcAgent::status(DriverOutput& out) {
     object.text("agentState", meaning->word);
     object.text_unless_empty("message", event_text(words));
   }
-  std::string summary = "The agent: " + std::string(meaning->word);
-  if (!words.empty()) summary.append(", ").append(words);
+  std::string summary(meaning->word);
+  summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
+  if (!words.empty()) summary.append(": ").append(words);
   EventParts parts = step(EventType::status);
   parts.summary = summary;
   parts.data = data;
@@ -264,7 +270,8 @@ void GrpcAgent::status(DriverOutput& out) {
   hints_.interrupted = said_ == Said::interrupted;
   bool over = said_ == Said::completed || said_ == Said::failed;
   if (over) hints_.turns = 1;
-  if (meaning->turn == Hints::Turn::waiting) settle(CommandKind::interrupt, out);
+  // Waiting for input is no answer to an interrupt: it may have been said before the interrupt arrived.
+  if (meaning->state == "interrupted" || meaning->state == "paused") settle(CommandKind::interrupt, out);
   if (said_ == Said::running || over) settle(CommandKind::resume, out);
   // It has let go of its work and waits for the end of the stream.
   if (stopping_ && (said_ == Said::interrupted || over)) out.close_input = true;

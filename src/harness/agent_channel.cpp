@@ -2,6 +2,7 @@
 
 #include <grpcpp/generic/generic_stub.h>
 
+#include "base/limits.h"
 #include "harness/agent_stream.h"
 
 namespace shepherd::harness {
@@ -15,10 +16,15 @@ std::string text_of(const grpc::ByteBuffer& buffer) {
   return text;
 }
 
-// One request and one answer over a method that may stream; empty when it does not answer with a message in time. The
-// messages of health and reflection are small enough to be written here by hand.
-std::string ask(AgentChannel& channel, const std::string& method, std::string_view request,
-                std::chrono::milliseconds timeout) {
+struct Answer {
+  std::string message;  // empty: none in time
+  grpc::Status status;
+};
+
+// One request and one answer over a method that may stream. The messages of health and reflection are small enough to
+// be written here by hand.
+Answer ask(AgentChannel& channel, const std::string& method, std::string_view request,
+           std::chrono::milliseconds timeout) {
   grpc::GenericStub stub(channel.channel);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + timeout);
@@ -30,8 +36,7 @@ std::string ask(AgentChannel& channel, const std::string& method, std::string_vi
   auto step = [&] { return queue.Next(&tag, &ok) && ok; };  // one operation at a time
   grpc::Slice slice(request.data(), request.size());
   grpc::ByteBuffer message(&slice, 1), answer;
-  grpc::Status status;
-  std::string text;
+  Answer got;
   call->StartCall(nullptr);
   if (step()) {
     call->Write(message, nullptr);
@@ -39,16 +44,16 @@ std::string ask(AgentChannel& channel, const std::string& method, std::string_vi
       call->WritesDone(nullptr);
       step();
       call->Read(&answer, nullptr);
-      if (step()) text = text_of(answer);
+      if (step()) got.message = text_of(answer);
     }
   }
-  context.TryCancel();
-  call->Finish(&status, nullptr);
+  if (!got.message.empty()) context.TryCancel();  // it may stream on; a failed call has its own status
+  call->Finish(&got.status, nullptr);
   step();
   queue.Shutdown();
   while (queue.Next(&tag, &ok)) {
   }
-  return text;
+  return got;
 }
 
 }  // namespace
@@ -58,13 +63,22 @@ std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target) {
   if (target.tls) {
     grpc::SslCredentialsOptions tls;
     tls.pem_root_certs = target.ca_pem;
+    tls.pem_cert_chain = target.cert_pem;
+    tls.pem_private_key = target.key_pem;
     credentials = grpc::SslCredentials(tls);
   }
   grpc::ChannelArguments arguments;
+  if (!target.server_name.empty()) arguments.SetSslTargetNameOverride(target.server_name);
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxAgentLineBytes));
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // addresses of agents are meant as they are
+  // A command takes a moment until it listens: tried again soon, and not later and later.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // an agent that was started again gets a new connection
   auto opened = std::make_shared<AgentChannel>();
   opened->channel = grpc::CreateCustomChannel(target.address, credentials, arguments);
   opened->token = target.token;
+  opened->metadata = target.metadata;
   return opened;
 }
 
@@ -72,9 +86,13 @@ bool wait_until_ready(AgentChannel& channel, std::chrono::milliseconds timeout) 
   return channel.channel->WaitForConnected(std::chrono::system_clock::now() + timeout);
 }
 
+std::string why_not_ready(AgentChannel& channel) {
+  return ask(channel, "/grpc.health.v1.Health/Check", "", kAgentTooQuick).status.error_message();
+}
+
 bool health_is_serving(AgentChannel& channel, std::chrono::milliseconds timeout) {
   // HealthCheckRequest without a service; HealthCheckResponse.status (1) = SERVING (1).
-  return ask(channel, "/grpc.health.v1.Health/Check", "", timeout) == std::string_view("\x08\x01", 2);
+  return ask(channel, "/grpc.health.v1.Health/Check", "", timeout).message == std::string_view("\x08\x01", 2);
 }
 
 bool reflection_lists_service(AgentChannel& channel, std::chrono::milliseconds timeout) {
@@ -82,8 +100,8 @@ bool reflection_lists_service(AgentChannel& channel, std::chrono::milliseconds t
   constexpr std::string_view kListServices("\x3a\x01*", 3);
   for (const char* version : {"v1alpha", "v1"}) {
     std::string method = std::string("/grpc.reflection.") + version + ".ServerReflection/ServerReflectionInfo";
-    if (ask(channel, method, kListServices, timeout).find("gibson.agent.AgentService") != std::string::npos)
-      return true;
+    std::string services = ask(channel, method, kListServices, timeout).message;
+    if (services.find("gibson.agent.AgentService") != std::string::npos) return true;
   }
   return false;
 }

@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,9 +13,11 @@ class AgentChannel {
  public:
   std::shared_ptr<grpc::Channel> channel;
   std::string token;
+  std::map<std::string, std::string> metadata;
 
   void prepare(grpc::ClientContext& context) const {
     if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    for (const auto& [name, value] : metadata) context.AddMetadata(name, value);
   }
 };
 

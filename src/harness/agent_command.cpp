@@ -4,14 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -78,27 +75,23 @@ Result<AgentCommand> AgentCommand::start(std::vector<std::string> arguments, con
   variables.push_back("SHEPHERD_AGENT_ADDRESS=" + address);
   std::vector<char*> argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
 
-  int output = ::memfd_create("agent-output", MFD_CLOEXEC);
-  if (output < 0) return system_failure("no memory for the agent's output");
-  ::fcntl(output, F_SETFL, O_APPEND);
+  auto output = OutputTail::open();
+  if (!output) return fail(output.error());
   pid_t pid = ::fork();
-  if (pid == 0) become(argument_pointers.data(), variable_pointers.data(), output);
-  if (pid < 0) {
-    ::close(output);
-    return system_failure("cannot start the agent");
-  }
+  if (pid == 0) become(argument_pointers.data(), variable_pointers.data(), output->writing_end());
+  if (pid < 0) return system_failure("cannot start the agent");
+  output->close_writing_end();
   ::setpgid(pid, pid);  // here as well: whichever of the two comes first
-  return AgentCommand(pid, output);
+  return AgentCommand(pid, *std::move(output));
 }
 
 AgentCommand::AgentCommand(AgentCommand&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)), status_(other.status_) {}
+    : pid_(std::exchange(other.pid_, -1)), output_(std::move(other.output_)), status_(other.status_) {}
 
 AgentCommand::~AgentCommand() {
   if (pid_ < 0) return;
   ::kill(-pid_, SIGKILL);
   if (!status_) ::waitpid(pid_, nullptr, 0);
-  ::close(output_);
 }
 
 void AgentCommand::terminate() const {
@@ -124,15 +117,6 @@ std::string AgentCommand::exit_text() const {
   if (!status_) return {};
   if (WIFSIGNALED(*status_)) return fmt::format("signal {}", WTERMSIG(*status_));
   return fmt::format("exit code {}", WEXITSTATUS(*status_));
-}
-
-std::string AgentCommand::tail() const {
-  struct stat about{};
-  if (::fstat(output_, &about) != 0) return {};
-  std::string text(std::min(static_cast<std::size_t>(about.st_size), kStderrTailBytes), '\0');
-  ssize_t got = ::pread(output_, text.data(), text.size(), about.st_size - static_cast<off_t>(text.size()));
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return text;
 }
 
 }  // namespace shepherd::harness

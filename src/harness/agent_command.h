@@ -1,7 +1,7 @@
 // A command that is an agent: started with the address it is to listen on, ended with its whole process group.
 //
-// The address takes the place of {address} in its arguments and is in SHEPHERD_AGENT_ADDRESS. What it prints is kept in
-// memory; tail() shows the end of it.
+// The address takes the place of {address} in its arguments and is in SHEPHERD_AGENT_ADDRESS. Of what it prints the end
+// is kept: tail().
 // Threads: caller.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "harness/output_tail.h"
 
 namespace shepherd::harness {
 
@@ -29,12 +30,12 @@ class AgentCommand {
   bool running() { return !wait_for_exit(std::chrono::milliseconds(0)); }
   bool wait_for_exit(std::chrono::milliseconds timeout);
   std::string exit_text() const;  // "exit code 1", "signal 11"; empty while it runs
-  std::string tail() const;
+  std::string tail() const { return output_.text(); }
 
  private:
-  AgentCommand(pid_t pid, int output) : pid_(pid), output_(output) {}
+  AgentCommand(pid_t pid, OutputTail output) : pid_(pid), output_(std::move(output)) {}
   pid_t pid_;
-  int output_;
+  OutputTail output_;
   std::optional<int> status_;  // as waitpid gives it
 };
 

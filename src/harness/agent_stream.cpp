@@ -14,6 +14,12 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+// Of a flood of output the rules need to know no more than that its pieces are large; other messages are kept whole,
+// and altogether as much as that many of a kilobyte.
+constexpr std::size_t kKeptOutputBytes = 10 * kFloodBytes;
+constexpr std::size_t kMaxTranscriptBytes = kMaxTranscriptMessages * kKiB;
+constexpr std::size_t kMaxUnread = kFloodMessages * 10;  // messages that arrived and were not looked at
+
 std::int64_t milliseconds(auto duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
@@ -37,8 +43,9 @@ struct AgentStream::Call {
   bool writes_done = false;
 
   Mutex mutex;
-  CondVar arrived;
-  std::deque<SeenMessage> unread GUARDED_BY(mutex);
+  CondVar arrived, taken;
+  std::deque<SeenMessage> unread GUARDED_BY(mutex);  // while it is full nothing is read: the agent has to wait
+  bool over GUARDED_BY(mutex) = false;               // nobody takes from it any more
   std::optional<StreamEnd> end GUARDED_BY(mutex);
 
   void read() {
@@ -49,6 +56,7 @@ struct AgentStream::Call {
                        .wall_ms = milliseconds(std::chrono::system_clock::now().time_since_epoch())};
       message.Clear();
       MutexLock lock(mutex);
+      while (unread.size() >= kMaxUnread && !over) taken.wait(mutex);
       unread.push_back(std::move(seen));
       arrived.notify_all();
     }
@@ -71,6 +79,11 @@ AgentStream::AgentStream(AgentChannel& channel, std::string scenario) : call_(st
 
 AgentStream::~AgentStream() {
   call_->context.TryCancel();
+  {
+    MutexLock lock(call_->mutex);
+    call_->over = true;
+    call_->taken.notify_all();
+  }
   call_->reader.join();
 }
 
@@ -131,7 +144,8 @@ AgentStream::Wait AgentStream::wait_for(const Pattern& pattern, std::chrono::mil
       SeenMessage seen = std::move(call_->unread.front());
       call_->unread.pop_front();
       bool fits = pattern(seen.message);
-      if (transcript_.seen.size() < kMaxTranscriptMessages) transcript_.seen.push_back(std::move(seen));
+      call_->taken.notify_all();
+      keep(std::move(seen));
       if (fits) return Wait::found;
     }
     if (call_->end) {
@@ -142,6 +156,18 @@ AgentStream::Wait AgentStream::wait_for(const Pattern& pattern, std::chrono::mil
     if (left <= 0) return Wait::timed_out;
     call_->arrived.wait_for(call_->mutex, std::chrono::milliseconds(left));
   }
+}
+
+void AgentStream::keep(SeenMessage seen) {
+  if (seen.message.output().content().size() > kKeptOutputBytes) {
+    std::string* content = seen.message.mutable_output()->mutable_content();
+    *content = content->substr(0, kKeptOutputBytes);  // resize() would keep the memory
+  }
+  std::size_t bytes = seen.message.ByteSizeLong();
+  full_ = full_ || transcript_.seen.size() >= kMaxTranscriptMessages || kept_bytes_ + bytes > kMaxTranscriptBytes;
+  if (full_) return;
+  kept_bytes_ += bytes;
+  transcript_.seen.push_back(std::move(seen));
 }
 
 AgentStream::Wait AgentStream::wait_for_status(pb::AgentStatus status, std::chrono::milliseconds timeout) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -18,14 +19,18 @@ struct AgentTarget {
   std::string address;      // host:port, unix:PATH
   std::string ca_pem = {};  // TLS with these authorities; empty with `tls`: the system's
   bool tls = false;
-  std::string token = {};  // sent as `authorization: Bearer …`
+  std::string cert_pem = {}, key_pem = {};           // of ours; empty: none
+  std::string server_name = {};                      // that its certificate has; empty: the address's
+  std::string token = {};                            // sent as `authorization: Bearer …`
+  std::map<std::string, std::string> metadata = {};  // sent with every call
 };
 
 class AgentChannel;
 
-// Fails when nothing answers there within the time.
 std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target);
 bool wait_until_ready(AgentChannel& channel, std::chrono::milliseconds timeout);
+// Why a channel that is not ready is not: gRPC's own words.
+std::string why_not_ready(AgentChannel& channel);
 
 // What the agent's server offers besides.
 bool health_is_serving(AgentChannel& channel, std::chrono::milliseconds timeout);
@@ -59,8 +64,11 @@ class AgentStream {
 
  private:
   struct Call;
+  void keep(SeenMessage seen);
   std::unique_ptr<Call> call_;
   Transcript transcript_;
+  std::size_t kept_bytes_ = 0;
+  bool full_ = false;  // nothing more is kept: what follows would look like a gap
 };
 
 }  // namespace shepherd::harness

@@ -31,9 +31,31 @@ constexpr Scenario kScenarios[] = {
     {"cancelling", cancelled},
 };
 
+constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC's numbers
+
 std::string last_words(const AgentCommand& command) {
   std::string tail = command.tail();
   return tail.empty() ? "" : "; it printed:\n" + tail;
+}
+
+// A stream that ended before its first message: is it this one, or would it be every one?
+std::optional<Error> refusal(const StreamEnd& end, const std::string& agent) {
+  std::string said = grpc_code_word(end.code) + (end.text.empty() ? "" : ": " + end.text);
+  if (end.code == kUnauthenticated || end.code == kPermissionDenied) {
+    return Error{.code = ErrorCode::unauthenticated,
+                 .reason = "credentials_refused",
+                 .message = fmt::format("{} does not let us in ({}); give --token-file, or the certificate it asks for "
+                                        "with --cert-file and --key-file",
+                                        agent, said),
+                 .fields = {}};
+  }
+  if (end.code == kUnimplemented) {
+    return Error{.code = ErrorCode::unavailable,
+                 .reason = "not_a_streaming_agent",
+                 .message = fmt::format("{} does not serve gibson.agent.AgentService/StreamExecute ({})", agent, said),
+                 .fields = {}};
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,9 +71,8 @@ Result<void> Trial::connect(const std::string& address) {
   AgentTarget target = options.target;
   target.address = address;
   auto deadline = Steady::now() + (command ? kAgentStartWait : options.answer);
-  // A new channel for each try: one that was refused waits longer and longer before it tries again.
+  channel = open_channel(target);
   while (Steady::now() < deadline) {
-    channel = open_channel(target);
     if (wait_until_ready(*channel, kAgentTooQuick)) return {};
     if (command && !command->running()) {
       return fail(ErrorCode::unavailable, "agent_start",
@@ -60,7 +81,8 @@ Result<void> Trial::connect(const std::string& address) {
     }
   }
   return fail(ErrorCode::unavailable, "agent_unreachable",
-              fmt::format("nothing answers at {}{}", address, command ? last_words(*command) : ""));
+              fmt::format("no agent answers at {} ({}); is it running, and are the address and TLS right?{}", address,
+                          why_not_ready(*channel), command ? last_words(*command) : ""));
 }
 
 std::string Trial::task_json() const {
@@ -71,11 +93,13 @@ std::string Trial::task_json() const {
                           {"conformance", boost::json::array{"reasoning", "output", "tool", "finding", "error"}}});
 }
 
-bool Trial::begin(AgentStream& stream, pb::AgentMode mode) const {
+bool Trial::begin(AgentStream& stream, pb::AgentMode mode) {
   stream.start(task_json(), mode);
   AgentStream::Wait wait = stream.wait_for([](const pb::AgentMessage&) { return true; }, options.answer);
   const Transcript& transcript = stream.transcript();
   if (wait != AgentStream::Wait::found) {
+    silent = wait == AgentStream::Wait::timed_out;
+    if (transcript.end && !refused) refused = refusal(*transcript.end, report.agent);
     report.fail("start", "no_answer_to_start",
                 fmt::format("{}: {}", transcript.scenario,
                             wait == AgentStream::Wait::ended
@@ -95,9 +119,14 @@ bool Trial::begin(AgentStream& stream, pb::AgentMode mode) const {
   return true;
 }
 
+bool Trial::runs_do_not_end() const {
+  return report.has("completion", "never_ends") || report.has("waiting", "waits_in_autonomous_mode");
+}
+
 void Trial::run_to_end(AgentStream& stream) const {
-  stream.transcript().is_whole = true;
-  if (!stream.wait_for_end(options.run)) {
+  bool known = runs_do_not_end();
+  stream.transcript().is_whole = !known;
+  if (!stream.wait_for_end(end_wait()) && !known) {
     const pb::AgentMessage& last = stream.transcript().seen.back().message;
     bool waits = last.has_status() && last.status().status() == pb::AGENT_STATUS_WAITING_FOR_INPUT;
     report.fail(waits ? "waiting" : "completion", waits ? "waits_in_autonomous_mode" : "never_ends",
@@ -116,7 +145,7 @@ Result<Report> test_agent(const HarnessOptions& options) {
     if (!found) return fail(found.error());
     address = *found;
   }
-  report.agent = options.command.empty() ? address : fmt::format("{}", fmt::join(options.command, " "));
+  report.agent = readable(options.command.empty() ? address : fmt::format("{}", fmt::join(options.command, " ")));
   Trial trial{.options = options, .report = report};
   if (auto connected = trial.connect(address); !connected) return fail(connected.error());
   for (const Scenario& scenario : kScenarios) {
@@ -129,6 +158,8 @@ Result<Report> test_agent(const HarnessOptions& options) {
       }
     }
     scenario.run(trial);
+    if (trial.refused && scenario.run == whole_run) return fail(*trial.refused);
+    if (trial.silent) break;
     bool is_ending = scenario.run == cancelled || scenario.run == shut_down;
     if (trial.command && !is_ending && !trial.command->running()) {
       report.fail("alive", "agent_ended",
@@ -136,6 +167,7 @@ Result<Report> test_agent(const HarnessOptions& options) {
                               last_words(*trial.command)));
     }
   }
+  if (trial.silent) report.skip_rest("not tried: a start was not answered");
   report.pass("alive");
   report.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - begun).count();
   return report;

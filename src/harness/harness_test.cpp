@@ -4,7 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
 #include <set>
+#include <thread>
 
 #include "harness/agent_command.h"
 
@@ -17,12 +25,28 @@ struct Expectation {
   const char* defect;  // as it is named
 };
 
-void PrintTo(const Expectation& expectation, std::ostream* out) {
-  *out << expectation.flag;
-}
+constexpr std::chrono::milliseconds kShort{2'500};
 
-Report tested(std::vector<std::string> command, std::chrono::milliseconds answer = std::chrono::milliseconds(10'000)) {
+// A place for sockets and marks, gone at the end.
+class TestDirectory {
+ public:
+  TestDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "harness-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~TestDirectory() { std::filesystem::remove_all(path_); }
+  TestDirectory(const TestDirectory&) = delete;
+  TestDirectory& operator=(const TestDirectory&) = delete;
+  std::string path(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Report tested(std::vector<std::string> command, std::chrono::milliseconds answer = std::chrono::milliseconds(10'000),
+              const std::string& address = {}) {
   HarnessOptions options;
+  options.target.address = address;
   options.command = std::move(command);
   options.answer = answer;
   options.run = answer * 2;
@@ -77,66 +101,135 @@ TEST(Harness, SaysThatNothingAnswers) {
   EXPECT_EQ(report.error().reason, "agent_unreachable");
 }
 
-class HarnessOnDefect : public testing::TestWithParam<Expectation> {};
-
-// The time limit is short, because most of these agents let it pass; an agent that works answers in milliseconds.
-TEST_P(HarnessOnDefect, IsNamedAndNothingElse) {
-  const Expectation& expected = GetParam();
-  Report report = tested({DEFECTIVE_AGENT, "{address}", expected.flag}, std::chrono::milliseconds(2'500));
-  EXPECT_EQ(defects(report), std::set<std::string>({std::string(expected.check) + "/" + expected.defect}))
-      << to_json(report);
-  EXPECT_TRUE(report.failed());
+TEST(Harness, SaysWhatACrashingAgentDidAndGoesOn) {
+  Report report = tested({DEFECTIVE_AGENT, "{address}", "crashes_on_start"}, kShort);
+  EXPECT_EQ(defects(report), std::set<std::string>({"alive/agent_ended", "start/no_answer_to_start"}));
+  EXPECT_NE(to_json(report).find("signal 6"), std::string::npos) << to_json(report);
+  for (const char* check : {"bad_first_message", "bad_task", "health"}) EXPECT_FALSE(warnings(report).contains(check));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Each, HarnessOnDefect,
-    testing::Values(Expectation{"no_running_status", "start", "first_is_not_running"},
-                    Expectation{"sequence_starts_at_zero", "sequence", "sequence_start"},
-                    Expectation{"sequence_repeats", "sequence", "sequence_repeats"},
-                    Expectation{"sequence_gap", "sequence", "sequence_gap"},
-                    Expectation{"no_trace_id", "trace", "trace_id_missing"},
-                    Expectation{"short_trace_id", "trace", "trace_id_malformed"},
-                    Expectation{"trace_id_changes", "trace", "trace_id_changes"},
-                    Expectation{"no_span_id", "trace", "span_id_missing"},
-                    Expectation{"upper_case_span_id", "trace", "span_id_malformed"},
-                    Expectation{"no_timestamp", "timestamps", "timestamp_missing"},
-                    Expectation{"timestamp_in_seconds", "timestamps", "timestamp_wrong"},
-                    Expectation{"floods", "batching", "output_floods"},
-                    Expectation{"result_without_call", "tool_calls", "result_without_call"},
-                    Expectation{"call_without_result", "tool_calls", "call_without_result"},
-                    Expectation{"call_id_repeats", "tool_calls", "call_id_repeats"},
-                    Expectation{"input_is_not_json", "tool_calls", "tool_input_malformed"},
-                    Expectation{"finding_is_not_json", "findings", "finding_malformed"},
-                    Expectation{"finding_without_severity", "findings", "finding_incomplete"},
-                    Expectation{"error_ends_stream", "errors", "nonfatal_error_ends_stream"},
-                    Expectation{"error_fails_run", "errors", "nonfatal_error_ends_stream"},
-                    Expectation{"fatal_error_goes_on", "errors", "fatal_error_without_failed"},
-                    Expectation{"no_ack", "steering", "no_ack"},
-                    Expectation{"forgets_second_ack", "steering", "no_ack"},
-                    Expectation{"ack_of_wrong_id", "steering", "ack_of_unknown_message"},
-                    Expectation{"acks_twice", "steering", "ack_repeats"},
-                    Expectation{"never_interrupted", "interrupt", "no_interrupted_status"},
-                    Expectation{"works_while_interrupted", "interrupt", "works_while_interrupted"},
-                    Expectation{"ends_when_interrupted", "interrupt", "ends_when_interrupted"},
-                    Expectation{"does_not_resume", "resume", "does_not_resume"},
-                    Expectation{"resumes_silently", "resume", "resume_without_running"},
-                    Expectation{"outlives_its_caller", "close", "outlives_its_caller"},
-                    Expectation{"ignores_input", "waiting", "ignores_input"},
-                    Expectation{"waits_on_in_autonomous_mode", "mode", "waits_in_autonomous_mode"},
-                    Expectation{"waits_in_autonomous_mode", "waiting", "waits_in_autonomous_mode"},
-                    Expectation{"mode_ends_stream", "mode", "mode_ends_stream"},
-                    Expectation{"crashes_on_mode_switch", "alive", "agent_ended"},
-                    Expectation{"accepts_bad_first_message", "bad_first_message", "accepts_bad_first_message"},
-                    Expectation{"unknown_for_bad_first_message", "bad_first_message", "bad_first_message_code"},
-                    Expectation{"accepts_bad_task", "bad_task", "accepts_bad_task"},
-                    Expectation{"no_terminal_status", "completion", "no_terminal_status"},
-                    Expectation{"messages_after_completed", "completion", "messages_after_end"},
-                    Expectation{"completed_with_error", "completion", "completed_with_error"},
-                    Expectation{"never_ends", "completion", "never_ends"},
-                    Expectation{"ignores_cancel", "cancel", "works_on_after_cancel"},
-                    Expectation{"silent_shutdown", "shutdown", "no_status_at_shutdown"},
-                    Expectation{"does_not_end", "shutdown", "does_not_end"}),
-    [](const auto& each) { return std::string(each.param.flag); });
+TEST(Harness, SaysThatAnAgentDoesNotStartAgain) {
+  TestDirectory directory;
+  std::string once = "test -e " + directory.path("ran") + " && { echo still locked >&2; exit 4; }; touch " +
+                     directory.path("ran") + "; exec " DEFECTIVE_AGENT " {address}";
+  Report report = tested({"sh", "-c", once}, kShort);
+  EXPECT_EQ(defects(report), std::set<std::string>({"alive/does_not_start_again"}));
+  EXPECT_NE(to_json(report).find("still locked"), std::string::npos) << to_json(report);
+}
+
+// What it sends and prints is not kept: 64 KiB a message, as fast as it goes, and its standard output beside it.
+TEST(Harness, AFloodIsReadAndForgotten) {
+  Report report = tested({"sh", "-c", "yes & exec " DEFECTIVE_AGENT " {address} floods_without_end"}, kShort);
+  EXPECT_EQ(defects(report), std::set<std::string>({"completion/never_ends"})) << to_json(report);
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  EXPECT_LT(used.ru_maxrss, 150 * 1024) << "KiB";
+}
+
+TEST(Harness, SomethingThatListensButSaysNothingIsNoAgent) {
+  int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(silent, 8), 0);
+  ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  HarnessOptions options;
+  options.target.address = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  options.answer = std::chrono::milliseconds(300);
+  auto report = test_agent(options);
+  ::close(silent);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().reason, "agent_unreachable");
+}
+
+TEST(HarnessReport, ForeignTextIsReadableInEveryForm) {
+  EXPECT_EQ(readable("é €\n🙂\t."), "é €\n🙂 .");
+  EXPECT_EQ(readable("\xFF\x1B[31m\xC3"), "??[31m?");
+  EXPECT_EQ(readable("\xED\xA0\x80 \xEF\xBF\xBE \xC2\x9B"), "??? ??? ??") << "surrogate, no character, a control";
+  Report report;
+  report.fail("alive", "agent_ended", "it printed <&\"\xFF\x01");
+  report.fail("alive", "does_not_start_again", "more");
+  std::string junit = to_junit(report);
+  EXPECT_NE(junit.find("<failure type=\"agent_ended\" message=\"agent_ended: it printed &lt;&amp;&quot;??\">"),
+            std::string::npos)
+      << junit;
+  EXPECT_EQ(junit.find("<failure"), junit.rfind("<failure")) << "one element, both defects in it";
+  EXPECT_NE(junit.find("does_not_start_again: more"), std::string::npos);
+}
+
+constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not_running"},
+                                    {"sequence_starts_at_zero", "sequence", "sequence_start"},
+                                    {"sequence_repeats", "sequence", "sequence_repeats"},
+                                    {"sequence_gap", "sequence", "sequence_gap"},
+                                    {"no_trace_id", "trace", "trace_id_missing"},
+                                    {"short_trace_id", "trace", "trace_id_malformed"},
+                                    {"trace_id_changes", "trace", "trace_id_changes"},
+                                    {"no_span_id", "trace", "span_id_missing"},
+                                    {"upper_case_span_id", "trace", "span_id_malformed"},
+                                    {"no_timestamp", "timestamps", "timestamp_missing"},
+                                    {"timestamp_in_seconds", "timestamps", "timestamp_wrong"},
+                                    {"floods", "batching", "output_floods"},
+                                    {"result_without_call", "tool_calls", "result_without_call"},
+                                    {"call_without_result", "tool_calls", "call_without_result"},
+                                    {"call_id_repeats", "tool_calls", "call_id_repeats"},
+                                    {"input_is_not_json", "tool_calls", "tool_input_malformed"},
+                                    {"finding_is_not_json", "findings", "finding_malformed"},
+                                    {"finding_without_severity", "findings", "finding_incomplete"},
+                                    {"error_ends_stream", "errors", "nonfatal_error_ends_stream"},
+                                    {"error_fails_run", "errors", "nonfatal_error_ends_stream"},
+                                    {"fatal_error_goes_on", "errors", "fatal_error_without_failed"},
+                                    {"no_ack", "steering", "no_ack"},
+                                    {"forgets_second_ack", "steering", "no_ack"},
+                                    {"ack_of_wrong_id", "steering", "ack_of_unknown_message"},
+                                    {"acks_twice", "steering", "ack_repeats"},
+                                    {"never_interrupted", "interrupt", "no_interrupted_status"},
+                                    {"works_while_interrupted", "interrupt", "works_while_interrupted"},
+                                    {"ends_when_interrupted", "interrupt", "ends_when_interrupted"},
+                                    {"does_not_resume", "resume", "does_not_resume"},
+                                    {"resumes_silently", "resume", "resume_without_running"},
+                                    {"outlives_its_caller", "close", "outlives_its_caller"},
+                                    {"ignores_input", "waiting", "ignores_input"},
+                                    {"waits_on_in_autonomous_mode", "mode", "waits_in_autonomous_mode"},
+                                    {"waits_in_autonomous_mode", "waiting", "waits_in_autonomous_mode"},
+                                    {"mode_ends_stream", "mode", "mode_ends_stream"},
+                                    {"crashes_on_mode_switch", "alive", "agent_ended"},
+                                    {"accepts_bad_first_message", "bad_first_message", "accepts_bad_first_message"},
+                                    {"unknown_for_bad_first_message", "bad_first_message", "bad_first_message_code"},
+                                    {"accepts_bad_task", "bad_task", "accepts_bad_task"},
+                                    {"no_terminal_status", "completion", "no_terminal_status"},
+                                    {"messages_after_completed", "completion", "messages_after_end"},
+                                    {"completed_with_error", "completion", "completed_with_error"},
+                                    {"never_ends", "completion", "never_ends"},
+                                    {"ignores_cancel", "cancel", "works_on_after_cancel"},
+                                    {"silent_shutdown", "shutdown", "no_status_at_shutdown"},
+                                    {"does_not_end", "shutdown", "does_not_end"},
+                                    {"never_answers", "start", "no_answer_to_start"},
+                                    {"call_without_id", "tool_calls", "tool_call_incomplete"},
+                                    {"result_twice", "tool_calls", "result_repeats"},
+                                    {"output_is_not_json", "tool_calls", "tool_output_malformed"},
+                                    {"unknown_for_bad_task", "bad_task", "bad_task_code"},
+                                    {"fails", "completion", "run_failed"}};
+
+// All of them, several at a time: they wait for each other's time limits, not for the processor. An agent that works
+// answers in milliseconds, so the limit is short.
+TEST(Harness, EachDefectIsNamedAndNothingElse) {
+  TestDirectory directory;
+  std::atomic<std::size_t> next{0};
+  auto work = [&] {
+    for (std::size_t i = next++; i < std::size(kDefects); i = next++) {
+      const Expectation& expected = kDefects[i];
+      Report report = tested({DEFECTIVE_AGENT, "{address}", expected.flag}, kShort,
+                             "unix:" + directory.path(std::to_string(i)));  // free ports may be taken between two looks
+      EXPECT_EQ(defects(report), std::set<std::string>({std::string(expected.check) + "/" + expected.defect}))
+          << expected.flag << ": " << to_json(report);
+      EXPECT_TRUE(report.failed()) << expected.flag;
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < 16; ++i) workers.emplace_back(work);
+}
 
 }  // namespace
 }  // namespace shepherd::harness

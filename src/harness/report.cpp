@@ -75,13 +75,13 @@ void Report::pass(std::string_view check) {
   result.note.clear();
 }
 
-void Report::fail(std::string_view check, std::string_view defect, std::string detail) {
+void Report::fail(std::string_view check, std::string_view defect, const std::string& detail) {
   CheckResult& result = of(check);
   result.verdict = Verdict::failed;
   result.note.clear();
   auto same = [&](const Defect& each) { return each.code == defect; };
   if (std::none_of(result.defects.begin(), result.defects.end(), same)) {
-    result.defects.push_back({std::string(defect), std::move(detail)});
+    result.defects.push_back({std::string(defect), readable(detail)});
   }
 }
 
@@ -95,6 +95,12 @@ void Report::not_shown(std::string_view check, std::string note) {
 void Report::skip(std::string_view check, std::string note) {
   CheckResult& result = of(check);
   if (result.verdict == Verdict::skipped) result.note = std::move(note);
+}
+
+void Report::skip_rest(const std::string& note) {
+  for (CheckResult& check : checks_) {
+    if (check.verdict == Verdict::skipped) check.note = note;
+  }
 }
 
 bool Report::has(std::string_view check, std::string_view defect) const {

@@ -35,9 +35,10 @@ class Report {
   Report();
 
   void pass(std::string_view check);
-  void fail(std::string_view check, std::string_view defect, std::string detail);
+  void fail(std::string_view check, std::string_view defect, const std::string& detail);
   void not_shown(std::string_view check, std::string note);
   void skip(std::string_view check, std::string note);
+  void skip_rest(const std::string& note);  // every check that nothing was noted for
 
   const std::vector<CheckResult>& checks() const { return checks_; }
   std::size_t count(Verdict verdict) const;
@@ -51,6 +52,10 @@ class Report {
   CheckResult& of(std::string_view check);
   std::vector<CheckResult> checks_;
 };
+
+// Text of an agent as any reader of the report can take it: lines and printable characters of UTF-8; each other byte
+// becomes a question mark.
+std::string readable(std::string_view text);
 
 // For a program: one object, one line.
 std::string to_json(const Report& report);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <cstdint>
 
 #include "harness/report.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 std::string xml(std::string_view text) {
   std::string escaped;
-  for (char c : text) {
+  for (char c : readable(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -24,17 +26,48 @@ std::string xml(std::string_view text) {
         escaped += "&quot;";
         break;
       case '\n':
-      case '\t':
-        escaped += ' ';
+        escaped += "&#10;";
         break;
       default:
-        if (static_cast<unsigned char>(c) >= 0x20) escaped += c;  // XML has no way to say the others
+        escaped += c;
     }
   }
   return escaped;
 }
 
+// The length of the character that begins here, in UTF-8 and of those that XML knows; 0: there is none.
+std::size_t character_at(std::string_view text) {
+  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+  std::size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 ? 4 : 0;
+  if (length == 0 || length > text.size()) return 0;
+  std::uint32_t code = first & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+    code = (code << 6) | (byte(i) & 0x3FU);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0xA0, 0x800, 0x10000};  // of that length; below 0xA0 are controls
+  bool right = code >= kSmallest[length] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE &&
+               code != 0xFFFF;
+  return right ? length : 0;
+}
+
 }  // namespace
+
+std::string readable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t length = character_at(text);
+    if (length > 0) {
+      out.append(text.substr(0, length));
+    } else {
+      out += text.front() == '\n' ? '\n' : text.front() == '\t' ? ' ' : '?';
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
 
 std::string to_json(const Report& report) {
   boost::json::array checks;
@@ -67,8 +100,12 @@ std::string to_junit(const Report& report) {
       static_cast<double>(report.duration_ms) / 1000);
   for (const CheckResult& check : report.checks()) {
     text += fmt::format("<testcase classname=\"agent\" name=\"{}\">", xml(check.id));
-    for (const Defect& defect : check.defects) {
-      text += fmt::format("<failure type=\"{0}\" message=\"{0}: {1}\"/>", xml(defect.code), xml(defect.detail));
+    if (!check.defects.empty()) {  // one element, however many: not every reader takes more
+      std::string lines;
+      for (const Defect& defect : check.defects) lines += fmt::format("{}: {}\n", defect.code, defect.detail);
+      const Defect& first = check.defects.front();
+      text += fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", xml(first.code),
+                          xml(first.code + ": " + first.detail), xml(lines));
     }
     if (check.verdict == Verdict::skipped || check.verdict == Verdict::not_shown) {
       text += fmt::format("<skipped message=\"{}: {}\"/>", name(check.verdict), xml(check.note));

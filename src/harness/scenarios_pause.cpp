@@ -102,7 +102,7 @@ void mode_switch(Trial& trial) {
     trial.report.not_shown("waiting", "the agent did not wait for input in interactive mode");
     stream.set_mode(pb::AGENT_MODE_AUTONOMOUS);
   }
-  bool ended = wait == Wait::ended || stream.wait_for_end(trial.options.run);
+  bool ended = wait == Wait::ended || stream.wait_for_end(trial.end_wait());
   if (ended && trial.agent_is_gone()) return trial.report.skip("mode", "the agent itself ended");
   const Transcript& transcript = stream.transcript();
   const pb::AgentMessage& last = transcript.seen.back().message;

@@ -16,15 +16,20 @@ struct Trial {
   Report& report;
   std::shared_ptr<AgentChannel> channel = {};
   std::optional<AgentCommand> command = {};
+  std::optional<Error> refused = {};  // why no stream of ours will be taken: then there is nothing to check
+  bool silent = false;                // a start was not answered in time: neither would be the next ones
 
   Result<void> connect(const std::string& address);  // starts the command, if there is one
   // True when the command has ended: what its streams then show is no fault of theirs.
   bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
   std::string task_json() const;
   // Starts a run and waits for its first message. False: it noted why it cannot be used.
-  bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS) const;
+  bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS);
   // Lets the agent bring a stream to its own end, then applies the rules.
   void run_to_end(AgentStream& stream) const;
+  // Known of this agent: then a short look is enough, or each of its runs would be waited for.
+  bool runs_do_not_end() const;
+  std::chrono::milliseconds end_wait() const { return runs_do_not_end() ? kAgentQuiet : options.run; }
   void look(AgentStream& stream) const { check_rules(stream.transcript(), report); }
 };
 

@@ -107,7 +107,7 @@ def test_a_defect_is_named_in_every_form_of_the_report(tmp_path):
 def test_says_what_is_missing(tmp_path):
     assert agent_test(tmp_path).returncode == 2
     nobody = agent_test(tmp_path, "--stream", "unix:" + str(tmp_path / "nobody.sock"), "--timeout", "0.5")
-    assert nobody.returncode == 3 and "nothing answers" in nobody.stderr
+    assert nobody.returncode == 3 and "no agent answers" in nobody.stderr and "No such file" in nobody.stderr
     ended = agent_test(tmp_path, "--", "sh", "-c", "echo no model >&2; exit 4")
     assert ended.returncode == 3 and "exit code 4" in ended.stderr and "no model" in ended.stderr
 

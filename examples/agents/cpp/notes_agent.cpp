@@ -1,9 +1,13 @@
 // An agent that audits notes: reads them one by one, reports what should not be in them, and takes the operator's word.
 //
 //   notes_agent [ADDRESS]        "focus on NAME" reads that note next, "enough" ends the audit
+//
+// From the environment, each when it is set: NOTES_CERT and NOTES_KEY (files, for TLS), NOTES_CLIENT_CA (whose callers
+// may come in), NOTES_TOKEN (that they must send), NOTES_METRICS (HOST:PORT for Prometheus).
 #include <shepherd/agent/agent.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <stdexcept>
 #include <string>
@@ -22,8 +26,7 @@ std::string read_note(const Note& note) {
 }
 
 void report_password(agent::Execution& run, const Note& note) {
-  run.finding({.id = {},
-               .title = "Password in a note",
+  run.finding({.title = "Password in a note",
                .description = note.name + " has a password in clear text",
                .severity = "high",
                .confidence = 0.9,
@@ -70,8 +73,19 @@ void audit(agent::Execution& run) {
   }
 }
 
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return agent::serve({.address = argc > 1 ? argv[1] : "127.0.0.1:50051"}, audit);
+  agent::ServerOptions options{.address = argc > 1 ? argv[1] : "127.0.0.1:50051"};
+  options.certificate_file = setting("NOTES_CERT");
+  options.key_file = setting("NOTES_KEY");
+  options.client_ca_file = setting("NOTES_CLIENT_CA");
+  options.token = setting("NOTES_TOKEN");
+  options.metrics_address = setting("NOTES_METRICS");
+  return agent::serve(std::move(options), audit);
 }

@@ -89,7 +89,7 @@ void Conversation::handle(const pb::ClientMessage& message, Lock& lock) {
     case pb::ClientMessage::kResume:
       resume_asked_ = interrupt_asked_;
       if (!message.resume().guidance().empty()) {
-        queue_word({.id = {}, .content = message.resume().guidance(), .metadata = {}, .is_resume = true});
+        guidance({.id = {}, .content = message.resume().guidance(), .metadata = {}, .is_resume = true}, lock);
       }
       break;
     case pb::ClientMessage::kStart: {
@@ -123,7 +123,7 @@ void Conversation::steering(const pb::SteeringMessage& message, Lock& lock) {
       lock.lock();
       if (ended_) return;
     }
-    queue_word(word);
+    words_.push_back(word);
   }
   pb::AgentMessage ack;
   ack.mutable_steering_ack()->set_message_id(message.id());
@@ -139,8 +139,11 @@ void Conversation::set_mode(pb::AgentMode mode) {
   put_status(status_, mode_ == Mode::interactive ? "mode: interactive" : "mode: autonomous");
 }
 
-void Conversation::queue_word(Steering word) {
-  if (words_.size() < options_.steering_queue) words_.push_back(std::move(word));
+void Conversation::guidance(Steering word, Lock& lock) {
+  if (words_.size() < options_.steering_queue) return words_.push_back(std::move(word));
+  lock.unlock();  // unlike a steering message it has no acknowledgement to be refused with
+  log(LogLevel::warning, "the guidance of a resume is lost: the work has not looked at the messages before it");
+  lock.lock();
 }
 
 void Conversation::half_closed() {
@@ -190,6 +193,7 @@ NextStep Conversation::take_next() {
     next.kind = NextStep::Kind::nothing;
   } else if (!queue_.empty()) {
     writing_ = true;
+    write_since_ = std::chrono::steady_clock::now();
     next.kind = NextStep::Kind::write;
     next.message = std::move(queue_.front());
     queue_.pop_front();
@@ -231,13 +235,28 @@ void Conversation::cancel_done() {
   wake();
 }
 
-void Conversation::flush_if_due() {
+void Conversation::tend() {
+  bool hangs = false;
   {
     Lock lock(mutex_);
-    if (ended_ || queue_.size() >= options_.send_queue || !batch_.is_due(std::chrono::steady_clock::now())) return;
-    put_text();
+    auto now = std::chrono::steady_clock::now();
+    // Also when the work has ended and waits for nothing: nobody else would let go of the stream.
+    hangs = writing_ && !cancel_asked_ && !cancelling_ && now - write_since_ > options_.send_deadline;
+    if (hangs) {
+      give_up(StopReason::send_deadline);
+    } else if (!ended_ && queue_.size() < options_.send_queue && batch_.is_due(now)) {
+      put_text();
+    } else {
+      return;
+    }
   }
+  if (hangs) note_send_deadline();
+  changed_.notify_all();
   wake();
+}
+
+void Conversation::note_send_deadline() const {
+  log(LogLevel::error, "send_deadline: the caller did not read in time; the stream is given up");
 }
 
 void Conversation::put(pb::AgentMessage message) {

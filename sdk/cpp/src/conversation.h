@@ -1,14 +1,13 @@
 // One stream's state machine: between the caller's messages, the work function, and what waits to be sent.
 //
-//   INITIAL ──start──▶ RUNNING ⇄ WAITING_FOR_INPUT         A message gets its number and time when it enters the queue,
-//   under
-//                        │ ▲                               the lock, so numbers are in the order of sending. The work
-//                        waits
-//              interrupt │ │ resume                        for room in the queue, at most the send deadline; answers to
-//              the
-//                        ▼ │                               caller enter without waiting, and the caller is not read
-//                        while
-//                    INTERRUPTED    ──▶ ended              the queue is full: both directions are bounded.
+//   INITIAL -> RUNNING                    the start
+//   RUNNING <-> WAITING_FOR_INPUT         wait_for_input(); a steering message or autonomous mode ends it
+//   RUNNING <-> INTERRUPTED               an interrupt, seen at the work's next checkpoint; the resume
+//   any -> ended                          COMPLETED, FAILED, or INTERRUPTED when somebody else ended it
+//
+// A message gets its number and time when it enters the queue, under the lock, so numbers are in the order of sending.
+// The work waits for room in the queue, at most the send deadline; answers to the caller enter without waiting, and the
+// caller is not read while the queue is full: both directions are bounded.
 //
 // It never calls gRPC: who drives it asks take_next() after every wake-up.
 // Threads: any.
@@ -60,7 +59,7 @@ class Conversation {
   NextStep take_next();
   bool write_done(bool sent);  // true: reading was held back and may go on
   void cancel_done();
-  void flush_if_due();
+  void tend();  // now and then: sends joined text that is due, gives up a write that hangs
 
   // --- the work's side; all but the first group may throw Stopped ---
   const Task& task() const { return task_; }
@@ -87,7 +86,8 @@ class Conversation {
   void handle(const gibson::agent::ClientMessage& message, Lock& lock);
   void steering(const gibson::agent::SteeringMessage& message, Lock& lock);
   void set_mode(gibson::agent::AgentMode mode);
-  void queue_word(Steering word);
+  void guidance(Steering word, Lock& lock);
+  void note_send_deadline() const;
 
   void put(gibson::agent::AgentMessage message);  // numbers it; no waiting
   void put_status(gibson::agent::AgentStatus status, std::string_view message);
@@ -125,6 +125,7 @@ class Conversation {
   bool input_over_ = false;  // half closed
   bool ended_ = false;       // nothing more enters the queue
   bool writing_ = false;     // a message is with gRPC
+  std::chrono::steady_clock::time_point write_since_;
   bool reading_held_ = false;
   bool cancel_asked_ = false;  // gives up a write that hangs
   bool cancelling_ = false;

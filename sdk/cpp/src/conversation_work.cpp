@@ -77,7 +77,7 @@ void Conversation::await_room(Lock& lock) {
   if (!changed_.wait_for(lock, options_.send_deadline, has_room)) {
     give_up(StopReason::send_deadline);
     lock.unlock();
-    log(LogLevel::error, "send_deadline: nothing could be sent in time; the stream is given up");
+    note_send_deadline();
     wake();
     lock.lock();
   }

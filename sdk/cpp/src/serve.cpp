@@ -30,6 +30,11 @@ void wait_for_end_signal() {
   }
 }
 
+// Which one it became, when any would do.
+std::string port_text(const std::string& address, int port) {
+  return address.ends_with(":0") ? ", port " + std::to_string(port) : "";
+}
+
 }  // namespace
 
 int serve(ServerOptions options, Work work) {
@@ -45,9 +50,12 @@ int serve(ServerOptions options, Work work) {
 
   std::optional<AgentServer> server;
   try {
-    std::string address = options.address;
+    std::string address = options.address, metrics = options.metrics_address;
     server.emplace(std::move(options), std::move(work));
-    say(LogLevel::info, "listening on " + address + (server->port() ? ", port " + std::to_string(server->port()) : ""));
+    say(LogLevel::info, "listening on " + address + port_text(address, server->port()));
+    if (server->metrics_port() != 0) {
+      say(LogLevel::info, "metrics on " + metrics + port_text(metrics, server->metrics_port()));
+    }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "agent: %s\n", problem.what());
     return 1;

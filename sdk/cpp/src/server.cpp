@@ -7,7 +7,9 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <optional>
 
+#include "metrics_endpoint.h"
 #include "stream_service.h"
 
 namespace shepherd::agent {
@@ -19,19 +21,36 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// gRPC only says that it cannot listen when it cannot use a file.
+std::string pem_file(const std::string& path, std::string_view kind) {
+  std::string text = read_file(path);
+  if (text.find("-----BEGIN ") == std::string::npos || text.find(std::string(kind) + "-----") == std::string::npos) {
+    throw std::runtime_error(path + " has no PEM \"" + std::string(kind) + "\"");
+  }
+  return text;
+}
+
 std::shared_ptr<grpc::ServerCredentials> credentials(const ServerOptions& options) {
   if (options.certificate_file.empty() != options.key_file.empty()) {
     throw std::runtime_error("TLS needs both a certificate and a key");
   }
-  if (options.certificate_file.empty()) return grpc::InsecureServerCredentials();
+  if (options.certificate_file.empty()) {
+    if (!options.client_ca_file.empty()) throw std::runtime_error("client_ca_file needs TLS: a certificate and a key");
+    return grpc::InsecureServerCredentials();
+  }
   grpc::SslServerCredentialsOptions tls;
-  tls.pem_key_cert_pairs.push_back({read_file(options.key_file), read_file(options.certificate_file)});
+  tls.pem_key_cert_pairs.push_back(
+      {pem_file(options.key_file, "PRIVATE KEY"), pem_file(options.certificate_file, "CERTIFICATE")});
+  if (!options.client_ca_file.empty()) {
+    tls.pem_root_certs = pem_file(options.client_ca_file, "CERTIFICATE");
+    tls.client_certificate_request = GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+  }
   return grpc::SslServerCredentials(tls);
 }
 
 void checked(const ServerOptions& options, const Work& work) {
   if (!work) throw std::runtime_error("an agent needs a work function");
-  if (options.send_queue == 0 || options.max_streams == 0)
+  if (options.send_queue == 0 || options.max_streams == 0 || options.steering_queue == 0)
     throw std::runtime_error("a bound of 0 lets nothing through");
 }
 
@@ -50,10 +69,20 @@ struct AgentServer::Parts {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.RegisterService(&service);
     server = builder.BuildAndStart();
-    if (!server) throw std::runtime_error("cannot listen on " + options.address);
+    if (!server) throw std::runtime_error("cannot listen on " + options.address + why());
+    if (!options.metrics_address.empty()) {
+      metrics_endpoint.emplace(options.metrics_address, [this] { return metrics.prometheus_text(); });
+    }
     health(true);
   }
   ~Parts() { shutdown(); }
+
+  // The usual reasons; gRPC has only written them to standard error.
+  std::string why() const {
+    bool tls = !options.certificate_file.empty();
+    return std::string(": is the address right and free") +
+           (tls ? ", and do certificate and key belong together?" : "?");
+  }
 
   void health(bool serving) {
     auto* service_health = server->GetHealthCheckService();
@@ -81,6 +110,7 @@ struct AgentServer::Parts {
   std::mutex shutting;
   std::unique_ptr<grpc::Server> server;
   bool idle = true;
+  std::optional<MetricsEndpoint> metrics_endpoint;  // answers until the end: how the last streams went is worth a look
 };
 
 AgentServer::AgentServer(ServerOptions options, Work work) {
@@ -91,6 +121,9 @@ AgentServer::~AgentServer() = default;
 
 int AgentServer::port() const {
   return parts_->port > 1 ? parts_->port : 0;
+}
+int AgentServer::metrics_port() const {
+  return parts_->metrics_endpoint ? parts_->metrics_endpoint->port() : 0;
 }
 const Metrics& AgentServer::metrics() const {
   return parts_->metrics;

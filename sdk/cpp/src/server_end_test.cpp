@@ -1,5 +1,6 @@
 // How streams end when it is not the work that ends them.
 #include <future>
+#include <utility>
 
 #include "caller_fixture.h"
 #include "shepherd/agent/server.h"
@@ -109,6 +110,34 @@ TEST(ServerEnd, ACallerThatDoesNotReadIsGivenUpAfterTheSendDeadline) {
   EXPECT_FALSE(caller.end().ok());
 }
 
+// Nobody waits to send any more, so nobody would notice: the stream would hold its place for ever.
+TEST(ServerEnd, ACallerThatDoesNotReadTheEndIsGivenUpToo) {
+  ServerOptions options = quiet();
+  options.max_streams = 1;
+  options.send_queue = 1'000;
+  options.send_deadline = 200ms;
+  options.batch_interval = 1h;  // is about something else
+  std::promise<void> given_up;
+  options.log = [&, told = false](const LogRecord& record) mutable {
+    if (record.message.find("send_deadline") == std::string::npos || std::exchange(told, true)) return;
+    EXPECT_EQ(record.task_id, "task-1");
+    given_up.set_value();
+  };
+  AgentServer server(options, [](Execution& run) {
+    for (int i = 0; run.task().id == "task-1" && i < 200; ++i) run.output(std::string(64 * 1024, 'x'));
+  });
+  Caller caller(server);
+  caller.start();
+  ASSERT_EQ(given_up.get_future().wait_for(30s), std::future_status::ready);
+  EXPECT_FALSE(caller.end().ok());
+  for (;;) {  // its place is free once gRPC has let go of it
+    Caller next(server);
+    grpc::Status end = next.start(R"({"id":"task-2"})").end();
+    if (end.ok()) break;
+    ASSERT_EQ(end.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+}
+
 TEST(ServerEnd, TooManyStreamsAreRefused) {
   ServerOptions options = quiet();
   options.max_streams = 1;
@@ -132,6 +161,30 @@ TEST(ServerEnd, ATokenIsAskedFor) {
   }
   Caller caller(server, {{"authorization", "Bearer secret"}});
   EXPECT_TRUE(caller.start().end().ok());
+}
+
+std::string problem_of(ServerOptions options) {
+  try {
+    AgentServer server(std::move(options), [](Execution&) {});
+  } catch (const std::runtime_error& problem) {
+    return problem.what();
+  }
+  return "none";
+}
+
+TEST(ServerEnd, WhatIsWrongWithFilesAndAddressesIsSaid) {
+  auto with = [](auto change) {
+    ServerOptions options = quiet();
+    change(options);
+    return problem_of(options);
+  };
+  EXPECT_EQ(with([](auto& o) { o.certificate_file = "c.pem"; }), "TLS needs both a certificate and a key");
+  EXPECT_EQ(with([](auto& o) { o.certificate_file = o.key_file = "/nowhere.pem"; }), "cannot read /nowhere.pem");
+  EXPECT_EQ(with([](auto& o) { o.certificate_file = o.key_file = "/etc/passwd"; }),
+            "/etc/passwd has no PEM \"PRIVATE KEY\"");
+  EXPECT_EQ(with([](auto& o) { o.client_ca_file = "ca.pem"; }), "client_ca_file needs TLS: a certificate and a key");
+  EXPECT_EQ(with([](auto& o) { o.metrics_address = "9464"; }), "cannot serve metrics on 9464: it must be HOST:PORT");
+  EXPECT_EQ(with([](auto& o) { o.steering_queue = 0; }), "a bound of 0 lets nothing through");
 }
 
 TEST(ServerEnd, ATakenPortIsSaid) {

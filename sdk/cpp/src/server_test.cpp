@@ -57,6 +57,22 @@ TEST(Server, SmallOutputIsJoinedBySizeAndSentByAge) {
   EXPECT_LE(caller.seen.size(), 2 + 8U) << "5,000 bytes in pieces of 1,000, or by age";
 }
 
+TEST(Server, OutputIsSentAtAThousandBytesAndNotBefore) {
+  ServerOptions options = quiet();
+  options.batch_interval = 1h;  // nothing is sent for its age
+  AgentServer server(options, [](Execution& run) {
+    for (int i = 0; i < 250; ++i) run.output("twenty bytes of text");
+    run.output("the rest");
+  });
+  Caller caller(server);
+  EXPECT_TRUE(caller.start().end().ok());
+  std::vector<std::size_t> sizes;
+  for (const auto& message : caller.seen) {
+    if (message.has_output()) sizes.push_back(message.output().content().size());
+  }
+  EXPECT_EQ(sizes, std::vector<std::size_t>({1000, 1000, 1000, 1000, 1000, 8}));
+}
+
 TEST(Server, WhatTheWorkThrowsIsAFatalErrorAndFailed) {
   AgentServer server(quiet(), [](Execution& run) {
     if (run.task().goal == "known") throw Failure("NO_MODEL", "no such model");
@@ -133,6 +149,77 @@ TEST(Server, SteeringIsAcknowledgedAtOnceAndReachesTheWork) {
              record.span_id == caller.seen[0].span_id() && record.task_id == "task-1";
   }
   EXPECT_TRUE(found);
+}
+
+TEST(Server, SteeringThatTheWorkDoesNotLookAtIsRefusedInItsAcknowledgement) {
+  ServerOptions options = quiet();
+  options.steering_queue = 2;
+  std::promise<void> all_sent;
+  AgentServer server(options, [go_on = all_sent.get_future().share()](Execution& run) {
+    go_on.wait();
+    while (auto word = run.next_steering()) run.output(word->content + ";");
+  });
+  Caller caller(server);
+  caller.start().steer("s-1", "one").steer("s-2", "two").steer("s-3", "three");
+  caller.until([](const pb::AgentMessage& message) { return message.steering_ack().message_id() == "s-3"; });
+  EXPECT_EQ(caller.seen.back().steering_ack().response().find("refused"), 0U);
+  all_sent.set_value();
+  EXPECT_TRUE(caller.end().ok());
+  EXPECT_EQ(caller.output(), "one;two;") << "in order, and not the refused one";
+  EXPECT_EQ(server.metrics().steering_messages, 3U);
+}
+
+TEST(Server, WhatASteeringMessageCarriesReachesTheWork) {
+  AgentServer server(quiet(), [](Execution& run) {
+    auto word = run.next_steering();
+    while (!word) {
+      run.wait_for(1h);  // a steering message ends it
+      word = run.next_steering();
+    }
+    run.output(word->metadata.at("priority") + (word->is_resume ? " resume" : " steering"));
+  });
+  pb::ClientMessage message;
+  message.mutable_steering()->set_id("s");
+  (*message.mutable_steering()->mutable_metadata())["priority"] = "high";
+  Caller caller(server);
+  EXPECT_TRUE(caller.start().send(message).end().ok());
+  EXPECT_EQ(caller.output(), "high steering");
+}
+
+TEST(Server, NothingIsSentWhileInterruptedButAcknowledgements) {
+  std::promise<void> interrupted;
+  AgentServer server(quiet(), [go_on = interrupted.get_future().share()](Execution& run) {
+    run.output("before");
+    go_on.wait();
+    run.output("after");
+  });
+  Caller caller(server);
+  caller.start().until([](const pb::AgentMessage& message) { return message.has_output(); });
+  caller.interrupt("hold").steer("s-1", "heard?");  // both are read before the work goes on
+  caller.until([](const pb::AgentMessage& message) { return message.has_steering_ack(); });
+  interrupted.set_value();
+  caller.until(pb::AGENT_STATUS_INTERRUPTED);
+  caller.steer("s-2", "and now?");
+  auto next = caller.until([](const pb::AgentMessage&) { return true; });
+  EXPECT_EQ(next.steering_ack().message_id(), "s-2") << "no output between";
+  caller.resume("");
+  next = caller.until([](const pb::AgentMessage&) { return true; });
+  EXPECT_EQ(next.status().status(), pb::AGENT_STATUS_RUNNING);
+  EXPECT_TRUE(caller.end().ok());
+  EXPECT_EQ(caller.output(), "beforeafter");
+}
+
+TEST(Server, ASecondStartIsAnErrorThatEndsNothing) {
+  AgentServer server(quiet(), [](Execution& run) {
+    while (!run.next_steering()) run.wait_for(1s);
+  });
+  Caller caller(server);
+  caller.start().start();
+  auto error = caller.until([](const pb::AgentMessage& message) { return message.has_error(); });
+  EXPECT_EQ(error.error().code(), "ALREADY_STARTED");
+  EXPECT_FALSE(error.error().fatal());
+  EXPECT_TRUE(caller.steer("s", "go").end().ok());
+  EXPECT_EQ(caller.statuses().back(), pb::AGENT_STATUS_COMPLETED);
 }
 
 TEST(Server, AnInterruptPausesTheWorkUntilTheResume) {

@@ -1,5 +1,6 @@
 #include "streams.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace shepherd::agent {
@@ -77,6 +78,8 @@ void Streams::wait_until_work_has_ended() {
 }
 
 void Streams::pulse() {
+  // Often enough for both time limits that tend() keeps, and not without pause when one of them is 0.
+  auto pause = std::max(std::min(options_.batch_interval, options_.send_deadline / 2), std::chrono::milliseconds(1));
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (open_.empty()) {
@@ -85,10 +88,10 @@ void Streams::pulse() {
     }
     std::vector<std::shared_ptr<Conversation>> open(open_.begin(), open_.end());
     lock.unlock();
-    for (const auto& conversation : open) conversation->flush_if_due();
+    for (const auto& conversation : open) conversation->tend();
     open.clear();
     lock.lock();
-    changed_.wait_for(lock, options_.batch_interval, [this] { return ending_; });
+    changed_.wait_for(lock, pause, [this] { return ending_; });
   }
 }
 

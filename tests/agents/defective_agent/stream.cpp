@@ -9,6 +9,7 @@ namespace {
 constexpr std::chrono::milliseconds kStep{60};
 constexpr std::chrono::milliseconds kLook{10};
 constexpr int kSteps = 5;
+constexpr std::size_t kFloodPiece = 64 * 1024;
 // Of the protocol's numbers, so that the messages of this agent do not depend on anybody's ideas about ids.
 const char* const kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const char* const kSpan = "00f067aa0ba902b7";
@@ -67,7 +68,7 @@ void Stream::non_fatal_error() {
 }
 
 void Stream::tool(int number) {
-  std::string id = has("call_id_repeats") ? "call" : "call-" + std::to_string(number);
+  std::string id = has("call_without_id") ? "" : has("call_id_repeats") ? "call" : "call-" + std::to_string(number);
   if (!has("result_without_call")) {
     pb::AgentMessage call;
     call.mutable_tool_call()->set_tool_name("read");
@@ -78,9 +79,10 @@ void Stream::tool(int number) {
   if (has("call_without_result")) return;
   pb::AgentMessage result;
   result.mutable_tool_result()->set_call_id(id);
-  result.mutable_tool_result()->set_output_json("{\"text\":\"one\"}");
+  result.mutable_tool_result()->set_output_json(has("output_is_not_json") ? "one" : "{\"text\":\"one\"}");
   result.mutable_tool_result()->set_success(true);
   send(result);
+  if (has("result_twice")) send(result);
 }
 
 void Stream::finding() {
@@ -196,6 +198,10 @@ bool Stream::breathe() {
 
 grpc::Status Stream::end() {
   if (has("no_terminal_status")) return grpc::Status::OK;
+  if (has("fails")) {
+    say(pb::AGENT_STATUS_FAILED, "no such model");
+    return grpc::Status::OK;
+  }
   say(pb::AGENT_STATUS_COMPLETED, "done");
   if (has("messages_after_completed")) output("one more thing", false);
   return has("completed_with_error") ? grpc::Status(grpc::StatusCode::INTERNAL, "but") : grpc::Status::OK;
@@ -207,7 +213,8 @@ grpc::Status Stream::refusal(const pb::ClientMessage& first) const {
             "the first message must be start"};
   }
   if (first.has_start() && !first.start().task_json().ends_with('}') && !has("accepts_bad_task")) {
-    return {grpc::StatusCode::INVALID_ARGUMENT, "task_json is not JSON"};
+    return {has("unknown_for_bad_task") ? grpc::StatusCode::UNKNOWN : grpc::StatusCode::INVALID_ARGUMENT,
+            "task_json is not JSON"};
   }
   return grpc::Status::OK;
 }
@@ -217,6 +224,9 @@ void Stream::step(int number) {
   output("step " + std::to_string(number), false);
   if (has("floods") && number == 0) {
     for (int i = 0; i < 200; ++i) output("x", false);
+  }
+  if (has("floods_without_end")) {
+    for (int i = 0; i < 100 && !is_cancelled(); ++i) output(std::string(kFloodPiece, 'x'), false);
   }
   if (number == 1) tool(1);
   if (number == 2) {
@@ -231,9 +241,13 @@ void Stream::step(int number) {
 }
 
 grpc::Status Stream::run() {
+  if (has("crashes_on_start")) std::abort();
+  while (has("never_answers") && !cancelled_ && !shutting_down) std::this_thread::sleep_for(kLook);
+  if (has("never_answers")) return grpc::Status::OK;
   if (!has("no_running_status")) say(pb::AGENT_STATUS_RUNNING, "started");
   bool whole = true;
-  for (int number = 0; whole && !failed_ && (number < kSteps || has("never_ends")); ++number) {
+  for (int number = 0; whole && !failed_ && (number < kSteps || has("never_ends") || has("floods_without_end"));
+       ++number) {
     step(number);
     if (failed_) break;
     whole = breathe() && pause_if_interrupted() && !mode_broke_ && wait_if_interactive();

@@ -9,15 +9,15 @@
 namespace shepherd::agent {
 
 struct Evidence {
-  std::string type, title, content;
+  std::string type = {}, title = {}, content = {};
 };
 
 struct Finding {
-  std::string id;  // the library makes one up when it is empty
-  std::string title, description;
+  std::string id = {};  // the library makes one up when it is empty
+  std::string title = {}, description = {};
   std::string severity = "info";  // info, low, medium, high, critical
   double confidence = 1.0;        // 0 to 1
-  std::string category;
+  std::string category = {};
   std::vector<std::string> mitre_techniques = {};
   std::vector<Evidence> evidence = {};
 };

@@ -14,8 +14,8 @@ enum class LogLevel { debug, info, warning, error };
 
 struct LogRecord {
   LogLevel level = LogLevel::info;
-  std::string message;
-  std::string task_id, trace_id, span_id;
+  std::string message = {};
+  std::string task_id = {}, trace_id = {}, span_id = {};
   std::string steering_id = {};  // empty: not about a steering message
   std::vector<std::pair<std::string, std::string>> fields = {};
 };

@@ -14,7 +14,8 @@ struct Metrics {
   std::atomic<std::uint64_t> steering_messages{0};
 
   // agent_stream_messages_received_total, agent_stream_messages_sent_total and agent_steering_messages_total in the
-  // text format that Prometheus reads; serve it wherever the agent serves its metrics.
+  // text format that Prometheus reads. ServerOptions::metrics_address serves it; an agent that has an endpoint of its
+  // own adds this text there.
   std::string prometheus_text() const;
 };
 

@@ -41,11 +41,14 @@ struct ServerOptions {
   LogSink log = json_lines_on_stderr();
 
   std::string certificate_file = {}, key_file = {};  // PEM; both for TLS
-  std::string token = {};                            // callers must send `authorization: Bearer TOKEN`
+  std::string client_ca_file = {};  // PEM; callers must show a certificate of one of these authorities (needs TLS)
+  std::string token = {};           // callers must send `authorization: Bearer TOKEN`
+
+  std::string metrics_address = {};  // host:port; serves the counters at http://ADDRESS/metrics, for Prometheus
 };
 
-// Owns the listening socket and the threads of its streams. Throws std::runtime_error when it cannot listen or read a
-// file. Threads: any.
+// Owns the listening sockets and the threads of its streams. Throws std::runtime_error when it cannot listen or use a
+// file; what() names it. Threads: any.
 class AgentServer {
  public:
   AgentServer(ServerOptions options, Work work);
@@ -53,7 +56,8 @@ class AgentServer {
   AgentServer(const AgentServer&) = delete;
   AgentServer& operator=(const AgentServer&) = delete;
 
-  int port() const;  // 0 for a unix socket
+  int port() const;          // 0 for a unix socket
+  int metrics_port() const;  // 0 when metrics are not served
   const Metrics& metrics() const;
   // Takes no new streams, tells running ones INTERRUPTED and ends them. False when work has not returned by the
   // deadline.
