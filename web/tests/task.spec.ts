@@ -63,7 +63,7 @@ test("it follows at the end and never jumps elsewhere", async ({server, fleet}) 
   await first.waitFor();
   const before = (await first.boundingBox())!.y;
   await server.post("t", Array.from({length: 30}, (_, i) => ({type: "thinking", summary: `more ${i}`, data: {kind: "text", text: `more ${i}`}})));
-  await expect(fleet.locator(".bar-count")).toHaveText(String(story().length + 32));
+  await expect(fleet.locator(".bar-count")).toHaveText(`${story().length + 32} events`);
   expect((await first.boundingBox())!.y).toBe(before);
   await fleet.getByRole("button", {name: "to the end"}).click();
   await expect(fleet.locator(".story").getByText("more 29")).toBeInViewport();
