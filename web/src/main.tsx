@@ -11,6 +11,7 @@ import {followView} from "./state/live";
 import {startClock} from "./state/now";
 import {taskID, watchAddress} from "./state/route";
 import {findOutWho} from "./state/session";
+import {unknownTask} from "./state/task_view";
 import "./state/theme";
 import {titleOf} from "./model/fleet_rows";
 
@@ -25,5 +26,5 @@ if (await findOutWho()) {
     const task = taskID.value ? taskRow(taskID.value) : undefined;
     return task ? `${titleOf(task)} · Shepherd` : "Shepherd";
   });
-  followView(() => taskID.value);
+  followView(() => (taskID.value === unknownTask.value ? "" : taskID.value));
 }

@@ -1,7 +1,12 @@
 // Tests with a server of their own and a page that is logged in. Whatever the page asks of anybody but its server, or
 // says on its console as an error, fails the test.
 import {test as base, type Page} from "@playwright/test";
+import {existsSync} from "node:fs";
+import {join} from "node:path";
 import {Server} from "./server";
+
+// While the page is worked on: its files from here (vite's build) instead of those in the binary, which need linking.
+const kPageFrom = process.env["PAGE_DIST"];
 
 export const test = base.extend<{server: Server; runners: number; fleet: Page}>({
   runners: [0, {option: true}],
@@ -20,7 +25,18 @@ export const test = base.extend<{server: Server; runners: number; fleet: Page}>(
     page.on("request", (request) => {
       if (!request.url().startsWith(server.url) && !request.url().startsWith(server.url.replace("http", "ws"))) wrong.push(`a third party was asked: ${request.url()}`);
     });
+    if (kPageFrom) {
+      await page.route((url) => url.pathname === "/", async (route) => {
+        const policy = (await fetch(server.url + "/").catch(() => null))?.headers.get("content-security-policy") ?? "";
+        return policy ? route.fulfill({path: join(kPageFrom, "index.html"), headers: {"content-security-policy": policy, "content-type": "text/html"}}) : route.continue();
+      });
+      await page.route("**/assets/*", (route) => {
+        const path = join(kPageFrom, new URL(route.request().url()).pathname);
+        return existsSync(path) ? route.fulfill({path}) : route.continue();
+      });
+    }
     await page.goto(await server.loginLink());
+    if (kPageFrom) await page.goto(server.url + "/");  // where a redirect leads is not asked above
     await page.locator(".live-live").waitFor();
     await use(page);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));

@@ -54,6 +54,18 @@ test("the policy forbids what the page does not need", async ({server}) => {
   expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
 });
 
+test("all of the page together is less than 200 KiB on the wire", async ({server, fleet}) => {
+  await fleet.goto(server.url + "/?view=metrics");  // the view with a part of its own
+  await fleet.locator(".metrics").waitFor();
+  const files = await fleet.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .map((entry) => entry as PerformanceResourceTiming).filter((entry) => !entry.name.includes("/api/")).map((entry) => ({name: entry.name, bytes: entry.encodedBodySize})));
+  expect(files.length).toBeGreaterThan(4);
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  console.log(`${files.length} files, ${(total / 1024).toFixed(1)} KiB compressed`);
+  expect(total).toBeGreaterThan(10 * 1024);
+  expect(total).toBeLessThan(200 * 1024);
+});
+
 test("files are compressed, kept for ever by their names, and asked for by tag", async ({server}) => {
   const html = await (await fetch(server.url + "/")).text();
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)![1]!;

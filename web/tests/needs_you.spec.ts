@@ -3,6 +3,12 @@ import {expect, test} from "./fixture";
 
 test("one approval among a thousand tasks is on the first screen, with its buttons", async ({server, fleet}) => {
   test.setTimeout(120_000);
+  // Older than the newest thousand, and ended: not read at once.
+  for (let i = 0; i < 20; ++i) {
+    await server.create({id: `old-${i}`, prompt: `Ancient task ${i}`});
+    await server.status(`old-${i}`, "completed", {message: "long done"});
+  }
+  await server.create({id: "old-alive", prompt: "Old but alive"});
   for (let i = 0; i < 1000; i += 50) {
     await Promise.all(Array.from({length: 50}, (_, k) => server.create({id: `t-${i + k}`, prompt: `Task number ${i + k}`})));
   }
@@ -12,7 +18,16 @@ test("one approval among a thousand tasks is on the first screen, with its butto
   await expect(approve).toBeInViewport();
   await expect(fleet.locator(".needs").getByText("Task number 7", {exact: true})).toBeInViewport();
   await expect(fleet.locator(".needs pre.command")).toHaveText("git push --force");
-  await expect(fleet.getByText("1000 tasks")).toBeVisible();
+  // What is here is said; what is older can be found and had. What is active is here, whatever its age.
+  await expect(fleet.getByText("1001 tasks: the newest and all that are active")).toBeVisible();
+  await fleet.getByLabel("Filter tasks").fill("alive");
+  await expect(fleet.locator("[data-task=old-alive]")).toBeVisible();
+  await fleet.getByLabel("Filter tasks").fill("Ancient task 7");
+  await expect(fleet.locator("[data-task=old-7]")).toBeVisible();
+  await fleet.getByLabel("Filter tasks").fill("");
+  await fleet.getByRole("button", {name: "Load older"}).click();
+  await expect(fleet.getByRole("status").getByText("1021 tasks", {exact: true})).toBeVisible();
+  await expect(fleet.getByRole("button", {name: "Load older"})).toHaveCount(0);
   await expect(fleet).toHaveTitle(/^\(1\)/);
   // A thousand rows, of which only what is seen exists; scrolling through them stays quick.
   expect(await fleet.locator(".fleet-row[data-task]").count()).toBeLessThan(80);
@@ -76,4 +91,28 @@ test("the failed and the waiting have their own way out", async ({server, fleet}
   // News of the inbox comes by itself.
   await fleet.locator(".need", {hasText: "it broke, too"}).getByRole("link", {name: "Look"}).click();
   await expect(fleet).toHaveURL(/task=g/);
+});
+
+test("an approval is answered by keyboard alone", async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "Publish", title: "Publish"});
+  await server.post("t", [asks("a1", "git push")]);
+  const approve = fleet.locator(".need").getByRole("button", {name: "Approve"});
+  await expect(approve).toBeVisible();
+  for (let press = 0; press < 30 && !(await approve.evaluate((button) => button === document.activeElement)); ++press) await fleet.keyboard.press("Tab");
+  await expect(approve).toBeFocused();
+  await fleet.keyboard.press("Enter");
+  await expect(fleet.locator(".need").getByRole("status")).toContainText("Approved:");
+});
+
+test("more than three needs: the others are one line each, and open", async ({server, fleet}) => {
+  for (let n = 0; n < 5; ++n) {
+    await server.create({id: `t${n}`, prompt: `Publish ${n}`, title: `Publish ${n}`});
+    await server.post(`t${n}`, [asks(`a${n}`, `git push ${n}`)]);
+  }
+  await expect(fleet.locator(".need")).toHaveCount(5);
+  await expect(fleet.locator(".need pre.command")).toHaveCount(3);
+  await fleet.locator(".need").last().getByRole("button", {name: "open"}).click();
+  await expect(fleet.locator(".need pre.command").last()).toHaveText("git push 4");
+  // Whatever needs somebody, the fleet itself is still seen.
+  await expect(fleet.locator(".fleet-row[data-task]").first()).toBeInViewport();
 });

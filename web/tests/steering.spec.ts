@@ -46,7 +46,7 @@ test("a question is answered", async ({fleet}) => {
 
 const kLong = [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}];
 
-test("steer, interrupt, resume: each is followed until it settles", async ({fleet}) => {
+test("steer and interrupt: each is followed until it settles", async ({fleet}) => {
   await start(fleet, kLong, "autonomous");
   await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByLabel("Message to the agent").fill("Look at the tests first");
@@ -55,9 +55,6 @@ test("steer, interrupt, resume: each is followed until it settles", async ({flee
   await expect(fleet.locator(".story")).toContainText("I see your message: Look at the tests first");
   await fleet.getByRole("button", {name: "Interrupt"}).click();
   await expect(state(fleet)).toHaveText("interrupted");
-  await fleet.getByRole("button", {name: "Resume"}).click();
-  // A runner ends an agent whose turn is over; what came too late for it says so.
-  await expect(fleet.locator(".sent")).toContainText(/resume: (given to the agent|the agent took it up|refused: the task had ended)/);
 });
 
 test("a stop ends with its proof", async ({fleet}) => {
@@ -86,4 +83,48 @@ test("a command that nobody can take is refused, and says why", async ({server, 
   await fleet.getByLabel("Message to the agent").fill("hello?");
   await fleet.getByLabel("Message to the agent").press("Enter");
   await expect(fleet.locator(".sent")).toContainText("refused: nobody runs this task now");
+});
+
+test("the mode is changed from the page, and the panel knows it", async ({fleet}) => {
+  await start(fleet, [{say: "Ready"}, {wait: "message"}, {tool: "Bash", input: {command: "touch it"}, permission: true, result: "touched"}, {say: "Done with it"}, {wait: "message"}]);
+  await expect(fleet.locator(".story").getByText("Ready", {exact: true})).toBeVisible();
+  await expect(fleet.getByLabel("Mode")).toHaveValue("interactive");
+  await fleet.getByLabel("Mode").selectOption("autonomous");
+  await expect(fleet.locator(".sent")).toContainText("set mode: the agent took it up");
+  await expect(fleet.locator(".story .command-row", {hasText: "set mode"})).toContainText("autonomous");
+  // It now decides by itself: what had to be asked for before is not asked for.
+  await fleet.getByLabel("Message to the agent").fill("go on");
+  await fleet.getByRole("button", {name: "Steer now"}).click();
+  await expect(fleet.locator(".story").getByText("Done with it", {exact: true})).toBeVisible();
+  await expect(fleet.locator(".card.needs-you")).toHaveCount(0);
+  await expect(fleet.getByLabel("Mode")).toHaveValue("autonomous");
+  await expect(fleet.locator(".side .facts").first()).toContainText("modeautonomous");
+  await expect(fleet.locator(".step-approval")).toContainText("approved");
+});
+
+test("approved for always: the same is not asked again", async ({server, fleet}) => {
+  const push = {tool: "Bash", input: {command: "git push"}, permission: true, result: "pushed"};
+  await start(fleet, [push, {say: "Once"}, push, {say: "Twice"}, {wait: "message"}]);
+  const ask = fleet.locator(".card.needs-you");
+  await ask.getByLabel(/always for Bash\(/).check();
+  await ask.getByRole("button", {name: "Approve"}).click();
+  await expect(fleet.locator(".story").getByText("Twice", {exact: true})).toBeVisible();
+  await expect(fleet.locator(".step-approval")).toHaveCount(1);
+  const id = new URL(fleet.url()).searchParams.get("task")!;
+  const sent = (await server.call("GET", `/api/v1/tasks/${id}/events?types=command`))["events"] as {data: Record<string, unknown>}[];
+  expect(sent.map((each) => each.data["remember"])).toEqual([expect.stringMatching(/^Bash\(git push/)]);
+});
+
+test("interrupted and resumed with a word, it goes on", async ({fleet}) => {
+  await start(fleet, [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 100}]}]);
+  await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
+  await fleet.getByRole("button", {name: "Interrupt"}).click();
+  await expect(fleet.locator(".sent")).toContainText("interrupt: the agent took it up");
+  await expect(fleet.getByRole("button", {name: "Resume"})).toBeVisible();
+  await expect(fleet.getByRole("button", {name: "Interrupt"})).toHaveCount(0);
+  await fleet.getByLabel("Message to the agent").fill("the other way");
+  await fleet.getByRole("button", {name: "Resume"}).click();
+  await expect(fleet.locator(".sent")).toContainText(/resume: (given to the agent|the agent took it up)/);
+  await expect(fleet.locator(".story .command-row", {hasText: "resume"})).toContainText("the other way");
+  await expect(fleet.locator(".story").getByText("You said: the other way", {exact: true}).first()).toBeVisible();
 });

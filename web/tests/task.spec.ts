@@ -1,4 +1,4 @@
-import {result, story, tool} from "./believable";
+import {asks, result, story, tool} from "./believable";
 import {expect, test} from "./fixture";
 
 test.beforeEach(async ({server, fleet}) => {
@@ -63,7 +63,7 @@ test("it follows at the end and never jumps elsewhere", async ({server, fleet}) 
   await first.waitFor();
   const before = (await first.boundingBox())!.y;
   await server.post("t", Array.from({length: 30}, (_, i) => ({type: "thinking", summary: `more ${i}`, data: {kind: "text", text: `more ${i}`}})));
-  await expect(fleet.locator(".bar-count")).toHaveText(String(story().length + 32));
+  await expect(fleet.locator(".bar-count")).toHaveText(`${story().length + 32} events`);
   expect((await first.boundingBox())!.y).toBe(before);
   await fleet.getByRole("button", {name: "to the end"}).click();
   await expect(fleet.locator(".story").getByText("more 29")).toBeInViewport();
@@ -94,4 +94,64 @@ test("live text is shown while it is written", async ({server, fleet}) => {
   await expect(fleet.locator(".writing")).toContainText("Writing thi");
   await server.post("t", [{type: "thinking", summary: "Writing this", data: {kind: "text", text: "Writing this"}}]);
   await expect(fleet.locator(".writing")).toHaveCount(0);
+});
+
+test("rows never lie over one another, whatever comes into them later", async ({server, fleet}) => {
+  // Changes are read after their rows are there: the rows grow.
+  const edit = (n: number) => tool("Edit", {file_path: `/src/${n}.ts`, oldLength: 1, newLength: 1}, "ok",
+    {detail: {input: {file_path: `/src/${n}.ts`, old_string: "one\ntwo\nthree", new_string: `one\n${n}\nthree\nfour`}}});
+  await server.post("t", Array.from({length: 6}, (_, n) => edit(n)).flat());
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".diff-add").last()).toBeVisible();
+  await expect.poll(() => fleet.locator(".row").evaluateAll((rows) => {
+    const boxes = rows.map((row) => row.getBoundingClientRect()).filter((box) => box.height > 0).sort((a, b) => a.top - b.top);
+    return Math.max(...boxes.slice(1).map((box, index) => Math.round(boxes[index]!.bottom - box.top)));
+  })).toBe(0);
+  await expect(fleet.locator(".diff-add").last()).toBeInViewport();
+});
+
+test("what waits for a person is one click away, however long the log went on", async ({server, fleet}) => {
+  await server.post("t", [asks("a1", "git push")]);
+  await server.post("t", Array.from({length: 300}, (_, i) => ({type: "thinking", summary: `on and on ${i}`, data: {kind: "text", text: `on and on ${i}`}})));
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".story").getByText("on and on 299")).toBeInViewport();
+  await fleet.locator(".needs-line").getByRole("link", {name: "answer"}).click();
+  const approve = fleet.locator(".card.needs-you").getByRole("button", {name: "Approve"});
+  await expect(approve).toBeInViewport();
+  await expect(approve).toBeFocused();
+});
+
+test("a call that waits for a person is not said to run", async ({server, fleet}) => {
+  await server.post("t", [{type: "tool_call", tool: "Bash", callID: "ask-a1", summary: "Running git push", input: {command: "git push"}}, asks("a1", "git push")]);
+  await fleet.goto(server.url + "/?task=t");
+  const call = fleet.locator(".step-tool_call").last();
+  await expect(call.locator(".outcome")).toHaveText("waits for you");
+  await expect(call.locator("pre.command")).toHaveCount(0);
+  await expect(fleet.locator(".card.needs-you pre.command")).toHaveText("git push");
+  await server.post("t", [{type: "approval", tool: "Bash", callID: "ask-a1", summary: "Approved: git push", data: {approvalID: "a1", state: "approved", kind: "permission", message: "by its mode"}}]);
+  await expect(fleet.locator(".step-approval").last()).toContainText("approved: by its mode");
+  await expect(call.locator("pre.command")).toHaveText("git push");
+});
+
+test("tools that were not all counted say so, and can be", async ({server, fleet}) => {
+  const kCalls = 2600;  // with their results more than the panel reads at once
+  for (let from = 0; from < kCalls; from += 650) {
+    await server.post("t", Array.from({length: 650}, (_, i) => tool("Glob", {pattern: `${from + i}`}, "x")).flat());
+  }
+  await fleet.goto(server.url + "/?task=t");
+  const side = fleet.locator(".side");
+  await expect(side.locator(".counted")).toHaveText(/since event \d+ count all/);
+  await side.getByRole("button", {name: "count all"}).click();
+  await expect(side.locator(".counted")).toHaveCount(0);
+  await expect(side.locator("tbody tr").first()).toHaveText(/Glob\s*2601/);
+  await expect(side.locator("tbody")).toContainText(/Bash\s*2\s*1/);
+  // At a moment it counts by itself what the moment needs.
+  await fleet.goto(server.url + "/?task=t&at=8");
+  await expect(side.locator("tbody")).toHaveText(/Bash\s*1\s*1.*Grep\s*1/);
+});
+
+test("a task that does not exist is said, and the connection stays", async ({server, fleet}) => {
+  await fleet.goto(server.url + "/?task=no-such-task");
+  await expect(fleet.getByText("There is no such task.")).toBeVisible();
+  await expect(fleet.locator(".live-live")).toBeVisible();
 });

@@ -22,7 +22,12 @@ export function queryText(query: Query): string {
   return text ? "?" + text : "";
 }
 
-async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+interface Answer<T> {
+  value: T;
+  next: string;  // `before` of the page that follows, from the Link header; "": this was the last
+}
+
+async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer<T>> {
   let answer: Response;
   try {
     answer = await fetch("/api/v1" + path, {
@@ -35,10 +40,15 @@ async function call<T>(method: string, path: string, body?: unknown, signal?: Ab
     if (signal?.aborted) throw error;
     throw new ApiError(0, "unreachable", "The server does not answer.");
   }
-  if (answer.status === 204) return undefined as T;
+  if (answer.status === 204) return {value: undefined as T, next: ""};
   const text = await answer.text();
   if (!answer.ok) throw problemOf(answer.status, text);
-  return JSON.parse(text) as T;
+  const link = /<([^>]*)>; *rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1] ?? "";
+  return {value: JSON.parse(text) as T, next: new URLSearchParams(link.split("?")[1] ?? "").get("before") ?? ""};
+}
+
+async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  return (await ask<T>(method, path, body, signal)).value;
 }
 
 function problemOf(status: number, text: string): ApiError {
@@ -55,14 +65,14 @@ const taskPath = (id: string) => `/tasks/${encodeURIComponent(id)}`;
 export const api = {
   whoami: () => call<WhoAmI>("GET", "/whoami"),
   logout: () => call<void>("POST", "/logout"),
-  tasks: (query: Query) => call<Task[]>("GET", "/tasks" + queryText(query)),
+  tasks: (query: Query) => ask<Task[]>("GET", "/tasks" + queryText(query)),
   task: (id: string, at?: number) => call<Task>("GET", taskPath(id) + queryText({at})),
   createTask: (request: TaskRequest) => call<Task>("POST", "/tasks", request),
   events: (id: string, query: Query, signal?: AbortSignal) =>
     call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal),
   detail: (id: string, sequence: number) => call<JsonObject>("GET", `${taskPath(id)}/events/${sequence}/detail`),
   command: (id: string, command: Command) => call<CommandAnswer>("POST", `${taskPath(id)}/commands`, command),
-  search: (q: string, limit: number) => call<SearchResults>("GET", "/search" + queryText({q, limit})),
+  search: (q: string, limit: number, before = "") => ask<SearchResults>("GET", "/search" + queryText({q, limit, before})),
   get: <T>(path: string, query: Query = {}) => call<T>("GET", path + queryText(query)),
   post: <T>(path: string, body: unknown) => call<T>("POST", path, body),
 };

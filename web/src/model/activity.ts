@@ -2,8 +2,15 @@
 export const kSlices = 30;
 export const kSliceMs = 10_000;
 
+interface Entry {
+  newest: number;   // the slice of the last count
+  counts: number[];
+  since: number;    // counted as it came from then on
+  seeded: boolean;
+}
+
 export class Activity {
-  #slices = new Map<string, {newest: number; counts: number[]}>();
+  #slices = new Map<string, Entry>();
 
   note(task: string, last: number, before: number | undefined, now: number): void {
     if (before === undefined || last <= before) return;
@@ -11,16 +18,27 @@ export class Activity {
     entry.counts[kSlices - 1]! += last - before;
   }
 
+  // When events happened that nobody looked at; what was counted as it came is not counted again.
+  seed(task: string, times: readonly number[], now: number): void {
+    const entry = this.#at(task, now);
+    if (entry.seeded) return;
+    entry.seeded = true;
+    for (const time of times) {
+      const age = entry.newest - Math.floor(time / kSliceMs);
+      if (time < entry.since && age >= 0 && age < kSlices) ++entry.counts[kSlices - 1 - age]!;
+    }
+  }
+
   // Oldest first.
   counts(task: string, now: number): readonly number[] {
     return this.#slices.has(task) ? this.#at(task, now).counts : [];
   }
 
-  #at(task: string, now: number): {newest: number; counts: number[]} {
+  #at(task: string, now: number): Entry {
     const slice = Math.floor(now / kSliceMs);
     let entry = this.#slices.get(task);
     if (!entry) {
-      entry = {newest: slice, counts: new Array<number>(kSlices).fill(0)};
+      entry = {newest: slice, counts: new Array<number>(kSlices).fill(0), since: now, seeded: false};
       this.#slices.set(task, entry);
     }
     const moved = Math.min(slice - entry.newest, kSlices);

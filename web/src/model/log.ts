@@ -21,6 +21,7 @@ export class TaskLog {
   last = 0;   // newest known
   #blocks = new Map<number, Block>();
   #calls = new Map<string, Call>();
+  #settled = new Map<string, number>();
   #approvals = new Map<string, number>();  // approvalID -> the event that asks
   #clock = 0;
 
@@ -40,6 +41,11 @@ export class TaskLog {
   }
 
   // The event in which this approval was asked for; 0: not held.
+  // The event that says what became of an approval; 0: none is held.
+  settled(approvalID: string): number {
+    return this.#settled.get(approvalID) ?? 0;
+  }
+
   asked(approvalID: string): number {
     return this.#approvals.get(approvalID) ?? 0;
   }
@@ -88,6 +94,8 @@ export class TaskLog {
       const data = event.data as {approvalID?: string; state?: string} | undefined;
       if (data?.approvalID && (data.state === "pending" || data.state === "open")) {
         this.#approvals.set(data.approvalID, event.sequence);
+      } else if (data?.approvalID) {
+        this.#settled.set(data.approvalID, event.sequence);
       }
     }
   }

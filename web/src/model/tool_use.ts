@@ -19,11 +19,19 @@ export interface ToolLine {
   longestMS: number | undefined;
 }
 
+function settle(call: Call, result: TaskEvent): void {
+  call.result = result.sequence;
+  call.failed = result.output?.success === false;
+  call.ms = result.durationMS;
+}
+
 const kChanges = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
 
 export class ToolUse {
+  from = 1;  // what lies before was not counted
   #calls: Call[] = [];
   #byID = new Map<string, Call>();
+  #early = new Map<string, TaskEvent>();  // results whose call is not here yet
   #seen = new Set<number>();
 
   add(event: TaskEvent): void {
@@ -33,21 +41,28 @@ export class ToolUse {
       const file = kChanges.has(event.tool ?? "") ? textOf(event.input, "file_path") || textOf(event.input, "notebook_path") : "";
       const call: Call = {sequence: event.sequence, tool: event.tool ?? "tool", file, result: 0, failed: false, ms: undefined};
       this.#calls.push(call);
-      if (event.callID) this.#byID.set(event.callID, call);
+      if (!event.callID) return;
+      this.#byID.set(event.callID, call);
+      const result = this.#early.get(event.callID);
+      if (result) settle(call, result);
+      this.#early.delete(event.callID);
     } else if (event.type === "tool_result") {
       this.#seen.add(event.sequence);
       const call = event.callID ? this.#byID.get(event.callID) : undefined;
-      if (!call) return;
-      call.result = event.sequence;
-      call.failed = event.output?.success === false;
-      call.ms = event.durationMS;
+      if (call) settle(call, event);
+      else if (event.callID) this.#early.set(event.callID, event);
     }
+  }
+
+  // Calls that failed, by the number of their results, ascending.
+  failures(): number[] {
+    return this.#calls.filter((call) => call.failed).map((call) => call.result).sort((a, b) => a - b);
   }
 
   tools(until = Infinity): ToolLine[] {
     const lines = new Map<string, {calls: number; failures: number; times: number[]}>();
     for (const call of this.#calls) {
-      if (call.sequence > until) continue;
+      if (call.sequence > until || call.sequence < this.from) continue;
       const line = lines.get(call.tool) ?? {calls: 0, failures: 0, times: []};
       lines.set(call.tool, line);
       ++line.calls;
@@ -65,7 +80,7 @@ export class ToolUse {
   files(until = Infinity): {path: string; changes: number; last: number}[] {
     const files = new Map<string, {path: string; changes: number; last: number}>();
     for (const call of this.#calls) {
-      if (!call.file || call.sequence > until || call.failed) continue;
+      if (!call.file || call.sequence > until || call.sequence < this.from || call.failed) continue;
       const file = files.get(call.file) ?? {path: call.file, changes: 0, last: 0};
       files.set(call.file, file);
       ++file.changes;

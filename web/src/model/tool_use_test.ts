@@ -28,4 +28,17 @@ describe("tool use", () => {
     expect(use.files()).toEqual([{path: "/a.ts", changes: 1, last: 5}]);
     expect(use.files(4)).toEqual([]);
   });
+
+  it("pages may come newest first: a result finds its call when that comes", () => {
+    const use = new ToolUse();
+    use.from = 10;
+    use.add(event({sequence: 11, type: "tool_result", callID: "a", durationMS: 7, output: {success: false, summary: ""}}));
+    use.add(event({sequence: 12, type: "tool_call", callID: "b", tool: "Read"}));
+    expect(use.tools()).toEqual([{tool: "Read", calls: 1, failures: 0, medianMS: undefined, longestMS: undefined}]);
+    use.add(event({sequence: 9, type: "tool_call", callID: "a", tool: "Bash"}));
+    expect(use.tools().map((line) => line.tool)).toEqual(["Read"]);
+    use.from = 1;
+    expect(use.tools().find((line) => line.tool === "Bash")).toMatchObject({calls: 1, failures: 1, medianMS: 7});
+    expect(use.failures()).toEqual([11]);
+  });
 });

@@ -29,7 +29,7 @@ function Exact({asked}: {asked: Asked}) {
     return (
       <>
         <p class="path"><Words text={textOf(input, "file_path")} /></p>
-        <Diff before={textOf(input, "old_string")} after={textOf(input, "new_string") || textOf(input, "content")} />
+        <Diff before={textOf(input, "old_string")} after={textOf(input, "new_string") || textOf(input, "content")} numbers={asked.tool === "Write"} />
       </>
     );
   }

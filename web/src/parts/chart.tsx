@@ -1,5 +1,5 @@
-// A line chart over time. The numbers under the pointer are said in words, and there is a table for whoever cannot
-// see it.
+// Figures over time, one for each step. Those under the pointer (or the arrow keys) are said in words; a click or Enter
+// leads to the tasks of that step.
 import {useEffect, useRef, useState} from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -24,8 +24,10 @@ function axisTime(ms: number, stepSeconds: number): string {
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-export function Chart({title, unit, times, lines, onPick}: {
-  title: string; unit: (value: number) => string; times: number[]; lines: Line[]; onPick: (index: number) => void;
+export function Chart({title, unit, times, lines, whole, onPick}: {
+  title: string; unit: (value: number) => string; times: number[]; lines: Line[];
+  whole: "sum" | "most";  // what the range comes to
+  onPick: (index: number) => void;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -41,9 +43,11 @@ export function Chart({title, unit, times, lines, onPick}: {
       width: Math.max(200, element.clientWidth), height: kHeight, legend: {show: false}, padding: [8, 8, 0, 0],
       cursor: {y: false, points: {size: 6}, drag: {x: false, y: false}},
       scales: {y: {range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1]}},
-      axes: [{...axis, size: 28, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, values: (_, values) => values.map((value) => unit(value))}],
+      axes: [{...axis, size: 26, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, values: (_, values) => values.map((value) => unit(value))}],
+      // A figure stands for its whole step: a slope to the next one would tell of values that never were.
       series: [{}, ...lines.map((line, index): uPlot.Series => ({
         label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},
+        paths: uPlot.paths.stepped!({align: 1}), ...(lines.length === 1 ? {fill: () => colour("--sunken")} : {}),
       }))],
       hooks: {setCursor: [(self) => setUnder(self.cursor.idx ?? null)]},
     }, [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, element);
@@ -52,20 +56,43 @@ export function Chart({title, unit, times, lines, onPick}: {
     made.over.addEventListener("click", click);
     const sizes = new ResizeObserver(() => made.setSize({width: Math.max(200, element.clientWidth), height: kHeight}));
     sizes.observe(element);
-    return () => { sizes.disconnect(); made.destroy(); plot.current = null; };
+    // Colours are drawn, not styled: another theme draws them again.
+    const themes = new MutationObserver(() => made.redraw(false));
+    themes.observe(document.documentElement, {attributeFilter: ["data-theme"]});
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => made.redraw(false);
+    system.addEventListener("change", redraw);
+    return () => { sizes.disconnect(); themes.disconnect(); system.removeEventListener("change", redraw); made.destroy(); plot.current = null; };
   }, [names]);
   useEffect(() => plot.current?.setData([times, ...lines.map((line) => line.values)] as uPlot.AlignedData), [times, lines]);
 
-  const shown = under ?? times.length - 1;
+  function key(press: KeyboardEvent): void {
+    const last = times.length - 1;
+    const from = under ?? last;
+    const to = {ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last}[press.key];
+    if (press.key === "Enter" && under !== null) onPick(under);
+    else if (to === undefined) return;
+    else point(Math.max(0, Math.min(last, to)));
+    press.preventDefault();
+  }
+  function point(index: number): void {
+    const made = plot.current;
+    if (made && times[index] !== undefined) made.setCursor({left: made.valToPos(times[index], "x"), top: 0});
+  }
+
+  const figure = (line: Line) => unit(under !== null ? line.values[under] ?? 0
+    : whole === "sum" ? line.values.reduce((all, each) => all + each, 0) : Math.max(0, ...line.values));
+  const when = under === null || times[under] === undefined ? (whole === "sum" ? "all of the range" : "most at once") : dayAndTime(times[under] * 1000, Date.now());
   return (
     <section class="chart-card" aria-label={title}>
-      <h2>{title} <span class="quiet number">{times[shown] !== undefined && (under === null ? "newest" : dayAndTime(times[shown] * 1000, Date.now()))}</span></h2>
+      <h2>{title} <span class="quiet number">{when}</span></h2>
       <p class="legend">
         {lines.map((line, index) => (
-          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${index % kStrokes.length}`} stroke-dasharray={kDash[index % kDash.length]!.join(" ")} /></svg> {line.name} <b class="number">{unit(line.values[shown] ?? 0)}</b></span>))}
+          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${index % kStrokes.length}`} stroke-dasharray={kDash[index % kDash.length]!.join(" ")} /></svg> {line.name} <b class="number">{figure(line)}</b></span>))}
       </p>
-      <div ref={box} class="chart" role="img" aria-label={`${title}: ${lines.map((line) => `${line.name} ${unit(line.values[line.values.length - 1] ?? 0)}`).join(", ")}`} />
-      {under !== null && <button type="button" class="plain hidden-until-focus" onClick={() => onPick(under)}>tasks of this point</button>}
+      <div ref={box} class="chart" role="slider" tabIndex={0} aria-label={`${title}: a point leads to its tasks`} aria-valuemin={0} aria-valuemax={Math.max(0, times.length - 1)}
+           aria-valuenow={under ?? Math.max(0, times.length - 1)} aria-valuetext={`${when}: ${lines.map((line) => `${line.name} ${figure(line)}`).join(", ")}`}
+           onKeyDown={key} onBlur={() => plot.current?.setCursor({left: -10, top: -10})} />
     </section>
   );
 }

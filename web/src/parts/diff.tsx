@@ -34,15 +34,16 @@ export function diffLines(before: string, after: string): Line[] {
 
 const kSign = {add: "+", del: "−", same: " ", gap: " "};
 
-export function Diff({before, after}: {before: string; after: string}) {
+// `numbers`: the texts are whole files; of a piece of one nobody knows its lines' numbers.
+export function Diff({before, after, numbers = false}: {before: string; after: string; numbers?: boolean}) {
   const [all, showAll] = useState(false);
   const lines = diffLines(before, after);
   const shown = all ? lines : lines.slice(0, kMostLines);
   return (
-    <div class="diff" role="group" aria-label="Changed lines">
+    <div class={numbers ? "diff diff-numbered" : "diff"} role="group" aria-label="Changed lines">
       {shown.map((line, index) => (
         <div key={index} class={`diff-${line.kind}`}>
-          <span class="diff-number" aria-hidden="true">{line.now ?? line.old ?? ""}</span>
+          {numbers && <span class="diff-number" aria-hidden="true">{line.now ?? line.old ?? ""}</span>}
           <span class="diff-sign">{kSign[line.kind]}</span>
           <Words text={line.text} />
         </div>

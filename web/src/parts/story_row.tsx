@@ -2,7 +2,7 @@
 // decision in its approval, what became of a command beside the command.
 import type {ComponentChildren} from "preact";
 import {useState} from "preact/hooks";
-import type {JsonObject, Task, TaskEvent} from "../api/types";
+import type {JsonObject, Task, TaskCommand, TaskEvent} from "../api/types";
 import {isTerminal, textOf} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
@@ -12,7 +12,7 @@ import {detailOf} from "../state/details";
 import {Approval, type Asked} from "./approval";
 import {Clipped} from "./clipped";
 import {Ended, Leaves} from "./outcome";
-import {Raw} from "./raw";
+import {useRecord} from "./raw";
 import {Severity} from "./severity";
 import {Terminal, Words} from "./text";
 import {Input, ToolCard} from "./tool_card";
@@ -68,11 +68,25 @@ function CommandRow({event, story}: {event: TaskEvent; story: Story}) {
   const words = textOf(data, "content") || textOf(data, "guidance") || textOf(data, "reason") || textOf(data, "message") || textOf(data, "mode");
   return (
     <div class="command-row">
-      <span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
+      <p><span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
+        {now && <span class={now.state === "refused" || now.state === "expired" ? "outcome bad" : "outcome"}> · {explained(now.state ?? "", now.reason)}</span>}</p>
       {words && <p class="prose"><Words text={words} /></p>}
-      {now && <span class={now.state === "refused" || now.state === "expired" ? "outcome bad" : "outcome"}>{explained(now.state ?? "", now.reason)}</span>}
+      {typeof data["input"] === "object" && <Input input={data["input"] as JsonObject} />}
+      {textOf(data, "remember") && <span class="outcome">always for <code><Words text={textOf(data, "remember")} /></code></span>}
     </div>
   );
+}
+
+// Whether this call waits for a person now.
+function isAsked(event: TaskEvent, story: Story): boolean {
+  return story.at === undefined && !!event.callID && (story.task.approvals ?? []).some((each) => story.log.at(each.sequence ?? 0)?.callID === event.callID);
+}
+
+// Who answered, or, when nobody did, what became of it by itself (a rule, the mode, its time).
+function whatBecame(settled: TaskEvent | undefined, answer: TaskCommand | undefined, at: number | undefined): string {
+  if (at !== undefined && (settled?.sequence ?? answer?.sequence ?? 0) > at) return "";
+  if (answer) return `${answer.kind === "deny" ? "denied" : answer.kind === "answer" ? "answered" : "approved"} by ${answer.by ?? "somebody"}`;
+  return settled ? [textOf(settled.data, "state"), textOf(settled.data, "message")].filter(Boolean).join(": ") : "";
 }
 
 function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
@@ -85,13 +99,40 @@ function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
     remember: Array.isArray(data["remember"]) ? (data["remember"] as string[]) : undefined,
   };
   const answer = story.task.commands?.find((each) => each.approvalID === id && each.state !== "refused" && each.state !== "expired");
+  const became = whatBecame(story.log.at(story.log.settled(id)), answer, story.at);
+  // Its call's card shows what was asked for.
+  if (!open && (story.log.call(event.callID)?.call ?? 0) > 0) {
+    return <Quiet><b>asked</b> <Words text={event.summary} /> {became && <>· <Words text={became} /></>}</Quiet>;
+  }
   return (
     <div class={open ? "card needs-you" : "card"}>
       <header><span class="tool">{open ? "needs you" : "asked"}</span><span class="subject"><Words text={event.summary} /></span>
-        {answer && <span class="outcome">{answer.kind === "deny" ? "denied" : "approved"} by <Words text={answer.by ?? ""} /></span>}</header>
+        {became && <span class="outcome"><Words text={became} /></span>}</header>
       {open && story.at === undefined ? <Approval task={story.id} asked={asked} /> : <Input input={asked.input} />}
     </div>
   );
+}
+
+// An event that is a card of its own, with its record.
+function Card({event, story, name, outcome, failed, children}: {
+  event: TaskEvent; story: Story; name: ComponentChildren; outcome: string; failed?: boolean; children?: ComponentChildren;
+}) {
+  const {button, record} = useRecord(story.id, [event.sequence]);
+  return (
+    <div class={failed ? "card failed" : "card"}>
+      <header>{name}<span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={outcome} /></span>{button}</header>
+      {children}
+      {record}
+    </div>
+  );
+}
+
+// What a status says besides its state's name.
+function beyondState(summary: string, state: string): string {
+  const words = state.replaceAll("_", " ");
+  if (!summary.toLowerCase().startsWith(words)) return summary;
+  const rest = summary.slice(words.length);
+  return rest === "" || rest.startsWith(":") ? rest.replace(/^[:\s]+/, "") : summary;
 }
 
 function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChildren {
@@ -102,10 +143,10 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
       // At a moment between call and result it is still running; what lies behind the moment is shown as it went.
       const between = story.at !== undefined && event.sequence <= story.at && found > story.at;
       const seen = found > 0 && !between ? story.log.at(found) : undefined;
-      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isPast={story.at !== undefined} />;
+      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isAsked={isAsked(event, story)} isPast={story.at !== undefined} />;
     }
     case "tool_result":
-      return <ToolCard task={story.id} call={event} result={event} isOver isPast={false} />;
+      return <ToolCard task={story.id} call={event} result={event} isOver isAsked={false} isPast={false} />;
     case "thinking":
       return <Prose id={story.id} event={event} quiet={textOf(data, "kind") === "reasoning"} />;
     case "output":
@@ -113,33 +154,25 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
     case "message":
       return <blockquote><Prose id={story.id} event={event} quiet={textOf(data, "role") !== "user"} /></blockquote>;
     case "error":
-      return (
-        <div class="card failed">
-          <header><span class="tool bad">✕ error</span><span class="subject"><Words text={event.summary} /></span>
-            <span class="outcome"><Words text={textOf(data, "code")} />{data["fatal"] === true ? " · fatal" : ""}</span></header>
-          <Raw task={story.id} sequences={[event.sequence]} />
-        </div>
-      );
+      return <Card story={story} event={event} failed name={<span class="tool bad">✕ error</span>} outcome={textOf(data, "code") + (data["fatal"] === true ? " · fatal" : "")} />;
     case "finding":
       return (
-        <div class="card">
-          <header><Severity name={textOf(data, "severity")} />
-            <span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={textOf(data, "category")} /></span></header>
+        <Card story={story} event={event} name={<Severity name={textOf(data, "severity")} />} outcome={textOf(data, "category")}>
           <Input input={Object.fromEntries(Object.entries(data).filter(([name]) => name !== "severity" && name !== "category"))} />
-        </div>
+        </Card>
       );
     case "approval":
       return <ApprovalRow event={event} story={story} />;
     case "command":
       return <CommandRow event={event} story={story} />;
     case "result":
-      return <div class="card"><header><span class="tool">result</span><span class="subject"><Words text={event.summary} /></span></header><Leaves data={data} /></div>;
+      return <Card story={story} event={event} name={<span class="tool">result</span>} outcome=""><Leaves data={data} /></Card>;
     case "usage":
       return <Quiet><Words text={event.summary || money(Number(data["costUSD"] ?? 0))} /></Quiet>;
     case "session_start":
       return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
     case "status":
-      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={event.summary} /></Quiet><Ended data={data} /></>;
+      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><Ended data={data} /></>;
     case "log":
       return <pre class="output log"><Terminal text={textOf(data, "line") || event.summary} /></pre>;
     default:

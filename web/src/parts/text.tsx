@@ -2,7 +2,6 @@
 // reach beyond it.
 import {withVisibleControls} from "../model/bidi";
 import {parseAnsi, withoutAnsi} from "../model/ansi";
-import {middle} from "../model/format";
 
 export function Words({text}: {text: string}) {
   return <bdi>{withVisibleControls(withoutAnsi(text))}</bdi>;
@@ -17,8 +16,14 @@ export function Terminal({text}: {text: string}) {
   );
 }
 
-// A name: the whole of it is there for whoever points at it or has it read out.
+const kTail = 9;  // characters of the end that stay: names that begin alike differ there
+
+// A name on one line. Where it does not fit its middle goes; the whole of it is there for whoever points at it, copies it
+// or has it read out.
 export function Name({text, most = 60}: {text: string; most?: number}) {
   const shown = withVisibleControls(withoutAnsi(text)).replace(/\s+/g, " ");
-  return <bdi class="name" title={shown.length > most ? shown : undefined}>{middle(shown, most)}</bdi>;
+  const characters = [...shown];
+  if (characters.length < 2 * kTail) return <bdi class="name">{shown}</bdi>;
+  const head = characters.slice(0, -kTail).join("");
+  return <bdi class="name" title={shown} style={{maxWidth: `${most}ch`}}><span class="name-head">{head}</span><span class="name-tail">{characters.slice(-kTail).join("")}</span></bdi>;
 }

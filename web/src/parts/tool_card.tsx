@@ -7,7 +7,7 @@ import {detailOf} from "../state/details";
 import {now} from "../state/now";
 import {Clipped} from "./clipped";
 import {Diff} from "./diff";
-import {Raw} from "./raw";
+import {useRecord} from "./raw";
 import {Terminal, Words} from "./text";
 
 interface Parts {
@@ -15,25 +15,35 @@ interface Parts {
   call: TaskEvent;
   result: TaskEvent | undefined;
   isOver: boolean;  // the task has ended: what has no result never will
+  isAsked: boolean;  // it waits for a person, who is shown the input elsewhere
   isPast: boolean;  // a moment of the past is looked at, in which time stands still
 }
 
 const kPathTools = new Set(["Read", "Edit", "MultiEdit", "Write", "NotebookEdit"]);
 const isCut = (text: string) => text.endsWith("... (truncated)") || text.endsWith("…");
 
+// Of a Read: which lines, when it asked for some.
+function lineRange(input: TaskEvent["input"]): string {
+  const [offset, limit] = [Number(input?.["offset"] ?? 0), Number(input?.["limit"] ?? 0)];
+  if (!offset && !limit) return "";
+  const first = Math.max(1, offset);
+  return limit ? `, lines ${first} to ${first + limit - 1}` : `, from line ${first}`;
+}
+
 // The line beside the tool's name: what it is about.
 export function subject(event: TaskEvent): string {
   const input = event.input;
   if (event.tool === "Bash") return textOf(input, "description");
-  if (kPathTools.has(event.tool ?? "")) return textOf(input, "file_path") || textOf(input, "notebook_path");
+  if (kPathTools.has(event.tool ?? "")) return (textOf(input, "file_path") || textOf(input, "notebook_path")) + lineRange(input);
   if (event.tool === "Grep" || event.tool === "Glob") return [textOf(input, "pattern"), textOf(input, "path")].filter(Boolean).join(" in ");
   if (event.tool === "WebFetch") return textOf(input, "url");
   if (event.tool === "WebSearch") return textOf(input, "query");
   return textOf(input, "description") || event.summary;
 }
 
-function Outcome({call, result, isOver, isPast}: Omit<Parts, "task">) {
+function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task">) {
   if (!result) {
+    if (isAsked) return <span class="outcome">waits for you</span>;
     if (isPast) return <span class="outcome">running then</span>;
     if (isOver) return <span class="outcome">no result</span>;
     return <span class="outcome">running {duration(Math.max(0, now.value - Date.parse(call.receivedAt)))}</span>;
@@ -74,7 +84,7 @@ function Change({task, call}: {task: string; call: TaskEvent}) {
     return <p class="quiet">{Number(input?.["oldLength"] ?? 0)} characters became {Number(input?.["newLength"] ?? 0)}; the texts are not kept.</p>;
   }
   return <>{texts.map((edit, index) => (
-    <Diff key={index} before={textOf(edit, "old_string")} after={textOf(edit, "new_string") || textOf(edit, "content")} />))}</>;
+    <Diff key={index} before={textOf(edit, "old_string")} after={textOf(edit, "new_string") || textOf(edit, "content")} numbers={typeof edit["content"] === "string"} />))}</>;
 }
 
 function Hits({task, result}: {task: string; result: TaskEvent}) {
@@ -103,11 +113,23 @@ function Body({task, call, result}: Parts) {
     case "Grep":
     case "Glob":
       return result ? <Hits task={task} result={result} /> : null;
+    case "AskUserQuestion":
+      return <><Questions input={call.input as JsonObject | undefined} />{output(8)}</>;
     case "TodoWrite":
       return <Todos input={call.input as JsonObject | undefined} />;
     default:
       return <><Input input={call.input as JsonObject | undefined} />{output(8)}</>;
   }
+}
+
+function Questions({input}: {input: JsonObject | undefined}) {
+  const list = (of: JsonObject | undefined, name: string) => (Array.isArray(of?.[name]) ? (of[name] as JsonObject[]) : []);
+  return (
+    <>{list(input, "questions").map((question, index) => (
+      <div key={index} class="asked"><b><Words text={textOf(question, "question")} /></b>
+        <ul>{list(question, "options").map((option, each) => <li key={each}>○ <Words text={textOf(option, "label")} /> <span class="quiet"><Words text={textOf(option, "description")} /></span></li>)}</ul></div>))}
+    </>
+  );
 }
 
 function Todos({input}: {input: JsonObject | undefined}) {
@@ -134,15 +156,17 @@ export function Input({input}: {input: JsonObject | undefined}) {
 export function ToolCard(parts: Parts) {
   const {task, call, result} = parts;
   const failed = result?.output?.success === false;
+  const {button, record} = useRecord(task, result && result !== call ? [call.sequence, result.sequence] : [call.sequence]);
   return (
     <div class={failed ? "card failed" : "card"}>
       <header>
         <span class="tool"><Words text={call.tool || "tool"} /></span>
         <span class="subject"><Words text={middle(subject(call), 110)} /></span>
         <Outcome {...parts} />
+        {button}
       </header>
-      <Body {...parts} />
-      <Raw task={task} sequences={result ? [call.sequence, result.sequence] : [call.sequence]} />
+      {!parts.isAsked && <Body {...parts} />}
+      {record}
     </div>
   );
 }

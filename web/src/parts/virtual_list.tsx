@@ -91,6 +91,8 @@ export class VirtualList extends Component<ListProps, ListState> {
       if (changed) this.#keepPlace();
     });
     this.#observer.observe(scroller);
+    // The first rows were there before it; their content may still grow.
+    for (const element of this.#rows.keys()) this.#observer.observe(element);
     this.setState({height: scroller.clientHeight});
     this.#keepPlace();
   }

@@ -3,6 +3,7 @@ import {effect, signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {Inbox, InboxItem} from "../api/contract";
 import {onCatchUp, onMessage} from "./live";
+import {go} from "./route";
 
 export const inbox = signal<Inbox>({items: [], total: 0});
 export const inboxRead = signal(false);
@@ -20,7 +21,11 @@ function notify(items: InboxItem[]): void {
   const note = new Notification(fresh.length > 1 ? `${fresh.length} tasks need you` : `${first.title} needs you`, {
     body: first.summary, tag: "shepherd-inbox",
   });
-  note.onclick = () => { window.focus(); note.close(); };
+  note.onclick = () => {
+    window.focus();
+    go(fresh.length > 1 ? "/" : {task: first.taskID});
+    note.close();
+  };
 }
 
 let reading = false;

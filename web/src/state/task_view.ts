@@ -6,6 +6,10 @@ import type {EventPage, StreamMessage, Task, TaskEvent} from "../api/types";
 import {kBlock, TaskLog} from "../model/log";
 import {onCatchUp, onMessage} from "./live";
 import {put} from "./fleet";
+import {ToolLog} from "./tool_log";
+
+// The task that was asked for and does not exist: there is nothing of it to follow.
+export const unknownTask = signal("");
 
 export class TaskView {
   readonly log = new TaskLog();
@@ -13,6 +17,7 @@ export class TaskView {
   readonly error = signal("");
   readonly version = signal(0);      // the log changed
   readonly writing = signal<{block: string; text: string} | null>(null);
+  readonly tools: ToolLog;
   #reading = new Map<number, Promise<void>>();
   #stop: (() => void)[] = [];
   #closed = new AbortController();
@@ -20,6 +25,7 @@ export class TaskView {
   #painted = false;
 
   constructor(readonly id: string, private readonly firstAt: number | undefined) {
+    this.tools = new ToolLog(id, this.#closed.signal);
     this.#stop = [onMessage((message) => this.#take(message)), onCatchUp(() => this.#catchUp())];
     void this.#load().catch(() => {});
   }
@@ -60,10 +66,13 @@ export class TaskView {
       this.#add(page);
       await this.reloadTask();
       this.error.value = "";
+      void this.tools.catchUp().catch(() => {});
     } catch (error) {
       if (this.#closed.signal.aborted) return;
-      this.error.value = error instanceof ApiError && error.status === 404 ? "There is no such task." : (error as Error).message;
-      throw error;
+      const isUnknown = error instanceof ApiError && error.status === 404;
+      this.error.value = isUnknown ? "There is no such task." : (error as Error).message;
+      if (!isUnknown) throw error;
+      unknownTask.value = this.id;
     }
   }
 
@@ -71,7 +80,7 @@ export class TaskView {
   async #catchUp(): Promise<void> {
     if (!this.task.peek()) return this.#load();
     await this.reloadTask();
-    await this.want(Math.max(this.log.first, this.log.last - kBlock), this.log.last);
+    await Promise.all([this.want(Math.max(this.log.first, this.log.last - kBlock), this.log.last), this.tools.catchUp()]);
   }
 
   #read(after: number, limit: number): Promise<void> {
@@ -86,7 +95,10 @@ export class TaskView {
 
   #add(page: EventPage): void {
     this.log.first = Math.max(1, page.firstSequence);
-    for (const event of page.events) this.log.add(event);
+    for (const event of page.events) {
+      this.log.add(event);
+      this.tools.note(event);
+    }
     if (page.lastSequence > this.log.last) this.log.last = page.lastSequence;
     this.#changed();
     if (this.#painted) return;
@@ -101,6 +113,7 @@ export class TaskView {
       const event = message.data as unknown as TaskEvent;
       const before = this.log.last;
       this.log.add(event);
+      this.tools.note(event);
       if (event.type === "thinking" || event.type === "output" || event.type === "tool_call") this.writing.value = null;
       if (event.sequence > before + 1) void this.want(before + 1, event.sequence).catch(() => {});
       this.#changed();

@@ -1,6 +1,6 @@
 // Every task as one live row.
 import {signal} from "@preact/signals";
-import {useEffect, useMemo, useRef} from "preact/hooks";
+import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {fleetRows, titleOf, type FleetRow} from "../model/fleet_rows";
@@ -10,15 +10,17 @@ import {Sparkline} from "../parts/sparkline";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {VirtualList} from "../parts/virtual_list";
-import {activity, loaded, loadError, tasks} from "../state/fleet";
+import {activity, findBeyond, loaded, loadError, loadOlder, olderFrom, tasks} from "../state/fleet";
 import {addKeys} from "../state/keys";
 import {now} from "../state/now";
+import {wantRecent} from "../state/recent";
 import {change, go, href, params} from "../state/route";
 import {mayCommand} from "../state/session";
 import {Counters} from "./counters";
 import {NeedsYou} from "./needs_you";
 
 const chosen = signal(-1);
+const kFindPauseMs = 250;
 
 const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "paused", "interrupted", "completed", "failed", "timed_out", "cancelled"];
 
@@ -35,13 +37,14 @@ function tokens(task: Task): number {
 
 function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
   const state = task.status?.state ?? "queued";
+  const asks = (task.approvals?.length ?? 0) > 0;
   const doing = isTerminal(state) ? task.status?.error || task.status?.message || "" : task.activity || task.status?.message || "";
   return (
     <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={href({task: task.id})} data-task={task.id}>
       <StateMark state={state} />
       <span class="title"><Name text={titleOf(task)} most={64} /></span>
-      <span class="agent"><Name text={[task.agent, task.model].filter(Boolean).join(" · ") || "external"} most={34} /></span>
-      <span class="doing"><Words text={doing} /></span>
+      <span class="agent"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
+      <span class={asks ? "doing asks" : "doing"}><Words text={doing} /></span>
       <Sparkline counts={activity.counts(task.id, now.value)} />
       <span class="number elapsed">{elapsed(task)}</span>
       <span class="number tokens">{tokens(task) > 0 ? count(tokens(task)) : ""}</span>
@@ -59,6 +62,23 @@ function Head() {
   );
 }
 
+// How many there are, and, beyond what is kept here, that there are more.
+function Known({shown, all}: {shown: number; all: number}) {
+  const [said, setSaid] = useState("");
+  const rest = olderFrom.value !== "";
+  const words = `${shown === all ? all : `${shown} of ${all}`} tasks`;
+  const older = async () => {
+    setSaid("reading …");
+    await loadOlder().then(() => setSaid(""), (error: unknown) => setSaid((error as Error).message));
+  };
+  return (
+    <>
+      <span class="quiet number" role="status">{words}{rest && ": the newest and all that are active"}{said && ` · ${said}`}</span>
+      {rest && <button type="button" onClick={() => void older()}>Load older</button>}
+    </>
+  );
+}
+
 function Filters({agents, shown, all}: {agents: string[]; shown: number; all: number}) {
   const value = (name: string) => params.value.get(name) ?? "";
   const choice = (name: string, label: string, none: string, options: string[]) => (
@@ -73,7 +93,7 @@ function Filters({agents, shown, all}: {agents: string[]; shown: number; all: nu
       {choice("state", "State", "any state", kStates)}
       {choice("agent", "Agent", "any agent", agents)}
       {choice("group", "Group by", "no groups", ["agent", "workflow", "state"])}
-      <span class="quiet number" role="status">{shown === all ? `${all} tasks` : `${shown} of ${all} tasks`}</span>
+      <Known shown={shown} all={all} />
     </form>
   );
 }
@@ -106,6 +126,14 @@ export function Fleet() {
     ]);
   }, []);
 
+  // Not every task is here: what the filter asks for is looked for on the server, too.
+  const beyond = olderFrom.value !== "" && (filter.text !== "" || filter.state !== "" || filter.agent !== "");
+  useEffect(() => {
+    if (!beyond) return;
+    const timer = setTimeout(() => void findBeyond(filter).catch(() => {}), kFindPauseMs);
+    return () => clearTimeout(timer);
+  }, [beyond, filter.text, filter.state, filter.agent]);
+
   const shown = rows.filter((row) => row.kind === "task").length;
   return (
     <div class="fleet">
@@ -127,6 +155,7 @@ export function Fleet() {
         <div class="fleet-list">
           <Head />
           <VirtualList ref={list} count={rows.length} guess={34} label="Tasks" version={[rows, now_, chosen.value]}
+                       onRange={(first, last) => wantRecent(current.current.slice(first, last + 1).flatMap((row) => (row.kind === "task" ? [row.task] : [])))}
                        keyOf={(index) => { const row = rows[index]!; return row.kind === "task" ? row.task.id : `# ${row.name}`; }}
                        row={(index) => {
                          const row = rows[index]!;

@@ -25,7 +25,7 @@ function rangeStart(from: string, seconds: number): string {
 }
 
 function lines(stats: Stats, value: (point: StatsPoint) => number): Line[] {
-  return stats.series.map((series) => ({name: series.key || (stats.by === "none" ? "all" : "not said"), values: series.points.map(value)}));
+  return stats.series.map((series) => ({name: series.key || (stats.by === "none" ? "all" : stats.by === "agent" ? "external" : "model not said"), values: series.points.map(value)}));
 }
 
 function useStats(from: string, by: string): {stats: Stats | null; error: string; missing: boolean} {
@@ -82,19 +82,30 @@ export function Metrics() {
         <select aria-label="By" value={by} onChange={(input) => change({by: input.currentTarget.value})}>
           <option value="none">all together</option><option value="agent">by agent</option><option value="model">by model</option>
         </select>
+        {stats && stats.indexedThrough < stats.head && <p class="missing" role="status">still adding up: the newest {count(stats.head - stats.indexedThrough)} events are missing</p>}
+        {stats && error && <p class="bad" role="status">not up to date: {error}</p>}
         {totals && <p class="totals number">{money(totals.costUSD)} · {count(totals.events)} events · {count(totals.errors)} errors · {totals.tasks} tasks, {totals.failed} failed</p>}
       </header>
       {missing ? <Notice title="This server keeps no statistics">It is older than this page.</Notice>
         : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice> : (
           <div class="charts">
-            <Chart title="Spend" unit={money} times={times} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
-            <Chart title="Tokens by class" unit={count} times={times} onPick={open} lines={by === "none" ? [
-              {name: "input", values: sum(stats, (p) => p.tokens.input)}, {name: "output", values: sum(stats, (p) => p.tokens.output)},
-              {name: "cache read", values: sum(stats, (p) => p.tokens.cacheRead)}, {name: "cache write", values: sum(stats, (p) => p.tokens.cacheWrite)},
-            ] : lines(stats, (p) => p.tokens.input + p.tokens.output + p.tokens.cacheRead + p.tokens.cacheWrite)} />
-            <Chart title="Running tasks" unit={count} times={times} lines={lines(stats, (point) => point.running)} onPick={open} />
-            <Chart title="Events and errors" unit={count} times={times} onPick={open}
-                   lines={by === "none" ? [{name: "events", values: sum(stats, (p) => p.events)}, {name: "errors", values: sum(stats, (p) => p.errors)}] : lines(stats, (p) => p.events)} />
+            <Chart title="Spend" whole="sum" unit={money} times={times} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
+            {by === "none" ? (
+              <Chart title="Tokens by class" whole="sum" unit={count} times={times} onPick={open} lines={[
+                {name: "input", values: sum(stats, (p) => p.tokens.input)}, {name: "output", values: sum(stats, (p) => p.tokens.output)},
+                {name: "cache read", values: sum(stats, (p) => p.tokens.cacheRead)}, {name: "cache write", values: sum(stats, (p) => p.tokens.cacheWrite)}]} />
+            ) : <Chart title="Tokens of all classes" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.tokens.input + p.tokens.output + p.tokens.cacheRead + p.tokens.cacheWrite)} />}
+            <Chart title="Running tasks" whole="most" unit={count} times={times} lines={lines(stats, (point) => point.running)} onPick={open} />
+            <Chart title="Tool calls" whole="sum" unit={count} times={times} lines={lines(stats, (point) => point.toolCalls)} onPick={open} />
+            {by === "none" ? (
+              <Chart title="Events and errors" whole="sum" unit={count} times={times} onPick={open}
+                     lines={[{name: "events", values: sum(stats, (p) => p.events)}, {name: "errors", values: sum(stats, (p) => p.errors)}]} />
+            ) : (
+              <>
+                <Chart title="Events" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.events)} />
+                <Chart title="Errors" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.errors)} />
+              </>
+            )}
             <section class="chart-card"><h2>Tools</h2><Tools stats={stats} /></section>
           </div>
         )}

@@ -3,7 +3,8 @@ import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {SearchResults, Task} from "../api/types";
 import {titleOf} from "../model/fleet_rows";
-import {dayAndTime} from "../model/format";
+import {dayAndTime, money} from "../model/format";
+import {markedPieces} from "../model/marked";
 import {Notice} from "../parts/notice";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
@@ -14,41 +15,54 @@ import {change, href, params} from "../state/route";
 const kPauseMs = 200;
 const kLimit = 100;
 
-// The words that matched, marked. The server encloses them in its own marks, which are text here like everything else.
 function Snippet({text, query}: {text: string; query: string}) {
-  const words = query.toLowerCase().match(/[\p{L}\p{N}_.]+/gu)?.filter((word) => word.length > 1 && word !== "or") ?? [];
-  if (words.length === 0) return <Words text={text} />;
-  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
-  return <>{text.split(pattern).map((part, index) => (index % 2 === 1 ? <mark key={index}><Words text={part} /></mark> : <Words key={index} text={part} />))}</>;
+  return <>{markedPieces(text, query).map((part, index) => (index % 2 === 1 ? <mark key={index}><Words text={part} /></mark> : <Words key={index} text={part} />))}</>;
 }
 
-function useResults(q: string): {found: SearchResults | null; error: string} {
-  const [state, setState] = useState<{found: SearchResults | null; error: string}>({found: null, error: ""});
+interface Found {
+  pages: SearchResults | null;  // all that were read, as one
+  next: string;
+  error: string;
+}
+const kNone: Found = {pages: null, next: "", error: ""};
+
+function useResults(q: string): Found & {more: () => void} {
+  const [state, setState] = useState<Found>(kNone);
   useEffect(() => {
     if (!q) {
-      setState({found: null, error: ""});
+      setState(kNone);
       return;
     }
     let given = true;
     const timer = setTimeout(() => api.search(q, kLimit).then(
-      (found) => { if (given) setState({found, error: ""}); },
-      (error: unknown) => { if (given) setState({found: null, error: (error as Error).message}); }), kPauseMs);
+      (found) => { if (given) setState({pages: found.value, next: found.next, error: ""}); },
+      (error: unknown) => { if (given) setState({...kNone, error: (error as Error).message}); }), kPauseMs);
     return () => { given = false; clearTimeout(timer); };
   }, [q]);
-  return state;
+  const more = () => void api.search(q, kLimit, state.next).then(
+    (found) => setState((old) => ({pages: {...found.value, results: [...(old.pages?.results ?? []), ...found.value.results]}, next: found.next, error: ""})),
+    (error: unknown) => setState((old) => ({...old, error: (error as Error).message})));
+  return {...state, more};
 }
 
 function RangeTasks({from, to}: {from: string; to: string}) {
   const [tasks, setTasks] = useState<Task[] | null>(null);
+  const [next, setNext] = useState("");
   const [error, setError] = useState("");
-  useEffect(() => { api.tasks({from, to, limit: 500}).then(setTasks, (failure: unknown) => setError((failure as Error).message)); }, [from, to]);
+  const read = (before: string) => api.tasks({from, to, limit: kLimit, before}).then(
+    (page) => { setTasks((old) => (before ? [...(old ?? []), ...page.value] : page.value)); setNext(page.next); },
+    (failure: unknown) => setError((failure as Error).message));
+  useEffect(() => { setTasks(null); void read(""); }, [from, to]);
   return (
     <>
-      <h2>Tasks with events from {dayAndTime(from, now.value)} to {dayAndTime(to, now.value)}</h2>
+      <h2 class="range">Tasks with events from {dayAndTime(from, now.value)} to {dayAndTime(to, now.value)}</h2>
       {error ? <Notice title="They could not be read">{error}</Notice> : !tasks ? <Notice title="Reading …" busy /> : tasks.length === 0 ? <Notice title="None" /> : (
-        <ul class="results">{tasks.map((task) => (
-          <li key={task.id}><a href={href({task: task.id})}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={80} /></a></li>))}</ul>
+        <ul class="results range-tasks">{tasks.map((task) => (
+          <li key={task.id}><a href={href({task: task.id})}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
+            <span class="quiet"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
+            <span class="number">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span></a></li>))}</ul>
       )}
+      {next && <p class="page-on"><button type="button" onClick={() => void read(next)}>More</button></p>}
     </>
   );
 }
@@ -56,7 +70,7 @@ function RangeTasks({from, to}: {from: string; to: string}) {
 export function Search() {
   const q = params.value.get("q") ?? "";
   const [from, to] = [params.value.get("from") ?? "", params.value.get("to") ?? ""];
-  const {found, error} = useResults(q);
+  const {pages: found, next, error, more} = useResults(q);
   return (
     <div class="search">
       <header class="view-head">
@@ -85,6 +99,7 @@ export function Search() {
           })}
         </ol>
       )}
+      {next && <p class="page-on"><button type="button" onClick={more}>More</button></p>}
     </div>
   );
 }

@@ -1,9 +1,8 @@
 // The task in numbers, now or at the moment that is looked at.
-import {useEffect, useMemo, useState} from "preact/hooks";
-import {api} from "../api/client";
-import type {Task, TaskEvent} from "../api/types";
+import {useEffect, useState} from "preact/hooks";
+import type {Task} from "../api/types";
+import {isTerminal} from "../model/fold";
 import {count, dayAndTime, duration, money} from "../model/format";
-import {ToolUse} from "../model/tool_use";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {explained} from "../state/commands";
@@ -11,30 +10,22 @@ import {href} from "../state/route";
 import {now} from "../state/now";
 import {stateAt, type Moment} from "../state/moment";
 import type {TaskView} from "../state/task_view";
+import {useMode} from "./use_mode";
 
-const kMostCalls = 5000;
+const kMostFiles = 40;
+const kMostCommands = 12;
 
-// All tool calls of the log, read once, then as they come.
-function useTools(view: TaskView, version: number): ToolUse {
-  const use = useMemo(() => new ToolUse(), [view]);
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    api.events(view.id, {types: "tool_call,tool_result", tail: kMostCalls}).then((page) => {
-      page.events.forEach((event) => use.add(event));
-      redraw((n) => n + 1);
-    }, () => {});
-  }, [view]);
-  const done = useMemo(() => ({last: 0}), [view]);
-  useMemo(() => {
-    // What came live since the last look; the beginning is read above.
-    if (done.last === 0) done.last = view.log.last;
-    for (let n = done.last; n <= view.log.last; ++n) {
-      const event: TaskEvent | undefined = view.log.at(n);
-      if (event) use.add(event);
-    }
-    done.last = view.log.last;
-  }, [version]);
-  return use;
+// What is counted, and that it is not all, when it is not.
+function Counted({view, moment}: {view: TaskView; moment: number | undefined}) {
+  const {tools} = view;
+  const isPart = tools.use.from > view.log.first;
+  // The figures of a moment need all that was before it.
+  useEffect(() => { if (moment !== undefined && isPart) void tools.readAll().catch(() => {}); }, [tools, moment === undefined, isPart]);
+  if (!isPart) return null;
+  return (
+    <p class="quiet counted">since event <span class="number">{tools.use.from}</span>{" "}
+      {tools.reading.value ? "· counting …" : <button type="button" class="more" onClick={() => void tools.readAll().catch(() => {})}>count all</button>}</p>
+  );
 }
 
 function useMoment(view: TaskView, task: Task, moment: number | undefined): Moment {
@@ -56,13 +47,16 @@ function Line({name, children}: {name: string; children: preact.ComponentChildre
 }
 
 export function SidePanel({view, task, moment, version}: {view: TaskView; task: Task; moment: number | undefined; version: number}) {
-  const tools = useTools(view, version);
+  void version;
+  void view.tools.version.value;
+  const tools = view.tools.use;
   const shown = useMoment(view, task, moment);
   const then = shown.task;
   const usage = then.usage ?? {};
   const until = moment ?? Infinity;
   const extra = task as Record<string, unknown>;
   const session = String((then as Record<string, unknown>)["sessionID"] ?? extra["sessionID"] ?? "");
+  const mode = useMode(view, then);
   const files = tools.files(until);
   const commands = (then.commands ?? []).slice().reverse();
   return (
@@ -73,21 +67,24 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
         <Line name="agent"><Name text={task.agent || "external"} most={28} /></Line>
         <Line name="model"><Name text={then.model || "not said"} most={28} /></Line>
         {session && <Line name="session"><code><Name text={session} most={18} /></code></Line>}
-        {typeof extra["mode"] === "string" && extra["mode"] !== "" && <Line name="mode">{extra["mode"]}</Line>}
+        {mode && <Line name="mode"><Words text={mode} /></Line>}
         <Line name="created">{dayAndTime(task.createdAt, now.value)}</Line>
         <Line name="task"><code><Name text={task.id} most={24} /></code></Line>
       </dl>
       <h2>Use</h2>
-      <dl class="facts numbers">
-        <Line name="cost">{money(usage.costUSD ?? 0)}</Line>
-        <Line name="turns">{usage.turns ?? 0}</Line>
-        <Line name="input">{count(usage.inputTokens ?? 0)}</Line>
-        <Line name="output">{count(usage.outputTokens ?? 0)}</Line>
-        <Line name="cache read">{count(usage.cacheReadTokens ?? 0)}</Line>
-        <Line name="cache write">{count(usage.cacheWriteTokens ?? 0)}</Line>
-        <Line name="errors">{then.errors ?? 0}</Line>
-      </dl>
+      {usage.turns || usage.costUSD || usage.outputTokens ? (
+        <dl class="facts numbers">
+          <Line name="cost">{money(usage.costUSD ?? 0)}</Line>
+          <Line name="turns">{usage.turns ?? 0}</Line>
+          <Line name="input">{count(usage.inputTokens ?? 0)}</Line>
+          <Line name="output">{count(usage.outputTokens ?? 0)}</Line>
+          <Line name="cache read">{count(usage.cacheReadTokens ?? 0)}</Line>
+          <Line name="cache write">{count(usage.cacheWriteTokens ?? 0)}</Line>
+        </dl>
+      ) : <p class="quiet">{isTerminal(then.status?.state ?? "queued") ? "not told" : "told when a turn ends"}</p>}
+      {(then.errors ?? 0) > 0 && <dl class="facts numbers"><Line name="errors"><span class="bad">{then.errors}</span></Line></dl>}
       <h2>Tools</h2>
+      <Counted view={view} moment={moment} />
       {tools.tools(until).length === 0 ? <p class="quiet">none used</p> : (
         <table>
           <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col" class="number">failed</th><th scope="col" class="number">median</th></tr></thead>
@@ -100,17 +97,19 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
       {files.length > 0 && (
         <>
           <h2>Files changed</h2>
-          <ul class="files">{files.slice(0, 40).map((file) => <li key={file.path}><a href={href({task: task.id, at: file.last})}><Name text={file.path} most={32} /></a> <span class="number quiet">{file.changes}</span></li>)}</ul>
+          <ul class="files">{files.slice(0, kMostFiles).map((file) => <li key={file.path}><a href={href({task: task.id, at: file.last})}><Name text={file.path} most={32} /></a> <span class="number quiet">{file.changes}</span></li>)}</ul>
+          {files.length > kMostFiles && <p class="quiet">and {files.length - kMostFiles} more</p>}
         </>
       )}
       {commands.length > 0 && (
         <>
           <h2>Commands</h2>
           <ul class="commands">
-            {commands.slice(0, 12).map((command) => (
+            {commands.slice(0, kMostCommands).map((command) => (
               <li key={command.id}><a href={href({task: task.id, at: command.sequence})}>{command.kind?.replace("_", " ")}</a> <span class="quiet"><Words text={command.by ?? ""} /></span><br />
                 <span class={command.state === "refused" || command.state === "expired" ? "outcome bad" : "outcome"}>{explained(command.state ?? "", command.reason)}</span></li>))}
           </ul>
+          {commands.length > kMostCommands && <p class="quiet">and {commands.length - kMostCommands} before</p>}
         </>
       )}
     </aside>

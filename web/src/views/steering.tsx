@@ -6,6 +6,8 @@ import {isTerminal} from "../model/fold";
 import {can, explained, send} from "../state/commands";
 import {change} from "../state/route";
 import {mayCommand} from "../state/session";
+import type {TaskView} from "../state/task_view";
+import {useMode} from "./use_mode";
 
 interface Sent {
   id: string;
@@ -14,7 +16,8 @@ interface Sent {
   reason: string | undefined;
 }
 
-export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
+export function Steering({view, task, replaying}: {view: TaskView; task: Task; replaying: boolean}) {
+  const mode = useMode(view, task);
   const [text, setText] = useState("");
   const [sent, setSent] = useState<Sent[]>([]);
   const [error, setError] = useState("");
@@ -54,7 +57,6 @@ export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
   if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p>{settled}</footer>;
   if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
   const offered = (kind: CommandKind) => can(task, kind);
-  const mode = (task as Record<string, unknown>)["mode"];
   return (
     <footer class="steering">
       {(offered("steer") || offered("queue")) && (
@@ -70,7 +72,7 @@ export function Steering({task, replaying}: {task: Task; replaying: boolean}) {
         {offered("interrupt") && state !== "interrupted" && state !== "paused" && <button type="button" onClick={() => void ask({kind: "interrupt"})}>Interrupt</button>}
         {offered("resume") && (state === "interrupted" || state === "paused") && <button type="button" onClick={() => void ask({kind: "resume", ...(text ? {guidance: text} : {})})}>Resume</button>}
         {offered("set_mode") && (
-          <select aria-label="Mode" value={typeof mode === "string" ? mode : ""} onChange={(input) => { const value = input.currentTarget.value; if (value) void ask({kind: "set_mode", mode: value as "autonomous" | "interactive"}); }}>
+          <select aria-label="Mode" value={mode} onChange={(input) => { const value = input.currentTarget.value; if (value) void ask({kind: "set_mode", mode: value as "autonomous" | "interactive"}); }}>
             <option value="">mode …</option><option value="interactive">asks before it acts</option><option value="autonomous">decides by itself</option>
           </select>
         )}

@@ -14,6 +14,7 @@ import {Steering} from "./steering";
 import {TaskHead} from "./task_head";
 import {TimeBar} from "./time_bar";
 
+const kFocusWithinMs = 2000;
 const kReadPauseMs = 60;  // a fast scroll reads where it ends, not all it passes
 
 function isError(event: TaskEvent | undefined): boolean {
@@ -92,6 +93,21 @@ export function TaskPage() {
     ]);
   }, [view]);
 
+  // To what waits for a person, however far it is, and to its first button.
+  function toAnswer(sequence: number): void {
+    change({at: undefined});
+    void view.want(sequence - 20, sequence + 20).then(() => {
+      requestAnimationFrame(() => list.current?.show(indexOf(sequence)));
+      const until = performance.now() + kFocusWithinMs;
+      const look = () => {
+        const found = document.querySelector<HTMLElement>(`.step[data-sequence="${sequence}"] .approval :is(button, input)`);
+        if (found) found.focus({preventScroll: true});
+        else if (performance.now() < until) requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    }).catch(() => {});
+  }
+
   if (view.error.value) return <Notice title={view.error.value}><a href="/">Back to the fleet</a></Notice>;
   if (!task) return <Notice title="Reading the task …" busy />;
 
@@ -104,7 +120,7 @@ export function TaskPage() {
   return (
     <div class={side ? "task side-open" : "task"}>
       <div class="task-main">
-        <TaskHead view={view} task={task} onSide={() => setSide(!side)} sideOpen={side} />
+        <TaskHead view={view} task={task} replaying={moment !== undefined} onAnswer={toAnswer} onSide={() => setSide(!side)} sideOpen={side} />
         <TimeBar view={view} task={task} version={version} />
         {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && "It waits for a runner."}</Notice> : (
           <div class="story">
@@ -121,7 +137,7 @@ export function TaskPage() {
             {!follows && moment === undefined && <button type="button" class="to-end" onClick={() => list.current?.toEnd()}>↓ to the end</button>}
           </div>
         )}
-        <Steering task={task} replaying={moment !== undefined} />
+        <Steering view={view} task={task} replaying={moment !== undefined} />
       </div>
       <SidePanel view={view} task={task} moment={moment} version={version} />
     </div>

@@ -7,7 +7,7 @@ import {isTerminal} from "../model/fold";
 import {Leaves, OutLink} from "../parts/outcome";
 import {StateMark} from "../parts/state_mark";
 import {Words} from "../parts/text";
-import {change, href} from "../state/route";
+import {href} from "../state/route";
 import type {TaskView} from "../state/task_view";
 
 // The newest `result`: read once, and again at the end.
@@ -23,7 +23,9 @@ function useResult(view: TaskView, task: Task): JsonObject | null {
   return result;
 }
 
-export function TaskHead({view, task, onSide, sideOpen}: {view: TaskView; task: Task; onSide: () => void; sideOpen: boolean}) {
+export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {
+  view: TaskView; task: Task; replaying: boolean; onAnswer: (sequence: number) => void; onSide: () => void; sideOpen: boolean;
+}) {
   const result = useResult(view, task);
   const state = task.status?.state ?? "queued";
   const open = task.approvals ?? [];
@@ -33,10 +35,11 @@ export function TaskHead({view, task, onSide, sideOpen}: {view: TaskView; task: 
       <div class="task-title">
         <a class="back" href="/" aria-label="Back to the fleet">←</a>
         <h1><Words text={titleOf(task)} /></h1>
-        <StateMark state={state} />
+        <StateMark state={state} />{replaying && <span class="quiet">now</span>}
         <button type="button" class="plain side-button" aria-expanded={sideOpen} onClick={onSide}>Details</button>
       </div>
-      <p class="task-now"><Words text={words ?? ""} /></p>
+      {/* What it waits for is said below; at a moment of the past, what it does now only confuses. */}
+      {open.length === 0 && !replaying && words && <p class="task-now"><Words text={words} /></p>}
       {(task.status?.prURL || result) && (
         <div class="task-leaves">
           {task.status?.prURL && !result?.["prURL"] && <p><OutLink url={task.status.prURL} /></p>}
@@ -46,7 +49,7 @@ export function TaskHead({view, task, onSide, sideOpen}: {view: TaskView; task: 
       {open.map((approval) => (
         <p key={approval.approvalID} class="needs-line">
           <span class="need-kind">{approval.kind === "question" ? "question" : "approval"}</span> <Words text={approval.summary ?? approval.tool ?? ""} />
-          {" "}<a href={href({task: task.id, at: approval.sequence})} onClick={(click) => { click.preventDefault(); change({at: undefined}); document.querySelector<HTMLElement>(".needs-you button.primary")?.focus(); }}>answer</a>
+          {" "}<a href={href({task: task.id, at: approval.sequence})} onClick={(click) => { click.preventDefault(); onAnswer(approval.sequence ?? task.lastSequence); }}>answer</a>
         </p>
       ))}
     </header>

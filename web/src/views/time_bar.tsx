@@ -13,6 +13,7 @@ import {Player} from "./player";
 
 const kBuckets = 160;
 const kEveryMs = 5000;
+const kMostFailures = 200;
 const kMark = {error: "M0 0L3 6H-3Z", approval: "M0 -1L3.5 3L0 7L-3.5 3Z", command: "M-1 0H1V6H-1Z", result: "M-3 3L-1 6L3 0"};
 
 function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missing: boolean} {
@@ -38,6 +39,13 @@ function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missin
 // Whether the log took long enough for its times to tell events apart.
 function isSpread(line: Timeline | null): line is Timeline {
   return line !== null && line.buckets.filter((bucket) => bucket.events > 0).length > 1;
+}
+
+// One busy moment must not flatten all others: heights grow with the root.
+const tall = (events: number, most: number) => Math.max(2, Math.sqrt(events / most) * 20);
+
+function thinned(all: number[], most: number): number[] {
+  return all.length <= most ? all : Array.from({length: most}, (_, index) => all[Math.floor((index * all.length) / most)]!);
 }
 
 // Where an event lies, 0 to 1: by its time when the buckets are known, else by its number.
@@ -71,6 +79,8 @@ export function TimeBar({view, task, version}: {view: TaskView; task: Task; vers
   const bar = useRef<HTMLDivElement>(null);
   const {first, last} = view.log;
   const moment = at.value;
+  void view.tools.version.value;
+  const failures = view.tools.use.failures();
   const most = Math.max(1, ...(line?.buckets.map((bucket) => bucket.events) ?? [1]));
   const place = moment === undefined ? 1 : placeOf(line, moment, first, last);
 
@@ -96,15 +106,18 @@ export function TimeBar({view, task, version}: {view: TaskView; task: Task; vers
         <svg viewBox={`0 0 ${kBuckets} 24`} preserveAspectRatio="none" aria-hidden="true">
           {line?.buckets.map((bucket, index) => bucket.events > 0 && (
             <rect key={index} class={bucket.errors > 0 ? "has-errors" : ""} x={(index * kBuckets) / line.buckets.length} width={Math.max(0.6, kBuckets / line.buckets.length - 0.25)}
-                  y={24 - Math.max(2, (bucket.events / most) * 20)} height={Math.max(2, (bucket.events / most) * 20)} />))}
+                  y={24 - tall(bucket.events, most)} height={tall(bucket.events, most)} />))}
         </svg>
-        {line?.marks.slice(0, 200).map((mark) => (
+        {thinned(failures, kMostFailures).map((sequence) => (
+          <svg key={`${sequence}/failed`} class="mark mark-failed" width="8" height="8" viewBox="-4 -1 8 8" aria-hidden="true"
+               style={{left: `${placeOf(line, sequence, first, last) * 100}%`}}><path d={kMark.error} /></svg>))}
+        {line?.marks.map((mark) => (
           <svg key={`${mark.sequence}/${mark.kind}`} class={`mark mark-${mark.kind}`} width="8" height="8" viewBox="-4 -1 8 8" aria-hidden="true"
                style={{left: `${placeOf(line, mark.sequence, first, last) * 100}%`}}><path d={kMark[mark.kind] ?? kMark.command} /></svg>))}
         <span class={moment === undefined ? "cursor cursor-live" : "cursor"} style={{left: `${place * 100}%`}} />
       </div>
       <span class="number quiet bar-count">
-        {moment === undefined ? `${last}` : `${moment} / ${last}`}
+        {moment === undefined ? `${last} events` : `${moment} of ${last}`}
         {missing && <span class="missing" title="This server is older than this page"> no density</span>}
       </span>
       {line?.from && line.to && <span class="hidden">from {dayAndTime(line.from, now.value)} to {dayAndTime(line.to, now.value)}</span>}

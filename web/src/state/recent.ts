@@ -1,0 +1,36 @@
+// What the tasks that are looked at did in the last minutes, read once for each: a row has its sparkline from the
+// beginning, not only from when the page was opened.
+import {api} from "../api/client";
+import type {Task} from "../api/types";
+import {kSliceMs, kSlices} from "../model/activity";
+import {isTerminal} from "../model/fold";
+import {activity} from "./fleet";
+
+const kEvents = 40;
+const kAtOnce = 3;
+
+const asked = new Set<string>();
+const waiting: string[] = [];
+let running = 0;
+
+function next(): void {
+  const id = waiting.pop();  // what came into view last is looked at now
+  if (id === undefined) return;
+  ++running;
+  void api.events(id, {tail: kEvents}).then((page) => {
+    activity.seed(id, page.events.map((event) => Date.parse(event.receivedAt)), Date.now());
+  }, () => { asked.delete(id); }).finally(() => {
+    --running;
+    next();
+  });
+}
+
+export function wantRecent(tasks: readonly Task[]): void {
+  for (const task of tasks) {
+    const age = Date.now() - Date.parse(task.lastEventAt ?? "");
+    if (asked.has(task.id) || isTerminal(task.status?.state ?? "queued") || !(age < kSlices * kSliceMs)) continue;
+    asked.add(task.id);
+    waiting.push(task.id);
+  }
+  while (running < kAtOnce && waiting.length > 0) next();
+}

@@ -1,0 +1,109 @@
+// Views across tasks: metrics, search, findings. Each leads to where it happened.
+import type {Page} from "@playwright/test";
+import {believableFleet, tool} from "./believable";
+import {expect, test} from "./fixture";
+import type {Json, Server} from "./server";
+
+// The statistics follow the store: wait until they have all of it.
+async function addedUp(server: Server): Promise<void> {
+  await expect.poll(async () => {
+    const stats = await server.call("GET", "/api/v1/stats?from=-1h&step=60");
+    return Number(stats["indexedThrough"]) === Number(stats["head"]);
+  }).toBe(true);
+}
+// Where on the time axis the most was spent, 0 to 1.
+async function busiest(server: Server): Promise<number> {
+  const stats = (await server.call("GET", "/api/v1/stats?from=-1h&step=60")) as unknown as {series: {points: {costUSD: number}[]}[]};
+  const spent = stats.series[0]!.points.map((point) => point.costUSD);
+  return spent.indexOf(Math.max(...spent)) / (spent.length - 1);
+}
+const chart = (page: Page, title: string) => page.locator(".chart-card", {has: page.getByRole("heading", {name: title})});
+
+test("metrics: what the range came to, and a point of a chart leads to its tasks", async ({server, fleet}) => {
+  await believableFleet(server);
+  await addedUp(server);
+  await fleet.goto(server.url + "/?view=metrics&from=-1h");
+  await expect(chart(fleet, "Spend").locator(".legend b")).toHaveText("$0.84");
+  await expect(chart(fleet, "Tools").locator("tbody tr").first()).toHaveText(/Bash\s*7\s*5\s*4\.\d s\s*1\d s/);
+  const over = chart(fleet, "Spend").locator(".u-over");
+  const place = {x: (await over.boundingBox())!.width * await busiest(server) - 1, y: 20};
+  await over.hover({position: place});
+  await expect(chart(fleet, "Spend").locator("h2 .quiet")).toHaveText(/^\d\d:\d\d:00$/);
+  await over.click({position: place});
+  await expect(fleet).toHaveURL(/from=.*to=/);
+  await expect(fleet.getByRole("heading", {name: /Tasks with events from/})).toBeVisible();
+  await fleet.locator(".range-tasks").getByText("Store money as integers").click();
+  await expect(fleet).toHaveURL(/task=migrate-db/);
+});
+
+test("metrics by keyboard, by agent and by model", async ({server, fleet}) => {
+  await believableFleet(server);
+  await addedUp(server);
+  await fleet.goto(server.url + "/?view=metrics&from=-1h");
+  await fleet.getByLabel("By", {exact: true}).selectOption("model");
+  await expect(fleet).toHaveURL(/by=model/);
+  await expect(chart(fleet, "Spend").locator(".legend")).toContainText("claude-opus-5-5");
+  await expect(chart(fleet, "Tokens of all classes")).toBeVisible();
+  const spend = fleet.getByRole("slider", {name: /^Spend/});
+  await spend.focus();
+  await fleet.keyboard.press("End");
+  await expect(spend).toHaveAttribute("aria-valuetext", /^\d\d:\d\d:00: /);
+  for (let step = 0; step < 3 && !/\$0\.42/.test((await spend.getAttribute("aria-valuetext"))!); ++step) await fleet.keyboard.press("ArrowLeft");
+  await expect(spend).toHaveAttribute("aria-valuetext", /claude-opus-5-5 \$0\.42/);
+  await fleet.keyboard.press("Enter");
+  await expect(fleet.locator(".range-tasks li")).not.toHaveCount(0);
+});
+
+test("search finds a word in its context, and one click is its moment", async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "Look", title: "Look around"});
+  await server.post("t", [
+    {type: "thinking", summary: "first", data: {kind: "text", text: "first"}},
+    ...tool("Bash", {command: "grep -r needlework ."}, "haystack.txt: one needlework here", {ms: 3}),
+    {type: "thinking", summary: "last", data: {kind: "text", text: "last"}}]);
+  await server.post("t", Array.from({length: 120}, (_, i) => ({type: "thinking", summary: `thread ${i}`, data: {kind: "text", text: `thread ${i}`}})));
+  await fleet.keyboard.press("g");
+  await fleet.keyboard.press("s");
+  const field = fleet.getByLabel("Search all logs");
+  await expect(field).toBeFocused();
+  await expect.poll(async () => ((await server.call("GET", "/api/v1/search?q=thread&limit=200"))["results"] as unknown[]).length).toBe(120);
+  await field.fill("needlework");
+  await expect(fleet.locator(".results li")).toHaveCount(2);
+  await expect(fleet.locator(".results li").first()).toContainText("haystack.txt: one needlework here");
+  await expect(fleet.locator(".results mark").first()).toHaveText("needlework");
+  await fleet.locator(".results li").last().click();
+  await expect(fleet).toHaveURL(/task=t&at=2/);
+  await expect(fleet.locator(".step.chosen pre.command")).toHaveText("grep -r needlework .");
+  // More than a page of results can be had.
+  await fleet.goto(server.url + "/?view=search&q=thread");
+  await expect(fleet.locator(".results li")).toHaveCount(100);
+  await fleet.getByRole("button", {name: "More"}).click();
+  await expect(fleet.locator(".results li")).toHaveCount(120);
+  await expect(fleet.getByRole("button", {name: "More"})).toHaveCount(0);
+  await fleet.goto(server.url + "/?view=search&q=nothinglikeit");
+  await expect(fleet.getByText("Nothing found")).toBeVisible();
+});
+
+const finding = (severity: string, n: number): Json => ({type: "finding", summary: `${severity} thing ${n}`, data: {severity, category: "style", file: "src/a.ts", line: n}});
+
+test("findings: the worst first, page by page, each one click from its moment", async ({server, fleet}) => {
+  await server.create({id: "f", prompt: "Review", title: "Review"});
+  await server.post("f", Array.from({length: 130}, (_, n) => finding("low", n)));
+  await server.post("f", [finding("critical", 1), finding("unheard-of", 2), finding("high", 3)]);
+  const low = fleet.getByRole("region", {name: "low"});
+  await expect.poll(async () => {
+    await fleet.goto(server.url + "/?view=findings");
+    await fleet.locator(".findings .results, .notice-title").first().waitFor();
+    return fleet.getByRole("region", {name: "high"}).count();
+  }, {intervals: [500]}).toBe(1);
+  await expect(fleet.locator(".findings section > h2")).toHaveText([/^critical 1$/, /^high 1$/, /^low 100\+$/, /^other 1/]);
+  await low.getByRole("button", {name: "More low"}).click();
+  await expect(low.locator("li")).toHaveCount(130);
+  await expect(low.getByRole("button")).toHaveCount(0);
+  expect(new Set(await low.locator(".finding-what").allTextContents()).size).toBe(130);
+  await fleet.getByLabel("Severity").selectOption("critical");
+  await expect(fleet).toHaveURL(/severity=critical/);
+  await expect(fleet.locator(".results li")).toHaveCount(1);
+  await fleet.locator(".results li a").click();
+  await expect(fleet).toHaveURL(/task=f&at=131/);
+  await expect(fleet.locator(".step.chosen")).toContainText("critical thing 1");
+});
