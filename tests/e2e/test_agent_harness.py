@@ -104,6 +104,19 @@ def test_a_defect_is_named_in_every_form_of_the_report(tmp_path):
     assert defects == ["ack_of_unknown_message"]
 
 
+def test_last_words_that_are_no_text_leave_every_report_readable(tmp_path):
+    junit = tmp_path / "report.xml"
+    command = f"printf '\\377\\001\\033[31m<&]]>\\n' >&2; exec {DEFECTIVE_AGENT} \"$0\" crashes_on_start"
+    result = agent_test(tmp_path, "--timeout", "3", "--junit", junit, "--", "sh", "-c", command, "{address}")
+    assert result.returncode == 1 and "signal 6" in result.stdout and "\x1b" not in result.stdout, result.stderr
+    suite = ElementTree.parse(junit).getroot().find("testsuite")
+    failures = {case.get("name"): case.find("failure") for case in suite if case.find("failure") is not None}
+    assert set(failures) == {"alive", "start"} and int(suite.get("failures")) == 2
+    assert failures["alive"].get("type") == "agent_ended" and "<&]]>" in failures["alive"].text
+    report = json.loads(agent_test(tmp_path, "--timeout", "3", "--json", "--", "sh", "-c", command, "{address}").stdout)
+    assert report["passed"] is False
+
+
 def test_says_what_is_missing(tmp_path):
     assert agent_test(tmp_path).returncode == 2
     nobody = agent_test(tmp_path, "--stream", "unix:" + str(tmp_path / "nobody.sock"), "--timeout", "0.5")
