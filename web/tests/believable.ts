@@ -45,11 +45,20 @@ export function asks(approvalID: string, command: string, more: Json = {}): Json
     data: {approvalID, state: "pending", kind: "permission", tool: "Bash", input: {command, description: "Publish the fix"}, remember: [`Bash(${command})`], ...more}};
 }
 
+// As if it had taken so many minutes until now, busier here than there.
+export function over(minutes: number, events: Json[]): Json[] {
+  const steps = events.map((_, index) => 1 + (index * 7) % 5 + (index % 6 === 5 ? 8 : 0));
+  const all = steps.reduce((sum, step) => sum + step, 0);
+  const begin = Date.now() - minutes * 60_000;
+  let passed = 0;
+  return events.map((event, index) => ({...event, timestamp: new Date(begin + ((passed += steps[index]!) / all) * minutes * 60_000).toISOString()}));
+}
+
 export async function believableFleet(server: Server): Promise<void> {
   await server.create({id: "fix-checkout", prompt: "The checkout test fails since yesterday. Find out why and fix it.", title: "Fix the checkout discount", model: "claude-opus-5-5", labels: {team: "shop"}, workflowID: "nightly-fixes"});
-  await server.post("fix-checkout", [...story(), result, asks("a1", "git push origin fix/discount")]);
+  await server.post("fix-checkout", over(9, [...story(), result, asks("a1", "git push origin fix/discount")]));
   await server.create({id: "docs-cli", prompt: "Bring the CLI reference up to date", title: "Bring the CLI reference up to date", model: "claude-sonnet-5-5", workflowID: "docs"});
-  await server.post("docs-cli", story().slice(0, 8));
+  await server.post("docs-cli", over(3, story().slice(0, 8)));
   await server.create({id: "migrate-db", prompt: "Write the migration to store money as integers", title: "Store money as integers", model: "claude-opus-5-5"});
   await server.post("migrate-db", [...story().slice(0, 6), {type: "status", summary: "Which currency is the default?", data: {state: "waiting_for_input"}}]);
   await server.create({id: "bump-deps", prompt: "Update the dependencies and fix what breaks", title: "Update the dependencies", model: "gpt-5-codex"});

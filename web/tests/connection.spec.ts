@@ -9,9 +9,11 @@ test("kill -9 of the server: said at once, everything there once after it is bac
   await expect(fleet.locator(".story").getByText("thought 3", {exact: true})).toBeVisible();
   await server.end("SIGKILL");
   await expect(fleet.locator(".live-lost")).toContainText("disconnected since");
+  await expect(fleet.locator(".stale-line")).toContainText("how it stood at");
   await server.start();
   await server.post("t", [4, 5, 6].map(thought));
   await expect(fleet.locator(".live-live")).toBeVisible({timeout: 20_000});
+  await expect(fleet.locator(".stale-line")).toHaveCount(0);
   await expect(fleet.locator(".story").getByText("thought 6", {exact: true})).toBeVisible();
   await server.post("t", [thought(7)]);
   await expect(fleet.locator(".story").getByText("thought 7", {exact: true})).toBeVisible();
@@ -23,7 +25,11 @@ test("the fleet, too, comes back by itself", async ({server, fleet}) => {
   await server.create({id: "t", prompt: "Think", title: "Think"});
   await expect(fleet.locator("[data-task=t]")).toBeVisible();
   await server.end("SIGKILL");
-  await expect(fleet.locator(".live-lost")).toBeVisible();
+  await expect(fleet.locator(".stale-line")).toBeVisible();
+  // Nobody knows whether it goes on: its time stands still.
+  const elapsed = await fleet.locator("[data-task=t] .elapsed").textContent();
+  await fleet.waitForFunction((from) => performance.now() - from > 2500, await fleet.evaluate(() => performance.now()));
+  expect(await fleet.locator("[data-task=t] .elapsed").textContent()).toBe(elapsed);
   await server.start();
   await server.post("t", [thought(1)]);
   await server.create({id: "u", prompt: "New", title: "Made meanwhile"});

@@ -6,7 +6,8 @@ const kEvents = 100_000;
 const kTasks = 100;
 const kPerSecond = 10;
 const kKeys = 120;
-const kMostSeconds = 25;
+const kKeyEveryMs = 50;
+const kInputMs = Number(process.env["INPUT_MS"] ?? 200);  // a hand feels more
 const kSeeks = 6;
 
 async function fill(server: Server, id: string, events: number): Promise<void> {
@@ -107,19 +108,22 @@ test(`${kTasks} tasks at ${kPerSecond} events a second: the page answers the han
     // From the key to the next frame, as the browser itself measures it.
     addEventListener("keydown", (press) => requestAnimationFrame(() => delays.push(performance.now() - press.timeStamp)), true);
   });
-  // Keys as fast as a hand has them, until there are enough to speak of a p95.
-  const until = Date.now() + kMostSeconds * 1000;
-  for (let keys = 0; keys < kKeys && Date.now() < until; ++keys) {
-    await fleet.keyboard.press(keys % 40 < 20 ? "j" : "k");
-    await new Promise((resolve) => setTimeout(resolve, 30));
+  // Keys at an even pace whether or not the page has answered the one before: a page that hangs cannot slow its judge.
+  const hand = await fleet.context().newCDPSession(fleet);
+  const pressed: Promise<unknown>[] = [];
+  for (let n = 0; n < kKeys; ++n) {
+    const key = n % 40 < 20 ? "j" : "k";
+    for (const type of ["keyDown", "keyUp"] as const) pressed.push(hand.send("Input.dispatchKeyEvent", {type, key, code: `Key${key.toUpperCase()}`, ...(type === "keyDown" ? {text: key} : {})}));
+    await new Promise((resolve) => setTimeout(resolve, kKeyEveryMs));
   }
+  await Promise.all(pressed);
   posting = false;
   await load;
   const delays = (await fleet.evaluate(() => (window as unknown as {delays: number[]}).delays)).sort((a, b) => a - b);
   const p95 = delays[Math.floor(delays.length * 0.95)]!;
-  console.log(`${sent} events; input delay over ${delays.length} keys: median ${Math.round(delays[delays.length >> 1]!)} ms, p95 ${Math.round(p95)} ms`);
-  expect(delays.length).toBeGreaterThanOrEqual(kKeys / 2);
-  expect(p95).toBeLessThan(Number(process.env["INPUT_MS"] ?? 200));
+  console.log(`${sent} events; input delay over ${delays.length} keys: median ${Math.round(delays[delays.length >> 1]!)} ms, p95 ${Math.round(p95)} ms, longest ${Math.round(delays[delays.length - 1]!)} ms; ${(p95 / kInputMs).toFixed(2)} of what is allowed`);
+  expect(delays.length).toBe(kKeys);
+  expect(p95).toBeLessThan(kInputMs);
   // And what it shows is true.
   const row = fleet.locator("[data-task=busy-0] .doing");
   const newest = String((await server.call("GET", "/api/v1/tasks/busy-0"))["activity"]);

@@ -1,10 +1,11 @@
 // Empty, loading and failed, all in one place and of one look.
 import type {ComponentChildren} from "preact";
 
-export function Notice({title, children, busy}: {title: string; children?: ComponentChildren; busy?: boolean}) {
+// `heading`: nothing else on the screen says what it is.
+export function Notice({title, children, busy, heading}: {title: string; children?: ComponentChildren; busy?: boolean; heading?: boolean}) {
   return (
     <div class="notice" role="status" aria-busy={busy}>
-      <p class="notice-title">{title}</p>
+      {heading ? <h1 class="notice-title">{title}</h1> : <p class="notice-title">{title}</p>}
       {children && <div>{children}</div>}
     </div>
   );

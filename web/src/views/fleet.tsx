@@ -12,6 +12,7 @@ import {Name, Words} from "../parts/text";
 import {VirtualList} from "../parts/virtual_list";
 import {activity, findBeyond, loaded, loadError, loadOlder, olderFrom, tasks} from "../state/fleet";
 import {addKeys} from "../state/keys";
+import {live} from "../state/live";
 import {now} from "../state/now";
 import {wantRecent} from "../state/recent";
 import {change, go, href, params} from "../state/route";
@@ -26,7 +27,10 @@ const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "p
 
 function elapsed(task: Task): string {
   const from = Date.parse(task.startedAt ?? task.createdAt);
-  const to = task.completionTime ? Date.parse(task.completionTime) : now.value;
+  // Time stands still where nobody knows what happens.
+  const {state, since} = live.value;
+  const known = state === "disconnected" || state === "ended" ? Math.min(now.value, since) : now.value;
+  const to = task.completionTime ? Date.parse(task.completionTime) : known;
   return duration(Math.max(0, Math.floor((to - from) / 1000) * 1000)).replace(/^0 ms$/, "0 s").replace(".0 s", " s");
 }
 

@@ -65,7 +65,7 @@ export function NewTask() {
         {field("ref", "Branch or commit", "its default")}
         {field("budget", "Budget in US dollars", "no limit", "number")}
       </div>
-      <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button>{error && <span class="bad" role="alert">{error}</span>}</div>
+      <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">Ctrl+Enter starts it, too</span>{error && <span class="bad" role="alert">{error}</span>}</div>
     </form>
   );
 }

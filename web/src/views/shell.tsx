@@ -10,6 +10,8 @@ import {logOut, mayCommand, me} from "../state/session";
 import {nextTheme} from "../state/theme";
 import {helpOpen} from "../state/keys";
 
+const kBlinkMs = 2000;
+
 function Connection() {
   const {state, since, reason} = live.value;
   if (state === "live") return <span class="live live-live" role="status">live</span>;
@@ -18,8 +20,18 @@ function Connection() {
   const length = duration(Math.max(0, Math.floor((now.value - since) / 1000) * 1000));
   return (
     <span class="live live-lost" role="status" title={reason}>
-      {state === "ended" ? `closed: ${reason}` : <>disconnected since {dayAndTime(since, now.value)} <span aria-hidden="true">({length})</span></>}
+      {state === "ended" ? `closed: ${reason}` : <>disconnected since {dayAndTime(since, now.value)} {now.value - since >= 1000 && <span class="number" aria-hidden="true">({length})</span>}</>}
     </span>
+  );
+}
+
+// What is shown may be old: said across the screen, once it is not only a blink.
+function Stale() {
+  const {state, since} = live.value;
+  if (state !== "ended" && (state !== "disconnected" || now.value - since < kBlinkMs)) return null;
+  return (
+    <p class="stale-line" role="status">What you see is how it stood at {dayAndTime(since, now.value)}.{" "}
+      {state === "ended" ? <a href="/" onClick={(click) => { click.preventDefault(); location.reload(); }}>Load it again</a> : "Trying to connect again …"}</p>
   );
 }
 
@@ -48,6 +60,7 @@ export function Shell({children}: {children: ComponentChildren}) {
         <span class="person">{me.value?.person}</span>
         {me.value?.tokenID && <button type="button" class="plain person" onClick={() => void logOut()}>Log out</button>}
       </header>
+      <Stale />
       <main id="main">{children}</main>
     </div>
   );

@@ -108,8 +108,8 @@ export function TaskPage() {
     }).catch(() => {});
   }
 
-  if (view.error.value) return <Notice title={view.error.value}><a href="/">Back to the fleet</a></Notice>;
-  if (!task) return <Notice title="Reading the task …" busy />;
+  if (view.error.value) return <Notice heading title={view.error.value}><a href="/">Back to the fleet</a></Notice>;
+  if (!task) return <Notice heading title="Reading the task …" busy />;
 
   const story: Story = {id, log, task, at: moment};
   const chosenRow = moment === undefined ? 0 : (() => {
