@@ -1,5 +1,6 @@
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "app/command_demo.h"
@@ -13,6 +14,8 @@ int main(int argc, char** argv) {
     return shepherd::demo_agent_main(argc, argv);
   // A reader that went away is an error code from write(), not a death in the middle of it.
   std::signal(SIGPIPE, SIG_IGN);
+  // What gRPC has to say is said in our words by whoever called it; its own lines are for whoever asks for them.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
   shepherd::Environment environment = shepherd::process_environment();
   shepherd::Context context{
       environment, shepherd::Output(stdout, environment), shepherd::Output(stderr, environment), {}};
