@@ -87,7 +87,8 @@ void OutputTail::close_writing_end() {
 
 std::string OutputTail::text() const {
   // What a process wrote before it ended is here already, whether the thread has had its turn or not.
-  constexpr std::size_t kMost = static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // a flood does not keep us
+  constexpr std::size_t kMost =
+      static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // a flood does not keep us
   for (std::size_t i = 0; i < kMost && reader_->take() == Reader::Took::some; ++i) {
   }
   MutexLock lock(reader_->mutex);

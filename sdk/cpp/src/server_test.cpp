@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "caller_fixture.h"
+#include "conversation.h"
 
 namespace shepherd::agent {
 namespace {
@@ -199,6 +200,7 @@ TEST(Server, NothingIsSentWhileInterruptedButAcknowledgements) {
   caller.until([](const pb::AgentMessage& message) { return message.has_steering_ack(); });
   interrupted.set_value();
   caller.until(pb::AGENT_STATUS_INTERRUPTED);
+  EXPECT_EQ(caller.output(), "before") << "the call that comes after the interrupt waits";
   caller.steer("s-2", "and now?");
   auto next = caller.until([](const pb::AgentMessage&) { return true; });
   EXPECT_EQ(next.steering_ack().message_id(), "s-2") << "no output between";
@@ -207,6 +209,20 @@ TEST(Server, NothingIsSentWhileInterruptedButAcknowledgements) {
   EXPECT_EQ(next.status().status(), pb::AGENT_STATUS_RUNNING);
   EXPECT_TRUE(caller.end().ok());
   EXPECT_EQ(caller.output(), "beforeafter");
+}
+
+TEST(Server, TheCallerIsNotReadWhileWhatWeSayWaits) {
+  ServerOptions options = quiet();
+  options.send_queue = 1;
+  Metrics metrics;
+  Conversation conversation(options, TraceContext::fresh(), metrics);
+  pb::ClientMessage start;
+  start.mutable_start()->set_task_json("{}");
+  ASSERT_TRUE(conversation.start(start));
+  EXPECT_FALSE(conversation.may_read()) << "RUNNING waits";
+  EXPECT_EQ(conversation.take_next().kind, NextStep::Kind::write);
+  EXPECT_TRUE(conversation.write_done(true)) << "reading goes on";
+  EXPECT_TRUE(conversation.may_read());
 }
 
 TEST(Server, ASecondStartIsAnErrorThatEndsNothing) {
