@@ -87,3 +87,10 @@ test("what a viewer may not do is not offered", async ({server, fleet}) => {
   await expect(fleet.getByText("New task")).toHaveCount(0);
   await expect(fleet.getByRole("button", {name: "Stop"})).toHaveCount(0);
 });
+
+test("a row has its activity when the page is opened, not only from then on", async ({server, fleet}) => {
+  await server.create({id: "one", prompt: "Count the sheep", title: "Count the sheep"});
+  await server.post("one", story().slice(0, 6));
+  await fleet.reload();
+  await expect(fleet.locator("[data-task=one] svg.spark path")).toHaveAttribute("d", /^M/);
+});

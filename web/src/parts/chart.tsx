@@ -24,8 +24,15 @@ function axisTime(ms: number, stepSeconds: number): string {
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-export function Chart({title, unit, times, lines, whole, onPick}: {
-  title: string; unit: (value: number) => string; times: number[]; lines: Line[];
+// One more time than there are figures: the last step, too, has an end.
+function drawn(times: number[], stepSeconds: number, lines: Line[]): uPlot.AlignedData {
+  const last = times[times.length - 1];
+  if (last === undefined) return [[], ...lines.map(() => [])] as unknown as uPlot.AlignedData;
+  return [[...times, last + stepSeconds], ...lines.map((line) => [...line.values, line.values[line.values.length - 1] ?? 0])] as uPlot.AlignedData;
+}
+
+export function Chart({title, unit, times, stepSeconds, lines, whole, onPick}: {
+  title: string; unit: (value: number) => string; times: number[]; stepSeconds: number; lines: Line[];
   whole: "sum" | "most";  // what the range comes to
   onPick: (index: number) => void;
 }) {
@@ -33,6 +40,9 @@ export function Chart({title, unit, times, lines, whole, onPick}: {
   const plot = useRef<uPlot | null>(null);
   const pick = useRef(onPick);
   pick.current = onPick;
+  const shown = useRef({times, stepSeconds});
+  shown.current = {times, stepSeconds};
+  const pointed = useRef<number | null>(null);
   const [under, setUnder] = useState<number | null>(null);
   const names = lines.map((line) => line.name).join("\n");
 
@@ -49,10 +59,17 @@ export function Chart({title, unit, times, lines, whole, onPick}: {
         label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},
         paths: uPlot.paths.stepped!({align: 1}), ...(lines.length === 1 ? {fill: () => colour("--sunken")} : {}),
       }))],
-      hooks: {setCursor: [(self) => setUnder(self.cursor.idx ?? null)]},
-    }, [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, element);
+      hooks: {setCursor: [(self) => {
+        // The step that the pointer is in, not the nearest edge of one.
+        const {times: all, stepSeconds: step} = shown.current;
+        const left = self.cursor.left ?? -1;
+        const index = left < 0 || all[0] === undefined ? null : Math.floor((self.posToVal(left, "x") - all[0]) / step);
+        pointed.current = index === null ? null : Math.max(0, Math.min(all.length - 1, index));
+        setUnder(pointed.current);
+      }]},
+    }, drawn(times, stepSeconds, lines), element);
     plot.current = made;
-    const click = () => { if (made.cursor.idx !== null && made.cursor.idx !== undefined) pick.current(made.cursor.idx); };
+    const click = () => { if (pointed.current !== null) pick.current(pointed.current); };
     made.over.addEventListener("click", click);
     const sizes = new ResizeObserver(() => made.setSize({width: Math.max(200, element.clientWidth), height: kHeight}));
     sizes.observe(element);
@@ -64,7 +81,7 @@ export function Chart({title, unit, times, lines, whole, onPick}: {
     system.addEventListener("change", redraw);
     return () => { sizes.disconnect(); themes.disconnect(); system.removeEventListener("change", redraw); made.destroy(); plot.current = null; };
   }, [names]);
-  useEffect(() => plot.current?.setData([times, ...lines.map((line) => line.values)] as uPlot.AlignedData), [times, lines]);
+  useEffect(() => plot.current?.setData(drawn(times, stepSeconds, lines)), [times, stepSeconds, lines]);
 
   function key(press: KeyboardEvent): void {
     const last = times.length - 1;
@@ -77,7 +94,7 @@ export function Chart({title, unit, times, lines, whole, onPick}: {
   }
   function point(index: number): void {
     const made = plot.current;
-    if (made && times[index] !== undefined) made.setCursor({left: made.valToPos(times[index], "x"), top: 0});
+    if (made && times[index] !== undefined) made.setCursor({left: made.valToPos(times[index] + stepSeconds / 2, "x"), top: 0});
   }
 
   const figure = (line: Line) => unit(under !== null ? line.values[under] ?? 0

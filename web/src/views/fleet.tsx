@@ -42,7 +42,7 @@ function tokens(task: Task): number {
 function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
   const state = task.status?.state ?? "queued";
   const asks = (task.approvals?.length ?? 0) > 0;
-  const doing = isTerminal(state) ? task.status?.error || task.status?.message || "" : task.activity || task.status?.message || "";
+  const doing = asks ? task.approvals![0]!.summary ?? "" : isTerminal(state) ? task.status?.error || task.status?.message || "" : task.activity || task.status?.message || "";
   return (
     <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={href({task: task.id})} data-task={task.id}>
       <StateMark state={state} />

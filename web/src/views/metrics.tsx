@@ -89,21 +89,21 @@ export function Metrics() {
       {missing ? <Notice title="This server keeps no statistics">It is older than this page.</Notice>
         : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice> : (
           <div class="charts">
-            <Chart title="Spend" whole="sum" unit={money} times={times} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
+            <Chart title="Spend" whole="sum" unit={money} times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
             {by === "none" ? (
-              <Chart title="Tokens by class" whole="sum" unit={count} times={times} onPick={open} lines={[
+              <Chart title="Tokens by class" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open} lines={[
                 {name: "input", values: sum(stats, (p) => p.tokens.input)}, {name: "output", values: sum(stats, (p) => p.tokens.output)},
                 {name: "cache read", values: sum(stats, (p) => p.tokens.cacheRead)}, {name: "cache write", values: sum(stats, (p) => p.tokens.cacheWrite)}]} />
-            ) : <Chart title="Tokens of all classes" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.tokens.input + p.tokens.output + p.tokens.cacheRead + p.tokens.cacheWrite)} />}
-            <Chart title="Running tasks" whole="most" unit={count} times={times} lines={lines(stats, (point) => point.running)} onPick={open} />
-            <Chart title="Tool calls" whole="sum" unit={count} times={times} lines={lines(stats, (point) => point.toolCalls)} onPick={open} />
+            ) : <Chart title="Tokens of all classes" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open} lines={lines(stats, (p) => p.tokens.input + p.tokens.output + p.tokens.cacheRead + p.tokens.cacheWrite)} />}
+            <Chart title="Running tasks" whole="most" unit={count} times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.running)} onPick={open} />
+            <Chart title="Tool calls" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.toolCalls)} onPick={open} />
             {by === "none" ? (
-              <Chart title="Events and errors" whole="sum" unit={count} times={times} onPick={open}
+              <Chart title="Events and errors" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open}
                      lines={[{name: "events", values: sum(stats, (p) => p.events)}, {name: "errors", values: sum(stats, (p) => p.errors)}]} />
             ) : (
               <>
-                <Chart title="Events" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.events)} />
-                <Chart title="Errors" whole="sum" unit={count} times={times} onPick={open} lines={lines(stats, (p) => p.errors)} />
+                <Chart title="Events" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open} lines={lines(stats, (p) => p.events)} />
+                <Chart title="Errors" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open} lines={lines(stats, (p) => p.errors)} />
               </>
             )}
             <section class="chart-card"><h2>Tools</h2><Tools stats={stats} /></section>
