@@ -114,8 +114,8 @@ TEST(ServerAround, EveryStepIsLoggedWithItsIds) {
   };
   AgentServer server(options, [](Execution& run) {
     while (!run.checkpoint()) run.wait_for(1ms);
-    run.log(LogLevel::debug, "the work's own");
     while (!run.next_steering()) run.wait_for(1s);
+    run.log(LogLevel::debug, "the work's own");
     throw Failure("CODE", "no more");
   });
   Caller caller(server, {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}});
@@ -133,8 +133,8 @@ TEST(ServerAround, EveryStepIsLoggedWithItsIds) {
     EXPECT_EQ(record.steering_id, record.message == "steering received" ? "steer-7" : "");
     EXPECT_EQ(record.level == LogLevel::error, record.message == "ended: AGENT_STATUS_FAILED");
   }
-  EXPECT_EQ(messages, std::vector<std::string>({"started", "interrupted", "resumed", "the work's own",
-                                                "steering received", "ended: AGENT_STATUS_FAILED"}));
+  EXPECT_EQ(messages, std::vector<std::string>({"started", "interrupted", "resumed", "steering received",
+                                                "the work's own", "ended: AGENT_STATUS_FAILED"}));
 }
 
 }  // namespace
