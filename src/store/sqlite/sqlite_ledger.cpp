@@ -254,7 +254,7 @@ class SqliteLedger final : public Ledger {
   }
 
   // Damage that shows only now: the next start begins anew, whatever the first page looks like.
-  const Error& noted(const Error& error) const {
+  Error noted(const Error& error) const {
     if (error.reason != "corrupt") return error;
     int made = ::open((path_ + kDamaged).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (made >= 0) {
