@@ -8,7 +8,6 @@
 #include "api/query.h"
 #include "base/limits.h"
 #include "fleet/session_tasks.h"
-#include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 
@@ -53,40 +52,13 @@ void append_agents(std::string& out, const std::vector<Task>& tasks) {
   out += ']';
 }
 
-// Adds the session's events in one task, newest first, until there are `limit`.
-Result<void> add_session_events(std::vector<std::string>& events, const EventStore& store, const std::string& task,
-                                const std::string& session, std::size_t limit) {
-  std::string whose = R"({"agent_id":)";
-  append_json_string(whose, task);
-  whose += ',';
-  for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {
-    auto page = store.read_before(task, before, {kMaxPageEvents, kFeedReadBytes});
-    if (!page) return fail(page.error());
-    if (page->runs.empty()) break;
-    for (auto run = page->runs.rbegin(); run != page->runs.rend() && events.size() < limit; ++run) {
-      for (std::size_t i = (*run)->size(); i-- > 0 && events.size() < limit;) {
-        if (before != 0 && (*run)->first + i >= before) continue;
-        std::string_view event = (*run)->event(i);
-        if (string_value(find_member(event, "sessionID")) != session) continue;
-        events.push_back(whose + std::string(event.substr(1)));
-      }
-    }
-    before = page->runs.front()->first;
-  }
-  return {};
-}
-
-// The newest events of the session in all of its tasks, ascending, at most `limit`. The tasks come newest first, and a
-// session goes on in the next when it is resumed.
-Result<std::vector<std::string>> session_events(const EventStore& store, const std::vector<Task>& tasks,
-                                                const std::string& session, std::size_t limit) {
-  std::vector<std::string> events;
-  for (const Task& task : tasks) {
-    auto added = add_session_events(events, store, task.spec.id, session, limit);
-    if (!added) return fail(added.error());
-  }
-  std::ranges::reverse(events);
-  return events;
+// With the task it belongs to, as an agent.
+std::string event_of_agent(const SessionEvent& event) {
+  std::string out = R"({"agent_id":)";
+  append_json_string(out, event.run->task);
+  out += ',';
+  out += event.run->event(event.index).substr(1);
+  return out;
 }
 
 void send_session(Call call, std::size_t limit) {
@@ -94,7 +66,7 @@ void send_session(Call call, std::size_t limit) {
   const std::string& session = call.id();
   auto tasks = tasks_of_session(store, session);
   if (!tasks) return call.fail(tasks.error());
-  auto events = session_events(store, *tasks, session, limit);
+  auto events = events_of_session(store, *tasks, session, limit);
   if (!events) return call.fail(events.error());
   std::int64_t started_ms = 0;
   std::int64_t completed_ms = 0;
@@ -122,9 +94,9 @@ void send_session(Call call, std::size_t limit) {
     append_agents(object.member("agents"), *tasks);
     std::string& list = object.member("events");
     list += '[';
-    for (const std::string& event : *events) {
+    for (const SessionEvent& event : *events) {
       if (&event != &events->front()) list += ',';
-      list += event;
+      list += event_of_agent(event);
     }
     list += ']';
   }

@@ -1,8 +1,32 @@
 #include "fleet/session_tasks.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
+#include "model/json_scan.h"
 
 namespace shepherd {
+namespace {
+
+// Adds those of one task, newest first, until there are `limit`.
+Result<void> add_newest(std::vector<SessionEvent>& events, const EventStore& store, const std::string& task,
+                        const std::string& session, std::size_t limit) {
+  for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {
+    auto page = store.read_before(task, before, {kMaxPageEvents, kFeedReadBytes});
+    if (!page) return fail(page.error());
+    if (page->runs.empty()) break;
+    for (auto run = page->runs.rbegin(); run != page->runs.rend() && events.size() < limit; ++run) {
+      for (std::size_t i = (*run)->size(); i-- > 0 && events.size() < limit;) {
+        if (before != 0 && (*run)->first + i >= before) continue;
+        if (string_value(find_member((*run)->event(i), "sessionID")) == session) events.push_back({*run, i});
+      }
+    }
+    before = page->runs.front()->first;
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::string& session) {
   TaskFilter filter;
@@ -14,6 +38,17 @@ Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::s
     return fail(ErrorCode::not_found, "unknown_session", "no task has the session \"" + session + "\"");
   }
   return tasks;
+}
+
+Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<Task>& tasks,
+                                                    const std::string& session, std::size_t limit) {
+  std::vector<SessionEvent> events;
+  for (const Task& task : tasks) {
+    auto added = add_newest(events, store, task.spec.id, session, limit);
+    if (!added) return fail(added.error());
+  }
+  std::ranges::reverse(events);
+  return events;
 }
 
 }  // namespace shepherd

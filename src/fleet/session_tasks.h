@@ -1,4 +1,4 @@
-// The tasks that had an agent's session: one, unless it was resumed.
+// The tasks that had an agent's session (one, unless it was resumed), and what happened in it.
 // Threads: any (no state). Blocking.
 #pragma once
 
@@ -13,5 +13,14 @@ namespace shepherd {
 
 // Newest first, at least one. not_found/unknown_session.
 Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::string& session);
+
+struct SessionEvent {
+  RunPtr run;
+  std::size_t index = 0;  // in the run
+};
+
+// The newest events of the session in these tasks, which come newest first: ascending, at most `limit`.
+Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<Task>& tasks,
+                                                    const std::string& session, std::size_t limit);
 
 }  // namespace shepherd

@@ -28,33 +28,13 @@ Result<v1::StreamEventsRequest> decode(const grpc::ByteBuffer& bytes) {
   return request;
 }
 
-// The newest events of the session in its newest task.
-Result<void> add_events(v1::SessionDetails& answer, const EventStore& store, const std::string& task,
-                        std::size_t count) {
-  std::vector<std::string> newest;  // frames, newest first
-  std::uint64_t before = 0;
-  while (newest.size() < count) {
-    auto page = store.read_before(task, before, {});
-    if (!page) return fail(page.error());
-    if (page->runs.empty()) break;
-    for (auto run = page->runs.rbegin(); run != page->runs.rend(); ++run) {
-      for (std::size_t i = (*run)->size(); i-- > 0 && newest.size() < count;) {
-        if (before != 0 && (*run)->first + i >= before) continue;
-        std::string frame;
-        rpc_task_frames().event(frame, **run, i);
-        newest.push_back(std::move(frame));
-      }
-    }
-    before = page->runs.front()->first;
-    if (before <= page->first) break;
-  }
-  for (auto frame = newest.rbegin(); frame != newest.rend(); ++frame) {
-    auto place = frame_at(*frame, 0);
-    v1::AgentEvent event;
-    event.ParseFromArray(frame->data() + place->begin, static_cast<int>(place->end - place->begin));
-    if (event.session_id() == answer.session_id()) *answer.add_events() = std::move(event);
-  }
-  return {};
+v1::AgentEvent message_of(const SessionEvent& event) {
+  std::string frame;
+  rpc_task_frames().event(frame, *event.run, event.index);
+  auto place = frame_at(frame, 0);
+  v1::AgentEvent message;
+  message.ParseFromArray(frame.data() + place->begin, static_cast<int>(place->end - place->begin));
+  return message;
 }
 
 Result<void> fill_session(v1::SessionDetails& answer, const EventStore& store, const v1::GetSessionRequest& request) {
@@ -77,8 +57,11 @@ Result<void> fill_session(v1::SessionDetails& answer, const EventStore& store, c
   if (oldest.state.started_ms != 0) set_time(*answer.mutable_started_at(), oldest.state.started_ms);
   if (!running) set_time(*answer.mutable_completed_at(), newest.state.completed_ms);
   if (request.events() <= 0) return {};
-  return add_events(answer, store, newest.spec.id,
-                    std::min<std::size_t>(static_cast<std::size_t>(request.events()), kMaxSessionEvents));
+  auto events = events_of_session(store, *tasks, request.session_id(),
+                                  std::min<std::size_t>(static_cast<std::size_t>(request.events()), kMaxSessionEvents));
+  if (!events) return fail(events.error());
+  for (const SessionEvent& event : *events) *answer.add_events() = message_of(event);
+  return {};
 }
 
 Result<void> fill_list(v1::AgentList& answer, const EventStore& store, const v1::ListAgentsRequest& request) {

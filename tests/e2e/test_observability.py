@@ -236,6 +236,11 @@ def test_a_session_has_its_tasks_usage_and_events(server, rpc):
     assert (answer.status, answer.workflow_id) == ("running", "w-1") and not answer.HasField("completed_at")
     assert (answer.usage.cost_usd, answer.usage.input_tokens) == (0.25, 100)
     assert [e.summary for e in answer.events] == ["step 8", "step 9", "used"]
+    # The session goes on in another task: its story is told as one, and only its own events are in it.
+    resumed = new_task(server)
+    post(server, resumed, {"type": "session_start", "summary": "resumed", "sessionID": session}, note("elsewhere"))
+    answer = rpc.call("GetSession", {"sessionId": session, "events": 3})
+    assert [(e.agent_id, e.summary) for e in answer.events] == [(task, "step 9"), (task, "used"), (resumed, "resumed")]
     code, _ = refused(lambda: rpc.call("GetSession", {"sessionId": "nobody-knows"}))
     assert code == grpc.StatusCode.NOT_FOUND
 
