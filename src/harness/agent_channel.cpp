@@ -71,6 +71,7 @@ std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target) {
   if (!target.server_name.empty()) arguments.SetSslTargetNameOverride(target.server_name);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxAgentLineBytes));
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // addresses of agents are meant as they are
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);     // one call is one call to the agent
   // A command takes a moment until it listens: tried again soon, and not later and later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));

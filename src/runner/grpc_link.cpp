@@ -22,6 +22,8 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for long
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // addresses of agents are meant as they are
+  // A call is made once: one that an agent throws out after the handshake would else be tried again without end.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // Several tries within the connect wait: an agent may be just starting.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(10 * kAgentConnectLook.count()));
