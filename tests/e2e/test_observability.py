@@ -77,8 +77,10 @@ def test_types_sessions_and_time_filter(server, rpc):
     task = new_task(server)
     post(server, task, note("old", sessionID="a"), {"type": "error", "summary": "bad", "sessionID": "b"})
     post(server, task, {"type": "session_start", "summary": "starts", "sessionID": f"{task}-s", "data": {"model": "m"}})
-    time.sleep(0.02)  # what comes now has a later millisecond
-    since = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() * 1000) % 1000:03d}Z"
+    before = since_ms = time.time_ns() // 1_000_000
+    while since_ms == before:  # what comes now has a later millisecond
+        since_ms = time.time_ns() // 1_000_000
+    since = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_ms // 1000)) + f".{since_ms % 1000:03d}Z"
     post(server, task, note("new", sessionID=f"{task}-s"), note("other", sessionID="x"))
 
     def summaries(**request):
