@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "api/header_text.h"
+
 namespace shepherd {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // Calls visit(part) for each part between separators; stops when it answers true.
 template <class Visit>

@@ -1,0 +1,16 @@
+// Reading the value of an HTTP header.
+// Threads: any (stateless).
+#pragma once
+
+#include <string_view>
+
+namespace shepherd {
+
+// Without the blanks around it.
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace shepherd
