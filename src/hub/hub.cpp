@@ -39,7 +39,7 @@ void Hub::collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::ve
   }
 }
 
-void Hub::post(Wakes wakes) {
+void Hub::wake(Wakes wakes) {
   for (auto& [executor, tails] : wakes) {
     executor->post([executor = executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
   }
@@ -55,11 +55,11 @@ void Hub::drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails) {
   executor->post([executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
 }
 
-void Hub::publish(std::span<const RunPtr> runs) {
+Hub::Wakes Hub::take_in(std::span<const RunPtr> runs) {
   std::vector<std::pair<std::shared_ptr<Tail>, const RunPtr*>> targets;
   {
     MutexLock lock(mutex_);
-    if (tails_.empty()) return;
+    if (tails_.empty()) return {};
     auto all = tails_.find("");
     std::int64_t now_ms = clock_.steady_ms();
     for (const auto& run : runs) {
@@ -78,7 +78,7 @@ void Hub::publish(std::span<const RunPtr> runs) {
     tail->publish(*run, executors);
     collect(wakes, tail, executors);
   }
-  post(std::move(wakes));
+  return wakes;
 }
 
 void Hub::publish_to(const std::string& task, std::span<const RunPtr> runs) {
@@ -88,7 +88,7 @@ void Hub::publish_to(const std::string& task, std::span<const RunPtr> runs) {
   std::vector<Executor*> executors;
   for (const auto& run : runs) tail->publish(run, executors);
   collect(wakes, tail, executors);
-  post(std::move(wakes));
+  wake(std::move(wakes));
 }
 
 std::optional<std::uint64_t> Hub::head(const std::string& task) const {
@@ -105,7 +105,7 @@ void Hub::publish_delta(const std::string& task, const std::string& data) {
     tail->publish_delta(task, data, executors);
     collect(wakes, tail, executors);
   }
-  post(std::move(wakes));
+  wake(std::move(wakes));
 }
 
 void Hub::learn(const std::string& task, std::uint64_t head, const std::string& complete) {
@@ -115,7 +115,7 @@ void Hub::learn(const std::string& task, std::uint64_t head, const std::string& 
   std::vector<Executor*> executors;
   tail->learn(head, complete, executors);
   collect(wakes, tail, executors);
-  post(std::move(wakes));
+  wake(std::move(wakes));
 }
 
 void Hub::vanish(const std::string& task) {
@@ -131,7 +131,7 @@ void Hub::vanish(const std::string& task) {
   std::vector<Executor*> executors;
   tail->vanish(executors);
   collect(wakes, tail, executors);
-  post(std::move(wakes));
+  wake(std::move(wakes));
 }
 
 std::vector<std::string> Hub::watched() const {

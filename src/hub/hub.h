@@ -28,7 +28,12 @@ class Hub {
   std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
 
   // Committed runs in commit order. Idempotent by number; a run that leaves a hole restarts the tail after the hole.
-  void publish(std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  void publish(std::span<const RunPtr> runs) EXCLUDES(mutex_) { wake(take_in(runs)); }
+  // The same in two steps: whoever looks after the first finds the runs; the second wakes who waits for them.
+  // Wakes: executors, each with the tails that have something for it.
+  using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
+  [[nodiscard]] Wakes take_in(std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  static void wake(Wakes wakes);
   // The same for one log alone ("" for the log of all tasks): what a replica read from the store.
   void publish_to(const std::string& task, std::span<const RunPtr> runs) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
@@ -51,10 +56,7 @@ class Hub {
     std::int64_t used_ms;  // when it was last asked for or published to
     std::int64_t held_ms;  // when somebody was last seen to hold it
   };
-  // Executors to wake, each with the tails that have something for it.
-  using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
   static void collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::vector<Executor*>& executors);
-  static void post(Wakes wakes);
   static void drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails);
   std::shared_ptr<Tail> find(const std::string& task) const EXCLUDES(mutex_);
 

@@ -53,7 +53,10 @@ struct Journal::Impl {
         feeds(metrics_in.counter("shepherd_feeds_opened_total", "Feeds opened")),
         reorder(clock_in, [this](AppendRequest request,
                                  Done<Appended> done) { submit_append(std::move(request), std::move(done)); }),
-        writer(store_in, [this](const Commit& commit) { on_commit(commit); }, metrics_in, threaded) {}
+        writer(store_in,
+               {.before_answers = [this](const Commit& commit) { wakes = hub.take_in(commit.runs); },
+                .after_answers = [this](const Commit& commit) { tell(commit); }},
+               metrics_in, threaded) {}
 
   template <class T>
   void submit(std::size_t bytes, std::move_only_function<Result<T>(WriteTxn&)> work, Done<T> done) {
@@ -64,7 +67,7 @@ struct Journal::Impl {
   }
 
   void submit_append(AppendRequest request, Done<Appended> done);
-  void on_commit(const Commit& commit);
+  void tell(const Commit& commit);
   void on_hint(const Hint& hint);
   void fill(const std::string& task, std::uint64_t head);
   void sweep_heads();
@@ -78,6 +81,7 @@ struct Journal::Impl {
   Counter& batches;
   Counter& refused;
   Counter& feeds;
+  Hub::Wakes wakes;                      // the writer's: who waits for what it has just committed
   std::atomic<bool> hub_may_lag{false};  // a commit's outcome is unknown: the hub may lack what the store has
   std::atomic<std::int64_t> swept_ms{0};
   Reorder reorder;
@@ -101,9 +105,8 @@ void Journal::Impl::submit_append(AppendRequest request, Done<Appended> done) {
       });
 }
 
-void Journal::Impl::on_commit(const Commit& commit) {
-  if (commit.runs.empty()) return;
-  hub.publish(commit.runs);
+void Journal::Impl::tell(const Commit& commit) {
+  Hub::wake(std::exchange(wakes, {}));
   for (const auto& run : commit.runs) bus.publish({run->task, run->last(), run->last_position()});
 }
 

@@ -115,6 +115,21 @@ TEST_F(JournalTest, AFeedReplaysThenFollowsWithoutASeam) {
   EXPECT_EQ(reader.text, "e1 e2 caught_up2 e3 ");
 }
 
+// A producer that has its answer may be the next to ask what there is.
+TEST_F(JournalTest, WhatIsAnsweredIsThereForWhoeverLooksNext) {
+  Reader watching, asking;
+  open(watching, {.task = ""});
+  auto drafts = decode_events(log_json("a"), Framing::json, Intake{.now_ms = clock_.wall_ms()});
+  journal_.append({"t", {}, std::move(*drafts), clock_.wall_ms(), false}, [&](const Result<Appended>& appended) {
+    ASSERT_TRUE(appended.has_value());
+    asking.feed = journal_.open_feed({.task = "", .encoder = &all_frames_, .executor = &io_}, asking);
+    asking.feed->next();
+  });
+  turn();
+  EXPECT_EQ(asking.text, "e1 caught_up1 ");
+  EXPECT_EQ(watching.text, "caught_up0 e1 ");
+}
+
 TEST_F(JournalTest, AFeedResumesAfterItsCursor) {
   for (int i = 0; i < 5; ++i) post(log_json("x"));
   Reader reader;

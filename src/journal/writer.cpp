@@ -10,9 +10,9 @@
 
 namespace shepherd {
 
-Writer::Writer(EventStore& store, std::function<void(const Commit&)> on_commit, MetricRegistry& metrics, bool threaded)
+Writer::Writer(EventStore& store, CommitHooks hooks, MetricRegistry& metrics, bool threaded)
     : store_(store),
-      on_commit_(std::move(on_commit)),
+      hooks_(std::move(hooks)),
       commit_seconds_(metrics.histogram("shepherd_commit_seconds", "Time of one group commit")),
       commits_(metrics.counter("shepherd_commits_total", "Group commits")),
       failures_(
@@ -75,9 +75,10 @@ void Writer::commit(std::vector<std::unique_ptr<WriteOperation>> batch) {
     for (auto& operation : batch) operation->failed(committed.error());
     return;
   }
+  hooks_.before_answers(*committed);
   // Producers first: their next events come while the consumers are served, and then go out together.
   for (auto& operation : batch) operation->committed();
-  on_commit_(*committed);
+  hooks_.after_answers(*committed);
 }
 
 bool Writer::step() {

@@ -24,13 +24,17 @@ class WriteOperation {
   virtual std::size_t bytes() const = 0;  // rough cost in the queue
 };
 
+// What becomes of each transaction, on the writer's thread: before its operations' committed(), so that whoever knows
+// that it is durable also finds it, and after it.
+struct CommitHooks {
+  std::function<void(const Commit&)> before_answers, after_answers;
+};
+
 // Threads: any may submit; operations run on the writer's thread.
 class Writer {
  public:
-  // on_commit gets what each transaction committed, before its operations' committed(). With `threaded` false nothing
-  // runs by itself: the owner calls step() (simulation).
-  Writer(EventStore& store, std::function<void(const Commit&)> on_commit, MetricRegistry& metrics,
-         bool threaded = true);
+  // With `threaded` false nothing runs by itself: the owner calls step() (simulation).
+  Writer(EventStore& store, CommitHooks hooks, MetricRegistry& metrics, bool threaded = true);
   ~Writer();  // commits what is queued
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -55,7 +59,7 @@ class Writer {
   void commit(std::vector<std::unique_ptr<WriteOperation>> batch) EXCLUDES(mutex_);
 
   EventStore& store_;
-  std::function<void(const Commit&)> on_commit_;
+  const CommitHooks hooks_;
   Histogram& commit_seconds_;
   Counter& commits_;
   Counter& failures_;
