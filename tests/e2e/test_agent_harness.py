@@ -111,7 +111,8 @@ def test_last_words_that_are_no_text_leave_every_report_readable(tmp_path):
     assert result.returncode == 1 and "signal 6" in result.stdout and "\x1b" not in result.stdout, result.stderr
     suite = ElementTree.parse(junit).getroot().find("testsuite")
     failures = {case.get("name"): case.find("failure") for case in suite if case.find("failure") is not None}
-    assert set(failures) == {"alive", "start"} and int(suite.get("failures")) == 2
+    # What is asked before its end is noticed fails as well.
+    assert {"alive", "start"} <= set(failures) and int(suite.get("failures")) == len(failures)
     assert failures["alive"].get("type") == "agent_ended" and "<&]]>" in failures["alive"].text
     report = json.loads(agent_test(tmp_path, "--timeout", "3", "--json", "--", "sh", "-c", command, "{address}").stdout)
     assert report["passed"] is False
