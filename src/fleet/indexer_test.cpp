@@ -37,7 +37,7 @@ class IndexerTest : public testing::Test {
   void wait_for(std::uint64_t position) {
     auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (index_->indexed_through().value() < position && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ASSERT_EQ(index_->indexed_through().value(), position);
   }

@@ -139,7 +139,7 @@ TEST_F(Retention, TakesWordsOutOfTheIndex) {
   append_runs("a", 3);
   {
     auto indexer = Indexer::start(log_.store, *index, metrics_);
-    while (index->indexed_through().value() < 3) std::this_thread::yield();
+    while (index->indexed_through().value() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     log_.clock.advance_ms(100 * kDayMs);
     step({30, 0}, indexer.get());
     EXPECT_EQ(index->search("event", 0, 10).value(), (std::vector<std::uint64_t>{3}));
