@@ -102,6 +102,7 @@ Result<Run> run_bare(Process& bare, std::uint16_t port, const std::string& sampl
   double before = cpu_seconds(bare.pid());
   std::uint64_t begin_ns = steady_ns();
   std::vector<std::future<Result<GrpcRead>>> reads;
+  reads.reserve(callers);
   for (std::size_t i = 0; i < callers; ++i) {
     reads.push_back(std::async(std::launch::async, [&] {
       observability::v1::AgentEvent event;  // looked at as Shepherd's are
@@ -137,6 +138,7 @@ Result<Run> run_live(ShepherdServer& server, std::uint64_t events, std::size_t c
   std::latch waiting(static_cast<std::ptrdiff_t>(callers));
   std::vector<Numbers> numbers(callers);
   std::vector<std::future<Result<GrpcRead>>> reads;
+  reads.reserve(callers);
   for (Numbers& seen : numbers) {
     reads.push_back(std::async(std::launch::async, [&] {
       bool there = false;

@@ -15,7 +15,8 @@ void drop_colours(std::string& text) {
       text[kept++] = text[i++];
       continue;
     }
-    if (++i == text.size() || text[i] != '[') continue;
+    ++i;
+    if (i == text.size() || text[i] != '[') continue;
     ++i;
     while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x3F) ++i;
     if (i < text.size() && text[i] >= 0x40 && text[i] <= 0x7E) ++i;
