@@ -13,7 +13,7 @@ RATE = 50
 # An agent of this version does not know live text: what it says is one line. A newer one says it in eight, of which two
 # are live text.
 WHOLE_LINES = '{"version": "1.0.100 (Claude Code)"}'
-LATE_MS, CPU_PERCENT = 100, 5  # the targets
+LATE_MS, CPU_PERCENT, FLAT_MIB = 100, 5, 5  # the targets
 # Memory grows until the newest events of every watched task are in it; the full form waits for that first.
 WARM_SECONDS, FULL_WARM_SECONDS = 3.0, 80.0
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -69,7 +69,8 @@ def _measure(programs, directory, size, what, environment):
             ("line to consumer, p99", f"{seen['p99_ms']:.2f} ms", f"{judged(seen['p99_ms'], LATE_MS)} {LATE_MS} ms, aim 20 ms"),
             ("CPU of server + runner per agent", f"{share:.2f} %", f"{judged(share, CPU_PERCENT)} {CPU_PERCENT} % of a core, aim 1 %"),
             ("memory of server + runner", f"{result['memory_mib']:.1f} MiB", ""),
-            (f"the same, grown in {took:.0f} s", f"{result['grown_mib']:+.2f} MiB", "flat" if size["full"] else "its caches fill"),
+            (f"the same, grown in {took:.0f} s", f"{result['grown_mib']:+.2f} MiB",
+             f"{judged(result['grown_mib'], FLAT_MIB)} {FLAT_MIB} MiB" if size["full"] else "its caches fill"),
             ("lines lost, repeated or out of order", str(seen["broken"]), "0")]
     return rows, result
 
