@@ -271,3 +271,8 @@ def test_output_to_a_closed_pipe(server, api, runner, task):
     assert b"terminate" not in watcher.stderr.read()
 
 
+
+
+def test_an_agent_gets_nothing_of_our_own_libraries(server):
+    told = server.cli("run", "--json", "--", "env").stdout
+    assert "PATH=" in told and "GRPC_VERBOSITY" not in told
