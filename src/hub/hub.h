@@ -19,7 +19,7 @@
 
 namespace shepherd {
 
-// Threads: any. publish() never blocks on I/O and never calls consumers: it posts to their executors.
+// Threads: any. Nothing here blocks on I/O or calls consumers: wake() posts to their executors.
 class Hub {
  public:
   Hub(const Clock& clock, MetricRegistry& metrics, std::size_t task_events = kTailEvents);
@@ -28,13 +28,12 @@ class Hub {
   std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
 
   // Committed runs in commit order. Idempotent by number; a run that leaves a hole restarts the tail after the hole.
-  void publish(std::span<const RunPtr> runs) EXCLUDES(mutex_) { wake(take_in(runs)); }
-  // The same in two steps: whoever looks after the first finds the runs; the second wakes who waits for them.
+  // In two steps: whoever looks after take_in() finds the runs; wake() calls those who wait for them.
   // Wakes: executors, each with the tails that have something for it.
   using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
   [[nodiscard]] Wakes take_in(std::span<const RunPtr> runs) EXCLUDES(mutex_);
   static void wake(Wakes wakes);
-  // The same for one log alone ("" for the log of all tasks): what a replica read from the store.
+  // Both steps for one log alone ("" for the log of all tasks): what a replica read from the store.
   void publish_to(const std::string& task, std::span<const RunPtr> runs) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
   // The newest number the tail knows, 0 when it knows none; nullopt when there is no tail.

@@ -210,7 +210,7 @@ TEST(Hub, PublishesToTheTaskAndToAll) {
   auto task = hub.tail("t");
   auto all = hub.tail("");
   std::vector<RunPtr> runs{make_run("t", 1, 100, {kLog}), make_run("u", 1, 101, {kLog})};
-  hub.publish(runs);
+  Hub::wake(hub.take_in(runs));
   EXPECT_EQ(task->head(), 1U);
   EXPECT_EQ(all->head(), 101U);
   EXPECT_EQ(hub.head("u"), std::nullopt);
@@ -239,7 +239,7 @@ TEST(Hub, MemoryIsBoundedLeastRecentlyUsedFirst) {
     std::string task = "t" + std::to_string(i);
     held.push_back(hub.tail(task));
     std::vector<RunPtr> runs{make_run(task, 1, static_cast<std::uint64_t>(i) + 1, {kLog}, padding)};
-    hub.publish(runs);
+    Hub::wake(hub.take_in(runs));
   }
   hub.age();
   std::size_t total = 0;
@@ -258,14 +258,14 @@ TEST(Hub, ANewDeltaReachesWaitersBeforeTheNextEvent) {
   TextFrames frames;
   auto tail = hub.tail("t");
   std::vector<RunPtr> first{make_run("t", 1, 1, {kLog})};
-  hub.publish(first);
+  Hub::wake(hub.take_in(first));
   Waiter waiter;
   std::uint64_t seen = 0;
   std::vector<ByteSpan> spans;
   tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, &waiter, &io);
   hub.publish_delta("t", "hello");
   std::vector<RunPtr> second{make_run("t", 2, 2, {kLog})};
-  hub.publish(second);
+  Hub::wake(hub.take_in(second));
   io.run_all();
   EXPECT_EQ(waiter.woken, 1);
   tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, nullptr, &io);

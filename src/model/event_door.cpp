@@ -22,10 +22,6 @@ constexpr std::size_t index(Member member) {
   return static_cast<std::size_t>(member);
 }
 
-std::string_view inside_quotes(std::string_view json) {
-  return json.substr(1, json.size() - 2);
-}
-
 // The text of a checked JSON string; `store` holds it when it has to be unescaped.
 std::string_view text_of(std::string_view json, std::string& store) {
   std::string_view inside = inside_quotes(json);

@@ -196,6 +196,10 @@ std::size_t longest_string(std::string_view json) {
   return longest;
 }
 
+std::string_view inside_quotes(std::string_view json) {
+  return json.size() < 2 || json.front() != '"' ? std::string_view() : json.substr(1, json.size() - 2);
+}
+
 std::optional<std::string> unescape(std::string_view escaped) {
   std::string out;
   out.reserve(escaped.size());

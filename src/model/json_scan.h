@@ -46,6 +46,9 @@ std::string_view find_member(std::string_view json, std::string_view key);
 // The length of the longest string (names included) in a JSON text, escaped, without quotes.
 std::size_t longest_string(std::string_view json);
 
+// A JSON string without its quotes, still escaped; empty for any other value.
+std::string_view inside_quotes(std::string_view json);
+
 // The text inside a JSON string's quotes with escapes resolved. Lone surrogates become U+FFFD, which the validating
 // parser lets through; nullopt for an escape that JSON does not have.
 std::optional<std::string> unescape(std::string_view escaped);

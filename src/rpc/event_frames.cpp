@@ -40,10 +40,6 @@ struct Shown {
   std::optional<std::int64_t> timestamp_ms, received_ms;
 };
 
-std::string_view inside_quotes(std::string_view json) {
-  return json.size() < 2 || json.front() != '"' ? std::string_view() : json.substr(1, json.size() - 2);
-}
-
 std::optional<std::int64_t> time_of(std::string_view json) {
   Result<std::int64_t> ms = parse_timestamp(inside_quotes(json));
   return ms ? std::optional(*ms) : std::nullopt;
