@@ -55,13 +55,20 @@ class LedgerKeeperTest : public testing::Test {
     log_.append(task, std::move(*drafts));
   }
   // The keeper runs only when nobody else does: whoever spins here keeps it waiting.
-  static void between_looks() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+  template <typename Fact>
+  static void wait_until(Fact fact) {
+    auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!fact()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
   void caught_up() {
     std::uint64_t head = log_.store.heads({""})->at("");
-    while (ledger_->kept_through().value_or(0) != head) {
+    wait_until([&] {
       keeper_->wake();
-      between_looks();
-    }
+      return ledger_->kept_through().value_or(0) == head;
+    });
   }
   Stats stats(std::int64_t step, LedgerRange::By by = LedgerRange::By::none) {
     caught_up();
@@ -118,6 +125,21 @@ TEST_F(LedgerKeeperTest, RunningTotalsBecomeWhatEachMinuteAdded) {
   ASSERT_EQ(by_hour.series[0].points.size(), 2U);
   EXPECT_EQ(by_hour.series[0].points[0].amounts.nano_usd, 750'000'000);
   EXPECT_EQ(by_hour.series[0].points[1].amounts.nano_usd, 250'000'000);
+}
+
+TEST_F(LedgerKeeperTest, ATaskUnderWayCountsFromItsBeginToTheEndOfTheRange) {
+  make_task("early", "claude");
+  make_task("late", "claude");
+  log_.append("early", "begun");
+  log_.clock.advance_ms(600'000);
+  log_.append("late", "begun");
+  const auto both = stats(60).series.at(0).points;
+  EXPECT_EQ(both[9].running, 1U);
+  EXPECT_EQ(both[10].running, 2U);
+  EXPECT_EQ(both[119].running, 2U);
+  Stats since = *read_stats(*ledger_, *stats_range(kStart + 300'000, kStart + 1'200'000, 60, LedgerRange::By::none));
+  EXPECT_EQ(since.series.at(0).points[0].running, 1U) << "begun before the range";
+  EXPECT_EQ(since.tasks, 2U);
 }
 
 TEST_F(LedgerKeeperTest, ARestartGoesOnWhereItStopped) {
@@ -209,7 +231,7 @@ TEST_F(LedgerKeeperTest, FindingsAreFoundAndForgotten) {
   EXPECT_EQ(found({.limit = 1}), "b2high ");
   EXPECT_EQ(found({.before = 4}), "b1low a2high ");
   keeper_->forget_task("b");
-  while (found({}) != "a2high ") between_looks();
+  wait_until([&] { return found({}) == "a2high "; });
 }
 
 TEST_F(LedgerKeeperTest, ALedgerThatIsAheadOfItsStoreBeginsAnew) {
@@ -244,10 +266,10 @@ TEST_F(LedgerKeeperTest, OldFiguresBecomeCoarserAndThenGo) {
   log_.clock.advance_ms((kLedgerMinuteDays + 1) * kDayMs);
   log_.append("t", "so that there are minutes, but younger ones");
   caught_up();
-  while (events(kLedgerMinuteDays + 1, 60).first == 60) {
+  wait_until([&] {
     keeper_->wake();
-    between_looks();
-  }
+    return events(kLedgerMinuteDays + 1, 60).first != 60;
+  });
   EXPECT_EQ(events(kLedgerMinuteDays + 1, 60), std::pair(std::int64_t{900}, std::uint64_t{2}))
       << "by the quarter of an hour";
   EXPECT_EQ(events(0, 60), std::pair(std::int64_t{60}, std::uint64_t{1}));
@@ -255,10 +277,10 @@ TEST_F(LedgerKeeperTest, OldFiguresBecomeCoarserAndThenGo) {
   log_.clock.advance_ms((kLedgerDays - kLedgerMinuteDays) * kDayMs);
   log_.append("t", "a year later");
   caught_up();
-  while (events(kLedgerDays + 1, 900).second != 0) {
+  wait_until([&] {
     keeper_->wake();
-    between_looks();
-  }
+    return events(kLedgerDays + 1, 900).second == 0;
+  });
   EXPECT_EQ(events(kLedgerDays - kLedgerMinuteDays, 900).second, 1U) << "what is younger stays";
 }
 
@@ -277,11 +299,11 @@ TEST_F(LedgerKeeperTest, OverItsBoundItLivesOnFewerDays) {
     LedgerRange range{kStart / 1'000 / 900 * 900, end_ms / 1'000, 900, LedgerRange::By::none};
     return read_stats(*ledger_, range)->totals.amounts.events;
   };
-  while (events(then_ms) > 2) {
+  wait_until([&] {
     log_.clock.advance_ms(kLedgerTrimInterval.count());
     keeper_->wake();
-    between_looks();
-  }
+    return events(then_ms) <= 2;
+  });
   log_.clock.advance_ms(kLedgerTrimInterval.count());
   log_.append("t", "one more");
   caught_up();
@@ -295,7 +317,7 @@ TEST_F(LedgerKeeperTest, ATaskThatWasDeletedInACrashDoesNotRunForEver) {
   close();
   log_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.delete_task("gone").has_value()); });
   open();
-  while (!ledger_->open_tasks()->empty()) between_looks();
+  wait_until([&] { return ledger_->open_tasks()->empty(); });
   EXPECT_EQ(stats(60).totals.running, 0U);
 }
 

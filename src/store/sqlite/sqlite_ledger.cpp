@@ -3,10 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/limits.h"
@@ -185,25 +189,40 @@ class SqliteLedger final : public Ledger {
     }
   }
 
+  // Added up here: SQLite would sort all rows for it, which takes four times as long as reading them.
   Result<std::vector<RunningTasks>> running(const LedgerRange& range) const override {
     auto database = readers_->lease();
     auto row = database->use(
-        "SELECT CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END AS key,"
-        " (max(begun / 1000, ?2) - ?2) / ?3 AS first,"
-        " (max(CASE ended WHEN 0 THEN ?4 - 1 ELSE min(ended / 1000, ?4 - 1) END, begun / 1000, ?2) - ?2) / ?3 AS last,"
-        " ended = 0 AS open, count(*) FROM"
-        " (SELECT agent, model, begun, ended FROM span WHERE ended = 0 AND begun < ?4 * 1000 UNION ALL"
-        "  SELECT agent, model, begun, ended FROM span WHERE ended >= max(?2 * 1000, 1) AND begun < ?4 * 1000)"
-        " GROUP BY key, first, last, open",
-        static_cast<int>(range.by), range.from, range.step, range.to);
-    std::vector<RunningTasks> tasks;
+        "SELECT begun, ended, CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END FROM span"
+        " WHERE ended = 0 AND begun < ?3 UNION ALL "
+        "SELECT begun, ended, CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END FROM span"
+        " WHERE ended >= max(?2, 1) AND begun < ?3",
+        static_cast<int>(range.by), range.from * 1000, range.to * 1000);
+    using Steps = std::tuple<std::size_t, std::size_t, bool>;  // first, last, open
+    std::map<std::string, std::map<Steps, std::uint64_t>, std::less<>> counts;
+    auto step_of = [&](std::int64_t ms) {
+      std::int64_t second = std::clamp(ms / 1000, range.from, range.to - 1);
+      return static_cast<std::size_t>((second - range.from) / range.step);
+    };
     for (;;) {
       auto found = row.step();
       if (!found) return fail(noted(found.error()));
-      if (!*found) return tasks;
-      tasks.push_back({row.text(0), static_cast<std::size_t>(row.number(1)), static_cast<std::size_t>(row.number(2)),
-                       row.number(3) != 0, row.number(4)});
+      if (!*found) break;
+      bool open = row.integer(1) == 0;
+      std::size_t first = step_of(row.integer(0));
+      std::size_t last = open ? step_of(range.to * 1000) : std::max(first, step_of(row.integer(1)));
+      auto key = counts.find(row.bytes(2));
+      if (key == counts.end()) key = counts.emplace(row.text(2), std::map<Steps, std::uint64_t>()).first;
+      ++key->second[{first, last, open}];
     }
+    std::vector<RunningTasks> tasks;
+    for (const auto& [key, steps] : counts) {
+      for (const auto& [at, count] : steps) {
+        auto [first, last, open] = at;
+        tasks.push_back({key, first, last, open, count});
+      }
+    }
+    return tasks;
   }
 
   Result<std::vector<FindingPlace>> findings(const FindingFilter& filter) const override {
