@@ -29,7 +29,7 @@ class AgentChannel;
 
 std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target);
 bool wait_until_ready(AgentChannel& channel, std::chrono::milliseconds timeout);
-// Why a channel that is not ready is not: gRPC's own words.
+// Why a channel that is not ready is not: gRPC's own words. Empty: it is still trying.
 std::string why_not_ready(AgentChannel& channel);
 
 // What the agent's server offers besides.

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "driver/connect_advice.h"
 #include "harness/trial.h"
 
 namespace shepherd::harness {
@@ -72,8 +73,12 @@ Result<void> Trial::connect(const std::string& address) {
   target.address = address;
   auto deadline = Steady::now() + (command ? kAgentStartWait : options.answer);
   channel = open_channel(target);
-  while (Steady::now() < deadline) {
+  std::string why = "nothing was heard of it";
+  ConnectAdvice advice;
+  while (Steady::now() < deadline && !advice.is_final) {
     if (wait_until_ready(*channel, kAgentTooQuick)) return {};
+    if (std::string told = why_not_ready(*channel); !told.empty()) why = std::move(told);
+    advice = connect_advice(why, target.tls, !target.cert_pem.empty());
     if (command && !command->running()) {
       return fail(ErrorCode::unavailable, "agent_start",
                   fmt::format("the agent's command ended with {} before it listened on {}{}", command->exit_text(),
@@ -81,8 +86,9 @@ Result<void> Trial::connect(const std::string& address) {
     }
   }
   return fail(ErrorCode::unavailable, "agent_unreachable",
-              fmt::format("no agent answers at {} ({}); is it running, and are the address and TLS right?{}", address,
-                          why_not_ready(*channel), command ? last_words(*command) : ""));
+              fmt::format("no agent answers at {} ({}); {}{}", address, why,
+                          advice.text.empty() ? "is it running, and are the address and TLS right?" : advice.text,
+                          command ? last_words(*command) : ""));
 }
 
 std::string Trial::task_json() const {

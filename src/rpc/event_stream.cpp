@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/limits.h"
 #include "rpc/event_streams.h"
 #include "rpc/status_map.h"
 
@@ -210,11 +209,8 @@ void EventStream::tick(std::int64_t steady_ms) {
     return end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
   }
   MutexLock lock(mutex_);
-  if (!busy_ || messages_ != messages_seen_) {
-    messages_seen_ = messages_;
-    progress_ms_ = steady_ms;
-  }
-  bool stuck = messages_ > 0 && steady_ms - progress_ms_ > kWriteDeadline.count();
+  // A stream that is still being opened is busy without a message.
+  bool stuck = progress_.stuck(steady_ms, busy_ && messages_ > 0, messages_);
   if (stuck && context_ != nullptr) context_->TryCancel();
   if (executor_ == nullptr) return;
   executor_->post([sources = sources_, steady_ms] {

@@ -19,6 +19,7 @@
 #include "rpc/callers.h"
 #include "rpc/event_frames.h"
 #include "rpc/stream_plan.h"
+#include "rpc/write_progress.h"
 
 namespace shepherd {
 
@@ -94,10 +95,9 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   bool more_ GUARDED_BY(mutex_) = false;  // another message is at hand, so this one need not be sent at once
   std::optional<grpc::Status> end_ GUARDED_BY(mutex_);
   std::uint64_t messages_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t messages_seen_ GUARDED_BY(mutex_) = 0;  // by the last tick that saw progress
-  std::int64_t progress_ms_ GUARDED_BY(mutex_) = 0;     // when that was
-  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;       // that have not ended
-  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;     // that have not caught up
+  WriteProgress progress_ GUARDED_BY(mutex_);
+  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;    // that have not ended
+  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;  // that have not caught up
 };
 
 }  // namespace shepherd

@@ -47,6 +47,7 @@ class RpcServerImpl final : public RpcServer {
 
   ~RpcServerImpl() override {
     if (server_ == nullptr) return;
+    health(false);  // first: whoever balances load stops sending callers here
     streams_.end_all();
     server_->Shutdown(std::chrono::system_clock::now() + kRpcDrain);
     server_->Wait();
@@ -70,6 +71,7 @@ class RpcServerImpl final : public RpcServer {
                       ": the port is taken or the address is not this machine's; give --grpc-listen another one");
     }
     address_ = config.address.substr(0, config.address.rfind(':') + 1) + std::to_string(port);
+    health(true);
     return {};
   }
 
@@ -77,6 +79,13 @@ class RpcServerImpl final : public RpcServer {
   void tick() override { streams_.tick(); }
 
  private:
+  // Of the whole server (a probe that names no service) and of the service by its name.
+  void health(bool serving) {
+    auto* told = server_->GetHealthCheckService();
+    told->SetServingStatus(serving);
+    told->SetServingStatus(observability::v1::ObservabilityService::service_full_name(), serving);
+  }
+
   Callers callers_;
   EventStreams streams_;
   ObservabilityService service_;

@@ -88,6 +88,8 @@ class AgentRunTest : public ::testing::Test {
     settings_.program = program;
   }
   void shell(const std::string& script) { order_.command = {"sh", "-c", script}; }
+  // What a script waits for with `while [ ! -e NAME ]`.
+  void touch(const std::string& name) const { std::ofstream(directory_ / name) << "now"; }
   // All events of the run, in order.
   std::vector<std::string> delivered() {
     EXPECT_TRUE(outbox_->drain(20s).everything);
@@ -205,9 +207,13 @@ TEST_F(AgentRunTest, TooLongIsTimedOut) {
 }
 
 TEST_F(AgentRunTest, SilenceIsToldAndNotEnded) {
-  shell("echo ready; sleep 1.5; echo again");
+  shell("echo ready; while [ ! -e go ]; do sleep 0.01; done; echo again");
   settings_.stall = 50ms;
-  AgentOutcome outcome = run_->run(settings_);
+  AgentOutcome outcome;
+  std::thread thread([&] { outcome = run_->run(settings_); });
+  EXPECT_TRUE(seen("\"stalled\":true"));
+  touch("go");
+  thread.join();
   EXPECT_EQ(outcome.state, State::completed);
   std::string all;
   for (const std::string& event : delivered()) all += event + "\n";
@@ -225,15 +231,23 @@ TEST_F(AgentRunTest, CommandsAfterTheEndAreRefused) {
   EXPECT_TRUE(seen("the agent has ended"));
 }
 
-// A program that speaks enough of Claude's dialect for one turn, and only ends when its input does.
-constexpr const char* kOneTurn = R"sh(
-read -r line
-uuid=$(printf '%s' "$line" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
-echo '{"type":"user","message":{"role":"user","content":"do it"},"isReplay":true,"session_id":"s","uuid":"'$uuid'"}'
-echo '{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/","tools":[],"permissionMode":"default"}'
-echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","num_turns":1,"total_cost_usd":0.5,"duration_ms":1,"usage":{},"modelUsage":{}}'
-cat > /dev/null
+// What a program says that speaks enough of Claude's dialect: that it has read $line, that it begins, that a turn is
+// over.
+constexpr const char* kWords = R"sh(
+heard() {
+  uuid=$(printf '%s' "$line" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
+  echo '{"type":"user","message":{"role":"user","content":"do it"},"isReplay":true,"session_id":"s","uuid":"'$uuid'"}'
+}
+begin() {
+  echo '{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/","tools":[],"permissionMode":"default"}'
+}
+turn_over() {
+  echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","num_turns":1,"total_cost_usd":0.5,"duration_ms":1,"usage":{},"modelUsage":{}}'
+}
 )sh";
+
+// One turn; only ends when its input does.
+const std::string kOneTurn = std::string(kWords) + "read -r line; heard; begin; turn_over; cat > /dev/null\n";
 
 TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
   claude(kOneTurn);
@@ -244,6 +258,34 @@ TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
 }
 
 // Its good turn counts, not how it had to be ended afterwards.
+// An agent that is too old to queue: what is for its next turn is held here, until the turn is over or it expires.
+TEST_F(AgentRunTest, AWithdrawnCommandIsNeverGivenToTheAgent) {
+  claude(std::string(kWords) + R"sh(
+read -r line; heard; begin
+while [ ! -e go ]; do sleep 0.01; done
+turn_over
+while read -r line; do printf '%s\n' "$line" >> told; heard; turn_over; done
+)sh");
+  AgentOutcome outcome;
+  std::thread thread([&] { outcome = run_->run(settings_); });
+  ASSERT_TRUE(seen("session_start"));
+  for (const char* id : {"too-late", "in-time"}) {
+    Command next = command(CommandKind::queue);
+    next.id = id;
+    next.content = std::string("do this ") + id;
+    run_->command(next);
+  }
+  EXPECT_TRUE(seen("held for the next turn"));
+  run_->withdraw("too-late");
+  touch("go");
+  thread.join();
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  std::ifstream file(directory_ / "told");
+  std::string told((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(told.find("do this in-time"), std::string::npos) << told;
+  EXPECT_EQ(told.find("do this too-late"), std::string::npos) << told;
+}
+
 TEST_F(AgentRunTest, AnAgentThatIgnoresTheEndOfItsInputHasStillDoneItsWork) {
   claude(std::string("trap '' INT TERM\n") + kOneTurn + "while :; do sleep 1; done\n");
   settings_.end_wait = 1ms;
@@ -264,7 +306,7 @@ TEST_F(AgentRunTest, ACrashIsCalledOne) {
 }
 
 TEST_F(AgentRunTest, ACrashAfterAGoodTurnIsStillACrash) {
-  claude(std::string(kOneTurn) + "echo 'free(): invalid pointer' >&2; kill -ABRT $$");
+  claude(kOneTurn + "echo 'free(): invalid pointer' >&2; kill -ABRT $$");
   AgentOutcome outcome = run_->run(settings_);
   EXPECT_EQ(outcome.state, State::failed);
   EXPECT_EQ(outcome.message, "the agent crashed (SIGABRT): free(): invalid pointer");

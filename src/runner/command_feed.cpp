@@ -19,9 +19,9 @@ class CommandFeed::Reader final : public LiveListener {
     std::string_view data = find_member(event, "data");
     if (string_value(find_member(event, "type")).value_or("") == "command_result") {
       std::string id = string_value(find_member(data, "id")).value_or("");
-      std::erase_if(waiting_, [&](const Command& command) { return command.id == id; });
+      bool waited = std::erase_if(waiting_, [&](const Command& command) { return command.id == id; }) > 0;
       bool expired = string_value(find_member(data, "state")) == name(CommandState::expired);
-      if (expired && seen_.contains(id)) taker_.withdraw(id);
+      if (expired && !waited && seen_.contains(id)) taker_.withdraw(id);
       return true;
     }
     Result<Command> command = decode_command(data);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "driver/connect_advice.h"
 #include "runner/grpc_call.h"
 
 namespace shepherd {
@@ -90,7 +91,10 @@ class GrpcLink::Loop {
     std::int64_t deadline_ms = clock_.steady_ms() + target_.connect_wait.count();
     for (;;) {
       grpc_connectivity_state state = channel.GetState(true);
-      if (state == GRPC_CHANNEL_READY) return std::nullopt;
+      if (state == GRPC_CHANNEL_READY) {
+        connected_ = true;
+        return std::nullopt;
+      }
       {
         MutexLock lock(mutex_);
         if (killed_ || plan_) {
@@ -156,6 +160,10 @@ class GrpcLink::Loop {
     end.exit.code = status.error_code();
     end.rung = rung_;
     end.stream = StreamEnd{target_.address, status.error_code(), status.error_message()};
+    if (!connected_) {
+      ConnectAdvice advice = connect_advice(end.stream->message, target_.tls, !target_.cert_pem.empty());
+      if (!advice.text.empty()) end.stream->message.append("; ").append(advice.text);
+    }
     call_->close_input();
     listener_.on_end(end);
   }
@@ -166,6 +174,7 @@ class GrpcLink::Loop {
   const std::unique_ptr<Call> call_;
 
   // The thread's own.
+  bool connected_ = false;
   StopRung rung_ = StopRung::none;
   std::int64_t deadline_ms_ = -1;  // of the rung; -1: none
 

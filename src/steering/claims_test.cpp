@@ -132,6 +132,22 @@ TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   EXPECT_EQ(state("t").state, State::failed) << "not for ever";
 }
 
+// The store could not take the word of its end: the same lease goes on for a period, and nothing of it is forgotten.
+TEST_F(ClaimsTest, ALostLeaseThatCannotBeWrittenIsLostLater) {
+  create("t", kClaude);
+  auto claimed = *claim(runner("r1"));
+  ASSERT_TRUE(steering_->leases().renew("t", claimed->epoch, "r1"));
+  ASSERT_TRUE(steering_->leases().take_token("t"));
+  fault_ = Fault::fail_before_commit;
+  pass_ms(kLeaseMs);
+  fault_ = Fault::none;
+  EXPECT_EQ(state("t").state, State::starting);
+  EXPECT_EQ(steering_->leases().take_token("t").error().reason, "token_taken");
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::failed) << "its runner was heard of: it goes to nobody else";
+  EXPECT_EQ(state("t").error, "runner lost");
+}
+
 TEST_F(ClaimsTest, StopOfATaskBetweenTwoRunnersCancelsIt) {
   create("t", kClaude);
   ASSERT_TRUE(*claim(runner("r1")));

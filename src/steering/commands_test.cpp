@@ -115,6 +115,26 @@ TEST_F(CommandsTest, TheFirstAnswerWins) {
   EXPECT_EQ(outcome("t", R"({"id":"n3","kind":"deny","approvalID":"a1"})"), "refused/already_answered");
 }
 
+// Two people click at the same moment: both answers are in one commit, and the second sees the first.
+TEST_F(CommandsTest, TheFirstAnswerWinsWithinOneCommit) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  ASSERT_TRUE(post("t", kApproval));
+  std::vector<std::string> answers;
+  for (const char* command :
+       {R"({"id":"n","kind":"deny","approvalID":"a1"})", R"({"id":"y","kind":"approve","approvalID":"a1"})"}) {
+    steering_->commands().submit("t", *decode_command(command), [&](Result<Submitted> submitted) {
+      ASSERT_TRUE(submitted) << submitted.error().message;
+      answers.push_back(submitted->id + " " + std::string(name(submitted->state)) + " " + submitted->reason);
+    });
+  }
+  ASSERT_TRUE(answers.empty()) << "nothing is committed yet";
+  ASSERT_TRUE(journal_.step());
+  EXPECT_EQ(answers, (std::vector<std::string>{"n accepted ", "y refused already_answered"})) << "one commit has both";
+  settle();
+  EXPECT_EQ(command_state_of("t", "y"), "refused/already_answered");
+}
+
 TEST_F(CommandsTest, SettlesAsTheRunnerSays) {
   create("t");
   steering_->command_feeds().opened("t");

@@ -10,6 +10,12 @@ void Leases::grant(const std::string& task, std::string runner, std::uint64_t ep
   count_ = leases_.size();
 }
 
+void Leases::restore(const LostLease& lost) {
+  MutexLock lock(mutex_);
+  leases_[lost.task] = {lost.runner, lost.epoch, period_end(), lost.heard, lost.token_taken};
+  count_ = leases_.size();
+}
+
 bool Leases::end(const std::string& task) {
   MutexLock lock(mutex_);
   auto found = leases_.find(task);
@@ -81,7 +87,8 @@ std::vector<LostLease> Leases::take_lost() {
       ++lease;
       continue;
     }
-    lost.push_back({lease->first, lease->second.runner, lease->second.epoch, lease->second.heard});
+    const Lease& over = lease->second;
+    lost.push_back({lease->first, over.runner, over.epoch, over.heard, over.token_taken});
     lease = leases_.erase(lease);
   }
   count_ = leases_.size();

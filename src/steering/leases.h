@@ -19,6 +19,7 @@ struct LostLease {
   std::string task, runner;
   std::uint64_t epoch = 0;
   bool heard = false;  // the runner was heard of after its claim
+  bool token_taken = false;
 };
 
 // Threads: any.
@@ -28,6 +29,8 @@ class Leases {
 
   std::int64_t lease_seconds() const { return lease_seconds_; }
   void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
+  // That it was lost could not be written: another full period, and everything else as it was.
+  void restore(const LostLease& lost) EXCLUDES(mutex_);
   // True when a token was given out under it.
   bool end(const std::string& task) EXCLUDES(mutex_);
   // Ends it only when it is still this one: a newer one of the same task stays.

@@ -191,7 +191,7 @@ void Steering::lose(const LostLease& lost) {
       [this, lost, again](Result<void> written) {
         if (written && *again) return claims_.offer(**again);
         // The next period tries again; its runner may come back until then.
-        if (!written && written.error().code != ErrorCode::not_found) leases_.grant(lost.task, lost.runner, lost.epoch);
+        if (!written && written.error().code != ErrorCode::not_found) leases_.restore(lost);
       });
 }
 

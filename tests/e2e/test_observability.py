@@ -6,9 +6,10 @@ import time
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from rpc_client import RpcClient
-from tasks import end_task, new_task as create_task, note, post_events
+from rpc_client import RpcClient, SERVICE
+from tasks import end_task, eventually, new_task as create_task, note, post_events
 from test_tls import certificate, config_of  # noqa: F401  (a fixture)
 
 
@@ -260,10 +261,49 @@ def test_metrics_are_those_of_the_server(server, rpc):
     assert labelled.labels["listener"] in ("public", "internal")
 
 
-def test_health(server):
+def test_open_streams_are_a_gauge_and_the_answer_has_its_time(make_server):
+    server = make_server().start()
+    with RpcClient(server.ready["grpc"], server.token) as client:
+        def streams():
+            answer = client.call("GetMetrics", {"namePrefix": "shepherd_grpc_streams"})
+            assert abs(answer.at.ToSeconds() - time.time()) < 60
+            (metric,) = answer.metrics
+            assert metric.WhichOneof("value") == "gauge"
+            return metric.gauge
+
+        open_calls = [client.stream({}) for _ in range(2)]
+        for call in open_calls:
+            assert next(call).WhichOneof("notice") == "caught_up"
+        assert streams() == 2
+        for call in open_calls:
+            call.cancel()
+        assert eventually(lambda: streams() == 0)
+
+
+def test_health_of_the_server_and_of_its_service(server):
     with grpc.insecure_channel(server.ready["grpc"]) as channel:
-        answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
-        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        health = health_pb2_grpc.HealthStub(channel)
+        for name in ("", SERVICE):
+            answer = health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10)
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        code, _ = refused(lambda: health.Check(health_pb2.HealthCheckRequest(service="other"), timeout=10))
+        assert code == grpc.StatusCode.NOT_FOUND
+
+
+def test_a_server_that_stops_says_so_to_whoever_watches_its_health(make_server):
+    server = make_server().start()
+    with grpc.insecure_channel(server.ready["grpc"]) as channel:
+        seen = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(service=SERVICE), timeout=60)
+        assert next(seen).status == health_pb2.HealthCheckResponse.SERVING
+        server.process.terminate()
+        assert next(seen).status == health_pb2.HealthCheckResponse.NOT_SERVING
+    assert server.process.wait(15) == 0
+
+
+def test_reflection_names_what_is_offered(server):
+    with grpc.insecure_channel(server.ready["grpc"]) as channel:
+        offered = set(ProtoReflectionDescriptorDatabase(channel).get_services())
+    assert {SERVICE, "grpc.health.v1.Health"} <= offered
 
 
 def test_over_tls(make_server, certificate):  # noqa: F811

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
+from agent_run import EXIT_CODE, MARK, AgentRun, survivors, wait_until_gone
 from agents import SCRIPTED
 from server import BINARY
 from tasks import new_id
@@ -283,9 +283,9 @@ def test_a_server_that_stops_ends_its_agents_and_says_so(pool):
     assert status["state"] == "cancelled" and "runner" in status["message"]
 
 
-def runner(server, *args, **options):
+def runner(server, *args, mark="", **options):
     process = subprocess.Popen([BINARY, "runner", "--json", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**server.env, "SHEPHERD_DATA": str(server.data),
+                               text=True, env={**server.env, "SHEPHERD_DATA": str(server.data), MARK: mark,
                                                "SHEPHERD_CLAUDE_PROGRAM": SCRIPTED}, **options)
     process.ready = json.loads(process.stdout.readline())
     return process
@@ -335,6 +335,31 @@ def test_a_runner_takes_assignments_until_it_is_busy(server, api, tmp_path):
                 pass
         assert api.post(f"/api/v1/tasks/{made[0]}/commands", json={"kind": "steer", "content": "go"}).status_code == 202
         assert ended(server, made[0])["status"] in ("completed", "Succeeded")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_runner_that_comes_back_too_late_ends_its_agent(make_server):
+    """Asleep for longer than its lease: the task has failed meanwhile, and nobody may work on it unseen."""
+    server = make_server(config="runners: {lease_seconds: 2}\n").start()
+    mark = new_id()
+    process = runner(server, mark=mark)
+    try:
+        with server.api() as api:
+            task = api.post("/api/v1/tasks", json={"prompt": '[{"say":"ready"},{"sleep":600000}]', "agent": "claude"}).json()["id"]
+            with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+                while "ready" not in json.dumps(feed.next().data or {}):
+                    pass
+        process.send_signal(signal.SIGSTOP)
+        assert "runner lost" in ended(server, task)["error"]
+        assert len(survivors(mark)) > 1, "the agent works on while its runner sleeps"
+        process.send_signal(signal.SIGCONT)
+        assert wait_until_gone(mark, but=[process.pid]) == []
+        assert process.poll() is None, "the runner goes on: it has lost one task"
+        with server.api() as api:
+            later = api.post("/api/v1/tasks", json={"prompt": '[{"say":"next"}]', "agent": "claude"}).json()["id"]
+            assert ended(server, later)["status"] in ("completed", "Succeeded")
     finally:
         process.kill()
         process.wait()

@@ -122,15 +122,17 @@ def test_the_harness_says_which_paper_is_wrong(guarded, papers, tmp_path):
         assert result.returncode == code, result.stdout + result.stderr
         return result.stderr
 
-    assert "certificate verify failed" in said(3, ca="theirs").lower()
-    assert "not in peer certificate" in said(3, name="another.test")
-    assert "not in peer certificate" in said(3, name="")
-    for papers_missing in (said(3, cert=""), said(3, cert="stranger")):
-        assert "no agent answers" in papers_missing and "TLS" in papers_missing
+    distrusted = said(3, ca="theirs")
+    assert "certificate verify failed" in distrusted.lower() and "--ca-file" in distrusted
+    for misnamed in (said(3, name="another.test"), said(3, name="")):
+        assert "not in peer certificate" in misnamed and "--server-name" in misnamed
+    missing = said(3, cert="")
+    assert "no agent answers" in missing and "wants a client certificate" in missing and "--cert-file" in missing
+    assert "does not accept our client certificate" in said(3, cert="stranger")
     for wrong in (said(4, token="guess"), said(4, token="")):
         assert "UNAUTHENTICATED" in wrong and "--token-file" in wrong and TOKEN not in wrong
     plain = agent_test(tmp_path, "--stream", guarded.address, "--token", TOKEN)
-    assert plain.returncode == 3 and "TLS" in plain.stderr
+    assert plain.returncode == 3 and "does it want TLS" in plain.stderr
     half = agent_test(tmp_path, "--stream", guarded.address, "--cert-file", papers / "operator.pem")
     assert half.returncode == 2 and "--key-file" in half.stderr
     gone = agent_test(tmp_path, "--stream", guarded.address, "--ca-file", tmp_path / "nowhere.pem")
@@ -140,7 +142,7 @@ def test_the_harness_says_which_paper_is_wrong(guarded, papers, tmp_path):
 def test_tls_towards_an_agent_without(papers, tmp_path):
     with Agent(tmp_path / "agent.log") as agent:
         result = agent_test(tmp_path, "--stream", agent.address, "--ca-file", papers / "ours.pem")
-        assert result.returncode == 3 and "no agent answers" in result.stderr and "TLS" in result.stderr
+        assert result.returncode == 3 and "no agent answers" in result.stderr and "does not speak TLS" in result.stderr
 
 
 def test_the_driver_gets_in_and_says_which_paper_is_wrong(server, guarded, papers, tmp_path):
@@ -172,7 +174,7 @@ def test_the_driver_gets_in_and_says_which_paper_is_wrong(server, guarded, paper
     code, why = failure(server_name="another.test")
     assert code == "agent_unreachable" and "not in peer certificate" in why
     code, why = failure(cert="", key="")
-    assert code == "agent_unreachable"
+    assert code == "agent_unreachable" and "wants a client certificate" in why and "tls.cert and tls.key" in why
     token.write_text("a-wrong-one\n")
     code, why = failure()
     assert code == "credentials_refused" and "token_file" in why and "a-wrong-one" not in why

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <future>
 #include <mutex>
 
 #include "caller_fixture.h"
@@ -94,6 +95,31 @@ TEST(ServerAround, HealthIsServingForTheServerAndItsService) {
                   "\x0a" + std::string(1, static_cast<char>(service.size())) + service),
             serving);
   EXPECT_EQ(asked(server, "/grpc.health.v1.Health/Check", "\x0a\x05other"), "status 5");
+}
+
+// While the last streams end: whoever balances load must not send it another one.
+TEST(ServerAround, HealthIsNotServingFromTheBeginningOfAShutdown) {
+  std::promise<void> told, release;
+  AgentServer server(quiet(), [&, go_on = release.get_future().share()](Execution& run) {
+    try {
+      run.wait_for(1h);
+    } catch (const Stopped&) {
+      told.set_value();
+      go_on.wait();  // keeps the shutdown waiting
+    }
+  });
+  Caller caller(server);
+  caller.start().until(pb::AGENT_STATUS_RUNNING);
+  auto shutdown = std::async(std::launch::async, [&] { return server.shutdown(); });
+  told.get_future().wait();
+  const std::string not_serving("\x08\x02", 2);
+  std::string service = "gibson.agent.AgentService";
+  EXPECT_EQ(asked(server, "/grpc.health.v1.Health/Check", ""), not_serving);
+  EXPECT_EQ(asked(server, "/grpc.health.v1.Health/Check",
+                  "\x0a" + std::string(1, static_cast<char>(service.size())) + service),
+            not_serving);
+  release.set_value();
+  EXPECT_TRUE(shutdown.get());
 }
 
 TEST(ServerAround, ReflectionKnowsTheService) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "caller_fixture.h"
+#include "conversation.h"
 #include "shepherd/agent/server.h"
 
 namespace shepherd::agent {
@@ -136,6 +137,38 @@ TEST(ServerEnd, ACallerThatDoesNotReadTheEndIsGivenUpToo) {
     if (end.ok()) break;
     ASSERT_EQ(end.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   }
+}
+
+// Every write ends in time, and still there is never room: acknowledgements do not wait in line, and the caller is
+// quick with words and slow to read. Nothing hangs, so only the work itself notices that it has waited long enough.
+TEST(ServerEnd, WorkThatWaitsToSendIsGivenUpThoughWritesMove) {
+  ServerOptions options = quiet();
+  options.send_queue = 1;
+  options.send_deadline = 50ms;
+  Metrics metrics;
+  Conversation conversation(options, TraceContext::fresh(), metrics);
+  pb::ClientMessage start, word;
+  start.mutable_start()->set_task_json("{}");
+  word.mutable_steering()->set_id("s");
+  ASSERT_TRUE(conversation.start(start));
+  conversation.receive(word);
+  ASSERT_EQ(conversation.take_next().kind, NextStep::Kind::write);
+  auto work = std::async(std::launch::async, [&] {
+    try {
+      conversation.flush();
+    } catch (const Stopped& stop) {
+      return std::string(name(stop.reason));
+    }
+    return std::string("there was room");
+  });
+  auto begun = std::chrono::steady_clock::now();
+  while (work.wait_for(1ms) != std::future_status::ready) {
+    if (std::chrono::steady_clock::now() - begun > 30s) conversation.stop(StopReason::cancelled);
+    conversation.receive(word);  // its acknowledgement takes the place that the next lines make
+    conversation.write_done(true);
+    conversation.take_next();
+  }
+  EXPECT_EQ(work.get(), "send_deadline");
 }
 
 TEST(ServerEnd, TooManyStreamsAreRefused) {

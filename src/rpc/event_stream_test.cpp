@@ -1,0 +1,164 @@
+// StreamEvents over loopback with a clock moved by hand: callers who take nothing, little, or have nothing to take.
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "base/lanes.h"
+#include "base/limits.h"
+#include "base/random.h"
+#include "bus/bus.h"
+#include "model/wire_json.h"
+#include "rpc/rpc_server.h"
+#include "shepherd/observability/v1/observability.grpc.pb.h"
+#include "store/memory/memory_store.h"
+
+namespace shepherd {
+namespace {
+
+namespace v1 = observability::v1;
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 30s;  // for what is not a matter of the clock moved by hand
+
+class NoAudit final : public Audit {
+ public:
+  void record(AuditRecord) override {}
+};
+
+class EventStreamTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto access = Access::open(journal_, clock_, random_);
+    ASSERT_TRUE(access) << access.error().message;
+    access_ = std::move(*access);
+    RpcConfig config{.address = "127.0.0.1:0", .tls_cert = {}, .tls_key = {}, .auth = false};
+    auto server = RpcServer::listen({journal_, *access_, audit_, metrics_, clock_, *lanes_, {io_.get()}}, config);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // how much is kept for a caller must not grow by itself
+    stub_ = v1::ObservabilityService::NewStub(
+        grpc::CreateCustomChannel(server_->address(), grpc::InsecureChannelCredentials(), arguments));
+    TaskSpec spec;
+    spec.id = "t";
+    await<Created>([&](auto done) { journal_.create_task(spec, "", std::move(done)); });
+  }
+  void TearDown() override {
+    server_.reset();
+    lanes_.reset();
+    io_.reset();
+  }
+
+  template <class T>
+  static void await(const std::function<void(Done<T>)>& begin) {
+    std::promise<Result<T>> answer;
+    begin([&](Result<T> result) { answer.set_value(std::move(result)); });
+    Result<T> result = answer.get_future().get();
+    ASSERT_TRUE(result) << result.error().message;
+  }
+  void append(std::size_t events, std::size_t bytes) {
+    std::string json = "[";
+    for (std::size_t i = 0; i < events; ++i) {
+      json += (i == 0 ? "" : ",") + (R"({"type":"log","summary":")" + std::string(bytes, 'x') + R"("})");
+    }
+    auto drafts = decode_events(json + "]", Framing::json, Intake{.now_ms = clock_.wall_ms()});
+    ASSERT_TRUE(drafts) << drafts.error().message;
+    await<Appended>(
+        [&](auto done) { journal_.append({"t", {}, std::move(*drafts), clock_.wall_ms(), false}, std::move(done)); });
+  }
+  void pass_a_second() {
+    clock_.advance_ms(1'000);
+    server_->tick();
+  }
+  // Also shows that the server has gone round once more: its answers come from the threads that end writes.
+  bool lives() {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    v1::AgentList list;
+    return stub_->ListAgents(&context, {}, &list).ok();
+  }
+  std::int64_t open_streams() { return metrics_.gauge("shepherd_grpc_streams", "").value(); }
+
+  ManualClock clock_;
+  MetricRegistry metrics_;
+  SystemRandom random_;
+  NoAudit audit_;
+  MemoryStore store_;
+  Hub hub_{clock_, metrics_};
+  NoBus bus_;
+  std::unique_ptr<Lanes> lanes_ = std::make_unique<Lanes>("lane", 2), io_ = std::make_unique<Lanes>("io", 1);
+  Journal journal_{store_, hub_, bus_, *lanes_, clock_, metrics_};
+  std::unique_ptr<Access> access_;
+  std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<v1::ObservabilityService::Stub> stub_;
+};
+
+// A call over the fixture's task, from its start.
+struct Watcher {
+  explicit Watcher(v1::ObservabilityService::Stub& stub) {
+    context.set_deadline(std::chrono::system_clock::now() + 2 * kPatience);
+    v1::StreamEventsRequest request;
+    request.add_agent_ids("t");
+    reader = stub.StreamEvents(&context, request);
+  }
+  // Up to and with that event; false when the stream ended before.
+  bool read_to(std::int64_t sequence) {
+    v1::AgentEvent event;
+    while (reader->Read(&event)) {
+      if (event.sequence() == sequence) return true;
+    }
+    return false;
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReader<v1::AgentEvent>> reader;
+};
+
+TEST_F(EventStreamTest, ACallerWhoTakesNothingIsCutAfterTheWriteDeadline) {
+  append(2'000, 2'000);  // many times what gRPC and the kernel keep for a caller
+  Watcher watcher(*stub_);
+  ASSERT_TRUE(watcher.read_to(1));
+  server_->tick();
+  EXPECT_EQ(open_streams(), 1);
+  auto begun = std::chrono::steady_clock::now();
+  std::int64_t passed_ms = 0;
+  while (open_streams() > 0 && std::chrono::steady_clock::now() - begun < kPatience) {
+    pass_a_second();
+    passed_ms += 1'000;
+    ASSERT_TRUE(lives());
+  }
+  EXPECT_EQ(open_streams(), 0) << "nobody else lets go of it";
+  EXPECT_GT(passed_ms, kWriteDeadline.count());
+  EXPECT_FALSE(watcher.read_to(2'000)) << "what gRPC had kept for the caller, and then the end";
+  EXPECT_EQ(watcher.reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(EventStreamTest, ACallerWhoTakesALittleIsNotCut) {
+  append(2'000, 2'000);
+  Watcher watcher(*stub_);
+  for (std::int64_t read = 200; read <= 2'000; read += 200) {  // more than is kept, so the server has written
+    ASSERT_TRUE(watcher.read_to(read)) << watcher.reader->Finish().error_message();
+    clock_.advance_ms(kWriteDeadline.count());
+    server_->tick();
+  }
+}
+
+TEST_F(EventStreamTest, ACallerWhoHasNothingToTakeIsNotCut) {
+  append(1, 10);
+  Watcher watcher(*stub_);
+  ASSERT_TRUE(watcher.read_to(1));
+  for (std::int64_t passed_ms = 0; passed_ms < 3 * kWriteDeadline.count(); passed_ms += 1'000) {
+    pass_a_second();
+    ASSERT_TRUE(lives());
+  }
+  append(1, 10);
+  EXPECT_TRUE(watcher.read_to(2)) << watcher.reader->Finish().error_message();
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,120 @@
+// The commands of a task as its runner gets them, over a real API on loopback.
+#include "runner/command_feed.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+
+#include "api/api_fixture.h"
+#include "model/wire_json.h"
+#include "runner/test_agents.h"
+
+namespace shepherd {
+namespace {
+
+class CommandFeedTest : public ApiFixture {
+ protected:
+  void SetUp() override {
+    ApiFixture::SetUp();
+    create("t");
+    note_address();
+  }
+  void TearDown() override {
+    feed_.reset();
+    ApiFixture::TearDown();
+  }
+
+  void open() {
+    auto locate = [this]() -> Result<Destination> {
+      MutexLock lock(mutex_);
+      return Destination{url_, url_, admin_};
+    };
+    CommandTaker taker{.take = [this](const Command& command) { note("take " + command.id); },
+                       .withdraw = [this](const std::string& id) { note("withdraw " + id); }};
+    feed_ = std::make_unique<CommandFeed>(locate, "t", std::move(taker), clock_, random_);
+  }
+  void note_address() {
+    MutexLock lock(mutex_);
+    url_ = internal_->url();
+  }
+
+  // As steering writes them: what becomes of a command is decided here, by no clock.
+  void command(const std::string& id) {
+    append(R"({"type":"command","summary":"queue","data":{"id":")" + id + R"(","kind":"queue","content":"x"}})");
+  }
+  void result(const std::string& id, const std::string& state) {
+    append(R"({"type":"command_result","summary":")" + state + R"(","data":{"id":")" + id + R"(","state":")" + state +
+           R"("}})");
+  }
+
+  // Everything so far, once `last` is among it.
+  std::string heard_until(const std::string& last) {
+    eventually([&] { return heard().find(last) != std::string::npos; });
+    return heard();
+  }
+
+ private:
+  void append(const std::string& event) {
+    auto drafts = decode_events(event, Framing::json, Intake{.now_ms = clock_.wall_ms(), .allow_reserved = true});
+    ASSERT_TRUE(drafts) << drafts.error().message;
+    std::promise<Result<Appended>> answer;
+    journal_.append({"t", {}, std::move(*drafts), clock_.wall_ms(), true},
+                    [&](Result<Appended> appended) { answer.set_value(std::move(appended)); });
+    auto appended = answer.get_future().get();
+    ASSERT_TRUE(appended) << appended.error().message;
+  }
+  void note(const std::string& what) {
+    MutexLock lock(mutex_);
+    heard_ += (heard_.empty() ? "" : ", ") + what;
+  }
+  std::string heard() {
+    MutexLock lock(mutex_);
+    return heard_;
+  }
+
+  Mutex mutex_;
+  std::string url_ GUARDED_BY(mutex_), heard_ GUARDED_BY(mutex_);
+  std::unique_ptr<CommandFeed> feed_;
+};
+
+TEST_F(CommandFeedTest, WhatIsSettledBeforeTheFeedCatchesUpIsPassedOver) {
+  command("refused");
+  result("refused", "refused");
+  command("expired");
+  result("expired", "expired");
+  command("open");
+  open();
+  EXPECT_EQ(heard_until("open"), "take open") << "what was never handed out is not taken back either";
+}
+
+TEST_F(CommandFeedTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
+  command("held");
+  open();
+  EXPECT_EQ(heard_until("take held"), "take held");
+  command("done");
+  result("done", "delivered");
+  result("held", "accepted");  // the driver's own word on what it holds
+  result("held", "expired");
+  command("last");
+  EXPECT_EQ(heard_until("take last"), "take held, take done, withdraw held, take last");
+}
+
+TEST_F(CommandFeedTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheServer) {
+  command("before");
+  command("expires meanwhile");
+  open();
+  heard_until("take expires meanwhile");
+  stop();
+  command("came and went");
+  result("came and went", "expired");
+  result("expires meanwhile", "expired");
+  command("meanwhile");
+  start();
+  note_address();
+  EXPECT_EQ(heard_until("take meanwhile"),
+            "take before, take expires meanwhile, withdraw expires meanwhile, take meanwhile");
+}
+
+}  // namespace
+}  // namespace shepherd
