@@ -124,7 +124,7 @@ TEST_F(EventStreamTest, ACallerWhoTakesNothingIsCutAfterTheWriteDeadline) {
   Watcher watcher(*stub_);
   ASSERT_TRUE(watcher.read_to(1));
   server_->tick();
-  EXPECT_EQ(open_streams(), 1);
+  ASSERT_EQ(open_streams(), 1);
   auto begun = std::chrono::steady_clock::now();
   std::int64_t passed_ms = 0;
   while (open_streams() > 0 && std::chrono::steady_clock::now() - begun < kPatience) {
@@ -132,7 +132,7 @@ TEST_F(EventStreamTest, ACallerWhoTakesNothingIsCutAfterTheWriteDeadline) {
     passed_ms += 1'000;
     ASSERT_TRUE(lives());
   }
-  EXPECT_EQ(open_streams(), 0) << "nobody else lets go of it";
+  ASSERT_EQ(open_streams(), 0) << "nobody else lets go of it";
   EXPECT_GT(passed_ms, kWriteDeadline.count());
   EXPECT_FALSE(watcher.read_to(2'000)) << "what gRPC had kept for the caller, and then the end";
   EXPECT_EQ(watcher.reader->Finish().error_code(), grpc::StatusCode::CANCELLED);

@@ -5,7 +5,14 @@
 namespace shepherd {
 namespace {
 
-using ClaimsTest = SteeringFixture;
+class ClaimsTest : public SteeringFixture {
+ protected:
+  // "kept", or why not.
+  std::string renewed(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) {
+    Result<void> answer = steering_->leases().renew(task, epoch, runner);
+    return answer ? "kept" : answer.error().reason;
+  }
+};
 
 constexpr const char* kClaude = R"(,"agent":"claude")";
 constexpr std::int64_t kLeaseMs = kLeaseSeconds * 1'000;
@@ -84,16 +91,18 @@ TEST_F(ClaimsTest, ARunnerThatGoesSilentIsLost) {
   ASSERT_TRUE(claimed);
   pass_ms(kLeaseMs - 1);
   EXPECT_TRUE(steering_->leases().renew("t", claimed->epoch, "r1"));
-  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch + 1).error().reason, "lease_lost");
-  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch, "r2").error().reason, "lease_lost");
+  EXPECT_EQ(renewed("t", claimed->epoch + 1), "lease_lost");
+  EXPECT_EQ(renewed("t", claimed->epoch, "r2"), "lease_lost");
   pass_ms(kLeaseMs - 1);
   EXPECT_EQ(state("t").state, State::starting);
   steering_->leases().touch("t");
-  pass_ms(kLeaseMs);
+  pass_ms(kLeaseMs - 1);
+  EXPECT_EQ(state("t").state, State::starting) << "what it posted kept its lease";
+  pass_ms(1);
   EXPECT_EQ(state("t").state, State::failed);
   EXPECT_EQ(state("t").error, "runner lost");
   EXPECT_TRUE(state("t").inferred_end);
-  EXPECT_EQ(steering_->leases().renew("t", claimed->epoch).error().reason, "lease_lost");
+  EXPECT_EQ(renewed("t", claimed->epoch), "lease_lost");
   EXPECT_TRUE(post("t", R"({"type":"log","summary":"still here"})")) << "what it did is kept";
   EXPECT_EQ(state("t").state, State::failed);
 }
@@ -125,7 +134,7 @@ TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   auto second = *claim(runner("r2"));
   ASSERT_TRUE(second);
   EXPECT_GT(second->epoch, first->epoch);
-  EXPECT_EQ(steering_->leases().renew("t", first->epoch, "r1").error().reason, "lease_lost");
+  EXPECT_EQ(renewed("t", first->epoch, "r1"), "lease_lost");
   pass_ms(kLeaseMs);
   ASSERT_TRUE(*claim(runner("r3")));
   pass_ms(kLeaseMs);
@@ -142,7 +151,9 @@ TEST_F(ClaimsTest, ALostLeaseThatCannotBeWrittenIsLostLater) {
   pass_ms(kLeaseMs);
   fault_ = Fault::none;
   EXPECT_EQ(state("t").state, State::starting);
-  EXPECT_EQ(steering_->leases().take_token("t").error().reason, "token_taken");
+  Result<std::uint64_t> again = steering_->leases().take_token("t");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().reason, "token_taken");
   pass_ms(kLeaseMs);
   EXPECT_EQ(state("t").state, State::failed) << "its runner was heard of: it goes to nobody else";
   EXPECT_EQ(state("t").error, "runner lost");
