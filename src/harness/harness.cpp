@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 #include <thread>
 
@@ -32,7 +34,7 @@ constexpr Scenario kScenarios[] = {
     {"cancelling", cancelled},
 };
 
-constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC's numbers
+constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnavailable = 14, kUnauthenticated = 16;  // gRPC's numbers
 
 std::string last_words(const AgentCommand& command) {
   std::string tail = command.tail();
@@ -91,6 +93,12 @@ Result<void> Trial::connect(const std::string& address) {
                           command ? last_words(*command) : ""));
 }
 
+void Trial::saw_end(const Transcript& transcript) {
+  if (command && transcript.end && transcript.end->code == kUnavailable) {
+    command->wait_for_exit(std::min(kAgentEndsWait, options.answer));
+  }
+}
+
 std::string Trial::task_json() const {
   return boost::json::serialize(
       boost::json::object{{"id", "conformance"},
@@ -104,6 +112,7 @@ bool Trial::begin(AgentStream& stream, pb::AgentMode mode) {
   AgentStream::Wait wait = stream.wait_for([](const pb::AgentMessage&) { return true; }, options.answer);
   const Transcript& transcript = stream.transcript();
   if (wait != AgentStream::Wait::found) {
+    saw_end(transcript);
     silent = wait == AgentStream::Wait::timed_out;
     if (transcript.end && !refused) refused = refusal(*transcript.end, report.agent);
     report.fail("start", "no_answer_to_start",
@@ -129,7 +138,7 @@ bool Trial::runs_do_not_end() const {
   return report.has("completion", "never_ends") || report.has("waiting", "waits_in_autonomous_mode");
 }
 
-void Trial::run_to_end(AgentStream& stream) const {
+void Trial::run_to_end(AgentStream& stream) {
   bool known = runs_do_not_end();
   stream.transcript().is_whole = !known;
   if (!stream.wait_for_end(end_wait()) && !known) {

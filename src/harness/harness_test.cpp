@@ -133,8 +133,12 @@ TEST(Harness, SaysThatAnAgentDoesNotStartAgain) {
 
 // What it sends and prints is not kept: 64 KiB a message, as fast as it goes, and its standard output beside it.
 TEST(Harness, AFloodIsReadAndForgotten) {
-  Report report = tested({"sh", "-c", "yes & exec " DEFECTIVE_AGENT " {address} floods_without_end"}, kShort);
-  EXPECT_EQ(defects(report), std::set<std::string>({"completion/never_ends"})) << to_json(report);
+  HarnessOptions options;
+  options.command = {"sh", "-c", "yes & exec " DEFECTIVE_AGENT " {address} floods_without_end"};
+  options.run = kShort;
+  auto report = test_agent(options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(defects(*report), std::set<std::string>({"completion/never_ends"})) << to_json(*report);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   EXPECT_LT(used.ru_maxrss, kSanitized ? LONG_MAX : 90 * 1024) << "KiB";

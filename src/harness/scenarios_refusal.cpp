@@ -12,6 +12,7 @@ void expect_refusal(Trial& trial, AgentStream& stream, std::string_view check, s
                     std::string_view wrong_code) {
   bool ended = stream.wait_for(is_work, trial.options.answer) == AgentStream::Wait::ended;
   const Transcript& transcript = stream.transcript();
+  trial.saw_end(transcript);
   if (!ended || transcript.end->code == 0) {
     trial.report.fail(
         check, accepted,

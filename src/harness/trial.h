@@ -22,15 +22,21 @@ struct Trial {
   Result<void> connect(const std::string& address);  // starts the command, if there is one
   // True when the command has ended: what its streams then show is no fault of theirs.
   bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
+  // Called for every stream that ended. A process that crashes loses its connections before it is gone: after a stream
+  // that broke it is given time to be gone, or the next scenario would be spoiled by the agent of this one.
+  void saw_end(const Transcript& transcript);
   std::string task_json() const;
   // Starts a run and waits for its first message. False: it noted why it cannot be used.
   bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS);
   // Lets the agent bring a stream to its own end, then applies the rules.
-  void run_to_end(AgentStream& stream) const;
+  void run_to_end(AgentStream& stream);
   // Known of this agent: then a short look is enough, or each of its runs would be waited for.
   bool runs_do_not_end() const;
   std::chrono::milliseconds end_wait() const { return runs_do_not_end() ? kAgentQuiet : options.run; }
-  void look(AgentStream& stream) const { check_rules(stream.transcript(), report); }
+  void look(AgentStream& stream) {
+    saw_end(stream.transcript());
+    check_rules(stream.transcript(), report);
+  }
 };
 
 // scenarios_run.cpp

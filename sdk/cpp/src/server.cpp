@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -14,6 +15,9 @@
 
 namespace shepherd::agent {
 namespace {
+
+// A connection that is cut with something unread in it loses what was said last, so callers are first asked to leave.
+constexpr std::chrono::milliseconds kFarewell{500};
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -97,7 +101,7 @@ struct AgentServer::Parts {
     health(false);
     streams.stop_all();
     idle = streams.wait_until_idle(deadline);
-    server->Shutdown(std::chrono::system_clock::now());
+    server->Shutdown(std::chrono::system_clock::now() + (idle ? kFarewell : std::chrono::milliseconds(0)));
     server.reset();
     return idle;
   }

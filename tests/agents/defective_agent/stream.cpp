@@ -22,6 +22,7 @@ std::int64_t now_ms() {
 }  // namespace
 
 std::atomic<bool> shutting_down{false};
+std::atomic<int> open_streams{0};
 
 void Stream::send(pb::AgentMessage message) {
   std::lock_guard lock(sending_);
@@ -149,6 +150,8 @@ void Stream::OnWriteDone(bool /*ok*/) {
 void Stream::OnDone() {
   if (worker_.joinable()) worker_.detach();  // it is past its last use of this
   delete this;
+  --open_streams;
+  open_streams.notify_all();
 }
 
 bool Stream::pause_if_interrupted() {

@@ -18,11 +18,15 @@ namespace defective {
 namespace pb = gibson::agent;
 
 extern std::atomic<bool> shutting_down;
+extern std::atomic<int> open_streams;
 
 // Deletes itself when gRPC is done with it.
 class Stream final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMessage> {
  public:
-  explicit Stream(std::string defect) : defect_(std::move(defect)) { StartRead(&incoming_); }
+  explicit Stream(std::string defect) : defect_(std::move(defect)) {
+    ++open_streams;
+    StartRead(&incoming_);
+  }
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
