@@ -428,3 +428,20 @@ def test_still_well(server, api, runner):
     with server.websocket(events_path(made)) as feed:
         assert feed.sequences(1) == [1]
     assert api.get("/healthz").status_code == 200
+
+
+def test_a_page_goes_on_after_its_last_task_was_deleted(api):
+    batch = new_task(api)
+    made = {new_task(api, labels={"batch": batch}) for _ in range(4)}
+    page = api.get("/api/v1/tasks", params={"label": f"batch={batch}", "limit": 2})
+    seen = [task["id"] for task in page.json()]
+    assert api.delete(f"/api/v1/tasks/{seen[-1]}").status_code == 204
+    page = api.get(page.links["next"]["url"]).raise_for_status()
+    seen += [task["id"] for task in page.json()]
+    assert len(seen) == 4 and set(seen) == made, "each once"
+
+
+def test_compressed_bodies_are_refused_by_name(runner, task):
+    answer = runner.post(events_path(task), content=b"\x1f\x8b\x08",
+                         headers={"Content-Type": "application/json", "Content-Encoding": "gzip"})
+    assert answer.status_code == 415 and answer.json()["code"] == "unsupported_content_encoding"
