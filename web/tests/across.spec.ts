@@ -36,6 +36,31 @@ test("metrics: what the range came to, and a point of a chart leads to its tasks
   await expect(fleet).toHaveURL(/task=migrate-db/);
 });
 
+test("metrics that nobody chose a range for show what there is", async ({server, fleet}) => {
+  // Nothing yet: what to do is said.
+  await fleet.getByRole("link", {name: "Metrics"}).click();
+  await expect(fleet).toHaveURL(/from=-24h/);
+  await expect(fleet.getByText("Nothing happened in the last 24 hours")).toBeVisible();
+  await expect(fleet.locator(".chart-card")).toHaveCount(0);
+  await fleet.getByRole("button", {name: "Look at the last 30 days"}).click();
+  await expect(fleet.getByText("Nothing happened in the last 30 days")).toBeVisible();
+  await expect(fleet.locator(".notice").getByRole("link", {name: "Start a task"})).toHaveAttribute("href", "/?view=new");
+  // A few minutes: they fill the chart, and the choice is in the address.
+  await believableFleet(server);
+  await addedUp(server);
+  await fleet.goto(server.url + "/?view=metrics");
+  await expect(fleet).toHaveURL(/from=-15m/);
+  await expect(fleet.getByLabel("Range")).toHaveValue("-15m");
+  await expect(chart(fleet, "Spend").locator(".legend b")).toHaveText("$0.84");
+  await expect(fleet.getByRole("slider", {name: /^Spend/})).toHaveAttribute("aria-valuemax", /^1[45]$/);
+  // What somebody chose stays chosen.
+  await fleet.getByLabel("Range").selectOption("-7d");
+  await expect(fleet).toHaveURL(/from=-7d/);
+  await fleet.reload();
+  await expect(fleet.getByLabel("Range")).toHaveValue("-7d");
+  await expect(chart(fleet, "Spend").locator(".legend b")).toHaveText("$0.84");
+});
+
 test("metrics by keyboard, by agent and by model", async ({server, fleet}) => {
   await believableFleet(server);
   await addedUp(server);
@@ -79,6 +104,8 @@ test("search finds a word in its context, and one click is its moment", async ({
   await fleet.getByRole("button", {name: "More"}).click();
   await expect(fleet.locator(".results li")).toHaveCount(120);
   await expect(fleet.getByRole("button", {name: "More"})).toHaveCount(0);
+  const found = await fleet.locator(".results li a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+  expect(new Set(found).size, "none of them twice").toBe(120);
   await fleet.goto(server.url + "/?view=search&q=nothinglikeit");
   await expect(fleet.getByText("Nothing found")).toBeVisible();
 });
