@@ -42,8 +42,8 @@ bool is_blank(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }
 
-// The end of a terminal's colour or cursor move that begins here ("ESC[31m"): it is no word. Of other sequences only the
-// escape itself goes, so that nothing can hide inside one.
+// The end of a terminal's colour or cursor move that begins here ("ESC[31m"): it is no word. Of other sequences only
+// the escape itself goes, so that nothing can hide inside one.
 std::size_t end_of_colour(std::string_view text, std::size_t at) {
   if (text[at] != '\x1b' || at + 1 >= text.size() || text[at + 1] != '[') return at;
   std::size_t end = at + 2;

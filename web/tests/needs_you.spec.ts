@@ -3,7 +3,6 @@ import {expect, test} from "./fixture";
 import type {Json} from "./server";
 
 test("one approval among a thousand tasks is on the first screen, with its buttons", async ({server, fleet}) => {
-  test.setTimeout(120_000);
   // Older than the newest thousand, and ended: not read at once.
   for (let i = 0; i < 20; ++i) {
     await server.create({id: `old-${i}`, prompt: `Ancient task ${i}`});
@@ -30,22 +29,8 @@ test("one approval among a thousand tasks is on the first screen, with its butto
   await expect(fleet.getByRole("status").getByText("1021 tasks", {exact: true})).toBeVisible();
   await expect(fleet.getByRole("button", {name: "Load older"})).toHaveCount(0);
   await expect(fleet).toHaveTitle(/^\(1\)/);
-  // A thousand rows, of which only what is seen exists; scrolling through them stays quick.
+  // A thousand rows, of which only what is seen exists (scale.spec.ts scrolls through them).
   expect(await fleet.locator(".fleet-row[data-task]").count()).toBeLessThan(80);
-  const slowest = await fleet.evaluate(async () => {
-    const list = document.querySelector(".virtual")!;
-    let longest = 0;
-    let before = performance.now();
-    for (let step = 0; step < 60; ++step) {
-      list.scrollTop += 600;
-      await new Promise(requestAnimationFrame);
-      longest = Math.max(longest, performance.now() - before);
-      before = performance.now();
-    }
-    return longest;
-  });
-  console.log(`slowest frame while scrolling 1,000 rows: ${Math.round(slowest)} ms`);
-  expect(slowest).toBeLessThan(500);
 });
 
 test("an approval is answered where it is shown, with the input as it was changed", async ({server, fleet}) => {

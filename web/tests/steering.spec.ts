@@ -44,7 +44,7 @@ test("a question is answered", async ({fleet}) => {
   await expect(fleet.locator(".story")).toContainText('"Which colour?"="Blue"');
 });
 
-const kLong = [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}];
+const kLong = [{say: "Working"}, {repeat: 4000, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 150}]}];
 
 test("steer and interrupt: each is followed until it settles", async ({fleet}) => {
   await start(fleet, kLong, "autonomous");
@@ -84,7 +84,7 @@ test("a stop ends with its proof", async ({fleet}) => {
   await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByRole("button", {name: "Stop"}).click();
   await fleet.getByRole("button", {name: "Really stop it"}).click();
-  await expect(state(fleet)).toHaveText("cancelled", {timeout: 30_000});
+  await expect(state(fleet)).toHaveText("cancelled");
   await expect(fleet.locator(".ended summary")).toContainText(/\d+ process(es)? gone/);
   await expect(fleet.getByText("there is nobody to steer")).toBeVisible();
 });
@@ -120,7 +120,7 @@ test("approved for always: the same is not asked again", async ({server, fleet})
 });
 
 test("interrupted and resumed with a word, it goes on", async ({fleet}) => {
-  await start(fleet, [{say: "Working"}, {repeat: 400, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 100}]}]);
+  await start(fleet, [{say: "Working"}, {repeat: 4000, steps: [{tool: "Bash", input: {command: "true"}, result: "ok"}, {sleep: 100}]}]);
   await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
   await fleet.getByRole("button", {name: "Interrupt"}).click();
   await expect(fleet.locator(".sent")).toContainText("interrupt: the agent took it up");
