@@ -128,14 +128,19 @@ void LocalRunner::command(TaskRun& run, Command command) {
   run.command(command);
 }
 
-std::uint64_t LocalRunner::deliver_pending() {
-  std::uint64_t events = 0;
-  for (const PendingSpool& spool : Spool::pending(spool_directory())) {
+PendingDelivered LocalRunner::deliver_pending(const std::vector<PendingSpool>& spools, const std::stop_token& stop) {
+  PendingDelivered all;
+  for (const PendingSpool& spool : spools) {
+    if (stop.stop_requested()) return all;
     if (spool.in_use) continue;
-    if (Result<Delivered> done = deliver_spool(spool.path, locate_, tls_, clock_)) events += done->events;
+    Result<Delivered> done = deliver_spool(spool, locate_, tls_, clock_);
+    if (!done) continue;
+    all.events += done->events;
+    if (!done->set_aside.empty()) all.set_aside.push_back(done->set_aside);
+    if (done->stuck) return all;
   }
-  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data))) events += *calls;
-  return events;
+  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data), stop)) all.events += *calls;
+  return all;
 }
 
 }  // namespace shepherd

@@ -131,7 +131,9 @@ void RunnerPool::run(RunnerApi& api, const TaskClaim& claim) {
     }
     if (too_late) run.end(EndCause::shutdown, "the runner was stopped");
     TaskOutcome outcome = run.run();
-    if (!outcome.drained.spool_path.empty()) {
+    if (outcome.cause == EndCause::deleted) {
+      log_info("{} was deleted; what was left of its log is set aside in {}", claim.task, outcome.drained.spool_path);
+    } else if (!outcome.drained.spool_path.empty()) {
       log_warn("{}: the server does not have all of its log; the rest is in {}", claim.task,
                outcome.drained.spool_path);
     }
