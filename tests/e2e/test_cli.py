@@ -203,6 +203,33 @@ def test_backup_can_be_served(server, make_server, tmp_path, task):
     if target.is_file():
         (name,) = [p.name for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
         (copy.data / target.name).rename(copy.data / name)
+def test_import_makes_nobody_work(server, make_server, tmp_path):
+    """An imported queued task was claimed by a runner and ran again; an imported approval waited for an answer."""
+    with server.api() as api, server.runner() as runner:
+        queued = new_task(api, agent="no-runner-has-it", timeout="1s")
+        asking = new_task(api)
+        post_events(runner, asking, {"type": "approval", "summary": "may I?",
+                                     "data": {"approvalID": "a1", "state": "pending", "tool": "Bash"}})
+    file = tmp_path / "out.ndjson"
+    file.write_text("".join(server.cli("export", task).stdout for task in (queued, asking)))
+    other = make_server(name="other").start()
+    for _ in range(2):
+        assert other.cli("import", file).returncode == 0
+    with other.api() as api:
+        for task, agent in ((queued, "no-runner-has-it"), (asking, "external")):
+            got = api.get(f"/api/v1/tasks/{task}").json()
+            assert got["status"]["state"] == "cancelled" and not got.get("agent"), got
+            assert got["labels"]["imported"] == agent
+            assert "had not ended" in got["status"]["message"]
+        assert api.get(f"/api/v1/tasks/{queued}").json()["lastSequence"] == 1, "the second import adds nothing"
+        assert not api.get("/api/v1/inbox").json()["items"]
+    # Where they came from, both still wait for whom they waited for.
+    assert server.cli("import", file).returncode == 0
+    with server.api() as api:
+        assert api.get(f"/api/v1/tasks/{queued}").json()["status"]["state"] == "queued"
+        assert api.get(f"/api/v1/tasks/{asking}").json()["status"]["state"] != "cancelled"
+
+
     copy.start()
     with copy.api() as api:
         assert "kept" in api.get(f"/api/v1/tasks/{task}/events").text
