@@ -230,6 +230,21 @@ def test_import_makes_nobody_work(server, make_server, tmp_path):
         assert api.get(f"/api/v1/tasks/{asking}").json()["status"]["state"] != "cancelled"
 
 
+def test_backup_can_be_served(server, make_server, tmp_path, task):
+    with server.runner() as runner:
+        post_events(runner, task, note("kept"))
+    target = tmp_path / "backup"
+    server.cli("backup", target)
+    secret = tmp_path / "backup.callback.secret"
+    assert secret.read_bytes() == (server.data / "callback.secret").read_bytes(), "receivers know this one"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    copy = make_server(name="restored")
+    files = [target] if target.is_file() else list(target.iterdir())
+    for file in files:
+        (copy.data / file.name).write_bytes(file.read_bytes())
+    if target.is_file():
+        (name,) = [p.name for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
+        (copy.data / target.name).rename(copy.data / name)
     copy.start()
     with copy.api() as api:
         assert "kept" in api.get(f"/api/v1/tasks/{task}/events").text
