@@ -33,7 +33,8 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
   settings.environment = agent_environment();
   if (agent == "claude") {
     settings.program = config.claude_program;
-    settings.format = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
+    OutputFormat watched = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
+    settings.format = config.observability_enabled ? watched : OutputFormat::text;
   }
   if (auto found = config.agents.find(agent); found != config.agents.end()) {
     settings.driver = "grpc";
