@@ -55,11 +55,12 @@ LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientT
 
 Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
   Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
-  if (!created) return fail(std::move(created.error()));
-  if (created->existed) {
+  // A run is never the continuation of another one, whatever their words.
+  if (created ? created->existed : created.error().reason == "task_exists") {
     return fail(ErrorCode::conflict, "task_exists",
-                fmt::format("the task {} exists already; choose another --id", created->task.id));
+                fmt::format("the task {} exists already; choose another --id", request.id));
   }
+  if (!created) return fail(std::move(created.error()));
   TaskOrder order;
   order.task = created->task.id;
   order.agent = request.command.empty() ? request.agent : "text";

@@ -114,6 +114,18 @@ def test_create_post_watch(server):
     assert json.loads(server.cli("tasks", "show", task, "--json").stdout)["status"]["phase"] == "Succeeded"
 
 
+def test_a_state_that_no_task_has_is_refused(server, task):
+    refused = server.cli("post", task, "--state", "bogus", "x", check=False)
+    assert refused.returncode == 2 and "waiting_for_input" in refused.stderr
+
+
+def test_a_second_run_with_the_same_id_says_that_the_task_exists(server):
+    name = new_id("dup")
+    assert server.cli("run", "--id", name, "--", "true").returncode == 0
+    again = server.cli("run", "--id", name, "--", "true", check=False)
+    assert again.returncode == 6 and f"the task {name} exists already" in again.stderr
+
+
 def test_hostile_text_is_harmless_in_a_terminal(server, api, runner, task):
     post_events(runner, task, note("\x1b]0;owned\x07\x1b[2J\u202eevil\r\nforged line"))
     end_task(runner, task)
@@ -191,18 +203,6 @@ def test_export_and_import_round_trip(server, make_server, tmp_path):
     assert events(export_of(other, task)) == events(first), "importing again adds nothing"
 
 
-def test_backup_can_be_served(server, make_server, tmp_path, task):
-    with server.runner() as runner:
-        post_events(runner, task, note("kept"))
-    target = tmp_path / "backup"
-    server.cli("backup", target)
-    copy = make_server(name="restored")
-    files = [target] if target.is_file() else list(target.iterdir())
-    for file in files:
-        (copy.data / file.name).write_bytes(file.read_bytes())
-    if target.is_file():
-        (name,) = [p.name for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
-        (copy.data / target.name).rename(copy.data / name)
 def test_import_makes_nobody_work(server, make_server, tmp_path):
     """An imported queued task was claimed by a runner and ran again; an imported approval waited for an answer."""
     with server.api() as api, server.runner() as runner:
