@@ -30,6 +30,11 @@ std::unexpected<Error> bad_token() {
   return fail(ErrorCode::unauthenticated, "bad_token", "this is not a token of this server; it may have been revoked");
 }
 
+std::unexpected<Error> bad_login_code() {
+  return fail(ErrorCode::unauthenticated, "bad_login_code",
+              "this login link was used or is too old; `shepherd token login-link` makes a new one");
+}
+
 // All that completions on the writer's thread touch; they keep it alive when Access itself is gone.
 struct State {
   Mutex mutex;
@@ -47,18 +52,22 @@ struct State {
     tokens.put(std::move(record));
   }
 
-  // In this order: whoever sees the new revision must not find the token any more.
-  void revoked(const std::string& id) EXCLUDES(mutex) {
+  // In this order: whoever sees the new revision must not find the tokens any more.
+  void revoked(const std::vector<std::string>& ids) EXCLUDES(mutex) {
     std::vector<std::shared_ptr<const std::function<void(const std::string&)>>> calls;
     {
       MutexLock lock(mutex);
-      tokens.remove(id);
-      tickets.drop_token(id);
-      login_codes.drop_token(id);
+      for (const auto& id : ids) {
+        tokens.remove(id);
+        tickets.drop_token(id);
+        login_codes.drop_token(id);
+      }
       for (const auto& [callback_id, callback] : callbacks) calls.push_back(callback);
       ++revision;
     }
-    for (const auto& call : calls) (*call)(id);
+    for (const auto& call : calls) {
+      for (const auto& id : ids) (*call)(id);
+    }
   }
 };
 
@@ -83,6 +92,10 @@ class JournalAccess final : public Access {
       } else {
         log_warn("token {} in the store cannot be read and does not work; revoke it and make a new one", id);
       }
+    }
+    // Sessions that were stored while their token was being revoked. Removing one can orphan those made with it.
+    for (auto lost = state_->tokens.orphans(); !lost.empty(); lost = state_->tokens.orphans()) {
+      for (const auto& id : lost) state_->tokens.remove(id);
     }
     return {};
   }
@@ -147,22 +160,29 @@ class JournalAccess final : public Access {
          .only_task = std::move(only_task),
          .created_ms = now_ms,
          .expires_ms = expires_ms,
-         .session = false},
+         .session = false,
+         .parent = {}},
         std::move(done));
   }
 
   void revoke_token(std::string id, Done<void> done) override {
-    bool known = false;
+    std::vector<std::string> family;
     {
       MutexLock lock(state_->mutex);
-      known = state_->tokens.contains(id);
+      family = state_->tokens.family(id);
     }
-    if (!known) return done(fail(ErrorCode::not_found, "unknown_token", "there is no token with this id"));
-    journal_.write([id](WriteTxn& txn) { return txn.put_record(kTokenKind, id, ""); },
-                   [state = state_, id, done = std::move(done)](Result<void> written) mutable {
-                     if (written) state->revoked(id);
-                     done(std::move(written));
-                   });
+    if (family.empty()) return done(fail(ErrorCode::not_found, "unknown_token", "there is no token with this id"));
+    journal_.write(
+        [family](WriteTxn& txn) -> Result<void> {
+          for (const auto& gone : family) {
+            if (auto removed = txn.put_record(kTokenKind, gone, ""); !removed) return removed;
+          }
+          return {};
+        },
+        [state = state_, family, done = std::move(done)](Result<void> written) mutable {
+          if (written) state->revoked(family);
+          done(std::move(written));
+        });
   }
 
   std::vector<TokenInfo> tokens() const override {
@@ -182,8 +202,7 @@ class JournalAccess final : public Access {
     std::int64_t now_ms = clock_.wall_ms();
     auto session = session_of(code, now_ms);
     if (!session) {
-      return done(fail(ErrorCode::unauthenticated, "bad_login_code",
-                       "this login link was used or is too old; `shepherd token login` makes a new one"));
+      return done(bad_login_code());
     }
     add(std::move(*session), std::move(done));
   }
@@ -237,7 +256,8 @@ class JournalAccess final : public Access {
                      .only_task = std::move(principal->only_task),
                      .created_ms = now_ms,
                      .expires_ms = expires_ms,
-                     .session = true};
+                     .session = true,
+                     .parent = std::move(principal->token_id)};
   }
 
   // Gives the token its id and secret and stores it; long expired ones leave in the same transaction.
@@ -268,15 +288,19 @@ class JournalAccess final : public Access {
           return txn.put_record(kTokenKind, id, value);
         },
         [state = state_, record, secret, stale, done = std::move(done)](Result<void> written) mutable {
+          bool orphan = false;
           {
             MutexLock lock(state->mutex);
             --state->pending;
             if (written) {
               for (const auto& old : stale) state->tokens.remove(old);
-              state->put(record);
+              // Its token may have been revoked while it was on its way; load() leaves such a record out, too.
+              orphan = !record.info.parent.empty() && !state->tokens.contains(record.info.parent);
+              if (!orphan) state->put(record);
             }
           }
           if (!written) return done(fail(std::move(written.error())));
+          if (orphan) return done(bad_login_code());
           done(NewToken{std::move(record.info), std::move(secret)});
         });
   }

@@ -40,8 +40,9 @@ class Access {
   // still_valid().
   virtual std::uint64_t revision() const = 0;
   virtual bool still_valid(const Principal& principal) const = 0;
-  // Calls back (any thread) after a token was revoked, so that live streams can be cut. Returns an id for forget(),
-  // which does not wait for a call that is under way: capture a weak_ptr.
+  // Calls back (any thread) after a token was revoked, once for it and for each session that goes with it, so that live
+  // streams can be cut. Returns an id for forget(), which does not wait for a call that is under way: capture a
+  // weak_ptr.
   virtual std::uint64_t on_revoked(std::function<void(const std::string& token_id)> callback) = 0;
   virtual void forget(std::uint64_t callback_id) = 0;
 
@@ -49,8 +50,9 @@ class Access {
   // conflict/too_many_tokens.
   virtual void create_token(std::string token_name, Scope scope, std::string only_task, std::int64_t expires_ms,
                             Done<NewToken> done) = 0;
-  virtual void revoke_token(std::string id, Done<void> done) = 0;  // not_found/unknown_token
-  virtual std::vector<TokenInfo> tokens() const = 0;               // oldest first
+  // Takes the browser sessions that were made with it along, all in one transaction. not_found/unknown_token.
+  virtual void revoke_token(std::string id, Done<void> done) = 0;
+  virtual std::vector<TokenInfo> tokens() const = 0;  // oldest first
 
   // One-time login links: a code that becomes a browser session of the same rights, once, within kLoginLinkLife. The
   // session lives kSessionLife, but not longer than the token that asked for the link.

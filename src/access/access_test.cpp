@@ -163,6 +163,41 @@ TEST_F(AccessTest, RevokingCutsEverythingOfTheToken) {
   EXPECT_EQ(principal_of(token->secret), nullptr);
 }
 
+TEST_F(AccessTest, RevokingATokenTakesItsSessionsAlong) {
+  auto token = create("ada", Scope::operator_);
+  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
+  ASSERT_TRUE(session.has_value());
+  auto second = redeem(access_->make_login_code(*principal_of(session->secret)));  // a phone, from the laptop's page
+  auto of_another = redeem(access_->make_login_code(*principal_of(create("bob", Scope::viewer)->secret)));
+  ASSERT_TRUE(second.has_value() && of_another.has_value());
+  EXPECT_EQ(session->info.parent, token->info.id);
+  reopen();
+  std::vector<std::string> told;
+  access_->on_revoked([&](const std::string& id) { told.push_back(id); });
+  ASSERT_TRUE(revoke(token->info.id).has_value());
+  EXPECT_EQ(told, (std::vector<std::string>{token->info.id, session->info.id, second->info.id}));
+  for (bool reopened : {false, true}) {
+    if (reopened) reopen();
+    EXPECT_EQ(principal_of(session->secret), nullptr);
+    EXPECT_EQ(principal_of(second->secret), nullptr);
+    EXPECT_NE(principal_of(of_another->secret), nullptr);
+  }
+}
+
+TEST_F(AccessTest, ASessionWhoseTokenIsGoneDoesNotComeBack) {
+  auto token = create("ada", Scope::operator_);
+  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
+  auto second = redeem(access_->make_login_code(*principal_of(session->secret)));
+  // As after a crash between the two commits of a revocation that met a login.
+  auto removed = wait_for<void>([&](auto done) {
+    journal_.write([id = token->info.id](WriteTxn& txn) { return txn.put_record("token", id, ""); }, std::move(done));
+  });
+  ASSERT_TRUE(removed.has_value());
+  reopen();
+  EXPECT_EQ(principal_of(session->secret), nullptr);
+  EXPECT_EQ(principal_of(second->secret), nullptr);
+}
+
 TEST_F(AccessTest, AFailedCommitChangesNothing) {
   auto token = create("ada", Scope::viewer);
   fault_ = Fault::fail_before_commit;

@@ -22,10 +22,11 @@ class FailedLoginLimit {
  public:
   explicit FailedLoginLimit(const Clock& clock) : clock_(clock) {}
 
-  // Before credentials are looked at: rate_limited/too_many_failures with retryAfterSeconds. `peer` is
-  // "address:port" or an address.
+  // When credentials were wrong, before that is said: rate_limited/too_many_failures with retryAfterSeconds. Good ones
+  // are never asked about, so one failing program does not lock out its address. `peer` is "address:port" or an
+  // address.
   Result<void> check(std::string_view peer) EXCLUDES(mutex_);
-  // After they were wrong.
+  // Counts one that was wrong.
   void failed(std::string_view peer) EXCLUDES(mutex_);
 
  private:

@@ -68,7 +68,7 @@ TEST(Secret, DigestIsSha256) {
 }
 
 TEST(TokenTable, RecordsSurviveTheStore) {
-  TokenRecord token{{"id1", "Ada \"L\" \xc3\xa9", Scope::producer, "task-1", 5, 99, true}, digest_of(7)};
+  TokenRecord token{{"id1", "Ada \"L\" \xc3\xa9", Scope::producer, "task-1", 5, 99, true, "id0"}, digest_of(7)};
   auto read = decode_token("id1", encode_token(token));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->info.name, token.info.name);
@@ -77,7 +77,12 @@ TEST(TokenTable, RecordsSurviveTheStore) {
   EXPECT_EQ(read->info.created_ms, 5);
   EXPECT_EQ(read->info.expires_ms, 99);
   EXPECT_TRUE(read->info.session);
+  EXPECT_EQ(read->info.parent, "id0");
   EXPECT_EQ(read->digest, token.digest);
+  // As earlier versions wrote it.
+  auto older = decode_token("id1", R"({"sha256":")" + to_hex(token.digest) + R"(","scope":"viewer","session":true})");
+  ASSERT_TRUE(older.has_value());
+  EXPECT_EQ(older->info.parent, "");
   EXPECT_FALSE(decode_token("id1", "{}").has_value());
   EXPECT_FALSE(decode_token("id1", "not json").has_value());
   EXPECT_FALSE(decode_token("id1", R"({"sha256":7,"scope":"admin"})").has_value());
@@ -85,8 +90,8 @@ TEST(TokenTable, RecordsSurviveTheStore) {
 
 TEST(TokenTable, FindsUntilExpiredOrRemoved) {
   TokenTable table;
-  table.put({{"a", "ada", Scope::admin, "", 1, 100, false}, digest_of(1)});
-  table.put({{"b", "bob", Scope::viewer, "", 2, 0, false}, digest_of(2)});
+  table.put({{"a", "ada", Scope::admin, "", 1, 100, false, ""}, digest_of(1)});
+  table.put({{"b", "bob", Scope::viewer, "", 2, 0, false, ""}, digest_of(2)});
   EXPECT_EQ((*table.find(digest_of(1), 99))->person, "ada");
   EXPECT_EQ(table.find(digest_of(1), 100).error().reason, "token_expired");
   EXPECT_EQ(table.find(digest_of(3), 1).error().reason, "bad_token");

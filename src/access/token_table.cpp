@@ -32,7 +32,8 @@ std::string encode_token(const TokenRecord& record) {
                                       {"onlyTask", info.only_task},
                                       {"created", info.created_ms},
                                       {"expires", info.expires_ms},
-                                      {"session", info.session}});
+                                      {"session", info.session},
+                                      {"parent", info.parent}});
 }
 
 std::optional<TokenRecord> decode_token(std::string id, std::string_view text) {
@@ -50,7 +51,8 @@ std::optional<TokenRecord> decode_token(std::string id, std::string_view text) {
                  .only_task = text_of(*object, "onlyTask"),
                  .created_ms = number_of(*object, "created"),
                  .expires_ms = number_of(*object, "expires"),
-                 .session = session != nullptr && session->is_bool() && session->get_bool()};
+                 .session = session != nullptr && session->is_bool() && session->get_bool(),
+                 .parent = text_of(*object, "parent")};
   return TokenRecord{std::move(info), *digest};
 }
 
@@ -86,6 +88,26 @@ const TokenInfo* TokenTable::usable(const std::string& id, std::int64_t now_ms) 
   if (known == digests_.end()) return nullptr;
   const TokenInfo& info = entries_.at(known->second).info;
   return info.expired(now_ms) ? nullptr : &info;
+}
+
+std::vector<std::string> TokenTable::family(const std::string& id) const {
+  std::vector<std::string> out;
+  if (!contains(id)) return out;
+  out.push_back(id);
+  for (std::size_t known = 0; known < out.size(); ++known) {
+    for (const auto& [digest, entry] : entries_) {
+      if (entry.info.parent == out[known]) out.push_back(entry.info.id);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> TokenTable::orphans() const {
+  std::vector<std::string> out;
+  for (const auto& [digest, entry] : entries_) {
+    if (!entry.info.parent.empty() && !contains(entry.info.parent)) out.push_back(entry.info.id);
+  }
+  return out;
 }
 
 std::vector<TokenInfo> TokenTable::list() const {

@@ -24,6 +24,7 @@ struct TokenInfo {
   std::string only_task;
   std::int64_t created_ms = 0, expires_ms = 0;  // expires 0: never (admin file token)
   bool session = false;                         // a browser session, made by a login link
+  std::string parent;  // session: the id of the token that asked for the link; it is revoked with it
 
   bool expired(std::int64_t now_ms) const { return expires_ms != 0 && now_ms >= expires_ms; }
 };
@@ -49,6 +50,11 @@ class TokenTable {
   // nullptr: unknown or expired. Valid until the next change.
   const TokenInfo* usable(const std::string& id, std::int64_t now_ms) const;
   bool contains(const std::string& id) const { return digests_.contains(id); }
+
+  // That token and the sessions made with it, and with those: what a revocation takes. Empty: unknown.
+  std::vector<std::string> family(const std::string& id) const;
+  // Ids of sessions whose parent is not here.
+  std::vector<std::string> orphans() const;
 
   std::vector<TokenInfo> list() const;                             // by id, so by age
   std::vector<std::string> expired(std::int64_t before_ms) const;  // ids of those that expired before that moment

@@ -132,6 +132,24 @@ TEST_F(AccessApi, TokensAreMadeListedAndRevoked) {
   }
 }
 
+TEST_F(AccessApi, ATokenForOneTaskIsForThatTaskOnly) {
+  for (const char* body :
+       {R"({"name":"ci","scope":"producer","taskID":"t1"})", R"({"name":"ci","scope":"producer","task":"t1"})",
+        R"({"name":"ci","scope":"producer","task":"t1","taskID":"t1"})"}) {
+    auto made = post("/api/v1/tokens", body);
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(parsed(made).at("taskID").as_string(), "t1") << body;
+    EXPECT_EQ(parsed(made).at("task").as_string(), "t1") << body;
+  }
+  for (auto [body, member] : {std::pair(R"({"name":"ci","scope":"producer","task_id":"t1"})", "task_id"),
+                              std::pair(R"({"name":"ci","scope":"viewer","expiresIn":60})", "expiresIn"),
+                              std::pair(R"({"name":"ci","scope":"producer","task":"t1","taskID":"t2"})", "task")}) {
+    auto refused = post("/api/v1/tokens", body);
+    EXPECT_EQ(refused.status, 400) << body;
+    EXPECT_EQ(parsed(refused).at("member").as_string(), member) << refused.body;
+  }
+}
+
 TEST_F(AccessApi, ARevocationCutsLiveStreamsAndKeepAliveConnections) {
   create("t1");
   NewToken viewer = make_token("v", Scope::viewer);
@@ -155,6 +173,36 @@ TEST_F(AccessApi, BadCredentialsAreRefusedThenSlowedDown) {
     status = call(*public_, "GET", "/api/v1/tasks", "", bearer("shp_wrong")).status;
   }
   EXPECT_EQ(status, 429);
+}
+
+TEST_F(AccessApi, AStaleTokenDoesNotLockOutTheGoodOnesOfItsAddress) {
+  create("t1");
+  std::string good = token("ci", Scope::viewer);
+  int status = 0;
+  for (int i = 0; i < 200 && status != 429; ++i) {
+    status = call(*public_, "GET", "/api/v1/tasks", "", bearer("shp_stale")).status;
+  }
+  ASSERT_EQ(status, 429);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks", "", bearer(good)).status, 200);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/tasks", "", bearer("shp_stale")).status, 429);
+}
+
+TEST_F(AccessApi, RevokingATokenEndsTheBrowsersItSignedIn) {
+  create("t1");
+  NewToken ann = make_token("ann", Scope::operator_);
+  auto link = call(*public_, "POST", "/api/v1/login-links", "{}", bearer(ann.secret));
+  ASSERT_EQ(link.status, 201) << link.body;
+  auto login = call(*public_, "GET", std::string(parsed(link).at("path").as_string()), "", {});
+  ASSERT_EQ(login.status, 303);
+  std::string cookie(login.header("set-cookie"));
+  cookie.resize(cookie.find(';'));
+  auto socket = open_socket("/api/v1/tasks/t1/events", {{"Cookie", cookie}, {"Origin", public_->url()}});
+  ASSERT_TRUE(socket) << socket.error().message;
+  next(*socket, "caught_up");
+  EXPECT_NE(get("/api/v1/tokens").body.find(R"("session":true,"sessionOf":")" + ann.info.id + "\""), std::string::npos);
+  ASSERT_EQ(call(*public_, "DELETE", "/api/v1/tokens/" + ann.info.id, "", bearer(admin_)).status, 204);
+  EXPECT_EQ(close_code(*socket), 4101);
+  EXPECT_EQ(call(*public_, "GET", "/api/v1/whoami", "", {{"Cookie", cookie}}).status, 401);
 }
 
 TEST_F(AccessApi, ABrowserLogsInByALinkOnce) {

@@ -20,6 +20,12 @@ bool is_media_type(std::string_view header, std::string_view type) {
 
 Result<void> check_media_type(const net::Request& request, BodyKind body) {
   if (body == BodyKind::none && !has_body(request)) return {};
+  if (std::string_view coding = request.header("content-encoding");
+      !coding.empty() && !is_media_type(coding, "identity")) {
+    return fail(ErrorCode::unsupported_media_type, "unsupported_content_encoding",
+                "Bodies are taken as they are. Send this one without Content-Encoding (" + std::string(coding) +
+                    "), uncompressed.");
+  }
   std::string_view type = request.header("content-type");
   if (is_media_type(type, "application/json")) return {};
   if (body == BodyKind::events &&
@@ -167,15 +173,16 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
   }
   // Without an address there is nobody to count for: one stranger must not lock out the rest.
   bool counted = anonymous_ == nullptr && !request.peer.empty();
-  if (counted) {
-    if (auto good = core_.failed_logins.check(request.peer); !good) return fail(good.error());
-  }
   auto principal = credential.kind == CredentialKind::ticket
                        ? access.use_ticket(credential.secret, request.path(), has_cursor(request))
                        : access.authenticate(credential.secret);
   if (principal) return Identity{std::move(*principal), credential.kind};
   if (anonymous_ != nullptr) return Identity{anonymous_, CredentialKind::none};
-  if (counted) core_.failed_logins.failed(request.peer);
+  // Only failures are slowed down: one program with a stale token must not lock out its neighbours with good ones.
+  if (counted) {
+    if (auto few = core_.failed_logins.check(request.peer); !few) return fail(few.error());
+    core_.failed_logins.failed(request.peer);
+  }
   return fail(principal.error());
 }
 

@@ -10,6 +10,7 @@
 #include "fleet/session_tasks.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -133,7 +134,7 @@ void list_agents(Call call) {
     append_agents(body, *tasks);
     body += R"(,"next":)";
     if (more) {
-      append_json_string(body, tasks->back().spec.id);
+      append_json_string(body, place_after(tasks->back()));
     } else {
       body += "null";
     }

@@ -9,6 +9,7 @@
 #include "api/query.h"
 #include "base/limits.h"
 #include "model/json_write.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -83,7 +84,7 @@ Result<Now> count_now(const EventStore& store) {
       }
     }
     if (tasks->size() < filter.limit) return now;
-    filter.before = tasks->back().spec.id;
+    filter.before = place_after(tasks->back());
   }
 }
 

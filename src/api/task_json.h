@@ -1,14 +1,16 @@
-// A task as the API shows it: what the model knows, and how far its callback has come.
+// A task as the API shows it: what the model knows, without secrets, and how far its callback has come.
 // Threads: any.
 #pragma once
 
 #include <string>
 
+#include "model/redact.h"
 #include "model/task.h"
 #include "steering/steering.h"
 
 namespace shepherd {
 
-void append_task_json(std::string& out, const Task& task, Steering& steering);
+// `redactor` nullptr: as it was given.
+void append_task_json(std::string& out, const Task& task, Steering& steering, const Redactor* redactor);
 
 }  // namespace shepherd

@@ -14,13 +14,18 @@
 #include "fleet/tasks_between.h"
 #include "model/wire_json.h"
 #include "steering/callback_target.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
 
-std::string task_json(const Task& task, Steering& steering) {
+const Redactor* redactor_of(const ApiParts& parts) {
+  return parts.config.redact ? &parts.redactor : nullptr;
+}
+
+std::string task_json(const Task& task, const ApiParts& parts) {
   std::string body;
-  append_task_json(body, task, steering);
+  append_task_json(body, task, parts.steering, redactor_of(parts));
   return body;
 }
 
@@ -63,7 +68,7 @@ Result<TaskFilter> task_filter(const Query& query) {
 void get_task_at(Call call, std::uint64_t sequence) {
   auto at = task_at(call.parts().journal.store(), call.id(), sequence);
   if (!at) return call.fail(at.error());
-  std::string body = task_json(at->task, call.parts().steering);
+  std::string body = task_json(at->task, call.parts());
   body.back() = ',';  // the object goes on
   body += R"("at":)" + std::to_string(sequence) + R"(,"whole":)" + (at->whole ? "true}" : "false}");
   call.send_json(200, std::move(body));
@@ -79,6 +84,39 @@ Result<std::optional<TimeRange>> time_range(const Query& query, std::int64_t now
   if (!to) return fail(bad_parameter("to", to.error().message));
   if (*to <= *from) return fail(bad_parameter("from", "`from` must be before `to`."));
   return TimeRange{*from, *to};
+}
+
+Error unknown_resume_task(const std::string& id) {
+  return Error{
+      ErrorCode::invalid_argument,
+      "unknown_resume_task",
+      "There is no task " + id + " to go on with. GET /api/v1/tasks lists them; leave `resumeOf` out to begin anew.",
+      {}}
+      .with("member", std::string("resumeOf"));
+}
+
+// `named`: the id is the caller's own, so a key that made a task of another id was for something else.
+void create_checked(Call call, TaskSpec spec, std::string key, bool named) {
+  Journal& journal = call.parts().journal;
+  std::string id = named ? spec.id : std::string();
+  journal.create_task(
+      std::move(spec), std::move(key), [call = std::move(call), id = std::move(id)](Result<Created> created) mutable {
+        if (!created) return call.fail(created.error());
+        const Task& task = created->task;
+        if (!id.empty() && task.spec.id != id) {
+          return call.fail({ErrorCode::conflict,
+                            "idempotency_key_reused",
+                            "This Idempotency-Key made task " + task.spec.id + ". Use a new key for a new request.",
+                            {}});
+        }
+        if (!created->existed) {
+          call.core().updates.touch(task.spec.id);
+          call.parts().steering.created(task);
+        }
+        net::Response response = json_response(created->existed ? 200 : 201, task_json(task, call.parts()));
+        response.headers.emplace_back("Location", "/api/v1/tasks/" + task.spec.id);
+        call.send(std::move(response));
+      });
 }
 
 }  // namespace
@@ -97,19 +135,15 @@ void create_task(Call call) {
                       "Idempotency-Key is longer than " + std::to_string(kMaxIdempotencyKeyBytes) + " bytes.",
                       {}});
   }
-  if (spec->id.empty()) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
-  parts.journal.create_task(
-      std::move(*spec), std::move(key), [call = std::move(call)](Result<Created> created) mutable {
-        if (!created) return call.fail(created.error());
-        if (!created->existed) {
-          call.core().updates.touch(created->task.spec.id);
-          call.parts().steering.created(created->task);
-        }
-        net::Response response =
-            json_response(created->existed ? 200 : 201, task_json(created->task, call.parts().steering));
-        response.headers.emplace_back("Location", "/api/v1/tasks/" + created->task.spec.id);
-        call.send(std::move(response));
-      });
+  bool named = !spec->id.empty();
+  if (!named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
+  if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(key), named);
+  Call::on_lane(std::move(call), [spec = std::move(*spec), key = std::move(key), named](Call on_lane) mutable {
+    auto earlier = on_lane.parts().journal.store().task(spec.resume_of);
+    if (!earlier && earlier.error().code != ErrorCode::not_found) return on_lane.fail(earlier.error());
+    if (!earlier) return on_lane.fail(unknown_resume_task(spec.resume_of));
+    create_checked(std::move(on_lane), std::move(spec), std::move(key), named);
+  });
 }
 
 void list_tasks(Call call) {
@@ -119,27 +153,27 @@ void list_tasks(Call call) {
   if (!filter) return call.fail(filter.error());
   auto range = time_range(*query, call.parts().clock.wall_ms());
   if (!range) return call.fail(range.error());
-  Call::on_lane(std::move(call),
-                [query = std::move(*query), filter = std::move(*filter), range = *range](Call on_lane) mutable {
-                  std::size_t limit = filter.limit;
-                  ++filter.limit;  // one more tells whether there is a next page
-                  const EventStore& store = on_lane.parts().journal.store();
-                  auto tasks = range ? tasks_between(store, filter, *range) : store.tasks(filter);
-                  if (!tasks) return on_lane.fail(tasks.error());
-                  bool more = tasks->size() > limit;
-                  if (more) tasks->resize(limit);
-                  net::Response response = json_response(200, "[");
-                  for (const Task& task : *tasks) {
-                    if (response.body.size() > 1) response.body += ',';
-                    append_task_json(response.body, task, on_lane.parts().steering);
-                  }
-                  response.body += ']';
-                  if (more) {
-                    response.headers.emplace_back(
-                        "Link", "</api/v1/tasks?" + query.with("before", tasks->back().spec.id) + ">; rel=\"next\"");
-                  }
-                  on_lane.send(std::move(response));
-                });
+  Call::on_lane(
+      std::move(call), [query = std::move(*query), filter = std::move(*filter), range = *range](Call on_lane) mutable {
+        std::size_t limit = filter.limit;
+        ++filter.limit;  // one more tells whether there is a next page
+        const EventStore& store = on_lane.parts().journal.store();
+        auto tasks = range ? tasks_between(store, filter, *range) : store.tasks(filter);
+        if (!tasks) return on_lane.fail(tasks.error());
+        bool more = tasks->size() > limit;
+        if (more) tasks->resize(limit);
+        net::Response response = json_response(200, "[");
+        for (const Task& task : *tasks) {
+          if (response.body.size() > 1) response.body += ',';
+          append_task_json(response.body, task, on_lane.parts().steering, redactor_of(on_lane.parts()));
+        }
+        response.body += ']';
+        if (more) {
+          response.headers.emplace_back(
+              "Link", "</api/v1/tasks?" + query.with("before", place_after(tasks->back())) + ">; rel=\"next\"");
+        }
+        on_lane.send(std::move(response));
+      });
 }
 
 void get_task(Call call) {
@@ -151,7 +185,7 @@ void get_task(Call call) {
     if (at) return get_task_at(std::move(on_lane), *at);
     auto task = on_lane.parts().journal.store().task(on_lane.id());
     if (!task) return on_lane.fail(task.error());
-    on_lane.send_json(200, task_json(*task, on_lane.parts().steering));
+    on_lane.send_json(200, task_json(*task, on_lane.parts()));
   });
 }
 
@@ -164,7 +198,7 @@ void patch_task(Call call) {
       [call = std::move(call)](Result<Task> task) mutable {
         if (!task) return call.fail(task.error());
         call.core().updates.touch(task->spec.id);
-        call.send_json(200, task_json(*task, call.parts().steering));
+        call.send_json(200, task_json(*task, call.parts()));
       });
 }
 

@@ -21,9 +21,14 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
     std::int64_t told_ms = 0;
   };
 
-  State(Journal& the_journal, Steering& the_steering, Executor& the_lanes, const Clock& the_clock,
-        LiveRegistry& the_live)
-      : journal(the_journal), steering(the_steering), lanes(the_lanes), clock(the_clock), live(the_live) {}
+  State(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_lanes,
+        const Clock& the_clock, LiveRegistry& the_live)
+      : journal(the_journal),
+        steering(the_steering),
+        redactor(the_redactor),
+        lanes(the_lanes),
+        clock(the_clock),
+        live(the_live) {}
 
   // --- on the feed's executor ---
 
@@ -82,7 +87,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
       auto task = journal.store().task(id);
       if (!task) continue;  // deleted since
       std::string data;
-      append_task_json(data, *task, steering);
+      append_task_json(data, *task, steering, redactor);
       std::string frame;
       append_websocket_message(frame, "task_update", id, data);
       updates->push_back({id, own_bytes(std::move(frame))});
@@ -97,6 +102,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
 
   Journal& journal;
   Steering& steering;
+  const Redactor* redactor;
   Executor& lanes;
   const Clock& clock;
   LiveRegistry& live;
@@ -114,8 +120,9 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
   std::map<std::string, Row> rows GUARDED_BY(mutex);
 };
 
-TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, Executor& lanes, const Clock& clock, LiveRegistry& live)
-    : state_(std::make_shared<State>(journal, steering, lanes, clock, live)) {}
+TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& lanes,
+                         const Clock& clock, LiveRegistry& live)
+    : state_(std::make_shared<State>(journal, steering, redactor, lanes, clock, live)) {}
 
 TaskUpdates::~TaskUpdates() {
   {

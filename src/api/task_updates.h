@@ -18,7 +18,9 @@ namespace shepherd {
 // Threads: any.
 class TaskUpdates {
  public:
-  TaskUpdates(Journal& journal, Steering& steering, Executor& lanes, const Clock& clock, LiveRegistry& live);
+  // `redactor` nullptr: rows are told as they are.
+  TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& lanes, const Clock& clock,
+              LiveRegistry& live);
   ~TaskUpdates();
   TaskUpdates(const TaskUpdates&) = delete;
   TaskUpdates& operator=(const TaskUpdates&) = delete;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "api/api_fixture.h"
 
@@ -55,6 +56,79 @@ TEST_F(TasksApi, TheSameIdOrKeyWithTheSameBodyIsTheSameTask) {
   EXPECT_EQ(code_of(keyed(R"({"prompt":"two"})")), "idempotency_key_reused");
 }
 
+TEST_F(TasksApi, AKeyThatMadeATaskDoesNotMakeOneOfAnotherId) {
+  auto keyed = [&](const std::string& text) {
+    auto headers = bearer(admin_);
+    headers.emplace_back("Idempotency-Key", "k1");
+    return call(*public_, "POST", "/api/v1/tasks", text, headers);
+  };
+  EXPECT_EQ(keyed(R"({"id":"a","prompt":"one"})").status, 201);
+  auto other = keyed(R"({"id":"b","prompt":"one"})");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(code_of(other), "idempotency_key_reused");
+  EXPECT_EQ(get("/api/v1/tasks/b").status, 404);
+  EXPECT_EQ(keyed(R"({"id":"a","prompt":"one"})").status, 200);
+  EXPECT_EQ(keyed(R"({"prompt":"one"})").status, 200) << "no id is no other id";
+}
+
+TEST_F(TasksApi, SecretsOfATaskAreForItsRunnerOnly) {
+  std::string viewer = token("v", Scope::viewer);
+  auto socket = open_socket("/api/v1/events", bearer(viewer));
+  ASSERT_TRUE(socket) << socket.error().message;
+  auto made = post("/api/v1/tasks",
+                   R"({"id":"t1","task":{"description":"use password=Xk29vbQ1","sourceURL":"https://a:pw1@s.example"},)"
+                   R"("repo":{"url":"https://joe:pw2@git.example/a.git"},)"
+                   R"("callbackURL":"https://hooks.example/x?token=pw3&task=1"})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  json::object row = next(*socket, "task_update");
+  ASSERT_FALSE(row.empty());
+  std::vector<std::string> shown{made.body, json::serialize(row),
+                                 call(*public_, "GET", "/api/v1/tasks", "", bearer(viewer)).body,
+                                 call(*public_, "GET", "/api/v1/tasks/t1", "", bearer(viewer)).body};
+  for (const std::string& text : shown) {
+    for (const char* secret : {"Xk29vbQ1", "pw1", "pw2", "pw3"})
+      EXPECT_EQ(text.find(secret), std::string::npos) << text;
+    EXPECT_NE(text.find("https://joe:[redacted:password]@git.example/a.git"), std::string::npos) << text;
+    EXPECT_NE(text.find("https://hooks.example/x?token=[redacted:secret]&task=1"), std::string::npos) << text;
+  }
+  auto data = call(*internal_, "GET", "/api/v1/tasks/t1/data", "", bearer(admin_));
+  EXPECT_NE(data.body.find("https://joe:pw2@git.example/a.git"), std::string::npos) << data.body;
+  EXPECT_NE(data.body.find("password=Xk29vbQ1"), std::string::npos) << data.body;
+}
+
+TEST_F(TasksApi, ModesAndEarlierTasksAreChecked) {
+  auto mode = post("/api/v1/tasks", R"({"prompt":"x","mode":"yolo"})");
+  EXPECT_EQ(mode.status, 400);
+  EXPECT_EQ(parsed(mode).at("member").as_string(), "mode");
+  EXPECT_NE(mode.body.find("autonomous"), std::string::npos) << mode.body;
+  EXPECT_NE(mode.body.find("interactive"), std::string::npos) << mode.body;
+  auto earlier = post("/api/v1/tasks", R"({"id":"later","prompt":"x","resumeOf":"nobody"})");
+  EXPECT_EQ(earlier.status, 400);
+  EXPECT_EQ(code_of(earlier), "unknown_resume_task");
+  EXPECT_EQ(parsed(earlier).at("member").as_string(), "resumeOf");
+  EXPECT_EQ(get("/api/v1/tasks/later").status, 404);
+  create("nobody");
+  EXPECT_EQ(post("/api/v1/tasks", R"({"id":"later","prompt":"x","mode":"interactive","resumeOf":"nobody"})").status,
+            201);
+}
+
+TEST_F(TasksApi, AListGoesOnWhenTheTaskAtItsCursorIsDeleted) {
+  for (int i = 0; i < 4; ++i) create("t" + std::to_string(i));
+  auto first = get("/api/v1/tasks?limit=2");
+  json::array shown = parsed(first).as_array();
+  std::string link(first.header("link"));
+  std::string last(shown.back().at("id").as_string());
+  ASSERT_EQ(call(*public_, "DELETE", "/api/v1/tasks/" + last, "", bearer(admin_)).status, 204);
+  auto second = get(link.substr(1, link.find('>') - 1));
+  ASSERT_EQ(second.status, 200) << second.body;
+  std::set<std::string> seen;
+  for (const auto& task : shown) seen.emplace(task.at("id").as_string());
+  json::array rest = parsed(second).as_array();
+  for (const auto& task : rest) EXPECT_TRUE(seen.emplace(task.at("id").as_string()).second);
+  EXPECT_EQ(seen, (std::set<std::string>{"t0", "t1", "t2", "t3"}));
+  EXPECT_EQ(get("/api/v1/tasks?limit=2&before=" + last).status, 404) << "an id alone says no place";
+}
+
 TEST_F(TasksApi, ListsPagesByLinkAndFilters) {
   for (int i = 0; i < 5; ++i) create("t" + std::to_string(i));
   post("/api/v1/tasks", R"({"id":"labelled","prompt":"x","labels":{"team":"web"}})");
@@ -95,6 +169,14 @@ TEST_F(TasksApi, BadBodiesAreRefusedWithAReason) {
   auto plain = call(*public_, "POST", "/api/v1/tasks", R"({"prompt":"x"})", headers);
   EXPECT_EQ(plain.status, 415);
   EXPECT_EQ(code_of(plain), "unsupported_media_type");
+  headers = bearer(admin_);
+  headers.emplace_back("Content-Encoding", "gzip");
+  auto packed = call(*public_, "POST", "/api/v1/tasks", "\x1f\x8b\x08", headers);
+  EXPECT_EQ(packed.status, 415);
+  EXPECT_EQ(code_of(packed), "unsupported_content_encoding");
+  EXPECT_NE(packed.body.find("gzip"), std::string::npos);
+  headers.back().second = "identity";
+  EXPECT_EQ(call(*public_, "POST", "/api/v1/tasks", R"({"prompt":"x"})", headers).status, 201);
   EXPECT_EQ(call(*public_, "POST", "/api/v1/tasks", "", bearer(admin_)).status, 415);
 }
 

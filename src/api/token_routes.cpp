@@ -1,4 +1,6 @@
 // Tokens (for administrators) and tickets (for streams of clients that cannot set headers).
+#include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -51,6 +53,30 @@ Result<std::int64_t> expiry(const json::object& object, std::int64_t now_ms) {
   return now_ms + seconds->get_int64() * 1000;
 }
 
+// A member that is not understood could be a limit that its sender counts on.
+Result<void> only_known_members(const json::object& object) {
+  constexpr auto kMembers =
+      std::to_array<std::string_view>({"name", "scope", "taskID", "task", "expiresAt", "expiresInSeconds"});
+  for (const auto& member : object) {
+    std::string_view key = member.key();
+    if (std::ranges::find(kMembers, key) != kMembers.end()) continue;
+    return fail(bad_member(key, "`" + std::string(key) +
+                                    "` is not a member of this request. There are `name`, `scope`, `taskID`, "
+                                    "`expiresAt` and `expiresInSeconds`."));
+  }
+  return {};
+}
+
+// The one task of a producer. `task` is the name that older clients send.
+Result<std::string> only_task(const json::object& object) {
+  auto task = text_member(object, "taskID");
+  auto older = text_member(object, "task");
+  if (!task) return task;
+  if (!older || task->empty()) return older;
+  if (!older->empty() && *older != *task) return fail(bad_member("task", "`task` and `taskID` name different tasks."));
+  return task;
+}
+
 Result<TokenRequest> token_request(std::string_view body, std::int64_t now_ms) {
   boost::system::error_code error;
   json::value value = json::parse(body, error);
@@ -58,10 +84,10 @@ Result<TokenRequest> token_request(std::string_view body, std::int64_t now_ms) {
     return fail(ErrorCode::invalid_argument, "bad_json", "The body must be a JSON object.");
   }
   const json::object& object = value.get_object();
-  TokenRequest request;
+  if (auto known = only_known_members(object); !known) return fail(known.error());
   auto token_name = text_member(object, "name");
   auto scope = text_member(object, "scope");
-  auto task = text_member(object, "task");
+  auto task = only_task(object);
   auto expires_ms = expiry(object, now_ms);
   if (!token_name) return fail(token_name.error());
   if (!scope) return fail(scope.error());
@@ -81,11 +107,17 @@ void append_token(std::string& out, const TokenInfo& token) {
   out += R"(,"scope":)";
   append_json_string(out, name(token.scope));
   if (!token.only_task.empty()) {
-    out += R"(,"task":)";
-    append_json_string(out, token.only_task);
+    for (const char* member : {R"(,"taskID":)", R"(,"task":)"}) {
+      out += member;
+      append_json_string(out, token.only_task);
+    }
   }
   out += R"(,"session":)";
   out += token.session ? "true" : "false";
+  if (!token.parent.empty()) {
+    out += R"(,"sessionOf":)";
+    append_json_string(out, token.parent);
+  }
   out += R"(,"createdAt":")" + format_timestamp(token.created_ms) + '"';
   if (token.expires_ms != 0) out += R"(,"expiresAt":")" + format_timestamp(token.expires_ms) + '"';
 }

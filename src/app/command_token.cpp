@@ -67,7 +67,7 @@ Result<ExitCode> list(Context& context, const Options& options) {
   if (!answer) return fail(answer.error());
   auto elements = json_elements(*answer);
   if (!elements) return fail(ErrorCode::internal, "bad_response", "the server's answer is not a list of tokens");
-  TextTable table({{"ID"}, {"SCOPE"}, {"TASK"}, {"CREATED"}, {"EXPIRES"}, {"NAME"}});
+  TextTable table({{"ID"}, {"KIND"}, {"SCOPE"}, {"TASK"}, {"CREATED"}, {"EXPIRES"}, {"NAME"}});
   for (std::string_view element : *elements) {
     if (options.json) {
       context.out.json_line(element);
@@ -79,7 +79,11 @@ Result<ExitCode> list(Context& context, const Options& options) {
       return text.empty() ? std::string("-") : text;
     };
     auto day = [&](std::string_view name) { return or_dash(name).substr(0, 10); };
+    const json::value* session = token.if_contains("session");
+    std::string kind = session != nullptr && session->is_bool() && session->get_bool() ? "session" : "token";
+    if (std::string parent = text_of(token, "sessionOf"); !parent.empty()) kind += " of " + parent;
     table.add({{text_of(token, "id"), Color::bold},
+               {kind},
                {text_of(token, "scope")},
                {or_dash("task")},
                {day("createdAt")},
@@ -135,7 +139,8 @@ void add_token_command(CLI::App& app, Context& context) {
   all->footer("Example:\n  shepherd token list");
   all->callback([options, &context] { context.action = [options, &context] { return list(context, *options); }; });
 
-  CLI::App* cut = token->add_subcommand("revoke", "Revoke a token and cut its live streams");
+  CLI::App* cut =
+      token->add_subcommand("revoke", "Revoke a token and its browser sessions, and cut their live streams");
   cut->add_option("ID", options->id, "The token's id, from \"shepherd token list\"")->required();
   add_server_options(*cut, options->server);
   cut->footer("Example:\n  shepherd token revoke 01jd2x…");

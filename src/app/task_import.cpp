@@ -112,7 +112,12 @@ Result<void> TaskImport::begin_task(std::string_view source) {
     return fail(ErrorCode::invalid_argument, "bad_task", "has a task without an id");
   }
   std::string task(id->get_string());
-  Result<CreatedTask> created = client_.create_task(json::serialize(creation_of(*given)));
+  json::object body = creation_of(*given);
+  Result<CreatedTask> created = client_.create_task(json::serialize(body));
+  if (!created && created.error().reason == "unknown_resume_task") {
+    body.erase("resumeOf");  // the earlier task was not exported with it
+    created = client_.create_task(json::serialize(body));
+  }
   if (created) {
     there_before_ = created->task.last_sequence;
   } else if (created.error().reason == "task_exists") {

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "journal/names_feed.h"
 #include "model/wire_json.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -112,7 +113,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
           listed.erase(task.spec.id);
         }
         if (page->size() < filter.limit) break;
-        filter.before = page->back().spec.id;
+        filter.before = place_after(page->back());
       }
     }
     for (const std::string& id : listed) news = look_at_task(id) || news;

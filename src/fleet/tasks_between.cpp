@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "model/wire_json.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -52,7 +53,7 @@ Result<std::vector<Task>> tasks_between(const EventStore& store, TaskFilter filt
     auto page = store.tasks(filter);
     if (!page) return fail(page.error());
     for (Task& task : *page) {
-      filter.before = task.spec.id;
+      filter.before = place_after(task);
       auto inside = has_event(store, task, range);
       if (!inside && inside.error().code == ErrorCode::not_found) continue;  // deleted meanwhile
       if (!inside) return fail(inside.error());

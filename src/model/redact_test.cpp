@@ -279,6 +279,11 @@ TEST(RedactCost, AdversarialTextCostsNoMoreThanALargeFactor) {
                                   "eyJ-",
                                   "shp_aaaaaaaaaaaaaaaaa-",
                                   "basic a/",
+                                  " -u a:",
+                                  " -ucurl",
+                                  "curl -u1a:",
+                                  "SG.aaaaaaaaaaaaaaaaaaaa.",
+                                  "whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                                   "x-"};
   for (const auto& piece : pieces) {
     double adversarial = cpu_seconds(redactor, repeated(piece, kBytes), 1);

@@ -6,6 +6,7 @@
 
 #include "model/assignment.h"
 #include "model/base64.h"
+#include "model/curl_password.h"
 #include "model/pem_block.h"
 #include "model/text_class.h"
 
@@ -40,7 +41,14 @@ constexpr auto kTriggers = std::to_array<Trigger>({
     {"github_pat_", Shape::token, "token", 22, kWord, false},
     {"glpat-", Shape::token, "token", 20, kUrlSafe, false},
     {"npm_", Shape::token, "token", 36, kAlnum, true},
-    {"shp_", Shape::token, "token", 16, kUrlSafe, true},
+    {"shp_", Shape::token, "token", 16, kUrlSafe, true},  // our own: token, stream ticket, login code
+    {"sht_", Shape::token, "token", 16, kUrlSafe, true},
+    {"shl_", Shape::token, "token", 16, kUrlSafe, true},
+    {"whsec_", Shape::token, "secret", 24, kBase64, true},  // signs webhooks, ours among them
+    {"hf_", Shape::token, "token", 30, kAlnum, true},
+    {"dop_v1_", Shape::token, "token", 40, kAlnum, true},
+    {"pypi-AgE", Shape::token, "token", 50, kUrlSafe, true},  // the rest spells the index's address
+    {"SG.", Shape::dotted, "api_key", 16, kUrlSafe, true},
     {"xoxa-", Shape::token, "token", 10, kAlnum | kDash, true},
     {"xoxb-", Shape::token, "token", 10, kAlnum | kDash, true},
     {"xoxe-", Shape::token, "token", 10, kAlnum | kDash, true},
@@ -57,6 +65,8 @@ constexpr auto kTriggers = std::to_array<Trigger>({
     {":/\\", Shape::url_password, "password", 0, 0, false},
     {":\\/", Shape::url_password, "password", 0, 0, false},
     {":\\\\", Shape::url_password, "password", 0, 0, false},
+    {" -u", Shape::curl_user, "password", 0, 0, false},
+    {"-user", Shape::curl_user, "password", 0, 0, false},
     {"password", Shape::assignment, "password", 0, 0, false},
     {"passwd", Shape::assignment, "password", 0, 0, false},
     {"passphrase", Shape::assignment, "password", 0, 0, false},
@@ -91,15 +101,14 @@ bool looks_random(std::string_view text) {
   return longest >= 16 && has_digit(text);
 }
 
-// Blanks after `Bearer` and `Basic`; in JSON source a tab is spelled \t.
-std::size_t skip_blanks(std::string_view text, std::size_t at) {
-  for (int blanks = 0; blanks < 8 && at < text.size(); ++blanks) {
-    std::size_t escape = count_backslashes(text, at);
-    bool tab = escape > 0 && text.substr(at + escape).starts_with('t');
-    if (!tab && text[at] != ' ' && text[at] != '\t') break;
-    at += tab ? escape + 1 : 1;
-  }
-  return at;
+// A digit, or letters of both cases where a name of that length would have underscores or dashes.
+bool looks_made(std::string_view text) {
+  constexpr std::size_t kLongName = 30;
+  if (has_digit(text)) return true;
+  auto has = [text](std::uint8_t charset) {
+    return std::any_of(text.begin(), text.end(), [charset](char c) { return is_in(c, charset); });
+  };
+  return text.size() >= kLongName && has(kLower) && has(kUpper);
 }
 
 // Like end_of_run; a slash may be spelled \/.
@@ -129,6 +138,26 @@ bool is_basic_credential(std::string_view text) {
   auto decoded = decode_base64(text);
   return decoded && decoded->find(':') != std::string::npos &&
          std::all_of(decoded->begin(), decoded->end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+}
+
+// A slash of base64 may be spelled \/; in the other sets a backslash ends the token.
+std::size_t end_of_token(std::string_view text, std::size_t at, std::uint8_t charset,
+                         std::size_t most = std::string_view::npos) {
+  return (charset & kBase64Sign) != 0 ? end_of_credential(text, at, charset, most)
+                                      : end_of_run(text, at, charset, most);
+}
+
+// Both parts of a dotted token; `after` when it is none.
+std::size_t end_of_dotted(const Trigger& trigger, std::string_view text, std::size_t after) {
+  std::size_t dot = end_of_run(text, after, trigger.charset, kMostJudgedBytes);
+  if (dot - after < trigger.least || dot >= text.size() || text[dot] != '.') return after;
+  std::size_t end = end_of_run(text, dot + 1, trigger.charset, kMostJudgedBytes);
+  return end - dot - 1 < trigger.least ? after : end;
+}
+
+// The option's value may follow `-u` at once, as in -uname:password.
+bool is_attached(const Trigger& trigger) {
+  return trigger.literal == " -u";
 }
 
 // The second dot-separated part of a JWT starts like the first; a third part may be missing or empty. A dash before it
@@ -207,8 +236,10 @@ bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::siz
   for (std::size_t i = 0; i < literal.size(); ++i) {
     if (folded(text[at + i]) != folded(literal[i])) return false;
   }
-  // Letter case tells a key from a word; names and schemes come in any.
-  return (trigger.shape != Shape::token && trigger.shape != Shape::jwt) || text.substr(at).starts_with(literal);
+  // Letter case tells a key from a word and one option from another; names and schemes come in any.
+  bool any_case = trigger.shape != Shape::token && trigger.shape != Shape::dotted && trigger.shape != Shape::jwt &&
+                  trigger.shape != Shape::curl_user;
+  return any_case || text.substr(at).starts_with(literal);
 }
 
 bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at) {
@@ -216,7 +247,11 @@ bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at
   if (trigger.at_start && !at_word_start(text, at)) return false;
   switch (trigger.shape) {
     case Shape::token:
-      return end_of_run(text, after, trigger.charset, trigger.least) - after >= trigger.least;
+      return end_of_token(text, after, trigger.charset, trigger.least) - after >= trigger.least;
+    case Shape::dotted:
+      return end_of_dotted(trigger, text, after) != after;
+    case Shape::curl_user:
+      return may_be_user_option(text, after, is_attached(trigger));
     case Shape::jwt:
       return end_of_jwt(text, at) != at;
     case Shape::bearer:
@@ -247,10 +282,24 @@ std::optional<SecretSpan> secret_at(const Trigger& trigger, std::string_view tex
   switch (trigger.shape) {
     case Shape::token: {
       // Only a refusal may look at bytes that are looked at again, so it looks at few.
-      std::size_t judged = end_of_run(text, after, trigger.charset, kMostJudgedBytes);
+      std::size_t judged = end_of_token(text, after, trigger.charset, kMostJudgedBytes);
       std::string_view body = text.substr(after, judged - after);
-      if (trigger.literal == "sk-" ? !looks_random(body) : !has_digit(body)) return std::nullopt;
+      if (trigger.literal == "sk-" ? !looks_random(body) : !looks_made(body)) return std::nullopt;
+      found = {at, end_of_token(text, judged, trigger.charset)};
+      break;
+    }
+    case Shape::dotted: {
+      std::size_t judged = end_of_dotted(trigger, text, after);
+      if (!looks_made(text.substr(after, judged - after))) return std::nullopt;
       found = {at, end_of_run(text, judged, trigger.charset)};
+      break;
+    }
+    case Shape::curl_user: {
+      auto password = curl_password(text, at, after, is_attached(trigger));
+      if (!password || is_placeholder(text.substr(password->begin, password->end - password->begin))) {
+        return std::nullopt;
+      }
+      found = {password->begin, password->end};
       break;
     }
     case Shape::jwt:

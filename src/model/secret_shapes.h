@@ -22,12 +22,14 @@ struct SecretSpan {
 
 enum class Shape : std::uint8_t {
   token,         // a fixed prefix, then characters of a set
+  dotted,        // the same twice, with a dot between
   jwt,           // eyJ….eyJ….…
   bearer,        // Bearer …
   basic,         // Basic base64(user:password)
   pem_begin,     // -----BEGIN … PRIVATE KEY-----
   pem_end,       // the end of a key whose beginning was cut off
   url_password,  // scheme://user:password@
+  curl_user,     // curl -u user:password
   assignment,    // password=…, "api_key": "…"
   escape,        // \u00XX in JSON source, which could spell any of the others
 };
@@ -36,9 +38,9 @@ struct Trigger {
   std::string_view literal;  // at least 3 bytes; found in any letter case
   Shape shape = Shape::token;
   std::string_view kind;
-  std::size_t least = 0;     // token: characters that must follow the literal
-  std::uint8_t charset = 0;  // token: which
-  bool at_start = false;     // token: nothing word-like may stand before it
+  std::size_t least = 0;     // token, dotted: characters that must follow the literal and the dot
+  std::uint8_t charset = 0;  // token, dotted: which
+  bool at_start = false;     // token, dotted: nothing word-like may stand before it
 };
 
 std::span<const Trigger> triggers();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "model/curl_password.h"
 
 namespace shepherd {
 namespace {
@@ -45,7 +46,7 @@ std::size_t StreamRedactor::safe_end() const {
   std::string whole = may_match ? redactor_->redact(held_) : std::string();
   int tried = 0;
   for (std::size_t at = held_.size() - waiting; at > 0 && tried < kMostCutsTried; --at) {
-    if (!is_boundary(held_, at) || follows_key_material(held_, at)) continue;
+    if (!is_boundary(held_, at) || follows_key_material(held_, at) || in_curl_command(held_, at)) continue;
     if (!may_match) return at;
     ++tried;
     std::string_view text = held_;

@@ -34,6 +34,16 @@ std::size_t count_backslashes(std::string_view text, std::size_t at) {
   return count;
 }
 
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+  for (int blanks = 0; blanks < 8 && at < text.size(); ++blanks) {
+    std::size_t escape = count_backslashes(text, at);
+    bool tab = escape > 0 && text.substr(at + escape).starts_with('t');
+    if (!tab && text[at] != ' ' && text[at] != '\t') break;
+    at += tab ? escape + 1 : 1;
+  }
+  return at;
+}
+
 bool at_word_start(std::string_view text, std::size_t at) {
   if (at == 0 || !is_in(text[at - 1], kWord)) return true;
   if (at >= 2 && text[at - 2] == '\\') return true;

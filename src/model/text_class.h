@@ -45,6 +45,9 @@ std::size_t end_of_run(std::string_view text, std::size_t at, std::uint8_t chars
 // How many bytes at text[at] are backslashes that escape something: JSON inside JSON doubles them.
 std::size_t count_backslashes(std::string_view text, std::size_t at);
 
+// The end of the at most eight blanks at text[at]; in JSON source a tab is spelled \t.
+std::size_t skip_blanks(std::string_view text, std::size_t at);
+
 // True when a word may start at text[at]: after a non-word byte, after an escape (\n, \u001b) or after a terminal
 // colour sequence, whose last letter would otherwise look like part of the word.
 bool at_word_start(std::string_view text, std::size_t at);

@@ -27,6 +27,7 @@ std::uint32_t first_three(std::uint32_t word) {
 bool may_follow(const Trigger& trigger, char c) {
   switch (trigger.shape) {
     case Shape::token:
+    case Shape::dotted:
     case Shape::jwt:
       return is_in(c, kWord | kDash);
     case Shape::assignment:

@@ -3,6 +3,7 @@
 
 #include "base/ids.h"
 #include "base/limits.h"
+#include "model/command.h"
 #include "model/event_members.h"
 #include "model/json_request.h"
 #include "model/wire_json.h"
@@ -148,6 +149,9 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   if (!spec.id.empty() && !is_task_id(spec.id)) {
     return fail(bad_member("id", "1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and dash"));
   }
+  if (!spec.mode.empty() && !agent_mode(spec.mode))
+    return fail(bad_member("mode", "\"autonomous\" or \"interactive\""));
+  if (!spec.resume_of.empty() && !is_task_id(spec.resume_of)) return fail(bad_member("resumeOf", "a task's id"));
   if (spec.command.size() > kMaxCommandArguments) {
     return fail(bad_member("command", "at most " + std::to_string(kMaxCommandArguments) + " words"));
   }

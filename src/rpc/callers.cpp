@@ -56,7 +56,6 @@ Callers::Callers(Access& access, Audit& audit, const Clock& clock, bool auth)
 Result<std::shared_ptr<const Principal>> Callers::identify(const grpc::CallbackServerContext& context) {
   if (anonymous_ != nullptr) return anonymous_;
   std::string peer = peer_of(context);
-  if (auto allowed = failed_logins_.check(peer); !allowed) return fail(allowed.error());
   std::string_view secret = bearer_of(context);
   if (secret.empty()) {
     return fail(ErrorCode::unauthenticated, "no_token",
@@ -64,6 +63,8 @@ Result<std::shared_ptr<const Principal>> Callers::identify(const grpc::CallbackS
   }
   auto principal = access_.authenticate(secret);
   if (!principal) {
+    // Only failures are slowed down: a stale token of one program must not lock out its neighbours.
+    if (auto few = failed_logins_.check(peer); !few) return fail(few.error());
     failed_logins_.failed(peer);
     return fail(principal.error());
   }

@@ -13,6 +13,7 @@
 #include "rpc/status_map.h"
 #include "rpc/stream_plan.h"
 #include "rpc/views.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -83,7 +84,7 @@ Result<void> fill_list(v1::AgentList& answer, const EventStore& store, const v1:
   auto tasks = store.tasks(filter);
   if (!tasks) return fail(tasks.error());
   for (std::size_t i = 0; i < std::min(wanted, tasks->size()); ++i) fill_agent(*answer.add_agents(), (*tasks)[i]);
-  if (tasks->size() > wanted) answer.set_next_page_token((*tasks)[wanted - 1].spec.id);
+  if (tasks->size() > wanted) answer.set_next_page_token(place_after((*tasks)[wanted - 1]));
   return {};
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/ids.h"
 #include "base/limits.h"
 #include "model/condense.h"
+#include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/task_commands.h"
 #include "steering/server_event.h"
@@ -30,18 +32,53 @@ Error task_ended(const Task& task) {
       "currentState", std::string(name(task.state.state)));
 }
 
-Result<Submitted> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Takers& takers,
-                            const Redactor* redactor, std::int64_t now_ms) {
+struct Outcome {
+  Submitted submitted;
+  bool repeated = false;  // the log has a command of this id already
+};
+
+// The command in an event's `data`, whoever sent it.
+std::optional<std::string> words_in(std::string_view event) {
+  auto command = decode_command(find_member(event, "data"));
+  if (!command) return std::nullopt;
+  command->by.clear();
+  return encode_command(*command);
+}
+
+// Whether the command at that number of the log asks for the same, as far as can be known: retention may have taken it.
+bool is_same_command(const EventStore& store, const std::string& task, std::uint64_t sequence, const Command& command,
+                     const Redactor* redactor, std::int64_t now_ms) {
+  auto page = store.read(task, sequence - 1, {1, 1});
+  if (!page || page->runs.empty() || page->runs.front()->first > sequence) return true;
+  const EventRun& run = *page->runs.front();
+  auto mine = command_event(task, command, redactor, now_ms);
+  if (!mine) return true;
+  auto there = words_in(run.event(static_cast<std::size_t>(sequence - run.first)));
+  auto here = words_in(mine->drafts.body(mine->drafts.drafts.front()));
+  return !there || there == here;
+}
+
+Error command_id_reused(const std::string& id) {
+  return {ErrorCode::conflict,
+          "command_id_reused",
+          "The task has another command with the id " + id + ". Use a new id for a new command.",
+          {}};
+}
+
+Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Takers& takers,
+                          const Redactor* redactor, std::int64_t now_ms) {
   auto task = txn.task(id);
   if (!task) return fail(task.error());
-  if (const TaskCommand* known = find_command(task->state, command.id)) return as_submitted(*known);
+  if (const TaskCommand* known = find_command(task->state, command.id)) return Outcome{as_submitted(*known), true};
   if (is_terminal(task->state.state)) return fail(task_ended(*task));
   auto open = std::ranges::count_if(task->state.commands, [&](const auto& each) { return is_open(task->state, each); });
   if (static_cast<std::size_t>(open) >= kMaxTaskCommands) {
     return fail(ErrorCode::rate_limited, "too_many_commands",
                 std::to_string(kMaxTaskCommands) + " commands of this task are still open. Wait for one to settle.");
   }
-  return append_command(txn, *task, command, takers.any(id), redactor, now_ms);
+  auto submitted = append_command(txn, *task, command, takers.any(id), redactor, now_ms);
+  if (!submitted) return fail(std::move(submitted.error()));
+  return Outcome{std::move(*submitted), false};
 }
 
 }  // namespace
@@ -112,17 +149,23 @@ void Commands::submit(std::string task, Command command, Done<Submitted> done) {
                      "A command's \"id\" has 1 to " + std::to_string(kMaxCommandIdBytes) +
                          " characters of A-Z, a-z, 0-9, dot, colon, underscore and dash."));
   }
-  auto submitted = std::make_shared<Submitted>();
+  auto outcome = std::make_shared<Outcome>();
   journal_.write(
-      [this, task = std::move(task), command = std::move(command), now_ms, submitted](WriteTxn& txn) -> Result<void> {
+      [this, task, command, now_ms, outcome](WriteTxn& txn) -> Result<void> {
         auto result = submit_in(txn, task, command, takers_, redactor_, now_ms);
         if (!result) return fail(result.error());
-        *submitted = std::move(*result);
+        *outcome = std::move(*result);
         return {};
       },
-      [submitted, done = std::move(done)](Result<void> written) mutable {
+      [this, task, command, now_ms, outcome, done = std::move(done)](Result<void> written) mutable {
         if (!written) return done(fail(written.error()));
-        done(std::move(*submitted));
+        const Submitted& answer = outcome->submitted;
+        // Rare, and one event: a repeat is read back here, where the first one is certainly committed.
+        if (outcome->repeated &&
+            !is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
+          return done(fail(command_id_reused(command.id)));
+        }
+        done(std::move(outcome->submitted));
       });
 }
 

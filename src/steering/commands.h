@@ -53,9 +53,10 @@ class Commands {
   Commands(Journal& journal, Takers takers, const Clock& clock, Random& random, const Redactor* redactor)
       : journal_(journal), takers_(takers), clock_(clock), random_(random), redactor_(redactor) {}
 
-  // Without an id one is made. The same id again gets the same answer. Errors: not_found/unknown_task,
-  // conflict/task_ended, conflict/command_id_used (so long ago that only its id is known), invalid_argument/
-  // bad_command_id, rate_limited/too_many_commands, and the journal's. Completes after the commit.
+  // Without an id one is made. The same id again gets the same answer, with other words conflict/command_id_reused.
+  // Errors: not_found/unknown_task, conflict/task_ended, conflict/command_id_used (so long ago that only its id is
+  // known), invalid_argument/bad_command_id, rate_limited/too_many_commands, and the journal's. Completes after the
+  // commit.
   void submit(std::string task, Command command, Done<Submitted> done);
 
  private:

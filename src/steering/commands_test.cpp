@@ -39,13 +39,23 @@ TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
   create("t");
   steering_->command_feeds().opened("t");
   auto first = submit("t", kSteer);
-  auto again = submit("t", R"({"id":"c1","kind":"stop"})");
+  auto again = submit("t", kSteer);
   ASSERT_TRUE(first && again);
   EXPECT_EQ(again->sequence, first->sequence);
   EXPECT_EQ(again->kind, CommandKind::steer);
   EXPECT_EQ(log_of("t"), "command");
   ASSERT_TRUE(post("t", R"({"type":"status","summary":"done","data":{"state":"completed"}})"));
   EXPECT_EQ(outcome("t", kSteer), "refused/task_ended") << "the end of the task settled it";
+}
+
+TEST_F(CommandsTest, TheSameIdWithOtherWordsIsRefused) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"steer","content":"use password=Xk29vbQ1"})"), "accepted");
+  EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"stop"})"), "command_id_reused");
+  EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"steer","content":"do something else"})"), "command_id_reused");
+  EXPECT_EQ(outcome("t", R"({"content":"use password=Xk29vbQ1","kind":"steer","id":"c1"})"), "accepted");
+  EXPECT_EQ(log_of("t"), "command");
 }
 
 TEST_F(CommandsTest, AnIdIsMade) {

@@ -1,6 +1,7 @@
 #include "store/task_match.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include "model/wire_json.h"
@@ -52,6 +53,19 @@ bool matches(const TaskFilter& filter, const Task& task) {
   if (filter.text.empty()) return true;
   return contains(spec.id, filter.text) || contains(spec.title, filter.text) ||
          contains(spec.description, filter.text) || contains(spec.repo_url, filter.text);
+}
+
+std::string place_after(const Task& task) {
+  return std::to_string(task.created_ms) + ":" + task.spec.id;
+}
+
+std::optional<TaskPlace> task_place(std::string_view before) {
+  std::size_t colon = before.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  TaskPlace place{0, std::string(before.substr(colon + 1))};
+  auto [end, error] = std::from_chars(before.data(), before.data() + colon, place.created_ms);
+  if (error != std::errc() || end != before.data() + colon) return std::nullopt;
+  return place;
 }
 
 std::string spec_fingerprint(const TaskSpec& spec) {

@@ -317,6 +317,24 @@ def test_guessing_is_slowed_down(make_server):
         limited = client.get("/api/v1/tasks", headers={"Authorization": "Bearer shp_x"})
         assert limited.status_code == 429 and int(limited.headers["retry-after"]) > 0
         assert client.get("/healthz").status_code == 200
+        good = client.get("/api/v1/tasks", headers={"Authorization": f"Bearer {server.token}"})
+        assert good.status_code == 200, "who has a good token is not slowed down by a neighbour's stale one"
+
+
+def test_a_revoked_token_takes_its_browsers_along(make_server):
+    server = make_server().start()
+    with server.api() as api:
+        ann = api.post("/api/v1/tokens", json={"name": "ann", "scope": "operator"}).json()
+        with server.api(ann["secret"]) as own:
+            link = own.post("/api/v1/login-links", json={}).json()
+        with httpx.Client(base_url=server.public, trust_env=False) as browser:
+            assert browser.get(link["path"]).status_code == 303
+            assert browser.get("/api/v1/whoami").json()["person"] == "ann"
+            listed = server.cli("token", "list").stdout
+            assert f"session of {ann['id']}" in listed, listed
+            assert api.delete(f"/api/v1/tokens/{ann['id']}").status_code == 204
+            assert browser.get("/api/v1/whoami").status_code == 401
+        assert ann["id"] not in server.cli("token", "list").stdout
 
 
 def test_no_credentials_when_configured(make_server):

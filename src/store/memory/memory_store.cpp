@@ -111,15 +111,22 @@ Result<Task> MemoryStore::task(const std::string& id) const {
 
 Result<std::vector<Task>> MemoryStore::tasks(const TaskFilter& filter) const {
   MutexLock lock(mutex_);
-  const Log* before = filter.before.empty() ? nullptr : find(filter.before);
-  if (!filter.before.empty() && !before) return unknown_task(filter.before);
+  auto place = task_place(filter.before);
+  if (!place && !filter.before.empty()) {
+    const Log* before = find(filter.before);
+    if (!before) return unknown_task(filter.before);
+    place = TaskPlace{before->created_ms, before->spec.id};
+  }
   auto newer = [](const Log* a, const Log* b) {
     return std::pair(a->created_ms, std::string_view(a->spec.id)) >
            std::pair(b->created_ms, std::string_view(b->spec.id));
   };
   std::vector<const Log*> found;
   for (const auto& [id, log] : logs_) {
-    if (before && !newer(before, &log)) continue;
+    if (place && std::pair(place->created_ms, std::string_view(place->id)) <=
+                     std::pair(log.created_ms, std::string_view(log.spec.id))) {
+      continue;
+    }
     if (matches(filter, log.task())) found.push_back(&log);
   }
   std::sort(found.begin(), found.end(), newer);

@@ -193,7 +193,12 @@ Result<Task> SqliteStore::task(const std::string& id) const {
 Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
   // SQL narrows by what it has columns for; matches() decides, on the newest state.
   std::string sql = std::string("SELECT ") + kTaskColumns + " FROM " + kTaskTables + " WHERE true";
-  if (!filter.before.empty()) sql += " AND (task.created, task.id) < (SELECT created, id FROM task WHERE id = ?1)";
+  auto place = task_place(filter.before);
+  if (place) {
+    sql += " AND (task.created, task.id) < (?5, ?1)";
+  } else if (!filter.before.empty()) {
+    sql += " AND (task.created, task.id) < (SELECT created, id FROM task WHERE id = ?1)";
+  }
   if (filter.active) sql += " AND task.state NOT IN ('completed', 'failed', 'timed_out', 'cancelled')";
   if (filter.state) sql += " AND task.state = ?2";
   if (!filter.agent.empty()) sql += " AND task.agent = ?3";
@@ -203,17 +208,18 @@ Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
-  if (!filter.before.empty()) {
+  if (!place && !filter.before.empty()) {
     auto row = database->use("SELECT 1 FROM task WHERE id = ?", filter.before);
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return unknown_task(filter.before);
   }
   auto row = database->prepare_once(sql);
-  row.bind(1, std::string_view(filter.before));
+  row.bind(1, std::string_view(place ? place->id : filter.before));
   row.bind(2, filter.state ? name(*filter.state) : std::string_view());
   row.bind(3, std::string_view(filter.agent));
   row.bind(4, std::string_view(filter.workflow));
+  if (place) row.bind(5, place->created_ms);
   std::vector<Task> tasks;
   while (tasks.size() < filter.limit) {
     auto found = row.step();

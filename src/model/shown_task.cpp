@@ -1,0 +1,77 @@
+#include "model/shown_task.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "model/text_class.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::size_t kLongUserName = 16;  // shorter ones are "git", "x-access-token" or a person
+constexpr std::string_view kMark = "[redacted:";
+
+bool tells(std::string_view name) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"token", "key", "secret", "sig", "pass", "pwd", "auth", "credential", "code", "jwt"});
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), folded);
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+// `member` is name=value; its value when that should not be seen.
+std::string shown_member(std::string_view member) {
+  std::size_t equals = member.find('=');
+  if (equals == std::string_view::npos || equals + 1 == member.size()) return std::string(member);
+  std::string_view value = member.substr(equals + 1);
+  if (value.starts_with(kMark) || !tells(member.substr(0, equals))) return std::string(member);
+  return std::string(member.substr(0, equals + 1)) + "[redacted:secret]";
+}
+
+std::string shown_query(std::string_view query) {
+  std::string out;
+  while (!query.empty()) {
+    std::size_t end = std::min(query.find_first_of("&;"), query.size());
+    out += shown_member(query.substr(0, end));
+    if (end < query.size()) out += query[end++];
+    query.remove_prefix(end);
+  }
+  return out;
+}
+
+// scheme://NAME@host, with a name that is none.
+void hide_long_user(std::string& url) {
+  std::size_t begin = url.find("://");
+  if (begin == std::string::npos) return;
+  begin += 3;
+  std::size_t end = url.find_first_of("@/?#", begin);
+  if (end == std::string::npos || url[end] != '@' || end - begin < kLongUserName) return;
+  std::string_view user = std::string_view(url).substr(begin, end - begin);
+  if (user.find(':') != std::string_view::npos || user.find(kMark) != std::string_view::npos) return;
+  url.replace(begin, end - begin, "[redacted]");  // a colon would make it a user and a password
+}
+
+}  // namespace
+
+std::string shown_url(const Redactor& redactor, std::string_view url) {
+  std::string out(url);
+  hide_long_user(out);  // first: before a host it looks like an e-mail address
+  out = redactor.redact(out);
+  std::size_t mark = out.find('?');
+  if (mark == std::string::npos) return out;
+  std::size_t fragment = std::min(out.find('#', mark), out.size());
+  std::string query = shown_query(std::string_view(out).substr(mark + 1, fragment - mark - 1));
+  return out.replace(mark + 1, fragment - mark - 1, query);
+}
+
+Task shown_task(const Redactor& redactor, const Task& task) {
+  Task shown = task;
+  TaskSpec& spec = shown.spec;
+  for (std::string* text : {&spec.title, &spec.description, &spec.context}) *text = redactor.redact(*text);
+  for (std::string* url : {&spec.repo_url, &spec.callback_url, &spec.source_url}) *url = shown_url(redactor, *url);
+  for (std::string& word : spec.command) word = redactor.redact(word);
+  return shown;
+}
+
+}  // namespace shepherd
