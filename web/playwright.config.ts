@@ -3,7 +3,9 @@ import {defineConfig} from "@playwright/test";
 // Debian's Chromium: nothing is downloaded. As root it has no sandbox to offer.
 export default defineConfig({
   testDir: "tests",
-  timeout: 60_000,
+  // Nothing is judged by how long it takes to come true (but in scale.spec.ts): a busy machine may take its time.
+  timeout: 180_000,
+  expect: {timeout: Number(process.env["EXPECT_MS"] ?? 30_000)},
   workers: 1,
   reporter: [["list"]],
   outputDir: "../build/page/test-results",

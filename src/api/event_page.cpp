@@ -1,7 +1,9 @@
 #include "api/event_page.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "api/query.h"
 #include "base/limits.h"
@@ -128,6 +130,24 @@ Result<std::uint64_t> tail_start(const EventStore& store, const std::string& tas
   if (!page) return fail(page.error());
   if (page->next_before) return *page->next_before - 1;
   return kept_from;
+}
+
+Result<std::uint64_t> tail_start(const EventStore& store, const std::set<std::string>& tasks, std::uint64_t newest,
+                                 std::uint64_t count, const TypeFilter& types) {
+  auto most = static_cast<std::size_t>(std::min<std::uint64_t>(count, kMaxPageEvents));
+  std::vector<std::uint64_t> positions;
+  for (auto task = tasks.begin(); task != tasks.end() && most != 0; ++task) {
+    PageRequest request;
+    request.task = *task;
+    request.types = types;
+    auto page = read_backward(store, request, most, kMaxTailScan);
+    if (!page) return fail(page.error());
+    for (const PickedEvent& event : page->events) positions.push_back(event.run->position + event.index);
+  }
+  if (positions.empty()) return newest;
+  auto oldest = positions.begin() + static_cast<std::ptrdiff_t>(std::min(most, positions.size()) - 1);
+  std::ranges::nth_element(positions, oldest, std::greater());
+  return *oldest - 1;
 }
 
 }  // namespace shepherd

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ Result<EventPage> read_event_page(const EventStore& store, const PageRequest& re
 // The number after which the newest `count` events that pass the filter follow. Looks back at most kMaxTailScan events.
 Result<std::uint64_t> tail_start(const EventStore& store, const std::string& task, std::uint64_t count,
                                  const TypeFilter& types);
+
+// The same over the logs of these tasks: a position, at most kMaxPageEvents events before the newest, which is
+// `newest`.
+Result<std::uint64_t> tail_start(const EventStore& store, const std::set<std::string>& tasks, std::uint64_t newest,
+                                 std::uint64_t count, const TypeFilter& types);
 
 Error cursor_ahead(std::uint64_t head);
 

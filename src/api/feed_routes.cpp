@@ -169,8 +169,14 @@ void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64
                 {}};
     return call.fail(std::move(ahead).with("cursor", encode_cursor(*newest)));
   }
+  std::uint64_t start = after.value_or(*newest - std::min(*newest, request.tail.value_or(0)));
+  if (request.tail && tasks) {
+    auto found = tail_start(call.parts().journal.store(), *tasks, *newest, *request.tail, request.types);
+    if (!found) return call.fail(found.error());
+    start = *found;
+  }
   FeedOptions options;
-  options.after = after.value_or(*newest - std::min(*newest, request.tail.value_or(0)));
+  options.after = start;
   options.types = std::move(request.types);
   options.deltas = request.deltas;
   options.tasks = std::move(tasks);

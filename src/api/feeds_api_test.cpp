@@ -71,6 +71,22 @@ TEST_F(FeedsApi, TailAndTypesHoldOnStreams) {
   EXPECT_EQ(next(filtered, "task_event").at("data").at("sequence").as_int64(), 12);
 }
 
+TEST_F(FeedsApi, TheTailOfSomeLogsIsCountedInThem) {
+  create("t2");
+  create("t3");
+  append_lines("t1", 5);
+  append_lines("t2", 1);
+  append_lines("t3", 20);
+  auto two = follow("/api/v1/events?tasks=t1,t2&tail=2");
+  json::value first = next(two), second = next(two);
+  EXPECT_EQ(first.at("taskID").as_string(), "t1");
+  EXPECT_EQ(first.at("data").at("sequence").as_int64(), 5);
+  EXPECT_EQ(second.at("taskID").as_string(), "t2");
+  EXPECT_EQ(next(two).at("type").as_string(), "caught_up");
+  auto none = follow("/api/v1/events?tasks=t1&tail=0");
+  EXPECT_EQ(next(none).at("type").as_string(), "caught_up");
+}
+
 TEST_F(FeedsApi, DeltasAreLiveOnlyAndAskedFor) {
   auto with = follow(kEvents + "?deltas=1");
   auto without = follow(kEvents);

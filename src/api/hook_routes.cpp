@@ -77,7 +77,11 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
     if (!goes_on) return fail(goes_on.error());
     step.goes_on = *std::move(goes_on);
   }
-  step.words = parts.config.redact ? parts.redactor.redact(step.hook.prompt) : step.hook.prompt;
+  step.words = step.hook.prompt;
+  if (parts.config.redact) {
+    step.words = parts.redactor.redact(step.words);
+    for (TextDelta& delta : step.hook.out.deltas) delta.text = parts.redactor.redact(delta.text);
+  }
   return step;
 }
 

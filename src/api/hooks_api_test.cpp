@@ -153,6 +153,16 @@ TEST_F(HooksApi, SecretsAreRedactedInTitlesToo) {
   EXPECT_EQ(get("/api/v1/tasks/claude-s1/events?detail=1").body.find("ghp_abc"), std::string::npos);
 }
 
+TEST_F(HooksApi, SecretsAreRedactedInLiveText) {
+  report(hook("SessionStart", 0));
+  auto watching = follow("/api/v1/tasks/claude-s1/events?deltas=1");
+  next(watching, "caught_up");
+  report(hook("MessageDisplay", 1, R"("message_id":"m1","delta":"it is ghp_abcdefghijklmnopqrstuvwxyz0123456789")"));
+  json::object delta = next(watching, "delta");
+  EXPECT_TRUE(delta.at("data").at("text").as_string().starts_with("it is ")) << json::serialize(delta);
+  EXPECT_EQ(json::serialize(delta).find("ghp_abc"), std::string::npos) << json::serialize(delta);
+}
+
 TEST_F(HooksApi, BadCallsAreNamed) {
   auto response = produce("/api/v1/hooks/claude", "[" + hook("Stop", 1) + R"(,{"session_id":"s1"}])");
   EXPECT_EQ(response.status, 400);

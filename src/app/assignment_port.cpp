@@ -4,9 +4,11 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/json.hpp>
 #include <utility>
 
+#include "api/host_check.h"
 #include "api/status_map.h"
 #include "base/limits.h"
 
@@ -37,6 +39,21 @@ bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:");
 }
 
+bool is_json(std::string_view content_type) {
+  std::string_view type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return boost::iequals(type, "application/json");
+}
+
+// No web page has any business here: neither one that says so, nor one whose name was rebound to this machine.
+Result<void> not_a_page(const net::Request& head, bool any_host) {
+  ListenerConfig names;
+  names.any_host = any_host;
+  if (Result<void> host = check_host(head, names); !host) return host;
+  if (head.header("origin").empty()) return {};
+  return fail(ErrorCode::permission_denied, "bad_origin", "web pages cannot assign tasks");
+}
+
 bool same_secret(std::string_view left, std::string_view right) {
   return left.size() == right.size() && CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
@@ -45,12 +62,7 @@ bool same_secret(std::string_view left, std::string_view right) {
 
 Result<std::unique_ptr<AssignmentPort>> AssignmentPort::open(AssignmentOptions options, RunnerPool& pool,
                                                              const Clock& clock) {
-  if (options.token.empty() && !is_loopback(options.listen)) {
-    return fail(
-        ErrorCode::invalid_argument, "needs_token",
-        fmt::format("{} is reachable from elsewhere: give the token that callers must have (--listen-token-file)",
-                    options.listen));
-  }
+  if (options.token.empty()) return fail(ErrorCode::invalid_argument, "needs_token", "callers must have a token");
   for (std::string& url : options.api_urls) url = without_slash(std::move(url));
   std::unique_ptr<AssignmentPort> port(new AssignmentPort(std::move(options), pool));
   net::ListenOptions listen;
@@ -75,12 +87,18 @@ net::Admission AssignmentPort::admit(const net::Request& head) {
   std::string_view given = head.header("authorization");
   constexpr std::string_view kBearer = "Bearer ";
   bool known = given.starts_with(kBearer) && same_secret(given.substr(kBearer.size()), options_.token);
-  if (!options_.token.empty() && !known) {
+  // Elsewhere it is called by the name of a machine or service, which is not known here.
+  Result<void> caller = not_a_page(head, !is_loopback(options_.listen));
+  if (!caller) {
+    admission.refuse = problem(http_status(caller.error().code), caller.error().reason, caller.error().message);
+  } else if (!known) {
     admission.refuse = problem(401, "unauthenticated", "a bearer token is needed");
   } else if (head.path() != "/task") {
     admission.refuse = problem(404, "not_found", "there is only POST /task");
   } else if (head.method != "POST") {
     admission.refuse = problem(405, "method_not_allowed", "there is only POST /task");
+  } else if (!is_json(head.header("content-type"))) {
+    admission.refuse = problem(415, "unsupported_media_type", "send the body with Content-Type: application/json");
   }
   return admission;
 }

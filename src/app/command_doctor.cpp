@@ -65,9 +65,13 @@ std::vector<Finding> deliver_spools(const std::string& data, const std::optional
                           "start \"shepherd serve\", then run \"shepherd doctor\" again"});
       continue;
     }
-    Result<Delivered> done = deliver_spool(spool.path, [&]() -> Result<Destination> { return *server; }, {}, clock);
+    Result<Delivered> done = deliver_spool(spool, [&]() -> Result<Destination> { return *server; }, {}, clock);
     if (done && done->left == 0) {
       findings.push_back({Finding::Level::ok, "spool", what + " were delivered", ""});
+    } else if (done && !done->set_aside.empty()) {
+      findings.push_back({Finding::Level::warn, "spool",
+                          fmt::format("{} belong to a task that was deleted; set aside in {}", what, done->set_aside),
+                          "remove the file when nobody needs it"});
     } else {
       std::string why = done ? done->trouble : done.error().message;
       findings.push_back({Finding::Level::warn, "spool", fmt::format("{} could not be delivered: {}", what, why),

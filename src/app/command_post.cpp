@@ -110,7 +110,9 @@ void add_post_command(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--tool", options->tool, "Name of the tool (tool_call, tool_result)");
   command->add_option("--event-data", options->data, "More about it: the event's data member, a JSON object");
-  command->add_option("--state", options->state, "Report the task's state, e.g. completed (an event of type status)");
+  command->add_option("--state", options->state, "Report the task's state, e.g. completed (an event of type status)")
+      ->check(CLI::IsMember({"starting", "running", "waiting_for_input", "paused", "interrupted", "completed", "failed",
+                             "timed_out", "cancelled"}));
   command->add_flag("--lines", options->lines, "Standard input is plain text: each line is one event of --type");
   command->add_option("--producer", options->producer,
                       "Strict numbering: the events' own sequence must run 1, 2, 3, … under this name");

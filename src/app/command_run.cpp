@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/detach.h"
 #include "app/known_agents.h"
+#include "app/pending_delivery.h"
 #include "app/run_tasks.h"
 #include "app/span_text.h"
 #include "app/task_file.h"
@@ -84,7 +85,11 @@ void say_start(Context& context, const TaskRun& run, const RunHost& host, bool j
 }
 
 void say_end(Context& context, const TaskOutcome& outcome, const RunRequest& request) {
-  if (!outcome.drained.everything && !outcome.drained.spool_path.empty()) {
+  if (outcome.cause == EndCause::deleted) {
+    context.complain(
+        "the task was deleted on the server, so its agent was stopped and the rest of its log belongs nowhere" +
+        (outcome.drained.spool_path.empty() ? "" : "; it is kept in " + outcome.drained.spool_path));
+  } else if (!outcome.drained.everything && !outcome.drained.spool_path.empty()) {
     context.complain(
         fmt::format("the server does not have all of the log yet; the rest is in {}, and the next "
                     "\"shepherd run\" or \"shepherd doctor\" delivers it",
@@ -93,6 +98,19 @@ void say_end(Context& context, const TaskOutcome& outcome, const RunRequest& req
   if (request.worktree && outcome.work) {
     context.err.line(context.err.paint(
         Color::dim, fmt::format("-- its work is in {} on branch {}", outcome.directory, outcome.work->branch)));
+  }
+  context.err.flush();
+}
+
+void say_delivered(Context& context, const PendingDelivered& delivered) {
+  if (delivered.events > 0) {
+    context.err.line(context.err.paint(
+        Color::dim, fmt::format("-- delivered {} events that hooks or an earlier run left behind", delivered.events)));
+  }
+  for (const std::string& path : delivered.set_aside) {
+    context.err.line(context.err.paint(
+        Color::dim,
+        fmt::format("-- the task of an earlier run was deleted; what was left of its log is set aside in {}", path)));
   }
   context.err.flush();
 }
@@ -121,15 +139,13 @@ Result<ExitCode> run_here(Context& context, const Options& options, const std::v
   ExitCode code = ExitCode::failed;
   {
     LocalRunner runner(*config, **host, options.server.tls());
-    std::uint64_t pending = runner.deliver_pending();
-    if (pending > 0 && detached == nullptr) {
-      context.err.line(context.err.paint(
-          Color::dim, fmt::format("-- delivered {} events that hooks or an earlier run left behind", pending)));
-    }
+    PendingDelivery pending(runner);
     Result<ExitCode> ran = tasks.empty()
                                ? run_one(context, runner, **host, signals, options, detached)
                                : run_tasks(context, runner, **host, signals, tasks, {parallel, options.json, detached});
     signals.unblock();
+    PendingDelivered delivered = pending.finish();
+    if (detached == nullptr) say_delivered(context, delivered);
     if (!ran) return ran;
     code = *ran;
   }

@@ -1,11 +1,14 @@
 // shepherd runner: claims tasks from a server and runs them here.
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <boost/json.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "access/secret.h"
 #include "app/agent_pool.h"
 #include "app/assignment_port.h"
 #include "app/commands.h"
@@ -14,6 +17,7 @@
 #include "app/end_signals.h"
 #include "app/whole_file.h"
 #include "base/log.h"
+#include "base/random.h"
 
 namespace shepherd {
 namespace {
@@ -43,21 +47,29 @@ Result<PoolOptions> pool(const Options& options, const Config& config) {
   return pool;
 }
 
-Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const Destination& server, RunnerPool& pool,
-                                                  const Clock& clock) {
+// The token of callers: the one of the file that was given, else one of our own that lives in the data directory.
+Result<std::string> caller_token(const std::string& path, bool may_make) {
+  Result<std::string> token = read_first_line(path);
+  if (token && !token->empty()) return token;
+  if (!token || !may_make) {
+    return fail(ErrorCode::invalid_argument, "no_token", fmt::format("cannot read a token from {}", path));
+  }
+  SystemRandom random;
+  std::string made = make_secret(kTokenPrefix, random);
+  if (Result<void> kept = replace_file(path, made + "\n", S_IRUSR | S_IWUSR); !kept) return fail(kept.error());
+  return made;
+}
+
+Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const Destination& server,
+                                                  const std::string& token_file, RunnerPool& pool, const Clock& clock) {
   AssignmentOptions assignments;
   assignments.listen = options.listen;
   assignments.api_urls = options.api_urls;
   assignments.api_urls.push_back(server.public_url);
   assignments.api_urls.push_back(server.internal_url);
-  if (!options.token_file.empty()) {
-    Result<std::string> token = read_first_line(options.token_file);
-    if (!token || token->empty()) {
-      return fail(ErrorCode::invalid_argument, "no_token",
-                  fmt::format("cannot read a token from {}", options.token_file));
-    }
-    assignments.token = *std::move(token);
-  }
+  Result<std::string> token = caller_token(token_file, options.token_file.empty());
+  if (!token) return fail(std::move(token.error()));
+  assignments.token = *std::move(token);
   return AssignmentPort::open(std::move(assignments), pool, clock);
 }
 
@@ -79,19 +91,26 @@ Result<ExitCode> runner(Context& context, const Options& options) {
   RunnerPool slots(
       *std::move(asked), [&] { return locate_server(context, options.server); }, options.server.tls(), clock);
   std::unique_ptr<AssignmentPort> port;
+  std::string token_file = options.token_file.empty() ? config.data + "/runner.token" : options.token_file;
   if (!options.listen.empty()) {
-    Result<std::unique_ptr<AssignmentPort>> opened = open_port(options, *server, slots, clock);
+    Result<std::unique_ptr<AssignmentPort>> opened = open_port(options, *server, token_file, slots, clock);
     if (!opened) return fail(std::move(opened.error()));
     port = *std::move(opened);
   }
   if (options.json) {
     json::object ready{{"event", "ready"}, {"runner", slots.runner()}, {"parallel", options.parallel}};
-    if (port) ready["listen"] = port->url();
+    if (port) {
+      ready["listen"] = port->url();
+      ready["tokenFile"] = token_file;
+    }
     context.out.line(json::serialize(ready));
   } else {
     context.out.line(fmt::format("{} runs up to {} tasks of {}. Ctrl-C ends it.", slots.runner(), options.parallel,
                                  server->internal_url));
-    if (port) context.out.line(fmt::format("Tasks are also taken at {}/task", port->url()));
+    if (port) {
+      context.out.line(
+          fmt::format("Tasks are also taken at {}/task, with the bearer token in {}", port->url(), token_file));
+    }
   }
   context.out.flush();
   while (signals.wait(std::chrono::hours(1)) == 0) {
@@ -117,7 +136,9 @@ void add_runner_command(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_option("--id", options->id, "This runner's id (default: made up)");
   command->add_option("--listen", options->listen, "Also take tasks by POST /task at this address (127.0.0.1:8888)");
-  command->add_option("--listen-token-file", options->token_file, "The token that callers there must have");
+  command->add_option(
+      "--listen-token-file", options->token_file,
+      "The token that callers there must have (default: runner.token in the data directory, made when missing)");
   command->add_option("--api-url", options->api_urls, "Another name of the server that callers may give")
       ->allow_extra_args(false);
   command->add_flag("--no-claims", options->no_claims, "Only what is posted to --listen");

@@ -206,7 +206,10 @@ std::vector<ConfigKey> make_keys() {
       text_key("claude.program", "the agent program; empty: claude, as PATH finds it", MEMBER(claude_program)),
       text_key("claude.output_format", "how the agent is listened to; only stream-json can be steered",
                MEMBER(claude_output_format), {"stream-json", "stream-json-one-way", "json", "text"}),
-      boolean_key("observability.enabled", "for whoever runs the agent", MEMBER(observability_enabled)),
+      boolean_key(
+          "observability.enabled",
+          "false: Claude Code runs without its steps being watched (output_format text), only its answer is kept",
+          MEMBER(observability_enabled)),
       number_key("observability.buffer_size", "newest events of a task kept in memory",
                  MEMBER(observability_buffer_size), 1, 1'000'000),
   };

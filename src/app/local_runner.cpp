@@ -33,7 +33,8 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
   settings.environment = agent_environment();
   if (agent == "claude") {
     settings.program = config.claude_program;
-    settings.format = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
+    OutputFormat watched = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
+    settings.format = config.observability_enabled ? watched : OutputFormat::text;
   }
   if (auto found = config.agents.find(agent); found != config.agents.end()) {
     settings.driver = "grpc";
@@ -54,11 +55,12 @@ LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientT
 
 Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
   Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
-  if (!created) return fail(std::move(created.error()));
-  if (created->existed) {
+  // A run is never the continuation of another one, whatever their words.
+  if (created ? created->existed : created.error().reason == "task_exists") {
     return fail(ErrorCode::conflict, "task_exists",
-                fmt::format("the task {} exists already; choose another --id", created->task.id));
+                fmt::format("the task {} exists already; choose another --id", request.id));
   }
+  if (!created) return fail(std::move(created.error()));
   TaskOrder order;
   order.task = created->task.id;
   order.agent = request.command.empty() ? request.agent : "text";
@@ -128,14 +130,19 @@ void LocalRunner::command(TaskRun& run, Command command) {
   run.command(command);
 }
 
-std::uint64_t LocalRunner::deliver_pending() {
-  std::uint64_t events = 0;
-  for (const PendingSpool& spool : Spool::pending(spool_directory())) {
+PendingDelivered LocalRunner::deliver_pending(const std::vector<PendingSpool>& spools, const std::stop_token& stop) {
+  PendingDelivered all;
+  for (const PendingSpool& spool : spools) {
+    if (stop.stop_requested()) return all;
     if (spool.in_use) continue;
-    if (Result<Delivered> done = deliver_spool(spool.path, locate_, tls_, clock_)) events += done->events;
+    Result<Delivered> done = deliver_spool(spool, locate_, tls_, clock_);
+    if (!done) continue;
+    all.events += done->events;
+    if (!done->set_aside.empty()) all.set_aside.push_back(done->set_aside);
+    if (done->stuck) return all;
   }
-  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data))) events += *calls;
-  return events;
+  if (Result<std::uint64_t> calls = deliver_hook_calls(own_hook_route(config_.data), stop)) all.events += *calls;
+  return all;
 }
 
 }  // namespace shepherd

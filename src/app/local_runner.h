@@ -1,8 +1,11 @@
 // The runner inside `shepherd run`: makes tasks on the server and runs them here, each on a thread of its caller.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "app/config.h"
 #include "app/context.h"
@@ -11,6 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "runner/lease_keeper.h"
+#include "runner/spool.h"
 #include "runner/task_run.h"
 
 namespace shepherd {
@@ -20,6 +24,12 @@ ExitCode exit_code_of(State state);
 
 // What the agents of this configuration are started with: program and output format by the agent's name.
 AgentSettings agent_settings(const Config& config, const std::string& agent);
+
+// What became of what earlier runs and hooks left behind.
+struct PendingDelivered {
+  std::uint64_t events = 0;            // and calls of hooks
+  std::vector<std::string> set_aside;  // spools of tasks that were deleted
+};
 
 // Threads: any.
 class LocalRunner {
@@ -32,8 +42,8 @@ class LocalRunner {
   Result<std::unique_ptr<TaskRun>> start(const RunRequest& request, Observe observe = {});
   // Says to the server what an operator at this terminal asks; to the agent itself when the server is away.
   void command(TaskRun& run, Command command);
-  // Delivers what earlier runs and hooks left behind; how many events and calls that were.
-  std::uint64_t deliver_pending();
+  // Delivers the spools and what hooks left behind, until it is told to stop.
+  PendingDelivered deliver_pending(const std::vector<PendingSpool>& spools, const std::stop_token& stop);
 
   std::string spool_directory() const { return config_.data + "/spool"; }
 

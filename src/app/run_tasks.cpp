@@ -72,7 +72,8 @@ class Crowd {
     if (closing_) run->end(EndCause::stopped, "stopped at the terminal");
     TaskOutcome outcome = run->run();
     std::string message = outcome.message;
-    if (!outcome.drained.spool_path.empty())
+    bool deleted = outcome.cause == EndCause::deleted;
+    if (!outcome.drained.spool_path.empty() && !deleted)
       message += " (not all delivered; the rest is in " + outcome.drained.spool_path + ")";
     board_.ended(index, outcome.state, message, outcome.cost_usd);
     MutexLock lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/local_runner.h"
 #include "app/run_request.h"
 #include "app/task_board.h"
 #include "app/task_file.h"
@@ -63,6 +64,14 @@ TEST(TaskFile, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(problem("parallel: 0\ntasks: [{prompt: x}]\n").find("parallel must be 1 to"), std::string::npos);
   EXPECT_NE(problem("- prompt: [\n"), "");
   EXPECT_NE(problem(""), "");
+}
+
+// The switch of those who come with such a configuration: the agent works, and nobody looks over its shoulder.
+TEST(AgentSettings, WithoutObservabilityClaudeIsNotWatchedStepByStep) {
+  Config config;
+  EXPECT_EQ(agent_settings(config, "claude").format, OutputFormat::bidirectional);
+  config.observability_enabled = false;
+  EXPECT_EQ(agent_settings(config, "claude").format, OutputFormat::text);
 }
 
 TEST(RunRequest, BodyOfTheTask) {

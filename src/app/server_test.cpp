@@ -246,6 +246,9 @@ TEST_F(ServerTest, BackupWhileRunningOpensAsAServersData) {
   Ran backup = run({"backup", copy});
   ASSERT_EQ(backup.code, 0) << backup.err;
   EXPECT_EQ(run({"backup", copy}).code, 6);
+  Ran nowhere = run({"backup", directory_ + "/no-such-directory/copy.db"});
+  EXPECT_EQ(nowhere.code, 2) << "no server is away, so trying again cannot help";
+  EXPECT_NE(nowhere.err.find("there is no directory"), std::string::npos) << nowhere.err;
   Result<std::unique_ptr<Server>> restored = Server::start(config(directory_ + "/restored"));
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_EQ(events_of(run({"export", "t"}, directory_ + "/restored").out), events_of(run({"export", "t"}).out));

@@ -15,10 +15,43 @@ namespace {
 
 namespace json = boost::json;
 
-// What of a task's public object asks for it again. Not callbackURL: an import must not call anybody.
-constexpr std::string_view kCreationMembers[] = {
-    "id",       "namespace", "title",        "task",       "repo",   "agent",      "model",    "mode",   "runner",
-    "maxTurns", "labels",    "allowedTools", "mcpServers", "budget", "workflowID", "resumeOf", "timeout"};
+// What of a task's public object tells what it was. Nothing that makes anybody act: not its agent and runner (it would
+// run again), callbackURL, timeout and budget.
+constexpr std::string_view kToldMembers[] = {"id",   "namespace", "title",    "task",         "repo",       "model",
+                                             "mode", "labels",    "maxTurns", "allowedTools", "workflowID", "resumeOf"};
+
+constexpr std::string_view kImportedLabel = "imported";  // its value: the agent that did it
+
+std::string text_member(const json::object& object, std::string_view name) {
+  const json::value* member = object.if_contains(name);
+  return member != nullptr && member->is_string() ? std::string(member->get_string()) : std::string();
+}
+
+json::object creation_of(const json::object& given) {
+  json::object body;
+  for (std::string_view name : kToldMembers) {
+    const json::value* member = given.if_contains(name);
+    bool empty = member == nullptr || member->is_null() || (member->is_string() && member->get_string().empty());
+    if (!empty) body[name] = *member;
+  }
+  json::value& labels = body["labels"];
+  if (!labels.is_object()) labels = json::object();
+  std::string agent = text_member(given, "agent");
+  if (!labels.get_object().contains(kImportedLabel)) {
+    labels.get_object()[kImportedLabel] = agent.empty() ? "external" : agent;
+  }
+  return body;
+}
+
+// Always the same for the same file, so that the second import is a repetition of the first.
+std::string closing_event(std::string_view timestamp) {
+  json::object event{{"type", "status"},
+                     {"timestamp", timestamp},
+                     {"summary", "cancelled: it had not ended when it was exported"},
+                     {"data", {{"state", "cancelled"}, {"message", "it had not ended when it was exported"}}}};
+  std::string text = json::serialize(event);
+  return text.substr(1, text.size() - 2);
+}
 
 std::uint64_t stable_hash(std::string_view a, std::string_view b) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same on every machine and in every version
@@ -78,13 +111,8 @@ Result<void> TaskImport::begin_task(std::string_view source) {
   if (id == nullptr || !id->is_string()) {
     return fail(ErrorCode::invalid_argument, "bad_task", "has a task without an id");
   }
-  json::object body;
-  for (std::string_view name : kCreationMembers) {
-    const json::value* member = given->if_contains(name);
-    bool empty = member == nullptr || member->is_null() || (member->is_string() && member->get_string().empty());
-    if (!empty) body[name] = *member;
-  }
   std::string task(id->get_string());
+  json::object body = creation_of(*given);
   Result<CreatedTask> created = client_.create_task(json::serialize(body));
   if (!created && created.error().reason == "unknown_resume_task") {
     body.erase("resumeOf");  // the earlier task was not exported with it
@@ -97,10 +125,12 @@ Result<void> TaskImport::begin_task(std::string_view source) {
     Result<TaskView> known = client_.task(task);
     if (!known) return fail(known.error());
     there_before_ = known->last_sequence;
+    foreign_ = true;
   } else {
     return fail(created.error());
   }
   task_ = std::move(task);
+  last_time_ = text_member(*given, "createdAt");
   ++totals_.tasks;
   return {};
 }
@@ -108,6 +138,7 @@ Result<void> TaskImport::begin_task(std::string_view source) {
 Result<void> TaskImport::begin_log(std::string_view first_event) {
   begun_ = true;
   producer_ = fmt::format("import-{:016x}", stable_hash(task_, first_event));
+  comparing_ = foreign_;  // a task that waits for its runner has no log, and is not ours to end
   if (there_before_ == 0) return {};
   Result<LogPage> page = client_.events(task_, {{"after", "0"}, {"limit", "1"}});
   if (!page) return fail(page.error());
@@ -119,9 +150,9 @@ Result<void> TaskImport::begin_log(std::string_view first_event) {
 Result<void> TaskImport::event(std::string_view source) {
   ++totals_.events;
   // The server would fill in its own time, and the second import would not be the same as the first.
-  if (json_member(source, "timestamp").empty()) {
-    return fail(ErrorCode::invalid_argument, "no_timestamp", "is an event without a timestamp");
-  }
+  std::string_view time = json_member(source, "timestamp");
+  if (time.size() < 2) return fail(ErrorCode::invalid_argument, "no_timestamp", "is an event without a timestamp");
+  last_time_ = time.substr(1, time.size() - 2);
   Result<std::string> members = members_of(source);
   if (!members) return fail(members.error());
   if (!begun_) {
@@ -171,6 +202,13 @@ Result<void> TaskImport::queue(std::string_view members) {
 Result<void> TaskImport::post() {
   if (batch_events_ == 0) return {};
   Result<Posted> posted = client_.post_events(task_, batch_, producer_);
+  if (!posted && (posted.error().reason == "sequence_reused" || posted.error().code == ErrorCode::gone)) {
+    return fail(
+        ErrorCode::conflict, "imported_before",
+        fmt::format("task {} was imported before, from another file; to have this one, delete it first (shepherd "
+                    "tasks delete {})",
+                    task_, task_));
+  }
   if (!posted) return fail(posted.error());
   if (posted->sequence > there_before_) {
     totals_.added += posted->sequence - there_before_;
@@ -181,15 +219,25 @@ Result<void> TaskImport::post() {
   return {};
 }
 
-Result<void> TaskImport::finish() {
-  if (!end_.empty()) {
-    std::string end = std::exchange(end_, {});
-    if (Result<void> queued = queue(end); !queued) return queued;
+// Nobody works on an imported task: one that had not ended would wait forever, and so would its approvals.
+Result<void> TaskImport::end_task() {
+  std::string end = std::exchange(end_, {});
+  if (end.empty()) end = closing_event(last_time_.empty() ? "1970-01-01T00:00:00.000Z" : last_time_);
+  if (!begun_) {
+    if (Result<void> begun = begin_log(end); !begun) return begun;
   }
-  if (Result<void> posted = post(); !posted) return posted;
+  if (comparing_) return {};
+  if (Result<void> queued = queue(end); !queued) return queued;
+  return post();
+}
+
+Result<void> TaskImport::finish() {
+  if (!task_.empty()) {
+    if (Result<void> ended = end_task(); !ended) return ended;
+  }
   task_.clear();
   there_before_ = number_ = 0;
-  begun_ = comparing_ = false;
+  begun_ = comparing_ = foreign_ = false;
   page_ = {};
   page_used_ = 0;
   page_after_ = "0";

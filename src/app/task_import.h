@@ -4,8 +4,12 @@
 // event, so the server itself knows what it has. A task that is already there with a log of its own is compared
 // instead: the same events are fine (an export imported where it came from), others are conflict/other_log.
 //
-// What differs from the original: receivedAt (the server's clock), and events that only a server may write (`command`)
-// come in as `imported_command`. Events that followed a task's end come in before it, because the end closes a log.
+// What comes in is a record, and makes nobody work: a task without agent and runner, with the label `imported` that
+// names the agent it had. One that had not ended is closed as cancelled.
+//
+// What else differs from the original: createdAt and receivedAt (the server's clock), the numbers of a log whose
+// beginning retention had removed (they begin at 1), and events that only a server may write (`command`), which come
+// in as `imported_command`. Events that followed a task's end come in before it, because the end closes a log.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +45,7 @@ class TaskImport {
   Result<void> compare(std::string_view source);
   Result<void> queue(std::string_view members);
   Result<void> post();
+  Result<void> end_task();
 
   ApiClient& client_;
   ImportTotals totals_;
@@ -50,6 +55,8 @@ class TaskImport {
   std::uint64_t there_before_ = 0;  // events its log had
   bool begun_ = false;              // the first event was seen
   bool comparing_ = false;          // the log is somebody else's: nothing is posted
+  bool foreign_ = false;            // the task was there with other words
+  std::string last_time_;           // of the newest event in the file, or of the task
   std::uint64_t number_ = 0;        // newest producer number
   std::string producer_;
   std::string end_;  // members of the terminal status, kept for last

@@ -149,6 +149,7 @@ void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std
   for (;;) {
     Result<bool> end = live.run(printer);
     if (end || closing) return;
+    if (end.error().reason == "task_deleted") return;  // the run itself ends with it, and says so
     if (!retryable(end.error().code)) return context.complain(end.error().message);
     std::this_thread::sleep_for(kLook);
   }

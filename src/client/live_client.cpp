@@ -234,6 +234,7 @@ Result<LiveClient::Outcome> LiveClient::after_close(const net::WebSocketClient& 
     return Outcome::reconnect;
   }
   const auto& [code, reason] = *socket.closed();
+  if (code == 4102) return fail(ErrorCode::not_found, "task_deleted", "the task was deleted");
   if (code >= 4100 && code <= 4199) {
     return fail(code == 4101 ? ErrorCode::unauthenticated : ErrorCode::permission_denied,
                 code == 4101 ? "token_revoked" : "stream_refused",

@@ -42,6 +42,15 @@ bool is_blank(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }
 
+// The end of a terminal's colour or cursor move that begins here ("ESC[31m"): it is no word. Of other sequences only
+// the escape itself goes, so that nothing can hide inside one.
+std::size_t end_of_colour(std::string_view text, std::size_t at) {
+  if (text[at] != '\x1b' || at + 1 >= text.size() || text[at + 1] != '[') return at;
+  std::size_t end = at + 2;
+  while (end < text.size() && text[end] >= 0x20 && text[end] <= 0x3F) ++end;
+  return end < text.size() && text[end] >= 0x40 && text[end] <= 0x7E ? end + 1 : end;
+}
+
 // Words with one space between them.
 bool is_one_line(std::string_view text) {
   bool after_blank = true;
@@ -112,7 +121,10 @@ std::string one_line(std::string_view text, std::size_t characters) {
   std::string line;
   bool gap = false;
   std::size_t count = 0;
-  for (char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    while (at < text.size() && end_of_colour(text, at) > at) at = end_of_colour(text, at);
+    if (at == text.size()) break;
+    char c = text[at];
     if (is_blank(c)) {
       gap = !line.empty();
       continue;

@@ -37,7 +37,8 @@ void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::str
 // The beginning of the text that an event may hold; the whole of it belongs into the detail.
 std::string_view event_text(std::string_view text);
 
-// The text as one line: runs of blanks and control characters become one space, at most `characters`, cut with "…".
+// The text as one line: runs of blanks and control characters become one space, terminal colours nothing; at most
+// `characters`, cut with "…".
 std::string one_line(std::string_view text, std::size_t characters);
 
 // The detail of an event: what its parts have in full, then the agent's record.

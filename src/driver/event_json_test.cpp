@@ -128,6 +128,15 @@ TEST(EventJson, OneLine) {
   EXPECT_EQ(one_line("", 5), "");
 }
 
+TEST(EventJson, OneLineHasNoColours) {
+  EXPECT_EQ(one_line("\x1b[31mF\x1b[0m\x1b[32m..\x1b[0m\n\x1b[1;31mFAILED\x1b[0m a", 40), "F.. FAILED a");
+  EXPECT_EQ(one_line("\x1b[31m", 5), "");
+  EXPECT_EQ(one_line("a\x1b[", 5), "a") << "cut short";
+  EXPECT_EQ(one_line("a\x1b[31", 5), "a");
+  EXPECT_EQ(one_line("a\x1b]0;title", 20), "a ]0;title") << "nothing hides in other sequences";
+  EXPECT_EQ(one_line("a[31m", 20), "a[31m");
+}
+
 // The server condenses with model/condense.h; a driver must come to the same without building a tree.
 TEST(EventJson, CondensesLikeTheServer) {
   std::string long_text(700, 'x');

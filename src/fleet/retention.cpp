@@ -91,22 +91,12 @@ struct Round {
   std::size_t next = 0;
 };
 
-Result<void> drop(WriteTxn& txn, const Drops& drops) {
-  for (const auto& [task, last] : drops) {
-    auto dropped = txn.drop_through(task, last);
-    if (!dropped && dropped.error().code != ErrorCode::not_found) return dropped;  // deleted meanwhile: fine
-  }
-  return {};
-}
-
 void drop_next(const std::shared_ptr<Round>& round) {
   if (round->next == round->due.steps.size()) return round->done(round->due.more);
-  const Drops& drops = round->due.steps[round->next++];
-  round->journal.write([round, &drops](WriteTxn& txn) { return drop(txn, drops); },
-                       [round](const Result<void>& written) {
-                         if (!written) return round->done(fail(written.error()));
-                         drop_next(round);
-                       });
+  round->journal.drop(std::move(round->due.steps[round->next++]), [round](const Result<void>& dropped) {
+    if (!dropped) return round->done(fail(dropped.error()));
+    drop_next(round);
+  });
 }
 
 }  // namespace

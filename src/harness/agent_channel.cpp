@@ -75,6 +75,7 @@ std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target) {
   // A command takes a moment until it listens: tried again soon, and not later and later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // pings at an agent that is going would break the connection early
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // an agent that was started again gets a new connection
   auto opened = std::make_shared<AgentChannel>();
   opened->channel = grpc::CreateCustomChannel(target.address, credentials, arguments);

@@ -63,7 +63,8 @@ std::optional<Error> refusal(const StreamEnd& end, const std::string& agent) {
 
 }  // namespace
 
-Result<void> Trial::connect(const std::string& address) {
+Result<void> Trial::connect(const std::string& to) {
+  address = to;
   channel.reset();
   command.reset();
   if (!options.command.empty()) {

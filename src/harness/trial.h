@@ -18,8 +18,9 @@ struct Trial {
   std::optional<AgentCommand> command = {};
   std::optional<Error> refused = {};  // why no stream of ours will be taken: then there is nothing to check
   bool silent = false;                // a start was not answered in time: neither would be the next ones
+  std::string address = {};           // of the newest connect()
 
-  Result<void> connect(const std::string& address);  // starts the command, if there is one
+  Result<void> connect(const std::string& to);  // starts the command, if there is one
   // True when the command has ended: what its streams then show is no fault of theirs.
   bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
   // Called for every stream that ended. A process that crashes loses its connections before it is gone: after a stream

@@ -118,7 +118,14 @@ void Hub::learn(const std::string& task, std::uint64_t head, const std::string& 
   wake(std::move(wakes));
 }
 
+void Hub::shed(const std::string& task) {
+  for (const auto& tail : {find(task), find("")}) {
+    if (tail) tail->shed();
+  }
+}
+
 void Hub::vanish(const std::string& task) {
+  shed(task);
   std::shared_ptr<Tail> tail;
   {
     MutexLock lock(mutex_);

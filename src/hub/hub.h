@@ -42,6 +42,9 @@ class Hub {
   void learn(const std::string& task, std::uint64_t head, const std::string& complete) EXCLUDES(mutex_);
   // The task was deleted.
   void vanish(const std::string& task) EXCLUDES(mutex_);
+  // Events of the task were dropped from the store: from now on nobody finds them in a tail either, its own or that of
+  // all tasks.
+  void shed(const std::string& task) EXCLUDES(mutex_);
 
   // Watched tasks (and "" when all logs are watched), for repairing lost hints.
   std::vector<std::string> watched() const EXCLUDES(mutex_);

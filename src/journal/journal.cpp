@@ -1,12 +1,16 @@
 #include "journal/journal.h"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/limits.h"
 #include "journal/live_feed.h"
 #include "journal/reorder.h"
+#include "model/task_fold.h"
 
 namespace shepherd {
 namespace {
@@ -36,6 +40,11 @@ class Operation final : public WriteOperation {
 };
 
 constexpr std::size_t kSmallWriteBytes = 512;
+
+bool ends_task(const DraftBatch& batch) {
+  return std::ranges::any_of(
+      batch.drafts, [&](const Draft& draft) { return is_terminal(end_state_of(draft.type, batch.body(draft))); });
+}
 
 }  // namespace
 
@@ -171,6 +180,7 @@ void Journal::append(AppendRequest request, Done<Appended> done) {
   if (request.producer.kind == ProducerKind::loose) {
     impl_->reorder.append(std::move(request), std::move(done));
   } else {
+    if (ends_task(request.drafts)) impl_->reorder.release(request.task);
     impl_->submit_append(std::move(request), std::move(done));
   }
 }
@@ -203,6 +213,25 @@ void Journal::delete_task(std::string task, Done<void> done) {
       [this, task, done = std::move(done)](Result<void> deleted) mutable {
         if (deleted) impl_->hub.vanish(task);
         done(std::move(deleted));
+      });
+}
+
+void Journal::drop(std::map<std::string, std::uint64_t> through, Done<void> done) {
+  auto drops = std::make_shared<const std::map<std::string, std::uint64_t>>(std::move(through));
+  impl_->submit<void>(
+      kSmallWriteBytes,
+      [drops](WriteTxn& txn) -> Result<void> {
+        for (const auto& [task, last] : *drops) {
+          auto dropped = txn.drop_through(task, last);
+          if (!dropped && dropped.error().code != ErrorCode::not_found) return dropped;  // deleted meanwhile: fine
+        }
+        return {};
+      },
+      [this, drops, done = std::move(done)](Result<void> dropped) mutable {
+        if (dropped) {
+          for (const auto& [task, last] : *drops) impl_->hub.shed(task);
+        }
+        done(std::move(dropped));
       });
 }
 

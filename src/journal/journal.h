@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,8 @@ class Journal {
   // `change` edits title and labels of the current spec; its error is the answer.
   void update_task(std::string task, std::function<Result<void>(TaskSpec&)> change, Done<Task> done);
   void delete_task(std::string task, Done<void> done);
+  // Drops each task's events through the number given. Like deleted ones, nobody reads them again.
+  void drop(std::map<std::string, std::uint64_t> through, Done<void> done);
   // Any other write, in the same queue and transactions.
   void write(std::function<Result<void>(WriteTxn&)> operation, Done<void> done);
 

@@ -312,6 +312,35 @@ TEST_F(JournalTest, DeletingATaskEndsItsFeeds) {
   EXPECT_EQ(reader.reason, "task_deleted");
 }
 
+// The log of all tasks has a tail of its own, which somebody who comes back with a cursor is served from.
+TEST_F(JournalTest, NobodyReadsADeletedTaskFromATail) {
+  Reader watching, later;
+  open(watching, {.task = ""});
+  make_task("other");
+  post(log_json("a"));
+  post(log_json("b"), {}, "other");
+  journal_.delete_task("t", [](Result<void> deleted) { EXPECT_TRUE(deleted.has_value()); });
+  turn();
+  open(later, {.task = ""});
+  EXPECT_EQ(later.text, "gap1-1 e2 caught_up2 ");
+  post(log_json("c"), {}, "other");
+  EXPECT_EQ(watching.text, "caught_up0 e1 e2 e3 ");
+}
+
+TEST_F(JournalTest, NobodyReadsDroppedEventsFromATail) {
+  Reader one, all, later_one, later_all;
+  open(one, {.task = "t"});
+  open(all, {.task = ""});
+  for (const char* summary : {"a", "b", "c"}) post(log_json(summary));
+  journal_.drop({{"t", 2}, {"unknown", 1}}, [](Result<void> dropped) { EXPECT_TRUE(dropped.has_value()); });
+  turn();
+  open(later_one, {.task = "t"});
+  EXPECT_EQ(later_one.text, "gap1-2 e3 caught_up3 ");
+  open(later_all, {.task = ""});
+  EXPECT_EQ(later_all.text.find("e1 "), std::string::npos) << later_all.text;
+  EXPECT_NE(later_all.text.find("e3 "), std::string::npos) << later_all.text;
+}
+
 TEST_F(JournalTest, TwoPatchesInOneCommitBothHold) {
   int done = 0;
   for (const char* label : {"a", "b"}) {
@@ -344,6 +373,33 @@ TEST_F(JournalTest, EarlyNumbersWaitForTheirPredecessors) {
   turn();
   EXPECT_EQ(summaries(), (std::vector<std::string>{"one", "two", "three"}));
   EXPECT_EQ(third->last_sequence, 3U);
+}
+
+TEST_F(JournalTest, WhatWaitsGoesBeforeTheEndOfItsTask) {
+  Result<Appended> first, third, end;
+  start_post(log_json("one", 1), kLoose, "t", first);
+  start_post(log_json("three", 3), kLoose, "t", third);
+  turn();
+  EXPECT_EQ(summaries(), std::vector<std::string>{"one"});
+  start_post(R"({"type":"status","summary":"end","data":{"state":"completed"}})", {}, "t", end);
+  turn();
+  EXPECT_TRUE(end.has_value());
+  EXPECT_TRUE(third.has_value());
+  EXPECT_EQ(summaries(), (std::vector<std::string>{"one", "Producer numbers 2 have not arrived", "three", "end"}));
+}
+
+TEST_F(JournalTest, ALooseBatchIsPutInOrder) {
+  post("[" + log_json("two", 2) + "," + log_json("with two") + "," + log_json("one", 1) + "]", kLoose);
+  EXPECT_EQ(summaries(), (std::vector<std::string>{"one", "two", "with two"}));
+}
+
+TEST_F(JournalTest, AnEventWithoutANumberDoesNotHurryItsBatch) {
+  Result<Appended> early;
+  start_post("[" + log_json("three", 3) + "," + log_json("with three") + "]", kLoose, "t", early);
+  turn();
+  EXPECT_TRUE(summaries().empty());
+  post("[" + log_json("one", 1) + "," + log_json("two", 2) + "]", kLoose);
+  EXPECT_EQ(summaries(), (std::vector<std::string>{"one", "two", "three", "with three"}));
 }
 
 TEST_F(JournalTest, AfterTwoSecondsTheMissingNumbersAreNamed) {

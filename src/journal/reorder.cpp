@@ -28,15 +28,32 @@ AppendRequest missing_notice(const std::string& task, std::uint64_t from, std::u
   return notice;
 }
 
+// Sorts a request's events by their numbers; one without stays behind the one it came behind. Returns the lowest and
+// the highest.
+std::pair<std::uint64_t, std::uint64_t> put_in_order(std::vector<Draft>& drafts) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;
+  std::uint64_t first = UINT64_MAX, last = 0, number = 0;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (drafts[i].producer_sequence != 0) {
+      number = drafts[i].producer_sequence;
+      first = std::min(first, number);
+      last = std::max(last, number);
+    }
+    places.emplace_back(number, i);
+  }
+  if (std::ranges::is_sorted(places)) return {first, last};
+  std::ranges::sort(places);
+  std::vector<Draft> sorted;
+  sorted.reserve(drafts.size());
+  for (const auto& [key, i] : places) sorted.push_back(std::move(drafts[i]));
+  drafts = std::move(sorted);
+  return {first, last};
+}
+
 }  // namespace
 
 void Reorder::append(AppendRequest request, Done done) {
-  std::uint64_t first = UINT64_MAX;
-  std::uint64_t last = 0;
-  for (const auto& draft : request.drafts.drafts) {
-    first = std::min(first, draft.producer_sequence);
-    last = std::max(last, draft.producer_sequence);
-  }
+  auto [first, last] = put_in_order(request.drafts.drafts);
   std::string task = request.task;
   std::int64_t received_ms = request.received_ms;
   bool start = false;
@@ -51,7 +68,7 @@ void Reorder::append(AppendRequest request, Done done) {
       queue.used_ms = clock_.steady_ms();
       queue.events += request.drafts.drafts.size();
       queue.waiting.emplace(first, Waiting{std::move(request), std::move(done), last, queue.used_ms});
-      if (queue.started) release_due(task, queue, false, releases);
+      if (queue.started) release_due(task, queue, Which::due, releases);
     }
     submit_all(std::move(releases));
   }
@@ -76,7 +93,7 @@ void Reorder::on_started(const std::string& task, const Result<Appended>& high) 
     queue.started = true;
     queue.next = high ? high->producer_sequence + 1 : 1;
     // When the store cannot say (unknown task, no disk), it will say so to each request itself.
-    release_due(task, queue, !high.has_value(), releases);
+    release_due(task, queue, high ? Which::due : Which::unlooked, releases);
     if (!high) queues_.erase(at);
   }
   submit_all(std::move(releases));
@@ -90,14 +107,14 @@ void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
   out.push_back({std::move(waiting.request), std::move(waiting.done)});
 }
 
-void Reorder::release_due(const std::string& task, Queue& queue, bool all, std::vector<Release>& out) {
+void Reorder::release_due(const std::string& task, Queue& queue, Which which, std::vector<Release>& out) {
   std::int64_t now_ms = clock_.steady_ms();
   while (!queue.waiting.empty()) {
     auto& [first, oldest] = *queue.waiting.begin();
     bool in_order = first <= queue.next;
     bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || queue.events > kReorderEvents;
-    if (!in_order && !waited && !all) return;
-    if (!in_order && !all) {
+    if (!in_order && !waited && which == Which::due) return;
+    if (!in_order && which != Which::unlooked) {
       out.push_back({missing_notice(task, queue.next, first - 1, oldest.request.received_ms), [](Result<Appended>) {}});
     }
     release_front(queue, out);
@@ -116,10 +133,22 @@ void Reorder::tick() {
     std::int64_t now_ms = clock_.steady_ms();
     for (auto at = queues_.begin(); at != queues_.end();) {
       Queue& queue = at->second;
-      if (queue.started) release_due(at->first, queue, false, releases);
+      if (queue.started) release_due(at->first, queue, Which::due, releases);
       bool forget = queue.started && queue.waiting.empty() && now_ms - queue.used_ms > kForgetAfterMs;
       at = forget ? queues_.erase(at) : std::next(at);
     }
+  }
+  submit_all(std::move(releases));
+}
+
+void Reorder::release(const std::string& task) {
+  MutexLock order(order_mutex_);
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    auto at = queues_.find(task);
+    if (at == queues_.end()) return;
+    release_due(task, at->second, at->second.started ? Which::rest : Which::unlooked, releases);
   }
   submit_all(std::move(releases));
 }
@@ -129,7 +158,7 @@ void Reorder::flush() {
   std::vector<Release> releases;
   {
     MutexLock lock(mutex_);
-    for (auto& [task, queue] : queues_) release_due(task, queue, true, releases);
+    for (auto& [task, queue] : queues_) release_due(task, queue, Which::unlooked, releases);
   }
   submit_all(std::move(releases));
 }

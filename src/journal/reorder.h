@@ -28,6 +28,8 @@ class Reorder {
   void append(AppendRequest request, Done done) EXCLUDES(mutex_);
   // Lets go of what has waited long enough, and forgets quiet tasks.
   void tick() EXCLUDES(mutex_);
+  // Lets go of what a task still has here, before it ends: nothing is appended after that.
+  void release(const std::string& task) EXCLUDES(mutex_);
   // Lets go of everything (shutdown).
   void flush() EXCLUDES(mutex_);
 
@@ -51,8 +53,13 @@ class Reorder {
   };
 
   void on_started(const std::string& task, const Result<Appended>& high) EXCLUDES(mutex_, order_mutex_);
-  // Moves what is due out of the queue, oldest numbers first.
-  void release_due(const std::string& task, Queue& queue, bool all, std::vector<Release>& out) REQUIRES(mutex_);
+  enum class Which : std::uint8_t {
+    due,       // what comes in order or has waited long enough; behind a notice when numbers are missing
+    rest,      // everything, with such notices
+    unlooked,  // everything, where nobody knows which number was due
+  };
+  // Moves it out of the queue, oldest numbers first.
+  void release_due(const std::string& task, Queue& queue, Which which, std::vector<Release>& out) REQUIRES(mutex_);
   void release_front(Queue& queue, std::vector<Release>& out) REQUIRES(mutex_);
   void submit_all(std::vector<Release> releases);
 

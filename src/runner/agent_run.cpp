@@ -344,6 +344,9 @@ AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
     case EndCause::lease_lost:
       because(State::failed, "the server gave this task up");
       break;
+    case EndCause::deleted:
+      because(State::cancelled, "the task was deleted");
+      break;
     case EndCause::shutdown:
       because(State::cancelled, "the runner was stopped");
       break;

@@ -43,7 +43,7 @@ struct AgentSettings {
 };
 
 // Why an agent was ended from outside.
-enum class EndCause : std::uint8_t { none, stopped, timed_out, over_budget, lease_lost, shutdown };
+enum class EndCause : std::uint8_t { none, stopped, timed_out, over_budget, lease_lost, deleted, shutdown };
 
 struct AgentOutcome {
   State state = State::failed;

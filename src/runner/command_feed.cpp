@@ -42,15 +42,24 @@ class CommandFeed::Reader final : public LiveListener {
 
   void on_state(const LiveChange& change) override {
     live_ = change.state == LiveState::live;
+    known_ = known_ || live_;
     if (!live_) return;
     for (const Command& command : std::exchange(waiting_, {})) taker_.take(command);
   }
 
   void on_complete(std::string_view, std::string_view) override {}
 
+  // A task that was there and is not: it was deleted. One that never was may be behind a wrong address.
+  bool tell_deleted(const Error& error) {
+    if (!known_ || error.code != ErrorCode::not_found) return false;
+    taker_.deleted();
+    return true;
+  }
+
  private:
   CommandTaker taker_;
   bool live_ = false;
+  bool known_ = false;            // was live once
   std::vector<Command> waiting_;  // not known to be settled, until the feed has caught up
   std::set<std::string> seen_;    // a task has few
 };
@@ -86,6 +95,7 @@ void CommandFeed::follow() {
   for (;;) {
     Result<bool> end = live_->run(*reader_);
     if (end) return;  // the task is complete, or we were stopped
+    if (reader_->tell_deleted(end.error())) return;
     // A server that is away may come back. One that refuses us may think better of it: an operator who repairs a token
     // should not have to start the agent again.
     spdlog::debug("commands of {} cannot be read: {}", task_, end.error().message);

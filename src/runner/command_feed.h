@@ -17,10 +17,11 @@
 namespace shepherd {
 
 // Called on the feed's own thread. `withdraw`: a command that was handed out has expired; nobody may act on it any
-// more.
+// more. `deleted`: the server has no such task any more; the feed has ended.
 struct CommandTaker {
   std::function<void(const Command&)> take;
   std::function<void(const std::string& id)> withdraw;
+  std::function<void()> deleted;
 };
 
 // Threads: any; the destructor waits for its thread.

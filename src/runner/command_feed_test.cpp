@@ -31,7 +31,8 @@ class CommandFeedTest : public ApiFixture {
       return Destination{url_, url_, admin_};
     };
     CommandTaker taker{.take = [this](const Command& command) { note("take " + command.id); },
-                       .withdraw = [this](const std::string& id) { note("withdraw " + id); }};
+                       .withdraw = [this](const std::string& id) { note("withdraw " + id); },
+                       .deleted = [this] { note("deleted"); }};
     feed_ = std::make_unique<CommandFeed>(locate, "t", std::move(taker), clock_, random_);
   }
   void note_address() {
@@ -115,6 +116,14 @@ TEST_F(CommandFeedTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheSe
   note_address();
   EXPECT_EQ(heard_until("take meanwhile"),
             "take before, take expires meanwhile, withdraw expires meanwhile, take meanwhile");
+}
+
+TEST_F(CommandFeedTest, ATaskThatIsDeletedIsToldAtOnce) {
+  command("first");
+  open();
+  heard_until("take first");
+  EXPECT_EQ(call(*public_, "DELETE", "/api/v1/tasks/t", "", bearer(admin_)).status, 204);
+  EXPECT_EQ(heard_until("deleted"), "take first, deleted");
 }
 
 }  // namespace

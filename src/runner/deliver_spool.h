@@ -16,12 +16,16 @@ namespace shepherd {
 struct Delivered {
   std::uint64_t events = 0;  // that the server has now
   std::uint64_t left = 0;
-  std::string trouble;  // why some are left
+  std::string trouble;    // why some are left
+  bool stuck = false;     // the server is away or does not want us: another spool would fare no better
+  std::string set_aside;  // not empty: nobody can ever take the rest; it is here now and not tried again
 };
 
-// Tries for kPendingDrain. A task that ended while the events were away takes no more: they are given up with it.
+// Tries for kPendingDrain. A task that ended while the events were away takes no more: they are given up with it. One
+// that the server does not know was deleted, and its spool is set aside; but not by a server that the spool was never
+// meant for (its destination is another machine), which is only not asked again.
 // Errors are those of Spool::open(), e.g. unavailable/spool_in_use.
-Result<Delivered> deliver_spool(const std::string& path, const Locate& locate, const net::ClientTls& tls,
+Result<Delivered> deliver_spool(const PendingSpool& spool, const Locate& locate, const net::ClientTls& tls,
                                 const Clock& clock);
 
 }  // namespace shepherd

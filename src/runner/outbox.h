@@ -12,7 +12,8 @@
 //   409 expectedSequence          goes on from there; from a number that is no longer in the spool only under a new id
 //   409 sequence_reused           the same: the machine lost the end of a spool that the server had already seen
 //   410                           the task has ended: nothing more can be delivered, state `ended`
-//   401, 403, 404, other          state `refused` with the error; again, because somebody may put it right
+//   404 unknown_task              the task was deleted: nobody can ever take these events, state `orphaned`
+//   401, 403, other               state `refused` with the error; again, because somebody may put it right
 #pragma once
 
 #include <chrono>
@@ -30,9 +31,10 @@ namespace shepherd {
 
 enum class OutboxState {
   delivering,
-  waiting,  // the server is away
-  refused,  // the server does not want this producer; somebody has to do something
-  ended,    // the task has ended
+  waiting,   // the server is away
+  refused,   // the server does not want this producer; somebody has to do something
+  ended,     // the task has ended
+  orphaned,  // the server has no such task
 };
 
 struct OutboxStatus {
@@ -80,7 +82,7 @@ class Outbox {
   OutboxStatus status() const;
   std::string spool_path() const;
 
-  // Takes no more events and tries until the server has all of them, or the time is over.
+  // Takes no more events and tries until the server has all of them, nobody can have them, or the time is over.
   Drained drain(std::chrono::milliseconds deadline);
 
  private:

@@ -29,6 +29,7 @@ class Outbox::Delivery {
 
   void enqueue(std::string event_json) REQUIRES(mutex_);
   std::uint64_t undelivered() const REQUIRES(mutex_);
+  bool given_up() const REQUIRES(mutex_);
   bool finished() const REQUIRES(mutex_);
 
   // The keeper's.
@@ -48,6 +49,8 @@ class Outbox::Delivery {
   bool settle_refusal(const Events& events, const Error& error) EXCLUDES(mutex_);
   bool settle_conflict(const Events& events, const Error& error) EXCLUDES(mutex_);
   bool settle_end(const Events& events, const Error& error) EXCLUDES(mutex_);
+  bool settle_orphan(const Error& error) EXCLUDES(mutex_);
+  void give_up(OutboxState state, const Error& error) EXCLUDES(mutex_);
   bool replace(const SpooledEvent& event, const Error& why) EXCLUDES(mutex_);
   bool change_producer(const Error& why) EXCLUDES(mutex_);
   void trouble(const Error& error) EXCLUDES(mutex_);

@@ -80,8 +80,12 @@ std::uint64_t Outbox::Delivery::undelivered() const {
   return queue_.size() + keeping_ + spool_->undelivered();
 }
 
+bool Outbox::Delivery::given_up() const {
+  return status_.state == OutboxState::ended || status_.state == OutboxState::orphaned;
+}
+
 bool Outbox::Delivery::finished() const {
-  return undelivered() == 0 || status_.state == OutboxState::ended;
+  return undelivered() == 0 || given_up();
 }
 
 OutboxStatus Outbox::Delivery::status() const {

@@ -46,7 +46,7 @@ bool Outbox::Delivery::wait_for_work() {
     if (stopping_) return false;
     std::uint64_t waiting = spool_->undelivered();
     std::int64_t now_ms = clock_.steady_ms();
-    if (status_.state == OutboxState::ended || (waiting == 0 && deltas_.empty())) {
+    if (given_up() || (waiting == 0 && deltas_.empty())) {
       work_.wait(mutex_);
       continue;
     }
@@ -115,7 +115,8 @@ void Outbox::Delivery::accepted(const Events& events) {
 }
 
 void Outbox::Delivery::settle(const Events& events, const Error& error) {
-  if (!settle_end(events, error) && !settle_conflict(events, error) && !settle_refusal(events, error)) trouble(error);
+  if (settle_end(events, error) || settle_orphan(error)) return;
+  if (!settle_conflict(events, error) && !settle_refusal(events, error)) trouble(error);
 }
 
 // Repeats before the end are fine, so the first ones may still be deliverable.
@@ -126,12 +127,23 @@ bool Outbox::Delivery::settle_end(const Events& events, const Error& error) {
     batch_events_ = index;
     return true;
   }
+  give_up(OutboxState::ended, error);
+  return true;
+}
+
+// Only the server's own word: a 404 without it may come from a proxy on the way.
+bool Outbox::Delivery::settle_orphan(const Error& error) {
+  if (error.code != ErrorCode::not_found || error.reason != "unknown_task") return false;
+  give_up(OutboxState::orphaned, error);
+  return true;
+}
+
+void Outbox::Delivery::give_up(OutboxState state, const Error& error) {
   MutexLock lock(mutex_);
-  status_.state = OutboxState::ended;
+  status_.state = state;
   status_.trouble = error;
   deltas_.clear();
   changed_.notify_all();
-  return true;
 }
 
 bool Outbox::Delivery::settle_conflict(const Events& events, const Error& error) {

@@ -59,7 +59,10 @@ Result<void> RunnerPool::assign(const std::string& task) {
     ++busy_;
   }
   RunnerApi api(locate_, tls_);
-  Result<std::optional<TaskClaim>> claim = api.claim({options_.runner, options_.agents, options_.labels, 0, task});
+  Result<void> known = knows_agent_of(api, task);
+  Result<std::optional<TaskClaim>> claim = known
+                                               ? api.claim({options_.runner, options_.agents, options_.labels, 0, task})
+                                               : Result<std::optional<TaskClaim>>(fail(std::move(known.error())));
   MutexLock lock(mutex_);
   if (claim && *claim) {
     assigned_.push_back(**claim);
@@ -69,6 +72,17 @@ Result<void> RunnerPool::assign(const std::string& task) {
   --busy_;
   if (!claim) return fail(std::move(claim.error()));
   return fail(ErrorCode::conflict, "not_claimable", "the server does not give this task to this runner");
+}
+
+// Before the claim: one that is claimed and cannot be run has failed, and a task that is somebody else's to run, or
+// that nobody runs, must not.
+Result<void> RunnerPool::knows_agent_of(RunnerApi& api, const std::string& task) const {
+  Result<TaskOrder> order = api.order(task);
+  if (!order) return fail(std::move(order.error()));
+  if (!order->agent.empty() && std::ranges::find(options_.agents, order->agent) != options_.agents.end()) return {};
+  return fail(ErrorCode::invalid_argument, "unknown_agent",
+              order->agent.empty() ? "the task has no agent: somebody posts its events, and no runner can run it"
+                                   : "this runner does not run the agent \"" + order->agent + "\"");
 }
 
 bool RunnerPool::pause() {
@@ -131,7 +145,9 @@ void RunnerPool::run(RunnerApi& api, const TaskClaim& claim) {
     }
     if (too_late) run.end(EndCause::shutdown, "the runner was stopped");
     TaskOutcome outcome = run.run();
-    if (!outcome.drained.spool_path.empty()) {
+    if (outcome.cause == EndCause::deleted) {
+      log_info("{} was deleted; what was left of its log is set aside in {}", claim.task, outcome.drained.spool_path);
+    } else if (!outcome.drained.spool_path.empty()) {
       log_warn("{}: the server does not have all of its log; the rest is in {}", claim.task,
                outcome.drained.spool_path);
     }

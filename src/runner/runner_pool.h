@@ -44,7 +44,8 @@ class RunnerPool {
 
   // Claims no more and stops what runs.
   void end(const std::string& why) EXCLUDES(mutex_);
-  // Runs this task when a slot is free: conflict/busy otherwise, or the server's answer to the claim.
+  // Runs this task when a slot is free: conflict/busy otherwise; invalid_argument/unknown_agent, before it is claimed,
+  // when its agent is none of ours; or the server's answer to the claim.
   Result<void> assign(const std::string& task) EXCLUDES(mutex_);
 
   std::size_t running() const EXCLUDES(mutex_);
@@ -55,6 +56,7 @@ class RunnerPool {
   bool claim_next(RunnerApi& claims, RunnerApi& api) EXCLUDES(mutex_);
   void run(RunnerApi& api, const TaskClaim& claim) EXCLUDES(mutex_);
   Result<std::unique_ptr<TaskRun>> prepare(RunnerApi& api, const TaskClaim& claim);
+  Result<void> knows_agent_of(RunnerApi& api, const std::string& task) const;
   void tell_failure(const TaskClaim& claim, const Error& error);
   bool pause() EXCLUDES(mutex_);  // false: ending
 

@@ -19,6 +19,7 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kSuffix = ".spool";
+constexpr std::string_view kAsideSuffix = ".undeliverable";
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 
 std::string identity_text(const SpoolIdentity& identity) {
@@ -313,6 +314,14 @@ void Spool::sync() {
 void Spool::remove() {
   MutexLock lock(mutex_);
   ::unlink(path_.c_str());
+}
+
+Result<std::string> Spool::set_aside(const std::string& path) {
+  std::string aside = std::filesystem::path(path).replace_extension(kAsideSuffix).string();
+  if (::rename(path.c_str(), aside.c_str()) != 0) {
+    return fail(ErrorCode::unavailable, "spool_failed", "cannot set " + path + " aside: " + std::strerror(errno));
+  }
+  return aside;
 }
 
 std::vector<PendingSpool> Spool::pending(const std::string& directory) {

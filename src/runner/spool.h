@@ -63,6 +63,8 @@ class Spool {
   // The undelivered spools of a directory, oldest name first. Files that hold nothing undelivered and that nobody uses
   // are removed on the way.
   static std::vector<PendingSpool> pending(const std::string& directory);
+  // Renames one that nobody can ever take, so that pending() passes it over and a person can still look; its new path.
+  static Result<std::string> set_aside(const std::string& path);
 
   const std::string& path() const { return path_; }
   SpoolIdentity identity() const EXCLUDES(mutex_);

@@ -8,6 +8,7 @@
 #include "driver/registry.h"
 #include "runner/command_feed.h"
 #include "runner/event_sink.h"
+#include "runner/spool.h"
 #include "runner/task_report.h"
 
 namespace shepherd {
@@ -94,7 +95,8 @@ TaskOutcome TaskRun::run() {
   AgentRun& agent = *parts.agent;
   const std::string& task = parts.order.task;
   CommandTaker taker{.take = [&agent](const Command& command) { agent.command(command); },
-                     .withdraw = [&agent](const std::string& id) { agent.withdraw(id); }};
+                     .withdraw = [&agent](const std::string& id) { agent.withdraw(id); },
+                     .deleted = [&agent] { agent.end(EndCause::deleted, ""); }};
   parts.feed = std::make_unique<CommandFeed>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
                                              parts.feed_random, parts.runner.tls);
   bool leased = parts.options.claim && parts.runner.leases != nullptr;
@@ -108,6 +110,7 @@ TaskOutcome TaskRun::run() {
   TaskOutcome told{outcome.state, outcome.message, outcome.cause, std::nullopt, "", "", agent.hints().cost_usd, {}};
   tell_end(outcome, told);
   told.drained = parts.outbox->drain(parts.options.drain);
+  if (told.drained.status.state == OutboxState::orphaned) tell_deleted(told);
   if (leased) parts.runner.leases->drop(task);
   parts.feed.reset();
   return told;
@@ -164,6 +167,18 @@ void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {
   std::string summary(name(outcome.state));
   if (!outcome.message.empty()) summary += ": " + outcome.message;
   parts.events->status(outcome.state, summary, end_members(outcome, told.pr_url));
+}
+
+// Whatever its agent did, there is no task that it could have done.
+void TaskRun::tell_deleted(TaskOutcome& told) {
+  told.state = State::cancelled;
+  told.cause = EndCause::deleted;
+  told.message = "the task was deleted";
+  if (Result<std::string> aside = Spool::set_aside(told.drained.spool_path)) {
+    told.drained.spool_path = *std::move(aside);
+  } else {
+    log_warn("{}", aside.error().message);
+  }
 }
 
 }  // namespace shepherd

@@ -81,6 +81,7 @@ class TaskRun {
   AgentOutcome run_agent();
   std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
+  static void tell_deleted(TaskOutcome& told);
 
   std::unique_ptr<Parts> parts_;
 };

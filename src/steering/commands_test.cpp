@@ -246,6 +246,30 @@ TEST_F(CommandsTest, AnApprovalWithADeadlineIsDenied) {
   EXPECT_EQ(log_of("t"), "approval command command command_result") << "denied once";
 }
 
+TEST_F(CommandsTest, AnApprovalThatNobodyCanBeDeniedExpires) {
+  create("t");
+  std::string expires = format_timestamp(clock_.wall_ms() + 10'000);
+  std::string asked = R"({"type":"approval","summary":"may I","data":{"approvalID":"a1","state":"open","expiresAt":")" +
+                      expires + "\"}}";
+  ASSERT_TRUE(post("t", asked));
+  pass_ms(9'999);
+  EXPECT_EQ(state("t").approvals.size(), 1U);
+  pass_ms(1);
+  EXPECT_EQ(log_of("t"), "approval approval");
+  EXPECT_TRUE(state("t").approvals.empty());
+  pass_ms(60'000);
+  EXPECT_EQ(log_of("t"), "approval approval") << "once";
+
+  create("left");
+  steering_->command_feeds().opened("left");
+  ASSERT_TRUE(post("left", asked));
+  pass_ms(10'000);
+  EXPECT_EQ(log_of("left"), "approval command") << "somebody ran it then";
+  pass_ms(kCommandExpirySeconds * 1'000);
+  EXPECT_EQ(log_of("left"), "approval command command_result approval");
+  EXPECT_TRUE(state("left").approvals.empty());
+}
+
 TEST_F(CommandsTest, ATaskThatItsRunnerShouldHaveEnded) {
   create("t", R"(,"timeout":100)");
   ASSERT_TRUE(post("t", R"({"type":"status","summary":"running","data":{"state":"running"}})"));

@@ -39,6 +39,30 @@ bool is_expired(const TaskCommand& command, std::int64_t now_ms) {
   return command.state == CommandState::accepted && command.expires_ms != 0 && command.expires_ms <= now_ms;
 }
 
+// Denies what nobody answered. An agent that nobody runs hears no denial: its approval is over all the same, or it
+// would ask people for ever.
+Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval& approval, bool taken,
+                             std::int64_t now_ms) {
+  constexpr const char* kWhy = "nobody answered in time";
+  const TaskCommand* answer = answer_to(task.state, approval.id);
+  if (answer != nullptr && !is_expired(*answer, now_ms)) return {};
+  if (!taken || find_command(task.state, deadline_id(approval)) != nullptr) {
+    auto expired = txn.append(approval_expired_event(task.spec.id, approval.id, kWhy,
+                                                     "approval-expired:" + std::to_string(approval.sequence), now_ms));
+    if (!expired) return fail(expired.error());
+    return {};
+  }
+  Command deny;
+  deny.id = deadline_id(approval);
+  deny.kind = CommandKind::deny;
+  deny.approval_id = approval.id;
+  deny.message = kWhy;
+  deny.by = "shepherd";
+  auto appended = append_command(txn, task, deny, taken, nullptr, now_ms);
+  if (!appended) return fail(appended.error());
+  return {};
+}
+
 // Whoever waited for a person at the end of a turn was done; in the middle of one it was cut off.
 Result<void> end_session(WriteTxn& txn, const Task& task, std::int64_t idle_seconds, std::int64_t now_ms) {
   bool done = task.state.state == State::waiting_for_input;
@@ -86,14 +110,8 @@ Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, co
   if (is_terminal(task->state.state)) return {};
   if (auto expired = expire_commands(txn, *task, now_ms); !expired) return expired;
   for (const TaskApproval& approval : task->state.approvals) {
-    if (!waits_for_deadline(task->state, approval) || approval.expires_ms > now_ms) continue;
-    Command deny;
-    deny.id = deadline_id(approval);
-    deny.kind = CommandKind::deny;
-    deny.approval_id = approval.id;
-    deny.message = "nobody answered in time";
-    deny.by = "shepherd";
-    if (auto denied = append_command(txn, *task, deny, taken, nullptr, now_ms); !denied) return fail(denied.error());
+    if (approval.expires_ms == 0 || approval.expires_ms > now_ms) continue;
+    if (auto settled = settle_approval(txn, *task, approval, taken, now_ms); !settled) return settled;
   }
   if (timeout_ms(*task, config) <= now_ms) {
     auto ended = txn.append(status_event(id, State::timed_out, "timed out", {}, "timeout", now_ms));

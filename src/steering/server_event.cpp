@@ -115,4 +115,16 @@ AppendRequest status_event(const std::string& task, State state, std::string_vie
   return own_request(task, event_json("status", message.empty() ? name(state) : message, event_id, data), now_ms);
 }
 
+AppendRequest approval_expired_event(const std::string& task, std::string_view approval_id, std::string_view message,
+                                     std::string_view event_id, std::int64_t now_ms) {
+  std::string data;
+  {
+    JsonObject object(data);
+    object.text("approvalID", approval_id);
+    object.text("state", "expired");
+    object.text("message", message);
+  }
+  return own_request(task, event_json("approval", "expired: " + std::string(message), event_id, data), now_ms);
+}
+
 }  // namespace shepherd

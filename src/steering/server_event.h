@@ -25,6 +25,10 @@ AppendRequest command_result_event(const std::string& task, std::string_view com
 AppendRequest status_event(const std::string& task, State state, std::string_view message, std::string_view members,
                            std::string_view event_id, std::int64_t now_ms);
 
+// An approval that is no longer open because its deadline has passed and nobody runs its task.
+AppendRequest approval_expired_event(const std::string& task, std::string_view approval_id, std::string_view message,
+                                     std::string_view event_id, std::int64_t now_ms);
+
 // One line for people: "steer: look at the tests first".
 std::string command_summary(const Command& command);
 

@@ -114,6 +114,18 @@ def test_create_post_watch(server):
     assert json.loads(server.cli("tasks", "show", task, "--json").stdout)["status"]["phase"] == "Succeeded"
 
 
+def test_a_state_that_no_task_has_is_refused(server, task):
+    refused = server.cli("post", task, "--state", "bogus", "x", check=False)
+    assert refused.returncode == 2 and "waiting_for_input" in refused.stderr
+
+
+def test_a_second_run_with_the_same_id_says_that_the_task_exists(server):
+    name = new_id("dup")
+    assert server.cli("run", "--id", name, "--", "true").returncode == 0
+    again = server.cli("run", "--id", name, "--", "true", check=False)
+    assert again.returncode == 6 and f"the task {name} exists already" in again.stderr
+
+
 def test_hostile_text_is_harmless_in_a_terminal(server, api, runner, task):
     post_events(runner, task, note("\x1b]0;owned\x07\x1b[2J\u202eevil\r\nforged line"))
     end_task(runner, task)
@@ -191,11 +203,41 @@ def test_export_and_import_round_trip(server, make_server, tmp_path):
     assert events(export_of(other, task)) == events(first), "importing again adds nothing"
 
 
+def test_import_makes_nobody_work(server, make_server, tmp_path):
+    """An imported queued task was claimed by a runner and ran again; an imported approval waited for an answer."""
+    with server.api() as api, server.runner() as runner:
+        queued = new_task(api, agent="no-runner-has-it", timeout="1s")
+        asking = new_task(api)
+        post_events(runner, asking, {"type": "approval", "summary": "may I?",
+                                     "data": {"approvalID": "a1", "state": "pending", "tool": "Bash"}})
+    file = tmp_path / "out.ndjson"
+    file.write_text("".join(server.cli("export", task).stdout for task in (queued, asking)))
+    other = make_server(name="other").start()
+    for _ in range(2):
+        assert other.cli("import", file).returncode == 0
+    with other.api() as api:
+        for task, agent in ((queued, "no-runner-has-it"), (asking, "external")):
+            got = api.get(f"/api/v1/tasks/{task}").json()
+            assert got["status"]["state"] == "cancelled" and not got.get("agent"), got
+            assert got["labels"]["imported"] == agent
+            assert "had not ended" in got["status"]["message"]
+        assert api.get(f"/api/v1/tasks/{queued}").json()["lastSequence"] == 1, "the second import adds nothing"
+        assert not api.get("/api/v1/inbox").json()["items"]
+    # Where they came from, both still wait for whom they waited for.
+    assert server.cli("import", file).returncode == 0
+    with server.api() as api:
+        assert api.get(f"/api/v1/tasks/{queued}").json()["status"]["state"] == "queued"
+        assert api.get(f"/api/v1/tasks/{asking}").json()["status"]["state"] != "cancelled"
+
+
 def test_backup_can_be_served(server, make_server, tmp_path, task):
     with server.runner() as runner:
         post_events(runner, task, note("kept"))
     target = tmp_path / "backup"
     server.cli("backup", target)
+    secret = tmp_path / "backup.callback.secret"
+    assert secret.read_bytes() == (server.data / "callback.secret").read_bytes(), "receivers know this one"
+    assert secret.stat().st_mode & 0o777 == 0o600
     copy = make_server(name="restored")
     files = [target] if target.is_file() else list(target.iterdir())
     for file in files:

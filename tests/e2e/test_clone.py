@@ -162,5 +162,5 @@ def test_a_stop_does_not_wait_for_a_clone(pool):
     assert any("git" in each["name"] for each in last["ended"]) and len(last["ended"]) >= 2, last
     assert not [event for event in events if event["type"] == "error"], "a stop is no error"
     assert wait_until_gone(server.mark, but=[server.process.pid]) == []
-    assert took < 10, "a stop waits for nobody"
+    assert took < 30, "a stop waits for nobody"
     assert not (server.data / "workspaces" / task / "tree").exists()

@@ -156,6 +156,21 @@ def test_sigterm_stops_it_and_names_who_is_gone(start):
                    for pid in [process["pid"] for process in end["ended"]] if Path(f"/proc/{pid}/cmdline").exists())
 
 
+def test_a_deleted_task_ends_its_run_at_once_and_delays_no_later_one(start, api, server):
+    run = start("--", "sh", "-c", "echo ready; exec sleep 600")
+    run.until_output("ready")
+    deleted = time.monotonic()
+    assert api.delete(f"/api/v1/tasks/{run.task}").status_code == 204
+    assert run.end() == 9
+    assert time.monotonic() - deleted < 15, "nobody can take the rest of the log, so nobody waits for it"
+    assert "the task was deleted on the server" in run.errors and "delivers it" not in run.errors
+    spools = [path.suffix for path in (server.data / "spool").iterdir()]
+    assert spools == [".undeliverable"]
+    later = start("--", "true")
+    assert later.end() == 0
+    assert [path.suffix for path in (server.data / "spool").iterdir()] == spools
+
+
 def test_ctrl_c_pauses_then_stops(start):
     run = start("--", "sh", "-c", "echo ready; exec sleep 600")
     run.until_output("ready")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import termios
 import time
+from pathlib import Path
 
 import pytest
 
@@ -335,6 +336,33 @@ def test_a_runner_takes_assignments_until_it_is_busy(server, api, tmp_path):
                 pass
         assert api.post(f"/api/v1/tasks/{made[0]}/commands", json={"kind": "steer", "content": "go"}).status_code == 202
         assert ended(server, made[0])["status"] in ("completed", "Succeeded")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
+    """Without a token file the port took anybody's POST, a web page's too, and failed tasks that no runner runs."""
+    import httpx
+    external = api.post("/api/v1/tasks", json={"prompt": "somebody posts its events"}).json()["id"]
+    process = runner(server, "--no-claims", "--parallel", "1", "--listen", "127.0.0.1:0")
+    try:
+        file = Path(process.ready["tokenFile"])
+        assert file.stat().st_mode & 0o777 == 0o600
+        mine = {"Authorization": f"Bearer {file.read_text().strip()}", "Content-Type": "application/json"}
+        body = json.dumps({"taskID": external, "apiURL": server.public})
+        with httpx.Client(base_url=process.ready["listen"], trust_env=False) as port:
+            def answer(**changed):
+                got = port.post("/task", content=body, headers={**mine, **changed})
+                return got.status_code, got.json()["code"]
+            assert answer(Authorization="") == (401, "unauthenticated")
+            assert answer(Origin="https://evil.example") == (403, "bad_origin")
+            assert answer(Origin="null") == (403, "bad_origin")
+            assert answer(Host="evil.example") == (403, "bad_host")
+            assert answer(**{"Content-Type": "text/plain"}) == (415, "unsupported_media_type")
+            assert answer() == (400, "unknown_agent")
+        task = api.get(f"/api/v1/tasks/{external}").json()
+        assert task["status"]["state"] == "queued" and task["lastSequence"] == 0, "nobody claimed it"
     finally:
         process.kill()
         process.wait()

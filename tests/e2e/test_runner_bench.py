@@ -33,4 +33,3 @@ def test_many_agents_at_once(scenario):
 def test_nobody_survives(scenario, count):
     seen = bench("--only", scenario)[scenario]
     assert seen["survivors"] == 0 and seen[scenario + "s"] == count
-    assert seen["p99_s"] < 3

@@ -8,10 +8,11 @@ import {Server} from "./server";
 // While the page is worked on: its files from here (vite's build) instead of those in the binary, which need linking.
 const kPageFrom = process.env["PAGE_DIST"];
 
-export const test = base.extend<{server: Server; runners: number; fleet: Page}>({
+export const test = base.extend<{server: Server; runners: number; setting: string; fleet: Page}>({
   runners: [0, {option: true}],
-  server: async ({runners}, use) => {
-    const server = await new Server(runners).start();
+  setting: ["", {option: true}],  // key=value, of the server's configuration
+  server: async ({runners, setting}, use) => {
+    const server = await new Server(runners, setting ? [setting] : []).start();
     await use(server);
     await server.remove();
   },

@@ -69,9 +69,10 @@ test("all of the page together is less than 200 KiB on the wire", async ({server
 test("files are compressed, kept for ever by their names, and asked for by tag", async ({server}) => {
   const html = await (await fetch(server.url + "/")).text();
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)![1]!;
-  for (const coding of ["br", "gzip"]) {
-    const answer = await fetch(server.url + script, {headers: {"Accept-Encoding": coding}});
-    expect(answer.headers.get("content-encoding")).toBe(coding);
+  for (const [taken, coding] of [["br", "br"], ["gzip", "gzip"], ["gzip, deflate, br", "br"], ["gzip;q=0.5, br;q=0", "gzip"], ["identity", null], ["zstd", null]] as const) {
+    const answer = await fetch(server.url + script, {headers: {"Accept-Encoding": taken}});
+    expect(answer.headers.get("content-encoding"), taken).toBe(coding);
+    expect(answer.headers.get("vary"), taken).toMatch(/accept-encoding/i);  // what lies between must not mix them up
     expect(answer.headers.get("cache-control")).toContain("immutable");
     expect(await answer.text()).toContain("/api/v1");
   }

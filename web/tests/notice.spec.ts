@@ -10,20 +10,24 @@ async function watchNotifications(page: Page, permission: NotificationPermission
     const shown: {title: string; body: string | undefined; made: Notification}[] = [];
     class Told {
       static permission = given;
-      static requestPermission = () => Promise.resolve((Told.permission = "granted"));
+      static requestPermission = () => {
+        ++(window as unknown as {asked: number}).asked;
+        return Promise.resolve((Told.permission = "granted"));
+      };
       onclick: (() => void) | null = null;
       constructor(title: string, options?: NotificationOptions) {
         shown.push({title, body: options?.body, made: this as unknown as Notification});
       }
       close(): void {}
     }
-    Object.assign(window, {Notification: Told, shown, hide: false});
+    Object.assign(window, {Notification: Told, shown, hide: false, asked: 0});
     Object.defineProperty(document, "hidden", {get: () => (window as unknown as {hide: boolean}).hide});
   }, permission);
   await page.reload();
   await page.locator(".live-live").waitFor();
 }
 const told = (page: Page) => page.evaluate(() => (window as unknown as {shown: {title: string; body: string}[]}).shown.map(({title, body}) => ({title, body})));
+const asked = (page: Page) => page.evaluate(() => (window as unknown as {asked: number}).asked);
 const hide = (page: Page, hidden: boolean) => page.evaluate((value) => {
   (window as unknown as {hide: boolean}).hide = value;
   document.dispatchEvent(new Event("visibilitychange"));
@@ -64,8 +68,13 @@ test("notifications are asked for by a button, never by themselves", async ({ser
   await expect(fleet).toHaveTitle(/^\(2\)/);
   expect(await told(fleet)).toEqual([]);
   await hide(fleet, false);
+  // Wherever one goes, nobody is asked by the page itself.
+  await fleet.getByRole("link", {name: "Search"}).click();
+  await fleet.getByRole("link", {name: "Fleet 2 need you"}).click();
+  expect(await asked(fleet)).toBe(0);
   await fleet.getByRole("button", {name: "Notify me"}).click();
   await expect(fleet.getByRole("button", {name: "Notify me"})).toHaveCount(0);
+  expect(await asked(fleet)).toBe(1);
   await hide(fleet, true);
   await server.post("a", [asks("a3", "git gc")]);
   await expect.poll(async () => (await told(fleet)).map((each) => each.body)).toEqual(["Needs approval: Running git gc"]);

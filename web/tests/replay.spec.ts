@@ -34,7 +34,7 @@ test("step, jump, play to the end, and back to now", async ({server, fleet}) => 
   await expect(fleet).toHaveURL(/at=1$/);
   await fleet.getByLabel("Speed").selectOption("64");
   await fleet.getByRole("button", {name: "Play"}).click();
-  await expect(fleet).toHaveURL(/at=24$/, {timeout: 20_000});
+  await expect(fleet).toHaveURL(/at=24$/);
   await expect(fleet.getByRole("button", {name: "Play"})).toBeVisible();
   await fleet.getByRole("button", {name: "Live"}).click();
   await expect(fleet).not.toHaveURL(/at=/);

@@ -19,15 +19,18 @@ export class Server {
   #listen = "127.0.0.1:0";
   #internalListen = "127.0.0.1:0";
   #runners: number;
+  #settings: string[];
 
-  constructor(runners = 0) {
+  // `settings`: key=value, as --set takes them.
+  constructor(runners = 0, settings: string[] = []) {
     this.#runners = runners;
+    this.#settings = settings;
   }
 
   async start(): Promise<this> {
     const home = this.directory;
     const child = spawn(kBinary, ["serve", "--json", "--data", join(home, "data"), "--listen", this.#listen,
-      "--internal-listen", this.#internalListen, "--runners", String(this.#runners), "--set", `claude.program=${kAgent}`], {
+      "--internal-listen", this.#internalListen, "--runners", String(this.#runners), ...[`claude.program=${kAgent}`, ...this.#settings].flatMap((each) => ["--set", each])], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {PATH: process.env["PATH"], HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_RUNTIME_DIR: join(home, "run"), LANG: "C.UTF-8"},
     });

@@ -4,7 +4,7 @@ import type {JsonObject} from "../api/types";
 import {withEscapedControls} from "../model/bidi";
 import {duration} from "../model/format";
 import {textOf} from "../model/fold";
-import {explained, send} from "../state/commands";
+import {answerTo, cameToNothing, can, explained, followed, send, useTaskRow, type Sent} from "../state/commands";
 import {now} from "../state/now";
 import {mayCommand} from "../state/session";
 import {Diff} from "./diff";
@@ -48,7 +48,9 @@ export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; 
   const [message, setMessage] = useState("");
   const [remember, setRemember] = useState("");
   const [said, setSaid] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [sending, setSending] = useState(false);
+  const [sent, setSent] = useState<Sent | null>(null);
+  const row = useTaskRow(task);
   if (asked.kind === "question") return <Question task={task} asked={asked} />;
 
   async function answer(kind: "approve" | "deny"): Promise<void> {
@@ -61,20 +63,23 @@ export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; 
         return;
       }
     }
-    setBusy(true);
+    setSaid("");
+    setSending(true);
     try {
       const got = await send(task, {
         kind, approvalID: asked.approvalID,
         ...(input ? {input} : {}), ...(message ? {message} : {}), ...(remember ? {remember} : {}),
       });
-      setSaid(`${kind === "approve" ? "Approved" : "Denied"}: ${explained(got.state, got.reason)}`);
-      if (got.state === "refused") setBusy(false);
+      setSent({id: got.id, kind, state: got.state, reason: got.reason});
     } catch (error) {
       setSaid((error as Error).message);
-      setBusy(false);
     }
+    setSending(false);
   }
 
+  const answered = sent ? followed(row, sent) : answerTo(row, asked.approvalID);
+  const busy = sending || (answered !== null && !cameToNothing(answered));
+  const words = said || (answered && `${answered.kind === "approve" ? "Approved" : "Denied"}: ${explained(answered.state, answered.reason)}`);
   return (
     <div class="approval">
       {edited === null ? <Exact asked={asked} /> : (
@@ -86,10 +91,11 @@ export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; 
       )}
       {mayCommand() ? (
         <div class="actions">
-          <button type="button" class="primary" disabled={busy} autofocus={autoFocus} onClick={() => void answer("approve")}>
-            {edited === null ? "Approve" : "Approve as changed"}
-          </button>
-          <button type="button" disabled={busy} onClick={() => void answer("deny")}>Deny</button>
+          {can(row, "approve") && (
+            <button type="button" class="primary" disabled={busy} autofocus={autoFocus} onClick={() => void answer("approve")}>
+              {edited === null ? "Approve" : "Approve as changed"}
+            </button>)}
+          {can(row, "deny") && <button type="button" disabled={busy} onClick={() => void answer("deny")}>Deny</button>}
           <button type="button" class="plain" disabled={busy} onClick={() => setEdited(edited === null ? withEscapedControls(JSON.stringify(asked.input ?? {}, null, 2)) : null)}>
             {edited === null ? "Change input" : "Keep as asked"}
           </button>
@@ -104,7 +110,7 @@ export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; 
           <Expiry at={asked.expiresAt} />
         </div>
       ) : <p class="quiet">Your token may look, but not answer.</p>}
-      {said && <p class="said" role="status">{said}</p>}
+      {words && <p class="said" role="status">{words}</p>}
     </div>
   );
 }

@@ -13,6 +13,10 @@ export interface Line {
 const kDash: number[][] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4]];  // lines differ by dash, not by colour alone
 const kStrokes = ["--ink", "--line-2", "--line-3", "--line-4", "--line-5"];
 const kHeight = 180;
+// Steps of the figures' axis: those whose names, rounded as the unit rounds them, are true. No quarter of a cent, no half
+// of a task.
+const kWhole = Array.from({length: 13}, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+const kSteps = {whole: kWhole, cents: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, ...kWhole]};
 
 // Hours and minutes; days once the marks are that far apart.
 function axisTime(ms: number, stepSeconds: number): string {
@@ -31,8 +35,8 @@ function drawn(times: number[], stepSeconds: number, lines: Line[]): uPlot.Align
   return [[...times, last + stepSeconds], ...lines.map((line) => [...line.values, line.values[line.values.length - 1] ?? 0])] as uPlot.AlignedData;
 }
 
-export function Chart({title, unit, times, stepSeconds, lines, whole, onPick}: {
-  title: string; unit: (value: number) => string; times: number[]; stepSeconds: number; lines: Line[];
+export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, whole, onPick}: {
+  title: string; unit: (value: number) => string; steps?: keyof typeof kSteps; times: number[]; stepSeconds: number; lines: Line[];
   whole: "sum" | "most";  // what the range comes to
   onPick: (index: number) => void;
 }) {
@@ -50,10 +54,10 @@ export function Chart({title, unit, times, stepSeconds, lines, whole, onPick}: {
     const element = box.current!;
     const axis: uPlot.Axis = {stroke: () => colour("--quiet"), grid: {stroke: () => colour("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui, sans-serif"};
     const made = new uPlot({
-      width: Math.max(200, element.clientWidth), height: kHeight, legend: {show: false}, padding: [8, 8, 0, 0],
+      width: Math.max(200, element.clientWidth), height: kHeight, legend: {show: false}, padding: [8, 18, 0, 0],
       cursor: {y: false, points: {size: 6}, drag: {x: false, y: false}},
       scales: {y: {range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1]}},
-      axes: [{...axis, size: 26, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, values: (_, values) => values.map((value) => unit(value))}],
+      axes: [{...axis, size: 26, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, incrs: kSteps[steps], values: (_, values) => values.map((value) => unit(value))}],
       // A figure stands for its whole step: a slope to the next one would tell of values that never were.
       series: [{}, ...lines.map((line, index): uPlot.Series => ({
         label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},

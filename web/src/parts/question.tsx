@@ -2,7 +2,7 @@
 import {useState} from "preact/hooks";
 import type {JsonObject} from "../api/types";
 import {textOf} from "../model/fold";
-import {explained, send} from "../state/commands";
+import {answerTo, cameToNothing, explained, followed, send, useTaskRow, type Sent} from "../state/commands";
 import {mayCommand} from "../state/session";
 import {Expiry, type Asked} from "./approval";
 import {Words} from "./text";
@@ -17,24 +17,30 @@ export function Question({task, asked}: {task: string; asked: Asked}) {
   const [answers, setAnswers] = useState<Record<string, string[]>>({});
   const [own, setOwn] = useState<Record<string, string>>({});
   const [said, setSaid] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [sending, setSending] = useState(false);
+  const [sent, setSent] = useState<Sent | null>(null);
+  const row = useTaskRow(task);
   const textFor = (question: string) => own[question] || (answers[question] ?? []).join(", ");
   const complete = questions.length > 0 && questions.every((each) => textFor(textOf(each, "question")) !== "");
 
   async function answer(): Promise<void> {
-    setBusy(true);
+    setSaid("");
+    setSending(true);
     try {
       const got = await send(task, {
         kind: "answer", approvalID: asked.approvalID,
         answers: Object.fromEntries(questions.map((each) => [textOf(each, "question"), textFor(textOf(each, "question"))])),
       });
-      setSaid(`Answered: ${explained(got.state, got.reason)}`);
-      if (got.state === "refused") setBusy(false);
+      setSent({id: got.id, kind: "answer", state: got.state, reason: got.reason});
     } catch (error) {
       setSaid((error as Error).message);
-      setBusy(false);
     }
+    setSending(false);
   }
+
+  const answered = sent ? followed(row, sent) : answerTo(row, asked.approvalID);
+  const busy = sending || (answered !== null && !cameToNothing(answered));
+  const words = said || (answered && `Answered: ${explained(answered.state, answered.reason)}`);
 
   return (
     <div class="approval">
@@ -68,7 +74,7 @@ export function Question({task, asked}: {task: string; asked: Asked}) {
           <Expiry at={asked.expiresAt} />
         </div>
       )}
-      {said && <p class="said" role="status">{said}</p>}
+      {words && <p class="said" role="status">{words}</p>}
     </div>
   );
 }

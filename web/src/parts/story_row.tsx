@@ -7,7 +7,7 @@ import {isTerminal, textOf} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
 import {href} from "../state/route";
-import {explained} from "../state/commands";
+import {cameToNothing, explained} from "../state/commands";
 import {detailOf} from "../state/details";
 import {Approval, type Asked} from "./approval";
 import {Clipped} from "./clipped";
@@ -69,7 +69,7 @@ function CommandRow({event, story}: {event: TaskEvent; story: Story}) {
   return (
     <div class="command-row">
       <p><span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
-        {now && <span class={now.state === "refused" || now.state === "expired" ? "outcome bad" : "outcome"}> · {explained(now.state ?? "", now.reason)}</span>}</p>
+        {now && <span class={cameToNothing(now) ? "outcome bad" : "outcome"}> · {explained(now.state ?? "", now.reason)}</span>}</p>
       {words && <p class="prose"><Words text={words} /></p>}
       {typeof data["input"] === "object" && <Input input={data["input"] as JsonObject} />}
       {textOf(data, "remember") && <span class="outcome">always for <code><Words text={textOf(data, "remember")} /></code></span>}
@@ -98,7 +98,7 @@ function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
     expiresAt: textOf(data, "expiresAt") || undefined,
     remember: Array.isArray(data["remember"]) ? (data["remember"] as string[]) : undefined,
   };
-  const answer = story.task.commands?.find((each) => each.approvalID === id && each.state !== "refused" && each.state !== "expired");
+  const answer = story.task.commands?.find((each) => each.approvalID === id && !cameToNothing(each));
   const became = whatBecame(story.log.at(story.log.settled(id)), answer, story.at);
   // Its call's card shows what was asked for.
   if (!open && (story.log.call(event.callID)?.call ?? 0) > 0) {

@@ -141,7 +141,8 @@ export class VirtualList extends Component<ListProps, ListState> {
   #scrolled = (): void => {
     const scroller = this.#scroller.current;
     if (!scroller) return;
-    this.#noteScroll(scroller);
+    // Told late of a place that the list itself went to: rows may have grown since, and that is nobody's leaving the end.
+    if (Math.abs(scroller.scrollTop - this.#place) > 1) this.#noteScroll(scroller);
     if (scroller.scrollTop !== this.state.top) this.setState({top: scroller.scrollTop});
   };
 

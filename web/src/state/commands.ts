@@ -1,6 +1,8 @@
-// Sending commands, and what a task's agent can be asked.
+// Sending commands, what became of them, and what a task's agent can be asked.
+import {useComputed} from "@preact/signals";
 import {api} from "../api/client";
 import type {Command, CommandAnswer, CommandKind, Task} from "../api/types";
+import {taskRow} from "./fleet";
 
 function newID(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
@@ -12,8 +14,35 @@ export function send(task: string, command: Omit<Command, "id">, id = newID()): 
   return api.command(task, {...command, id});
 }
 
-export function can(task: Task, kind: CommandKind): boolean {
-  const listed = (task.capabilities as {commands?: unknown} | null | undefined)?.commands;
+// A command that was sent from here, as far as is known of it.
+export interface Sent {
+  id: string;
+  kind: CommandKind;
+  state: string;
+  reason: string | undefined;
+}
+
+// Its own events say how far a command is; the answer to sending it is only its beginning.
+export function followed(task: Task | undefined, sent: Sent): Sent {
+  const now = task?.commands?.find((command) => command.id === sent.id);
+  return now ? {...sent, state: now.state ?? sent.state, reason: now.reason || sent.reason} : sent;
+}
+
+// What was last answered to an approval, here or by somebody else: it may come back, unanswered after all.
+export function answerTo(task: Task | undefined, approvalID: string): Sent | null {
+  const found = task?.commands?.filter((command) => command.approvalID === approvalID).pop();
+  return found?.id && found.kind ? {id: found.id, kind: found.kind, state: found.state ?? "accepted", reason: found.reason} : null;
+}
+
+// It came to nothing, and may be asked again.
+export const cameToNothing = (sent: {state?: string | undefined}) => sent.state === "refused" || sent.state === "expired";
+
+// The row of one task, as it changes.
+export const useTaskRow = (id: string): Task | undefined => useComputed(() => taskRow(id)).value;
+
+// An agent that says nothing of what it can do may be asked anything; the answer then tells.
+export function can(task: Task | undefined, kind: CommandKind): boolean {
+  const listed = (task?.capabilities as {commands?: unknown} | null | undefined)?.commands;
   return Array.isArray(listed) ? listed.includes(kind) : true;
 }
 
@@ -26,7 +55,7 @@ const kReasons: Record<string, string> = {
 };
 
 export function explained(state: string, reason: string | undefined): string {
-  if (state === "expired") return "expired: nobody took it in time";
+  if (state === "expired") return "expired: nobody took it in time, so it was not done";
   if (state === "refused") return `refused: ${kReasons[reason ?? ""] ?? (reason || "no reason given")}`;
   if (state === "accepted") return "accepted, on its way";
   if (state === "delivered") return "given to the agent";

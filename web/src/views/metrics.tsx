@@ -3,17 +3,17 @@ import {useEffect, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Stats, StatsPoint} from "../api/contract";
 import {count, duration, money} from "../model/format";
+import {kRanges, kUsual, kWidest, rangeHolding, rangeOf, rangeReaching, type Range} from "../model/stats_range";
 import {Chart, type Line} from "../parts/chart";
 import {Notice} from "../parts/notice";
 import {Name} from "../parts/text";
-import {change, go, params} from "../state/route";
+import {change, go, href, params} from "../state/route";
+import {mayCommand} from "../state/session";
 
-const kRanges: Record<string, {words: string; seconds: number}> = {
-  "-1h": {words: "last hour", seconds: 3600}, "-24h": {words: "last 24 hours", seconds: 86_400},
-  "-7d": {words: "last 7 days", seconds: 7 * 86_400}, "-30d": {words: "last 30 days", seconds: 30 * 86_400},
-};
 const kPoints = 120;
 const kEveryMs = 15_000;
+const kLookStep = 300;  // fine enough to tell a newcomer's minutes from an hour
+const kAgainMs = 500;   // while the server still adds up
 
 // Round steps, so that points lie on minutes and hours.
 function stepFor(seconds: number): number {
@@ -28,16 +28,43 @@ function lines(stats: Stats, value: (point: StatsPoint) => number): Line[] {
   return stats.series.map((series) => ({name: series.key || (stats.by === "none" ? "all" : stats.by === "agent" ? "external" : "model not said"), values: series.points.map(value)}));
 }
 
-function useStats(from: string, by: string): {stats: Stats | null; error: string; missing: boolean} {
+async function momentsOf(range: Range, step: number): Promise<{moments: number[]; isAll: boolean}> {
+  const stats = await api.get<Stats>("/stats", {from: rangeStart(range.from, range.seconds), step});
+  const busy = stats.series.flatMap((series) => series.points).filter((point) => point.events > 0);
+  return {moments: busy.map((point) => Date.parse(point.at)), isAll: stats.indexedThrough >= stats.head};
+}
+
+// Nobody chose a range: one in which there is something to see. It goes into the address like any other.
+function useChoice(chosen: boolean): void {
+  useEffect(() => {
+    if (chosen) return;
+    const given = {up: false};
+    const look = async (): Promise<void> => {
+      const day = await momentsOf(kUsual, kLookStep);
+      const month = day.moments.length > 0 ? null : await momentsOf(kWidest, stepFor(kWidest.seconds));
+      if (given.up) return;
+      if (month && !month.isAll) return void setTimeout(() => void look().catch(usual), kAgainMs);
+      const range = month ? rangeReaching(month.moments, Date.now()) ?? kUsual : rangeHolding(day.moments, Date.now());
+      change({from: range.from});
+    };
+    const usual = () => { if (!given.up) change({from: kUsual.from}); };  // its own reading says what is wrong
+    void look().catch(usual);
+    return () => { given.up = true; };
+  }, [chosen]);
+}
+
+function useStats(from: string | null, by: string): {stats: Stats | null; error: string; missing: boolean} {
   const [found, setFound] = useState<{stats: Stats | null; error: string; missing: boolean}>({stats: null, error: "", missing: false});
   useEffect(() => {
-    const range = kRanges[from] ?? kRanges["-24h"]!;
-    const read = () => api.get<Stats>("/stats", {from: rangeStart(from, range.seconds), step: stepFor(range.seconds), by}).then(
-      (stats) => setFound({stats, error: "", missing: false}),
-      (error: unknown) => setFound((old) => ({stats: old.stats, error: (error as Error).message, missing: error instanceof ApiError && error.isMissing})));
+    if (from === null) return;
+    const given = {up: false};
+    const range = rangeOf(from);
+    const read = () => api.get<Stats>("/stats", {from: rangeStart(range.from, range.seconds), step: stepFor(range.seconds), by}).then(
+      (stats) => { if (!given.up) setFound({stats, error: "", missing: false}); },
+      (error: unknown) => { if (!given.up) setFound((old) => ({stats: old.stats, error: (error as Error).message, missing: error instanceof ApiError && error.isMissing})); });
     void read();
     const timer = setInterval(() => { if (!document.hidden) void read(); }, kEveryMs);
-    return () => clearInterval(timer);
+    return () => { given.up = true; clearInterval(timer); };
   }, [from, by]);
   return found;
 }
@@ -60,9 +87,23 @@ function Tools({stats}: {stats: Stats}) {
   );
 }
 
+function Nothing({range}: {range: Range}) {
+  return (
+    <Notice title={`Nothing happened in the ${range.words}`}>
+      <p>Figures appear with the first step of a task.</p>
+      <p class="actions">
+        {range !== kWidest && <button type="button" onClick={() => change({from: kWidest.from})}>Look at the {kWidest.words}</button>}
+        {mayCommand() && <a class="button" href={href({view: "new"})}>Start a task</a>}
+      </p>
+    </Notice>
+  );
+}
+
 export function Metrics() {
-  const from = params.value.get("from") ?? "-24h";
+  const from = params.value.get("from");
+  const range = rangeOf(from ?? kUsual.from);
   const by = params.value.get("by") ?? "none";
+  useChoice(from !== null);
   const {stats, error, missing} = useStats(from, by);
   const times = stats?.series[0]?.points.map((point) => Date.parse(point.at) / 1000) ?? [];
   // The tasks of a point: those with an event in its step.
@@ -76,8 +117,8 @@ export function Metrics() {
     <div class="metrics">
       <header class="view-head">
         <h1>Metrics</h1>
-        <select aria-label="Range" value={from} onChange={(input) => change({from: input.currentTarget.value})}>
-          {Object.entries(kRanges).map(([value, range]) => <option key={value} value={value}>{range.words}</option>)}
+        <select aria-label="Range" value={range.from} onChange={(input) => change({from: input.currentTarget.value})}>
+          {kRanges.map((each) => <option key={each.from} value={each.from}>{each.words}</option>)}
         </select>
         <select aria-label="By" value={by} onChange={(input) => change({by: input.currentTarget.value})}>
           <option value="none">all together</option><option value="agent">by agent</option><option value="model">by model</option>
@@ -87,9 +128,10 @@ export function Metrics() {
         {totals && <p class="totals number">{money(totals.costUSD)} · {count(totals.events)} events · {count(totals.errors)} errors · {totals.tasks} tasks, {totals.failed} failed</p>}
       </header>
       {missing ? <Notice title="This server keeps no statistics">It is older than this page.</Notice>
-        : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice> : (
+        : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice>
+        : stats.totals.events === 0 && stats.indexedThrough >= stats.head ? <Nothing range={range} /> : (
           <div class="charts">
-            <Chart title="Spend" whole="sum" unit={money} times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
+            <Chart title="Spend" whole="sum" unit={money} steps="cents" times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.costUSD)} onPick={open} />
             {by === "none" ? (
               <Chart title="Tokens by class" whole="sum" unit={count} times={times} stepSeconds={stats.stepSeconds} onPick={open} lines={[
                 {name: "input", values: sum(stats, (p) => p.tokens.input)}, {name: "output", values: sum(stats, (p) => p.tokens.output)},

@@ -6,7 +6,7 @@ import type {JsonObject} from "../api/types";
 import {ago, duration} from "../model/format";
 import {Approval} from "../parts/approval";
 import {Name, Words} from "../parts/text";
-import {explained, send} from "../state/commands";
+import {cameToNothing, can, explained, followed, send, useTaskRow, type Sent} from "../state/commands";
 import {askToNotify, inbox, inboxMissing, notifyChoice, refreshInbox} from "../state/inbox";
 import {now} from "../state/now";
 import {href} from "../state/route";
@@ -17,29 +17,36 @@ const kWord: Record<InboxItem["kind"], string> = {
 };
 const kFirst = 3;  // shown whole; the others as one line each until they are opened
 
+// A word to an agent that waits for one, or has gone quiet.
 function Reply({item}: {item: InboxItem}) {
   const [text, setText] = useState("");
-  const [said, setSaid] = useState("");
+  const [failure, setFailure] = useState("");
+  const [sent, setSent] = useState<Sent | null>(null);
+  const row = useTaskRow(item.taskID);
+  const kind = can(row, "steer") ? "steer" : "queue";
   async function reply(): Promise<void> {
+    setFailure("");
     try {
-      const got = await send(item.taskID, {kind: "steer", content: text});
-      setSaid(explained(got.state, got.reason));
-      setText("");
+      const got = await send(item.taskID, {kind, content: text});
+      setSent({id: got.id, kind, state: got.state, reason: got.reason});
+      if (!cameToNothing(got)) setText("");
     } catch (error) {
-      setSaid((error as Error).message);
+      setFailure((error as Error).message);
     }
   }
-  if (!mayCommand()) return null;
+  if (!mayCommand() || !can(row, kind)) return null;
+  const now = sent && followed(row, sent);
+  const said = failure || (now && explained(now.state, now.reason));
   return (
     <form class="actions" onSubmit={(submit) => { submit.preventDefault(); void reply(); }}>
       <input class="grow" value={text} aria-label={`Message to ${item.title}`} placeholder="message to the agent" onInput={(input) => setText(input.currentTarget.value)} />
-      <button class="primary" disabled={!text}>Send</button>
+      <button class={item.kind === "waiting" ? "primary" : ""} disabled={!text}>Send</button>
       {said && <span class="said" role="status">{said}</span>}
     </form>
   );
 }
 
-function Dismiss({item}: {item: InboxItem}) {
+function Look({item}: {item: InboxItem}) {
   const [said, setSaid] = useState("");
   async function dismiss(): Promise<void> {
     try {
@@ -52,7 +59,7 @@ function Dismiss({item}: {item: InboxItem}) {
   return (
     <div class="actions">
       <a class="button" href={href({task: item.taskID, at: item.sequence || undefined})}>Look</a>
-      {mayCommand() && <button type="button" onClick={() => void dismiss()}>Dismiss</button>}
+      {mayCommand() && item.kind !== "waiting" && <button type="button" onClick={() => void dismiss()}>Dismiss</button>}
       {said && <span class="said" role="status">{said}</span>}
     </div>
   );
@@ -70,7 +77,7 @@ function Action({item}: {item: InboxItem}) {
     }, () => {});
   }, [approval?.approvalID]);
   if (approval) return <Approval task={item.taskID} asked={{...approval, expiresAt: approval.expiresAt ?? undefined, remember}} />;
-  return item.kind === "waiting" ? <Reply item={item} /> : <Dismiss item={item} />;
+  return <div class="ways">{item.kind !== "failed" && <Reply item={item} />}<Look item={item} /></div>;
 }
 
 function Item({item, open}: {item: InboxItem; open: boolean}) {

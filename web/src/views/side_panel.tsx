@@ -5,7 +5,7 @@ import {isTerminal} from "../model/fold";
 import {count, dayAndTime, duration, money} from "../model/format";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
-import {explained} from "../state/commands";
+import {cameToNothing, explained} from "../state/commands";
 import {href} from "../state/route";
 import {now} from "../state/now";
 import {stateAt, type Moment} from "../state/moment";
@@ -107,7 +107,7 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
           <ul class="commands">
             {commands.slice(0, kMostCommands).map((command) => (
               <li key={command.id}><a href={href({task: task.id, at: command.sequence})}>{command.kind?.replace("_", " ")}</a> <span class="quiet"><Words text={command.by ?? ""} /></span><br />
-                <span class={command.state === "refused" || command.state === "expired" ? "outcome bad" : "outcome"}>{explained(command.state ?? "", command.reason)}</span></li>))}
+                <span class={cameToNothing(command) ? "outcome bad" : "outcome"}>{explained(command.state ?? "", command.reason)}</span></li>))}
           </ul>
           {commands.length > kMostCommands && <p class="quiet">and {commands.length - kMostCommands} before</p>}
         </>

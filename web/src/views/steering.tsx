@@ -3,18 +3,11 @@
 import {useState} from "preact/hooks";
 import type {Command, CommandKind, Task} from "../api/types";
 import {isTerminal} from "../model/fold";
-import {can, explained, send} from "../state/commands";
+import {cameToNothing, can, explained, followed, send, type Sent} from "../state/commands";
 import {change} from "../state/route";
 import {mayCommand} from "../state/session";
 import type {TaskView} from "../state/task_view";
 import {useMode} from "./use_mode";
-
-interface Sent {
-  id: string;
-  kind: CommandKind;
-  state: string;
-  reason: string | undefined;
-}
 
 export function Steering({view, task, replaying}: {view: TaskView; task: Task; replaying: boolean}) {
   const mode = useMode(view, task);
@@ -29,7 +22,8 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
     try {
       const got = await send(task.id, command);
       setSent((all) => [...all.slice(-2), {id: got.id, kind: got.kind, state: got.state, reason: got.reason}]);
-      if (command.kind === "steer" || command.kind === "queue") setText("");
+      // What nobody took is still there to be sent again.
+      if ((command.kind === "steer" || command.kind === "queue") && !cameToNothing(got)) setText("");
     } catch (failure) {
       setError((failure as Error).message);
     }
@@ -43,15 +37,10 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
       </footer>
     );
   }
-  // A command's own events say how far it is; the answer to sending it is only its beginning.
-  const followed = sent.map((each) => {
-    const now = task.commands?.find((command) => command.id === each.id);
-    return {...each, state: now?.state ?? each.state, reason: now?.reason ?? each.reason};
-  });
   const settled = (
     <span class="sent" role="status">
       {error && <span class="bad">{error}</span>}
-      {followed.map((each) => <span key={each.id} class={each.state === "refused" || each.state === "expired" ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
+      {sent.map((each) => followed(task, each)).map((each) => <span key={each.id} class={cameToNothing(each) ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
     </span>
   );
   if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p>{settled}</footer>;

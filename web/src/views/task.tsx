@@ -14,7 +14,7 @@ import {Steering} from "./steering";
 import {TaskHead} from "./task_head";
 import {TimeBar} from "./time_bar";
 
-const kFocusWithinMs = 2000;
+const kFocusWithinMs = 10_000;  // a row far away is read first; whoever has gone elsewhere by then is left there
 const kReadPauseMs = 60;  // a fast scroll reads where it ends, not all it passes
 
 function isError(event: TaskEvent | undefined): boolean {
@@ -99,7 +99,9 @@ export function TaskPage() {
     void view.want(sequence - 20, sequence + 20).then(() => {
       requestAnimationFrame(() => list.current?.show(indexOf(sequence)));
       const until = performance.now() + kFocusWithinMs;
+      const focused = document.activeElement;
       const look = () => {
+        if (document.activeElement !== focused && document.activeElement !== document.body) return;
         const found = document.querySelector<HTMLElement>(`.step[data-sequence="${sequence}"] .approval :is(button, input)`);
         if (found) found.focus({preventScroll: true});
         else if (performance.now() < until) requestAnimationFrame(look);

@@ -1,0 +1,70 @@
+// What becomes of a spool whose task the server does not have.
+#include "runner/deliver_spool.h"
+
+#include <filesystem>
+
+#include "api/api_fixture.h"
+#include "runner/outbox.h"
+
+namespace shepherd {
+namespace {
+
+class DeliverSpoolTest : public ApiFixture {
+ protected:
+  void SetUp() override {
+    ApiFixture::SetUp();
+    directory_ = testing::TempDir() + "deliver_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(directory_);
+  }
+  void TearDown() override {
+    ApiFixture::TearDown();
+    std::filesystem::remove_all(directory_);
+  }
+
+  PendingSpool left_behind(const std::string& task, const std::string& destination) {
+    auto spool = Spool::create(directory_, {task, "runner-1", destination});
+    EXPECT_TRUE(spool) << spool.error().message;
+    EXPECT_TRUE((*spool)->append({R"({"type":"output","summary":"one"})"}));
+    spool->reset();
+    return Spool::pending(directory_).at(0);
+  }
+  Delivered deliver(const PendingSpool& spool) {
+    auto locate = [this]() -> Result<Destination> { return Destination{public_->url(), internal_->url(), admin_}; };
+    std::int64_t began_ms = clock_.steady_ms();
+    auto delivered = deliver_spool(spool, locate, {}, clock_);
+    EXPECT_TRUE(delivered) << delivered.error().message;
+    EXPECT_LT(clock_.steady_ms() - began_ms, kPendingDrain.count()) << "it must not wait for what never comes";
+    return delivered.value_or(Delivered{});
+  }
+
+  std::string directory_;
+};
+
+// Its runs were five seconds late each, forever: every one tried the spools of all deleted tasks again.
+TEST_F(DeliverSpoolTest, TheSpoolOfADeletedTaskIsSetAsideAndNotTriedAgain) {
+  PendingSpool spool = left_behind("deleted", internal_->url());
+  Delivered delivered = deliver(spool);
+  EXPECT_EQ(delivered.left, 1u);
+  EXPECT_FALSE(delivered.stuck);
+  EXPECT_TRUE(Spool::pending(directory_).empty());
+  EXPECT_TRUE(std::filesystem::exists(delivered.set_aside)) << "somebody may want it";
+  EXPECT_FALSE(std::filesystem::exists(spool.path));
+}
+
+TEST_F(DeliverSpoolTest, TheServerOfADataDirectoryMayHaveAnotherPort) {
+  EXPECT_FALSE(deliver(left_behind("deleted", "http://localhost:1")).set_aside.empty());
+}
+
+TEST_F(DeliverSpoolTest, AnotherMachinesServerMayStillKnowTheTask) {
+  EXPECT_EQ(deliver(left_behind("theirs", "https://tower.example.org:8081")).set_aside, "");
+  EXPECT_EQ(Spool::pending(directory_).size(), 1u);
+}
+
+TEST_F(DeliverSpoolTest, AKnownTaskGetsItsEvents) {
+  create("t");
+  EXPECT_EQ(deliver(left_behind("t", internal_->url())).events, 1u);
+  EXPECT_TRUE(Spool::pending(directory_).empty());
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,24 @@
+import {expect, test} from "vitest";
+import {kUsual, rangeHolding, rangeOf, rangeReaching} from "./stats_range";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+const ago = (minutes: number) => now - minutes * 60_000;
+const kHour = 60;
+const kDay = 24 * kHour;
+
+test.each([
+  {what: "a newcomer's few minutes", moments: [ago(8), ago(3)], range: "-15m"},
+  {what: "just within", moments: [ago(15)], range: "-15m"},
+  {what: "just beyond", moments: [ago(16), ago(1)], range: "-1h"},
+  {what: "a morning", moments: [ago(3 * kHour), ago(1)], range: "-24h"},
+  {what: "more than the day", moments: [ago(5 * kDay), ago(1)], range: "-24h"},
+])("all that there is, in the smallest range: $what", ({moments, range}) => expect(rangeHolding(moments, now).from).toBe(range));
+
+test.each([
+  {what: "before the weekend", moments: [ago(20 * kDay), ago(3 * kDay)], range: "-7d"},
+  {what: "weeks ago", moments: [ago(20 * kDay)], range: "-30d"},
+  {what: "in a day that began before the month", moments: [ago(30.5 * kDay)], range: "-30d"},
+  {what: "never", moments: [], range: undefined},
+])("nothing lately: $what", ({moments, range}) => expect(rangeReaching(moments, now)?.from).toBe(range));
+
+test("a range that nobody offers is the usual one", () => expect(rangeOf("-3y")).toBe(kUsual));
