@@ -95,6 +95,14 @@ Error unknown_resume_task(const std::string& id) {
       .with("member", std::string("resumeOf"));
 }
 
+// A title is shown to everybody, in many places. What the agent is told stays as it was given.
+void redact_title(TaskSpec& spec, const Redactor* redactor) {
+  if (redactor == nullptr) return;
+  std::string shown = shown_title(spec);
+  std::string redacted = redactor->redact(shown);
+  if (redacted != shown) spec.title = std::move(redacted);
+}
+
 // `named`: the id is the caller's own, so a key that made a task of another id was for something else.
 void create_checked(Call call, TaskSpec spec, std::string key, bool named) {
   Journal& journal = call.parts().journal;
@@ -125,6 +133,7 @@ void create_task(Call call) {
   ApiParts& parts = call.parts();
   auto spec = decode_task_request(call.request().body);
   if (!spec) return call.fail(spec.error());
+  redact_title(*spec, redactor_of(parts));
   if (!spec->callback_url.empty()) {
     if (auto target = callback_target(spec->callback_url); !target) return call.fail(target.error());
   }
@@ -194,7 +203,12 @@ void patch_task(Call call) {
   std::string body = call.request().body;
   std::string id = call.id();
   parts.journal.update_task(
-      std::move(id), [body = std::move(body)](TaskSpec& spec) { return apply_task_patch(spec, body); },
+      std::move(id),
+      [body = std::move(body), redactor = redactor_of(parts)](TaskSpec& spec) -> Result<void> {
+        auto changed = apply_task_patch(spec, body);
+        if (changed) redact_title(spec, redactor);
+        return changed;
+      },
       [call = std::move(call)](Result<Task> task) mutable {
         if (!task) return call.fail(task.error());
         call.core().updates.touch(task->spec.id);

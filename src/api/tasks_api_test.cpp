@@ -96,6 +96,17 @@ TEST_F(TasksApi, SecretsOfATaskAreForItsRunnerOnly) {
   EXPECT_NE(data.body.find("password=Xk29vbQ1"), std::string::npos) << data.body;
 }
 
+TEST_F(TasksApi, ATitleHoldsNoSecretWhereverItIsShown) {
+  ASSERT_EQ(post("/api/v1/tasks", R"({"id":"t1","prompt":"use password=Xk29vbQ1"})").status, 201);
+  ASSERT_EQ(post("/api/v1/tasks", R"({"id":"t2","prompt":"x","title":"with password=Xk29vbQ2"})").status, 201);
+  ASSERT_EQ(post("/api/v1/tasks", R"({"id":"t3","prompt":"x"})").status, 201);
+  ASSERT_EQ(call(*public_, "PATCH", "/api/v1/tasks/t3", R"({"title":"password=Xk29vbQ3"})", bearer(admin_)).status,
+            200);
+  std::string agents = get("/api/v1/observability/agents").body;
+  EXPECT_NE(agents.find("with password=[redacted"), std::string::npos) << agents;
+  EXPECT_EQ(agents.find("Xk29vbQ"), std::string::npos) << agents;
+}
+
 TEST_F(TasksApi, ModesAndEarlierTasksAreChecked) {
   auto mode = post("/api/v1/tasks", R"({"prompt":"x","mode":"yolo"})");
   EXPECT_EQ(mode.status, 400);
