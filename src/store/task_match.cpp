@@ -63,8 +63,9 @@ std::optional<TaskPlace> task_place(std::string_view before) {
   std::size_t colon = before.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   TaskPlace place{0, std::string(before.substr(colon + 1))};
-  auto [end, error] = std::from_chars(before.data(), before.data() + colon, place.created_ms);
-  if (error != std::errc() || end != before.data() + colon) return std::nullopt;
+  std::string_view time = before.substr(0, colon);
+  auto [end, error] = std::from_chars(time.data(), time.data() + time.size(), place.created_ms);
+  if (error != std::errc() || end != time.data() + time.size()) return std::nullopt;
   return place;
 }
 
