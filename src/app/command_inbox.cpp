@@ -54,6 +54,25 @@ std::string way_out(const json::object& item) {
   return fmt::format("shepherd inbox --dismiss {}", task);
 }
 
+// "By month | By customer" for each question an agent asks; empty when the input is of another shape.
+std::string choices_of(const json::object& input) {
+  const json::value* questions = input.if_contains("questions");
+  if (questions == nullptr || !questions->is_array()) return {};
+  std::string text;
+  for (const json::value& question : questions->get_array()) {
+    const json::value* options = question.is_object() ? question.get_object().if_contains("options") : nullptr;
+    if (options == nullptr || !options->is_array()) return {};
+    if (questions->get_array().size() > 1) text += " " + text_of(question.get_object(), "question");
+    std::string_view before = " ";
+    for (const json::value& option : options->get_array()) {
+      if (!option.is_object()) return {};
+      text.append(before).append(text_of(option.get_object(), "label"));
+      before = " | ";
+    }
+  }
+  return text;
+}
+
 // What it is about; of an approval exactly what is asked.
 std::string about(const json::object& item) {
   std::string text = text_of(item, "summary");
@@ -62,7 +81,8 @@ std::string about(const json::object& item) {
   if (approval == nullptr || !approval->is_object()) return text;
   const json::value* input = approval->get_object().if_contains("input");
   if (input == nullptr || !input->is_object() || input->get_object().empty()) return text;
-  return text + " " + terminal_text(json::serialize(*input), Lines::join);
+  std::string choices = choices_of(input->get_object());
+  return text + (choices.empty() ? " " + terminal_text(json::serialize(*input), Lines::join) : choices);
 }
 
 void add_row(TextTable& table, const json::object& item, std::int64_t now_ms) {

@@ -57,6 +57,19 @@ def test_it_comes_survives_a_kill_and_goes(make_server, kind):
         assert eventually(lambda: api.get("/api/v1/inbox").json()["total"] == 0)
 
 
+def test_the_terminal_shows_what_can_be_answered(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        question = asks("question")
+        question["data"]["input"] = {"questions": [
+            {"question": "How?", "header": "Split", "options": [{"label": "By month", "description": "x"}, {"label": "By customer"}]}]}
+        post_events(runner, task, note("x"), question)
+        eventually(lambda: entries(api, task) == ["question"])
+    table = server.cli("inbox").stdout
+    assert "By month | By customer" in table and "{" not in table, table
+
+
 def test_an_agent_that_goes_quiet_is_stalled_until_it_speaks(make_server):
     server = make_server(config=STALLED).start()
     with server.api() as api, server.runner() as runner:
