@@ -96,6 +96,7 @@ class Conversation {
   void put_failure(std::string_view code, std::string_view message);
   void put_outcome(const std::exception_ptr& thrown, Lock& lock);
 
+  std::optional<Steering> take_word();
   bool pause_here(Lock& lock);  // the checkpoint
   void await_room(Lock& lock);
   void send_text(Lock& lock);  // all joined text, waiting for room
@@ -115,6 +116,7 @@ class Conversation {
   OutputBatch batch_;
   std::deque<gibson::agent::AgentMessage> queue_;
   std::deque<Steering> words_;
+  std::size_t words_told_ = 0;  // so many of them a wait_for() has ended for already; the work left them
   std::int64_t sequence_ = 0;
   Mode mode_ = Mode::autonomous;
   gibson::agent::AgentStatus status_ = gibson::agent::AGENT_STATUS_RUNNING;

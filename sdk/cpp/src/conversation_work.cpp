@@ -122,18 +122,24 @@ bool Conversation::checkpoint() {
 void Conversation::wait_for(std::chrono::milliseconds duration) {
   Lock lock(mutex_);
   pause_here(lock);
-  auto word_before = words_.size();
-  changed_.wait_for(lock, duration, [&] { return ended_ || interrupt_asked_ || words_.size() > word_before; });
+  // A word that came before this call, but after the work last looked, ends it too.
+  changed_.wait_for(lock, duration, [&] { return ended_ || interrupt_asked_ || words_.size() > words_told_; });
+  words_told_ = words_.size();
   pause_here(lock);
+}
+
+std::optional<Steering> Conversation::take_word() {
+  if (words_.empty()) return {};
+  Steering word = std::move(words_.front());
+  words_.pop_front();
+  if (words_told_ > 0) --words_told_;
+  return word;
 }
 
 std::optional<Steering> Conversation::next_steering() {
   Lock lock(mutex_);
   pause_here(lock);
-  if (words_.empty()) return {};
-  Steering word = std::move(words_.front());
-  words_.pop_front();
-  return word;
+  return take_word();
 }
 
 std::optional<Steering> Conversation::wait_for_input(std::string_view question) {
@@ -159,10 +165,7 @@ std::optional<Steering> Conversation::wait_for_input(std::string_view question) 
     put_status(pb::AGENT_STATUS_RUNNING, words_.empty() ? "goes on alone" : "goes on");
     wake_after(lock);
   }
-  if (words_.empty()) return {};
-  Steering word = std::move(words_.front());
-  words_.pop_front();
-  return word;
+  return take_word();
 }
 
 void Conversation::put_failure(std::string_view code, std::string_view text) {

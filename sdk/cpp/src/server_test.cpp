@@ -187,6 +187,30 @@ TEST(Server, WhatASteeringMessageCarriesReachesTheWork) {
   EXPECT_EQ(caller.output(), "high steering");
 }
 
+// Between a look that found nothing and the pause after it, a word may come.
+TEST(Server, AWordThatCameBeforeThePauseEndsIt) {
+  std::promise<void> looked, heard;
+  std::chrono::steady_clock::duration second_pause{};
+  AgentServer server(quiet(), [&, go_on = heard.get_future().share()](Execution& run) {
+    EXPECT_FALSE(run.next_steering());
+    looked.set_value();
+    go_on.wait();
+    run.wait_for(1h);
+    auto begun = std::chrono::steady_clock::now();
+    run.wait_for(30ms);
+    second_pause = std::chrono::steady_clock::now() - begun;
+    run.output(run.next_steering()->content);
+  });
+  Caller caller(server);
+  caller.start();
+  looked.get_future().wait();
+  caller.steer("s-1", "look here").until([](const pb::AgentMessage& message) { return message.has_steering_ack(); });
+  heard.set_value();
+  EXPECT_TRUE(caller.end().ok());
+  EXPECT_EQ(caller.output(), "look here");
+  EXPECT_GE(second_pause, 30ms) << "a word that the work leaves ends one pause, not all";
+}
+
 TEST(Server, NothingIsSentWhileInterruptedButAcknowledgements) {
   std::promise<void> interrupted;
   AgentServer server(quiet(), [go_on = interrupted.get_future().share()](Execution& run) {
