@@ -59,6 +59,8 @@ struct ApiParts {
   const CondenseRules& condense;
   Executor& lanes;  // blocking store reads
   ApiConfig config;
+
+  const Redactor* redaction() const { return config.redact ? &redactor : nullptr; }  // null: switched off
 };
 
 // Owns both handlers and the registry of live streams. Shut the servers down first; the destructor then waits until

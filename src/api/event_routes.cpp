@@ -12,7 +12,7 @@ namespace {
 
 Intake intake_of(const ApiParts& parts, std::int64_t now_ms) {
   Intake intake;
-  intake.redactor = parts.config.redact ? &parts.redactor : nullptr;
+  intake.redactor = parts.redaction();
   intake.condense = &parts.condense;
   intake.now_ms = now_ms;
   intake.keep_detail = parts.config.keep_detail;

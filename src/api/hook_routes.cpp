@@ -58,7 +58,7 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
   Result<ClaudeHook> hook = read_claude_hook(payload, now_ms);
   if (!hook) return fail(hook.error());
   Intake intake;
-  intake.redactor = parts.config.redact ? &parts.redactor : nullptr;
+  intake.redactor = parts.redaction();
   intake.condense = &parts.condense;
   intake.now_ms = now_ms;
   intake.keep_detail = parts.config.keep_detail;
@@ -78,9 +78,9 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
     step.goes_on = *std::move(goes_on);
   }
   step.words = step.hook.prompt;
-  if (parts.config.redact) {
-    step.words = parts.redactor.redact(step.words);
-    for (TextDelta& delta : step.hook.out.deltas) delta.text = parts.redactor.redact(delta.text);
+  if (const Redactor* redactor = parts.redaction()) {
+    step.words = redactor->redact(step.words);
+    for (TextDelta& delta : step.hook.out.deltas) delta.text = redactor->redact(delta.text);
   }
   return step;
 }

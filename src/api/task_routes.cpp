@@ -19,13 +19,9 @@
 namespace shepherd {
 namespace {
 
-const Redactor* redactor_of(const ApiParts& parts) {
-  return parts.config.redact ? &parts.redactor : nullptr;
-}
-
 std::string task_json(const Task& task, const ApiParts& parts) {
   std::string body;
-  append_task_json(body, task, parts.steering, redactor_of(parts));
+  append_task_json(body, task, parts.steering, parts.redaction());
   return body;
 }
 
@@ -133,7 +129,7 @@ void create_task(Call call) {
   ApiParts& parts = call.parts();
   auto spec = decode_task_request(call.request().body);
   if (!spec) return call.fail(spec.error());
-  redact_title(*spec, redactor_of(parts));
+  redact_title(*spec, parts.redaction());
   if (!spec->callback_url.empty()) {
     if (auto target = callback_target(spec->callback_url); !target) return call.fail(target.error());
   }
@@ -174,7 +170,7 @@ void list_tasks(Call call) {
         net::Response response = json_response(200, "[");
         for (const Task& task : *tasks) {
           if (response.body.size() > 1) response.body += ',';
-          append_task_json(response.body, task, on_lane.parts().steering, redactor_of(on_lane.parts()));
+          append_task_json(response.body, task, on_lane.parts().steering, on_lane.parts().redaction());
         }
         response.body += ']';
         if (more) {
@@ -204,7 +200,7 @@ void patch_task(Call call) {
   std::string id = call.id();
   parts.journal.update_task(
       std::move(id),
-      [body = std::move(body), redactor = redactor_of(parts)](TaskSpec& spec) -> Result<void> {
+      [body = std::move(body), redactor = parts.redaction()](TaskSpec& spec) -> Result<void> {
         auto changed = apply_task_patch(spec, body);
         if (changed) redact_title(spec, redactor);
         return changed;

@@ -34,7 +34,7 @@ constexpr Scenario kScenarios[] = {
     {"cancelling", cancelled},
 };
 
-constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnavailable = 14, kUnauthenticated = 16;  // gRPC's numbers
+constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC's numbers
 
 std::string last_words(const AgentCommand& command) {
   std::string tail = command.tail();
@@ -95,9 +95,7 @@ Result<void> Trial::connect(const std::string& to) {
 }
 
 void Trial::saw_end(const Transcript& transcript) {
-  if (command && transcript.end && transcript.end->code == kUnavailable) {
-    command->wait_for_exit(std::min(kAgentEndsWait, options.answer));
-  }
+  if (command && is_broken(transcript)) command->wait_for_exit(std::min(kAgentEndsWait, options.answer));
 }
 
 std::string Trial::task_json() const {

@@ -52,4 +52,9 @@ std::string grpc_code_word(int code) {
   return std::string(kWords[static_cast<std::size_t>(code)]);
 }
 
+bool is_broken(const Transcript& transcript) {
+  constexpr int kUnavailable = 14;  // gRPC's number
+  return transcript.end && transcript.end->code == kUnavailable;
+}
+
 }  // namespace shepherd::harness

@@ -38,5 +38,7 @@ bool is_work(const gibson::agent::AgentMessage& message);
 std::string kind_of(const gibson::agent::AgentMessage& message);
 std::string status_word(gibson::agent::AgentStatus status);  // "RUNNING"
 std::string grpc_code_word(int code);                        // "INVALID_ARGUMENT"
+// The connection broke, as it does when its agent ends: what was said last may be lost with it.
+bool is_broken(const Transcript& transcript);
 
 }  // namespace shepherd::harness

@@ -64,7 +64,7 @@ bool is_plausible_value(std::string_view value, bool is_password) {
   return digit || (is_password && sign);
 }
 
-std::optional<ValueSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password) {
+std::optional<TextSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password) {
   std::size_t at = skip_quote(text, after_name);
   if (at < text.size() && text[at] == ']') ++at;  // environ["TOKEN"] = …
   at = skip_spaces(text, at);
@@ -78,9 +78,9 @@ std::optional<ValueSpan> assigned_value(std::string_view text, std::size_t after
   std::string_view value = text.substr(begin, end - begin);
   while (!value.empty() && (value.back() == '.' || value.back() == ':')) value.remove_suffix(1);
   if (!is_plausible_value(value, is_password)) return std::nullopt;
-  if (end < judged) return ValueSpan{begin, begin + value.size()};
+  if (end < judged) return TextSpan{begin, begin + value.size()};
   while (end < text.size() && !ends_value(text[end])) ++end;
-  return ValueSpan{begin, end};
+  return TextSpan{begin, end};
 }
 
 bool may_be_assignment(std::string_view text, std::size_t after_name) {

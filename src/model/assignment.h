@@ -6,15 +6,12 @@
 #include <optional>
 #include <string_view>
 
+#include "model/text_class.h"
+
 namespace shepherd {
 
-struct ValueSpan {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
 // The plausible secret value that follows a name which ends at text[after_name].
-std::optional<ValueSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password);
+std::optional<TextSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password);
 
 // A separator follows the name, in decoded text or in JSON source.
 bool may_be_assignment(std::string_view text, std::size_t after_name);

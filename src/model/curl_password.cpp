@@ -59,7 +59,7 @@ bool may_be_user_option(std::string_view text, std::size_t after, bool attached)
   return false;
 }
 
-std::optional<PasswordSpan> curl_password(std::string_view text, std::size_t at, std::size_t after, bool attached) {
+std::optional<TextSpan> curl_password(std::string_view text, std::size_t at, std::size_t after, bool attached) {
   auto value = value_after(text, after, attached);
   if (!value) return std::nullopt;
   std::size_t colon = value->begin;
@@ -69,7 +69,7 @@ std::optional<PasswordSpan> curl_password(std::string_view text, std::size_t at,
   std::string_view user = text.substr(value->begin, colon - value->begin);
   bool is_uid = std::ranges::all_of(user, [](char c) { return is_in(c, kDigit); });
   if (is_uid || !in_curl_command(text, at)) return std::nullopt;
-  PasswordSpan password{colon + 1, colon + 1};
+  TextSpan password{colon + 1, colon + 1};
   while (password.end < text.size() && !ends_value(text[password.end], value->quoted)) ++password.end;
   return password;
 }

@@ -7,12 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace shepherd {
+#include "model/text_class.h"
 
-struct PasswordSpan {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
+namespace shepherd {
 
 // Whether text[at] is in a command that begins with curl: on its line, or on one that goes on after a backslash, and
 // not far away. A text that is cut there hides from its second part what it is.
@@ -22,6 +19,6 @@ bool in_curl_command(std::string_view text, std::size_t at);
 // Generous, for JSON source: true when the value could have a user and a password.
 bool may_be_user_option(std::string_view text, std::size_t after, bool attached);
 // Exact, for decoded text; the option starts at text[at].
-std::optional<PasswordSpan> curl_password(std::string_view text, std::size_t at, std::size_t after, bool attached);
+std::optional<TextSpan> curl_password(std::string_view text, std::size_t at, std::size_t after, bool attached);
 
 }  // namespace shepherd

@@ -43,22 +43,22 @@ bool is_private_key_armour(std::string_view text, std::size_t at) {
   return end_of_armour(text, at) != std::string_view::npos;
 }
 
-std::optional<PemSpan> pem_from_begin(std::string_view text, std::size_t begin) {
+std::optional<TextSpan> pem_from_begin(std::string_view text, std::size_t begin) {
   std::size_t at = end_of_armour(text, begin);
   if (at == std::string_view::npos) return std::nullopt;
   while (at < text.size()) {
     if (text[at] == '-' && text.substr(at).starts_with("-----END")) {
       std::size_t end = end_of_armour(text, at);
-      return PemSpan{begin, end == std::string_view::npos ? at : end};
+      return TextSpan{begin, end == std::string_view::npos ? at : end};
     }
     std::size_t quoting = quoting_at(text, at);
     if (quoting == 0 && !is_material(text[at])) break;
     at += quoting == 0 ? 1 : quoting;
   }
-  return PemSpan{begin, at};
+  return TextSpan{begin, at};
 }
 
-std::optional<PemSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor) {
+std::optional<TextSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor) {
   std::size_t end = end_of_armour(text, at);
   if (end == std::string_view::npos) return std::nullopt;
   std::size_t begin = at;
@@ -75,7 +75,7 @@ std::optional<PemSpan> pem_to_end(std::string_view text, std::size_t at, std::si
       break;
     }
   }
-  return PemSpan{begin, end};
+  return TextSpan{begin, end};
 }
 
 }  // namespace shepherd

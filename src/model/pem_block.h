@@ -6,20 +6,17 @@
 #include <optional>
 #include <string_view>
 
-namespace shepherd {
+#include "model/text_class.h"
 
-struct PemSpan {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
+namespace shepherd {
 
 // True when the armour line at text[at] ("-----BEGIN", "-----END") is of a private key.
 bool is_private_key_armour(std::string_view text, std::size_t at);
 
 // A key that begins at text[begin], up to its end line or, when that is missing, as far as it looks like key material.
-std::optional<PemSpan> pem_from_begin(std::string_view text, std::size_t begin);
+std::optional<TextSpan> pem_from_begin(std::string_view text, std::size_t begin);
 
 // A key whose end line is at text[at] and whose beginning is not in the text: the key material before it.
-std::optional<PemSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor);
+std::optional<TextSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor);
 
 }  // namespace shepherd

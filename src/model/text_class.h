@@ -9,6 +9,11 @@
 
 namespace shepherd {
 
+struct TextSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
 inline constexpr std::uint8_t kDigit = 1;
 inline constexpr std::uint8_t kLower = 2;
 inline constexpr std::uint8_t kUpper = 4;

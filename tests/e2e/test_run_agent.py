@@ -368,6 +368,15 @@ def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
         process.wait()
 
 
+def task_under_way(server, api):
+    """Its agent has said something and works on for ten minutes."""
+    task = api.post("/api/v1/tasks", json={"prompt": '[{"say":"ready"},{"sleep":600000}]', "agent": "claude"}).json()["id"]
+    with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+        while "ready" not in json.dumps(feed.next().data or {}):
+            pass
+    return task
+
+
 def test_a_runner_that_comes_back_too_late_ends_its_agent(make_server):
     """Asleep for longer than its lease: the task has failed meanwhile, and nobody may work on it unseen."""
     server = make_server(config="runners: {lease_seconds: 2}\n").start()
@@ -375,10 +384,7 @@ def test_a_runner_that_comes_back_too_late_ends_its_agent(make_server):
     process = runner(server, mark=mark)
     try:
         with server.api() as api:
-            task = api.post("/api/v1/tasks", json={"prompt": '[{"say":"ready"},{"sleep":600000}]', "agent": "claude"}).json()["id"]
-            with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
-                while "ready" not in json.dumps(feed.next().data or {}):
-                    pass
+            task = task_under_way(server, api)
         process.send_signal(signal.SIGSTOP)
         assert "runner lost" in ended(server, task)["error"]
         assert len(survivors(mark)) > 1, "the agent works on while its runner sleeps"
@@ -398,10 +404,7 @@ def test_a_runner_that_is_killed_is_noticed(make_server, tmp_path):
     process = runner(server)
     try:
         with server.api() as api:
-            task = api.post("/api/v1/tasks", json={"prompt": '[{"say":"ready"},{"sleep":600000}]', "agent": "claude"}).json()["id"]
-            with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
-                while "ready" not in json.dumps(feed.next().data or {}):
-                    pass
+            task = task_under_way(server, api)
             process.kill()
             process.wait()
             end = ended(server, task)
