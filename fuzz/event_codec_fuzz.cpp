@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/request_reader.h"
 
 namespace {

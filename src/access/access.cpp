@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "access/limits.h"
 #include "access/secret.h"
 #include "access/tickets.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/limits.h"
+#include "access/limits.h"
 #include "base/manual_executor.h"
 #include "bus/bus.h"
 #include "store/memory/memory_store.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access/audit_file.h"
+#include "access/limits.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"

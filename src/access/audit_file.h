@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/limits.h"
+#include "access/limits.h"
 #include "base/result.h"
 
 namespace shepherd {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "access/audit_file.h"
-#include "base/limits.h"
+#include "access/limits.h"
 
 namespace shepherd {
 namespace {

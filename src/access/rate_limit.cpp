@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/limits.h"
+#include "access/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,12 +1,12 @@
 // The parts of access that need no journal: principals, secrets, token records, tickets, login codes, the limit.
 #include <gtest/gtest.h>
 
+#include "access/limits.h"
 #include "access/rate_limit.h"
 #include "access/secret.h"
 #include "access/tickets.h"
 #include "access/token_table.h"
 #include "base/clock.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

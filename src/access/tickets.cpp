@@ -1,4 +1,5 @@
 #include "access/tickets.h"
+#include "access/limits.h"
 
 #include <algorithm>
 #include <utility>

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "access/limits.h"
 #include "access/principal.h"
 #include "access/secret.h"
-#include "base/limits.h"
 
 namespace shepherd {
 

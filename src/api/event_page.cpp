@@ -5,8 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "api/limits.h"
 #include "api/query.h"
-#include "base/limits.h"
+#include "journal/limits.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

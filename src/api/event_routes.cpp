@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/handlers.h"
-#include "base/limits.h"
+#include "api/limits.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 

@@ -2,14 +2,15 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "journal/cursor.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "driver/claude_hook.h"
 #include "driver/event_json.h"
 #include "driver/json_slices.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/task_source.h"
 #include "model/wire_json.h"
 

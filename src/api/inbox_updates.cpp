@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/frames.h"
-#include "base/limits.h"
+#include "api/limits.h"
 
 namespace shepherd {
 

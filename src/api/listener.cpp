@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/limits.h"
 #include "api/problem.h"
 
 namespace shepherd {

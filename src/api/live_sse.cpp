@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/frames.h"
-#include "base/limits.h"
+#include "net/limits.h"
 
 namespace shepherd {
 

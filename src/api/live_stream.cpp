@@ -3,9 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "api/limits.h"
 #include "api/status_map.h"
 #include "base/assert.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

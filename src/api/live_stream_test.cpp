@@ -9,6 +9,7 @@
 #include "api/live_websocket.h"
 #include "base/manual_executor.h"
 #include "model/wire_json.h"
+#include "net/limits.h"
 
 namespace shepherd {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "api/frames.h"
+#include "api/limits.h"
 #include "api/status_map.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "model/command.h"
 #include "model/wire_json.h"
 #include "net/websocket_frame.h"

@@ -1,9 +1,9 @@
 // Browsers: a one-time login link becomes a session cookie.
 #include <utility>
 
+#include "access/limits.h"
 #include "api/handlers.h"
 #include "api/query.h"
-#include "base/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/session_tasks.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"

@@ -4,10 +4,11 @@
 
 #include "api/event_page.h"
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
-#include "base/limits.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

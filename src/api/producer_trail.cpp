@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/limits.h"
+#include "api/limits.h"
 
 namespace shepherd {
 

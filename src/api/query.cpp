@@ -4,8 +4,9 @@
 #include <charconv>
 #include <limits>
 
+#include "api/limits.h"
 #include "base/ids.h"
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 #include "net/http.h"
 

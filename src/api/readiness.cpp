@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "base/limits.h"
+#include "api/limits.h"
 
 namespace shepherd {
 

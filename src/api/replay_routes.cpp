@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/query.h"
-#include "base/limits.h"
 #include "fleet/timeline.h"
 #include "model/json_write.h"
 

@@ -1,7 +1,8 @@
 #include "api/route.h"
 
 #include "api/handlers.h"
-#include "base/limits.h"
+#include "api/limits.h"
+#include "net/limits.h"
 
 namespace shepherd {
 namespace {

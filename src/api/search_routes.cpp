@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/snippet.h"
 #include "base/limits.h"
+#include "fleet/limits.h"
 #include "journal/cursor.h"
 #include "model/wire_json.h"
 

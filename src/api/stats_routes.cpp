@@ -7,7 +7,7 @@
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/query.h"
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "model/json_write.h"
 #include "store/task_match.h"
 

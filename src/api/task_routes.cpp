@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/status_map.h"
 #include "api/task_json.h"
 #include "base/ids.h"
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/state_at.h"
 #include "fleet/stats.h"
 #include "fleet/tasks_between.h"

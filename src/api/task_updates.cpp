@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "api/frames.h"
+#include "api/limits.h"
 #include "api/task_json.h"
-#include "base/limits.h"
 #include "base/mutex.h"
 #include "journal/names_feed.h"
 

@@ -13,7 +13,6 @@
 #include "api/query.h"
 #include "api/snippet.h"
 #include "api/status_map.h"
-#include "base/limits.h"
 #include "journal/cursor.h"
 
 namespace shepherd {

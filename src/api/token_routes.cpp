@@ -6,9 +6,10 @@
 #include <boost/json/value.hpp>
 #include <utility>
 
+#include "access/limits.h"
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/query.h"
-#include "base/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "api/host_check.h"
+#include "api/limits.h"
 #include "api/status_map.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

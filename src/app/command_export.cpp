@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "base/limits.h"
 #include "client/json_source.h"
+#include "fleet/limits.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

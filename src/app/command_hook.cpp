@@ -16,6 +16,7 @@
 #include "app/hook_delivery.h"
 #include "app/hook_settings.h"
 #include "app/hook_spool.h"
+#include "app/limits.h"
 #include "app/whole_file.h"
 #include "base/clock.h"
 #include "base/limits.h"

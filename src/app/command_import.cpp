@@ -8,12 +8,12 @@
 
 #include "app/byte_input.h"
 #include "app/commands.h"
+#include "app/limits.h"
 #include "app/line_input.h"
 #include "app/task_import.h"
 #include "app/terminal_text.h"
 #include "app/transcript_files.h"
 #include "app/transcript_import.h"
-#include "base/limits.h"
 #include "model/json_write.h"
 
 namespace shepherd {

@@ -9,7 +9,7 @@
 
 #include "app/commands.h"
 #include "app/line_input.h"
-#include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "app/commands.h"
 #include "app/event_line.h"
+#include "app/limits.h"
 #include "app/replay_pace.h"
 #include "app/span_text.h"
 #include "app/terminal_keys.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -15,6 +15,7 @@
 #include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/end_signals.h"
+#include "app/limits.h"
 #include "app/whole_file.h"
 #include "base/log.h"
 #include "base/random.h"

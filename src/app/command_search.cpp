@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/limits.h"
 #include "app/commands.h"
 #include "app/span_text.h"
 #include "app/terminal_text.h"

@@ -11,11 +11,11 @@
 #include "app/config_flags.h"
 #include "app/end_signals.h"
 #include "app/hook_uptake.h"
+#include "app/limits.h"
 #include "app/server.h"
 #include "app/service_notify.h"
 #include "app/version.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
 
 namespace shepherd {

@@ -9,17 +9,19 @@
 
 #include "app/answer_words.h"
 #include "app/commands.h"
+#include "app/limits.h"
 #include "app/line_input.h"
 #include "app/open_approvals.h"
 #include "app/span_text.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "base/random.h"
 #include "client/command_wait.h"
 #include "client/json_source.h"
 #include "model/json_tree.h"
 #include "model/json_write.h"
+#include "model/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

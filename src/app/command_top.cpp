@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "app/commands.h"
+#include "app/limits.h"
 #include "app/terminal_text.h"
 #include "app/top_feed.h"
 #include "app/top_layout.h"
 #include "app/top_model.h"
 #include "app/top_screen.h"
 #include "base/clock.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

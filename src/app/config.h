@@ -17,11 +17,15 @@
 #include <utility>
 #include <vector>
 
+#include "app/limits.h"
 #include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
+#include "fleet/limits.h"
+#include "hub/limits.h"
 #include "model/condense.h"
 #include "model/redact.h"
+#include "runner/limits.h"
 #include "runner/remote_agent.h"
 #include "steering/steering_config.h"
 

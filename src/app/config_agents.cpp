@@ -1,5 +1,6 @@
 #include "app/config_agents.h"
-#include "base/limits.h"
+#include "app/limits.h"
+#include "runner/limits.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

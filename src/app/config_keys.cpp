@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "app/config_agents.h"
+#include "app/limits.h"
 #include "app/nearest_word.h"
-#include "base/limits.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

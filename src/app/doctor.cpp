@@ -20,6 +20,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "client/json_source.h"
+#include "fleet/limits.h"
+#include "net/limits.h"
 #include "store/sqlite/check.h"
 
 namespace shepherd {

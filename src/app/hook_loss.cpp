@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/limits.h"
+#include "app/limits.h"
 #include "driver/claude_hook.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"

@@ -12,9 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "api/limits.h"
 #include "app/hook_loss.h"
+#include "app/limits.h"
 #include "app/whole_file.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

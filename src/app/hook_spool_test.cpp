@@ -7,9 +7,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "api/limits.h"
 #include "app/hook_loss.h"
+#include "app/limits.h"
 #include "app/whole_file.h"
-#include "base/limits.h"
 #include "base/mutex.h"
 
 namespace shepherd {

@@ -8,8 +8,8 @@
 
 #include "app/hook_delivery.h"
 #include "app/hook_spool.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "client/limits.h"
 
 namespace shepherd {
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/limits.h"
 #include "base/limits.h"
 
 namespace shepherd {

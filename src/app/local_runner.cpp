@@ -8,7 +8,6 @@
 
 #include "app/hook_delivery.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "runner/deliver_spool.h"
 #include "runner/runner_api.h"

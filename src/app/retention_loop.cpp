@@ -1,6 +1,6 @@
 #include "app/retention_loop.h"
 
-#include "base/limits.h"
+#include "app/limits.h"
 #include "base/log.h"
 
 namespace shepherd {

@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "app/data_lock.h"
+#include "app/limits.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "client/limits.h"
 #include "net/client.h"
 
 namespace shepherd {

@@ -13,7 +13,6 @@
 #include "app/config.h"
 #include "app/context.h"
 #include "app/server.h"
-#include "base/limits.h"
 #include "base/mutex.h"
 
 namespace shepherd {

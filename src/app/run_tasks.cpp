@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "app/limits.h"
 #include "app/task_board.h"
-#include "base/limits.h"
 #include "base/mutex.h"
 
 namespace shepherd {

@@ -9,6 +9,7 @@
 #include "app/span_text.h"
 #include "app/terminal_text.h"
 #include "app/text_table.h"
+#include "driver/limits.h"
 #include "model/json_scan.h"
 
 namespace shepherd {

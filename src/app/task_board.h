@@ -9,7 +9,6 @@
 
 #include "app/context.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "model/task.h"

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "app/known_agents.h"
+#include "app/limits.h"
 #include "app/nearest_word.h"
 #include "app/span_text.h"
 #include "app/whole_file.h"
-#include "base/limits.h"
 #include "model/command.h"
 
 namespace shepherd {

@@ -5,10 +5,10 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "base/limits.h"
 #include "client/json_source.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "app/live_printer.h"
 #include "app/terminal_text.h"
-#include "base/limits.h"
+#include "client/limits.h"
 #include "model/json_scan.h"
 
 namespace shepherd {

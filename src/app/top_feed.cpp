@@ -7,8 +7,8 @@
 #include <csignal>
 #include <utility>
 
+#include "app/limits.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "client/json_source.h"
 
 namespace shepherd {

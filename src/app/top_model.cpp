@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "app/limits.h"
 #include "app/open_approvals.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "client/json_source.h"
 #include "client/task_view.h"
 #include "model/json_scan.h"

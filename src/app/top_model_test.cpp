@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "app/limits.h"
 #include "app/text_columns.h"
 #include "app/top_layout.h"
-#include "base/limits.h"
 
 namespace shepherd {
 namespace {

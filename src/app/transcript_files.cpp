@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/byte_input.h"
+#include "app/limits.h"
 #include "app/whole_file.h"
 #include "base/limits.h"
 #include "client/json_source.h"

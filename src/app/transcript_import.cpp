@@ -4,12 +4,14 @@
 
 #include <boost/json.hpp>
 
+#include "api/limits.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "base/limits.h"
 #include "client/json_source.h"
 #include "driver/event_json.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/limits.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "client/json_source.h"
+#include "client/limits.h"
 #include "client/problem.h"
 
 namespace shepherd {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
+#include "client/limits.h"
 #include "client/task_view.h"
 #include "net/client.h"
 

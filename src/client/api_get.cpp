@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/limits.h"
 #include "client/api_client.h"
+#include "client/limits.h"
 #include "client/problem.h"
 
 namespace shepherd {

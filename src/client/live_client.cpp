@@ -7,10 +7,11 @@
 #include <chrono>
 #include <utility>
 
-#include "base/limits.h"
 #include "client/api_client.h"
 #include "client/json_source.h"
+#include "client/limits.h"
 #include "client/problem.h"
+#include "net/limits.h"
 
 namespace shepherd {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/limits.h"
+#include "driver/limits.h"
 
 namespace shepherd {
 

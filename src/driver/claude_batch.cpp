@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/claude_code.h"
+#include "driver/limits.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 

@@ -1,5 +1,5 @@
-#include "base/limits.h"
 #include "driver/claude_code.h"
+#include "driver/limits.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"

@@ -1,12 +1,13 @@
 #include "driver/claude_hook.h"
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "driver/claude_tools.h"
 #include "driver/event_json.h"
 #include "driver/json_escapes.h"
 #include "driver/json_slices.h"
+#include "driver/limits.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -1,6 +1,5 @@
 #include <csignal>
 
-#include "base/limits.h"
 #include "driver/claude_code.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"

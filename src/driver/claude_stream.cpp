@@ -1,8 +1,9 @@
 #include "base/clock.h"
-#include "base/limits.h"
 #include "driver/claude_code.h"
 #include "driver/json_escapes.h"
+#include "driver/limits.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

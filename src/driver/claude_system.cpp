@@ -1,7 +1,7 @@
 #include <array>
 
-#include "base/limits.h"
 #include "driver/claude_code.h"
+#include "driver/limits.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/event_json.h"
+#include "driver/limits.h"
 #include "model/json_scan.h"
 
 namespace shepherd {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "driver/claude_code.h"
 #include "driver/event_json.h"
+#include "driver/limits.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"

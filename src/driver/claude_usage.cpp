@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "driver/limits.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/limits.h"
+#include "driver/limits.h"
 
 namespace shepherd {
 namespace {

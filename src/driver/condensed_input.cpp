@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "base/limits.h"
 #include "driver/event_json.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,10 +1,11 @@
 #include "driver/event_json.h"
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "driver/limits.h"
 #include "model/condense.h"
 #include "model/detail_json.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -6,9 +6,11 @@
 #include "driver/claude_tools.h"
 #include "driver/json_escapes.h"
 #include "driver/json_slices.h"
+#include "driver/limits.h"
 #include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/json_tree.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

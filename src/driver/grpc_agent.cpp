@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
+#include "driver/limits.h"
 #include "driver/record_frames.h"
 #include "gibson/agent.pb.h"
 #include "model/base64.h"

@@ -4,14 +4,15 @@
 
 #include <random>
 
-#include "base/limits.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
+#include "driver/limits.h"
 #include "driver/record_frames.h"
 #include "driver/registry.h"
 #include "gibson/agent.pb.h"
 #include "model/json_scan.h"
 #include "model/json_tree.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

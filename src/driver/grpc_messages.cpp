@@ -3,12 +3,13 @@
 #include <cctype>
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/grpc_agent.h"
 #include "driver/grpc_record.h"
+#include "driver/limits.h"
 #include "gibson/agent.pb.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

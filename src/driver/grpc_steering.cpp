@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/event_json.h"
 #include "driver/grpc_agent.h"
 #include "driver/record_frames.h"

@@ -1,8 +1,8 @@
 #include "driver/json_slices.h"
 
-#include "base/limits.h"
 #include "driver/json_escapes.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/limits.h"
+#include "driver/limits.h"
 
 namespace shepherd {
 

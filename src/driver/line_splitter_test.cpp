@@ -1,4 +1,5 @@
 #include "driver/line_splitter.h"
+#include "driver/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include <csignal>
 
-#include "base/limits.h"
 #include "driver/event_json.h"
+#include "driver/limits.h"
 #include "model/json_write.h"
 
 namespace shepherd {

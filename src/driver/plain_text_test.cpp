@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "driver/limits.h"
 #include "driver/registry.h"
 #include "model/json_scan.h"
 

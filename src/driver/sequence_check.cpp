@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "base/limits.h"
+#include "driver/limits.h"
 
 namespace shepherd {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/task_fold.h"

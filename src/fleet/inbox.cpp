@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "fleet/limits.h"
 #include "journal/names_feed.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"

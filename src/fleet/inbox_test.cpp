@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/limits.h"
+#include "fleet/limits.h"
 #include "journal/journal_fixture.h"
 
 namespace shepherd {

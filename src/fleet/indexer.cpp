@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/scheduling.h"
+#include "fleet/limits.h"
 #include "fleet/wake_signal.h"
+#include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

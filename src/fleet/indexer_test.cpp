@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/test_log.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 

@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/scheduling.h"
 #include "fleet/bookkeeping.h"
+#include "fleet/limits.h"
 #include "fleet/wake_signal.h"
+#include "journal/limits.h"
 
 namespace shepherd {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "fleet/limits.h"
 #include "store/event_store.h"
 #include "store/ledger.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "model/task_commands.h"
 #include "model/wire_json.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "fleet/limits.h"
 
 namespace shepherd {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/manual_executor.h"
 #include "bus/bus.h"
+#include "fleet/limits.h"
 #include "fleet/test_log.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "fleet/limits.h"
+#include "journal/limits.h"
 #include "model/json_scan.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

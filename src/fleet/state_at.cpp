@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "base/limits.h"
+#include "journal/limits.h"
+#include "store/limits.h"
 #include "store/run_fold.h"
 
 namespace shepherd {

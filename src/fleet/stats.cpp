@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "fleet/limits.h"
 
 namespace shepherd {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
 

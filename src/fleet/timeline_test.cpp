@@ -1,6 +1,6 @@
 #include "fleet/timeline.h"
 
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/state_at.h"
 #include "fleet/test_log.h"
 #include "model/task_fold.h"

@@ -3,7 +3,9 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include "base/limits.h"
+#include "driver/limits.h"
 #include "harness/agent_stream.h"
+#include "harness/limits.h"
 
 namespace shepherd::harness {
 namespace {

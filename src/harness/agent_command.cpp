@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/limits.h"
+#include "harness/limits.h"
 
 namespace shepherd::harness {
 namespace {

@@ -7,6 +7,7 @@
 #include "base/mutex.h"
 #include "gibson/agent.grpc.pb.h"
 #include "harness/agent_channel.h"
+#include "harness/limits.h"
 
 namespace shepherd::harness {
 namespace pb = gibson::agent;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "driver/connect_advice.h"
+#include "harness/limits.h"
 #include "harness/trial.h"
 
 namespace shepherd::harness {

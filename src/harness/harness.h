@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/result.h"
 #include "harness/agent_stream.h"
+#include "harness/limits.h"
 #include "harness/report.h"
 
 namespace shepherd::harness {

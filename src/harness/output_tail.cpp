@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "driver/limits.h"
 
 namespace shepherd::harness {
 

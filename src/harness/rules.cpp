@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 
-#include "base/limits.h"
+#include "harness/limits.h"
 
 namespace shepherd::harness {
 namespace pb = gibson::agent;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "harness/limits.h"
 #include "harness/trial.h"
 
 namespace shepherd::harness {

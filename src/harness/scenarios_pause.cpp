@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "harness/limits.h"
 #include "harness/trial.h"
 
 namespace shepherd::harness {

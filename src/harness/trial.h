@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "base/limits.h"
 #include "harness/agent_command.h"
 #include "harness/harness.h"
+#include "harness/limits.h"
 #include "harness/rules.h"
 
 namespace shepherd::harness {

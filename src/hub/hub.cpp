@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
+#include "hub/limits.h"
 
 namespace shepherd {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "hub/limits.h"
 #include "hub/tail.h"
 #include "store/event_run.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/limits.h"
+#include "hub/limits.h"
 
 namespace shepherd {
 

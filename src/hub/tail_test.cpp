@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/manual_executor.h"
 #include "hub/hub.h"
+#include "hub/limits.h"
 #include "hub/test_frames.h"
 
 namespace shepherd {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/limits.h"
+#include "journal/limits.h"
 #include "journal/live_feed.h"
 #include "journal/reorder.h"
 #include "model/task_fold.h"

@@ -6,8 +6,11 @@
 
 #include "base/limits.h"
 #include "base/manual_executor.h"
+#include "hub/limits.h"
 #include "hub/test_frames.h"
+#include "journal/limits.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {

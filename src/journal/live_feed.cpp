@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

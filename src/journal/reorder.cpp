@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
+#include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <utility>
 
-#include "base/limits.h"
 #include "base/log.h"
+#include "journal/limits.h"
 
 namespace shepherd {
 

@@ -7,6 +7,7 @@
 #include "model/json_read.h"
 #include "model/json_request.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

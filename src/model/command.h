@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/limits.h"
 #include "base/result.h"
+#include "model/limits.h"
 
 namespace shepherd {
 

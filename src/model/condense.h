@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/limits.h"
+#include "model/limits.h"
 
 namespace shepherd {
 

@@ -5,11 +5,11 @@
 #include <unordered_set>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "model/detail_json.h"
 #include "model/json_scan.h"
 #include "model/json_tree.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

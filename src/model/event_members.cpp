@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "base/limits.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/limits.h"
 #include "model/base64.h"
+#include "model/limits.h"
 #include "model/text_class.h"
 #include "model/wire_json.h"
 

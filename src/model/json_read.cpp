@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/limits.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

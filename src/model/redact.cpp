@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/own_patterns.h"
 #include "model/personal_data.h"
 #include "model/text_class.h"

@@ -1,10 +1,10 @@
 #include "model/runner_json.h"
 
 #include "base/ids.h"
-#include "base/limits.h"
 #include "model/event_members.h"
 #include "model/json_request.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

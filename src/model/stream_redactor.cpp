@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "model/curl_password.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/random.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

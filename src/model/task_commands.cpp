@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
 #include "model/task_fold.h"
 
 namespace shepherd {

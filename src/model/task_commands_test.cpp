@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/task_fold.h"
 
 namespace shepherd {

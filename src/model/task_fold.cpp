@@ -3,8 +3,8 @@
 #include <iterator>
 #include <optional>
 
-#include "base/limits.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
 #include "model/task_commands.h"
 
 namespace shepherd {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/limits.h"
 #include "model/json_tree.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -1,7 +1,7 @@
-#include "base/limits.h"
 #include "model/event_members.h"
 #include "model/json_read.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/limits.h"
 #include "model/event_door.h"
 #include "model/json_read.h"
 #include "model/json_scan.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "base/ids.h"
-#include "base/limits.h"
 #include "model/command.h"
 #include "model/event_members.h"
 #include "model/json_request.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

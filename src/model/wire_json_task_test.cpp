@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/listener.h"
 
 namespace shepherd::net {

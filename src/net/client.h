@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/result.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

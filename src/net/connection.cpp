@@ -2,7 +2,7 @@
 
 #include <sys/epoll.h>
 
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/shard.h"
 
 namespace shepherd::net {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/limits.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

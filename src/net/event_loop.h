@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/executor.h"
-#include "base/limits.h"
 #include "base/mutex.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

@@ -6,7 +6,6 @@
 #include <boost/beast/http.hpp>
 #include <variant>
 
-#include "base/limits.h"
 #include "net/client.h"
 #include "net/dial.h"
 #include "net/text.h"

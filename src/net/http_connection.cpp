@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "base/limits.h"
 #include "net/event_stream_connection.h"
+#include "net/limits.h"
 #include "net/shard.h"
 #include "net/websocket_connection.h"
 #include "net/websocket_handshake.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/server_for_test.h"
 
 namespace shepherd::net {

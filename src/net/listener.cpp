@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/limits.h"
 #include "base/log.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "net/limits.h"
 #include "net/text.h"
 #include "net/websocket_handshake.h"
 

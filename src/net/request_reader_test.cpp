@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/random.h"
+#include "net/limits.h"
 #include "net/server_for_test.h"
 
 namespace shepherd::net {

@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "net/http.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "net/http_connection.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

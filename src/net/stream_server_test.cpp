@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "base/limits.h"
+#include "net/limits.h"
 #include "net/server_for_test.h"
 #include "net/websocket_frame.h"
 

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "net/client.h"
 #include "net/dial.h"
+#include "net/limits.h"
 
 namespace shepherd::net {
 

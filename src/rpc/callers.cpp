@@ -1,7 +1,5 @@
 #include "rpc/callers.h"
 
-#include "base/limits.h"
-
 namespace shepherd {
 namespace {
 

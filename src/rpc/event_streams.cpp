@@ -1,7 +1,7 @@
 #include "rpc/event_streams.h"
 
-#include "base/limits.h"
 #include "rpc/event_stream.h"
+#include "rpc/limits.h"
 
 namespace shepherd {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/session_tasks.h"
 #include "rpc/event_frames.h"
 #include "rpc/event_stream.h"

@@ -10,9 +10,9 @@
 #include <sstream>
 #include <utility>
 
-#include "base/limits.h"
 #include "rpc/callers.h"
 #include "rpc/event_streams.h"
+#include "rpc/limits.h"
 #include "rpc/observability_service.h"
 
 namespace shepherd {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/ids.h"
-#include "base/limits.h"
+#include "fleet/limits.h"
 #include "fleet/session_tasks.h"
 #include "journal/cursor.h"
 #include "rpc/event_frames.h"

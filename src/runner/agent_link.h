@@ -10,9 +10,9 @@
 #include <functional>
 #include <string_view>
 
-#include "base/limits.h"
 #include "base/result.h"
 #include "runner/agent_end.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 

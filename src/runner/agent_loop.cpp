@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runner/limits.h"
 #include "runner/tree_end.h"
 
 namespace shepherd {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "runner/limits.h"
 #include "runner/test_agents.h"
 
 namespace shepherd {

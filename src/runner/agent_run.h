@@ -18,6 +18,7 @@
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
 #include "runner/agent_link.h"
+#include "runner/limits.h"
 #include "runner/program_stop.h"
 #include "runner/remote_agent.h"
 #include "runner/task_events.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "runner/agent_run.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

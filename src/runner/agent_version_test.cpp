@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 #include "runner/test_agents.h"
 
 namespace shepherd {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "model/json_scan.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 

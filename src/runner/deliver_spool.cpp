@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "runner/event_sink.h"
+#include "runner/limits.h"
 #include "runner/outbox.h"
 
 namespace shepherd {

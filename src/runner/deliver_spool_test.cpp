@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "api/api_fixture.h"
+#include "runner/limits.h"
 #include "runner/outbox.h"
 
 namespace shepherd {

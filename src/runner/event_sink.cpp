@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/limits.h"
 #include "client/problem.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,4 @@
 #include "runner/git.h"
-#include "base/limits.h"
 
 #include <utility>
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/result.h"
+#include "runner/limits.h"
 #include "runner/program_output.h"
 
 namespace shepherd {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "base/limits.h"
 #include "driver/record_frames.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,7 @@
 #include "runner/grpc_link.h"
 #include "base/limits.h"
+#include "driver/limits.h"
+#include "runner/limits.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>

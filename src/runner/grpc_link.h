@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "runner/agent_link.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 

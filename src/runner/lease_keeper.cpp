@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/limits.h"
 #include "base/log.h"
 
 namespace shepherd {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mutex.h"
+#include "runner/limits.h"
 #include "runner/runner_api.h"
 
 namespace shepherd {

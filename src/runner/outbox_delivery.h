@@ -5,8 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/mutex.h"
+#include "client/limits.h"
+#include "runner/limits.h"
 #include "runner/outbox.h"
 #include "runner/spool.h"
 

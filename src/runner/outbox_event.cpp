@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "model/json_write.h"
+#include "model/limits.h"
+#include "net/limits.h"
 
 namespace shepherd {
 namespace {

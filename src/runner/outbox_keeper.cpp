@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runner/limits.h"
 #include "runner/outbox_delivery.h"
 #include "runner/outbox_event.h"
 

@@ -5,6 +5,8 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "client/limits.h"
+#include "runner/limits.h"
 #include "runner/outbox_delivery.h"
 #include "runner/outbox_event.h"
 

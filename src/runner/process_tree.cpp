@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

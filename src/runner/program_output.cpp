@@ -1,5 +1,5 @@
 #include "runner/program_output.h"
-#include "base/limits.h"
+#include "runner/limits.h"
 
 #include <algorithm>
 #include <memory>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/result.h"
 #include "runner/agent_process.h"
 #include "runner/program_stop.h"

@@ -1,6 +1,6 @@
 #include "runner/program_stop.h"
 
-#include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,5 @@
 #include "runner/remote_agent.h"
-#include "base/limits.h"
+#include "runner/limits.h"
 
 #include <fmt/format.h>
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "runner/grpc_link.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/ids.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "model/json_write.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

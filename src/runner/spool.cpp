@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runner/limits.h"
 #include "runner/spool_reader.h"
 
 namespace shepherd {

@@ -21,10 +21,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "runner/descriptor.h"
+#include "runner/limits.h"
 #include "runner/spool_record.h"
 
 namespace shepherd {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/limits.h"
+#include "net/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,5 @@
 #include "runner/spool.h"
+#include "runner/limits.h"
 
 #include <gtest/gtest.h>
 

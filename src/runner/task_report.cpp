@@ -4,10 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include "base/limits.h"
 #include "driver/grpc_status.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/random.h"
 #include "client/live_client.h"
 #include "model/redact.h"
@@ -18,6 +17,7 @@
 #include "runner/agent_run.h"
 #include "runner/agent_version.h"
 #include "runner/lease_keeper.h"
+#include "runner/limits.h"
 #include "runner/workspace.h"
 
 namespace shepherd {

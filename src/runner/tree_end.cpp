@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -13,8 +13,8 @@
 #include <csignal>
 #include <string>
 
-#include "base/limits.h"
 #include "runner/descriptor.h"
+#include "runner/limits.h"
 #include "runner/tree_end.h"
 #include "runner/warden_agent.h"
 #include "runner/warden_wire.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

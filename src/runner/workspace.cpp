@@ -6,7 +6,7 @@
 #include <fstream>
 #include <utility>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 #include "runner/rules.h"
 
 namespace shepherd {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/result.h"
 #include "runner/git.h"
 #include "runner/task_order.h"

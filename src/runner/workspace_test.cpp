@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/limits.h"
+#include "runner/limits.h"
 #include "runner/pull_request_link.h"
 #include "runner/test_agents.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/limits.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

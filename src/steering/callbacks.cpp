@@ -4,10 +4,10 @@
 #include <chrono>
 #include <future>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "steering/callback_message.h"
 #include "steering/callback_target.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

@@ -16,6 +16,7 @@
 #include "model/wire_json.h"
 #include "steering/callback_message.h"
 #include "steering/callback_target.h"
+#include "steering/limits.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {

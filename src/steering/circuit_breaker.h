@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "base/limits.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
+#include "steering/limits.h"
 #include "steering/server_event.h"
 
 namespace shepherd {

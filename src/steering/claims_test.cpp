@@ -1,5 +1,6 @@
 #include "steering/claims.h"
 
+#include "steering/limits.h"
 #include "steering/steering_fixture.h"
 
 namespace shepherd {

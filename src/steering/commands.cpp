@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "base/ids.h"
-#include "base/limits.h"
 #include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/task_commands.h"
+#include "steering/limits.h"
 #include "steering/server_event.h"
 
 namespace shepherd {

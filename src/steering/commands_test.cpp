@@ -1,5 +1,7 @@
 #include "steering/commands.h"
 
+#include "model/limits.h"
+#include "steering/limits.h"
 #include "steering/steering_fixture.h"
 
 namespace shepherd {

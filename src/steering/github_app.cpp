@@ -14,6 +14,7 @@
 #include "model/json_write.h"
 #include "model/wire_json.h"
 #include "net/client.h"
+#include "steering/limits.h"
 #include "steering/repo_token.h"
 
 namespace shepherd {

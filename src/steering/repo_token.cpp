@@ -13,9 +13,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/limits.h"
 #include "model/json_read.h"
 #include "model/json_write.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

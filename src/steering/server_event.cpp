@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/limits.h"
 #include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"

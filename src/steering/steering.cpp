@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "steering/limits.h"
 #include "steering/overdue.h"
 #include "steering/server_event.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/limits.h"
+#include "steering/limits.h"
 #include "steering/repo_token.h"
 
 namespace shepherd {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "journal/names_feed.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

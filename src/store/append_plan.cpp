@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/limits.h"
+#include "model/limits.h"
 #include "model/task_fold.h"
 
 namespace shepherd {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "base/limits.h"
 #include "store/event_store.h"
+#include "store/limits.h"
 
 namespace shepherd {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/limits.h"
+#include "store/limits.h"
 
 namespace shepherd {
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "base/limits.h"
 #include "base/random.h"
+#include "store/limits.h"
 
 namespace shepherd {
 namespace {

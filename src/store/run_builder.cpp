@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 
 namespace shepherd {
 

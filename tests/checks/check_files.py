@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import source_tree
@@ -44,17 +45,16 @@ def threads_unsaid(root):
 
 
 def unused_limits(root):
-    limits = root / "src" / "base" / "limits.h"
-    if not limits.exists():
-        return
-    text = limits.read_text()
-    rest = "\n".join(re.sub(r"//[^\n]*", "", p.read_text(errors="replace"))
-                     for p in source_tree.files(root / "src", ".h", ".cpp")
-                     if p != limits and not source_tree.is_test(p.relative_to(root)))
-    for name in re.findall(r"constexpr\s+[\w:<>]+\s+(k\w+)", text):
-        word = re.compile(rf"\b{name}\b")
-        if not word.search(rest) and len(word.findall(text)) < 2:
-            yield f"src/base/limits.h: {name} is used nowhere; a bound that nobody keeps is no bound"
+    code = {p: re.sub(r"//[^\n]*", "", p.read_text(errors="replace")) for p in source_tree.files(root / "src", ".h", ".cpp")
+            if not source_tree.is_test(p.relative_to(root))}
+    words = {p: Counter(re.findall(r"\w+", text)) for p, text in code.items()}
+    everywhere = sum(words.values(), Counter())
+    for path, text in code.items():
+        if path.name != "limits.h":
+            continue
+        for name in re.findall(r"constexpr\s+[\w:<>]+\s+(k\w+)", text):
+            if everywhere[name] < 2:
+                yield f"{path.relative_to(root)}: {name} is used nowhere; a bound that nobody keeps is no bound"
 
 
 def problems(root):

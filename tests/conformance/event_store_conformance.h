@@ -8,8 +8,8 @@
 
 #include <stdexcept>
 
-#include "base/limits.h"
 #include "conformance/store_fixture.h"
+#include "store/limits.h"
 
 namespace shepherd::testing {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conformance/event_store_conformance.h"
+#include "model/limits.h"
 
 namespace shepherd::testing {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd::simulation {

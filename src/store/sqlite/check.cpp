@@ -8,6 +8,7 @@
 #include "store/run_codec.h"
 #include "store/run_fold.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
 #include "store/sqlite/run_rows.h"
 #include "store/sqlite/schema.h"

@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "base/assert.h"
-#include "base/limits.h"
+#include "model/limits.h"
 
 asm(".section .rodata\n"
     ".global shepherd_detail_dictionary_1\n"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/limits.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/run_codec.h"
 
 namespace shepherd {

@@ -1,6 +1,6 @@
 #include "store/sqlite/read_pool.h"
 
-#include "base/limits.h"
+#include "store/sqlite/limits.h"
 #include "store/sqlite/schema.h"
 
 namespace shepherd {

@@ -6,6 +6,7 @@
 
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/page_limit.h"
 #include "store/run_codec.h"
 #include "store/sqlite/run_rows.h"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "store/sqlite/limits.h"
 #include "store/sqlite/schema.h"
 
 namespace shepherd {

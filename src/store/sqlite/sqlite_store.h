@@ -25,6 +25,7 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
 #include "store/sqlite/file_lock.h"
+#include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
 #include "store/sqlite/sqlite_txn.h"
 #include "store/sqlite/wal_keeper.h"

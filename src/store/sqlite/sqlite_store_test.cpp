@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "model/task_fold.h"
+#include "store/limits.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/sqlite_fixture.h"
 

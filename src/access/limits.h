@@ -1,0 +1,30 @@
+// The bounds of access, with their reasons. Threads: value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- ids and small fields ---
+inline constexpr std::size_t kMaxTokenNameBytes = 100;
+
+// --- access ---
+inline constexpr std::chrono::milliseconds kTicketLife{30'000};        // unused ticket
+inline constexpr std::chrono::milliseconds kTicketReconnect{600'000};  // its own stream may reconnect for this long
+inline constexpr std::chrono::milliseconds kLoginLinkLife{15 * 60'000};
+inline constexpr std::chrono::hours kSessionLife{30 * 24};  // browser cookie
+inline constexpr std::size_t kMaxTickets = 10'000;
+inline constexpr std::size_t kAuditQueue = 65'536;         // records waiting for the disk; more are counted as dropped
+inline constexpr std::size_t kAuditFileBytes = 64 * kMiB;  // then rotated
+inline constexpr int kAuditFiles = 4;
+inline constexpr int kFailedLoginsPerMinute = 60;         // bad credentials per peer address; then 429
+inline constexpr std::size_t kFailedLoginPeers = 10'000;  // addresses remembered; the longest quiet is forgotten first
+inline constexpr std::size_t kMaxTokens = 100'000;        // browser sessions among them; all are held in memory
+inline constexpr std::size_t kMaxLoginCodes = 1'000;      // open login links; the oldest is dropped first
+inline constexpr std::chrono::hours kExpiredTokenKeep{7 * 24};  // so long "expired" is told, then "unknown"
+inline constexpr std::chrono::milliseconds kAuditFlush{250};    // records wait this long to be written together
+
+}  // namespace shepherd

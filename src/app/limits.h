@@ -1,0 +1,57 @@
+// The bounds of app, with their reasons. Threads: value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- HTTP ---
+inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};  // graceful shutdown waits this long for responses
+
+// --- clients ---
+inline constexpr std::size_t kMaxInputLineBytes = 16 * kMiB;  // one line of standard input: an event with its detail
+
+// --- the server process ---
+inline constexpr std::chrono::milliseconds kServerTick{250};  // reordered events wait at most this long too long
+inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
+inline constexpr std::size_t kMaxIoThreads = 4;  // by default; more cores serve better as ingest
+inline constexpr std::size_t kLanes = 2;         // blocking store reads in parallel
+inline constexpr int kMallocArenas = 4;          // each keeps freed memory to itself
+inline constexpr int kMallocKeepBytes =
+    2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
+
+// --- steering ---
+inline constexpr std::int64_t kMaxLeaseSeconds = 3'600;
+
+// --- terminal, hooks and imports ---
+inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
+inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
+inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
+inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;           // one hook call of an agent; a larger one is cut down
+inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls that wait are sent in bodies of this size
+inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
+inline constexpr std::size_t kMaxLostSessions = 100;             // sessions named when calls did not fit into the spool
+inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;       // an agent's settings file that hooks are added to
+inline constexpr std::size_t kMaxSidechains = 10'000;            // files of sub-agents beside one transcript
+inline constexpr std::size_t kTopTasks = 2'000;                  // rows that `top` keeps
+inline constexpr std::size_t kTopLogLines = 1'000;               // newest events of the log it shows
+inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed times move on
+
+// --- runner: many tasks ---
+inline constexpr std::int64_t kRunners = 2;                    // of `serve`, unless it says
+inline constexpr std::int64_t kMaxRunners = 256;               // in one process: five threads each
+inline constexpr std::chrono::milliseconds kHostLook{500};     // how soon a run sees that its host is gone
+inline constexpr std::chrono::milliseconds kHostWait{20'000};  // for another process that is just starting to host
+inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
+inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
+inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again
+
+// --- streaming agents (gRPC) ---
+inline constexpr std::size_t kMaxAgentMetadata = 32;     // entries sent with a call
+inline constexpr std::size_t kMaxConfiguredAgents = 60;  // below kMaxClaimAgents: runners claim built-in ones as well
+
+}  // namespace shepherd

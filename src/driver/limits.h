@@ -1,0 +1,31 @@
+// The bounds of driver, with their reasons. Threads: value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- commands and drivers ---
+inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;   // one line an agent prints; a longer one is cut
+inline constexpr std::size_t kMaxAgentIdBytes = 256;           // an agent's own id of a call, session or request
+inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;   // an agent's text in an event; the detail has all of it
+inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;  // any event's `data` before it is cut
+inline constexpr std::size_t kTextSummaryCharacters = 200;     // of an agent's text as one human line
+inline constexpr std::size_t kMaxOpenCalls = 10'000;           // tool calls without a result that are remembered
+inline constexpr std::size_t kOpenMessages = 256;         // newest messages of an agent whose numbers may still change
+inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;  // an agent's whole output in the batch formats
+inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
+inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
+inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
+
+// --- streaming agents (gRPC) ---
+inline constexpr std::chrono::milliseconds kChunkJoinWait{1'000};  // chunks of text this close together are one event
+inline constexpr std::size_t kChunkJoinBytes = 8 * kKiB;           // and at most this much of them
+inline constexpr std::size_t kChunkJoinMessages = 256;  // and this many: each leaves its record in the detail
+inline constexpr std::size_t kSequenceNotes = 20;    // an agent that cannot count is told about so often, then counted
+inline constexpr std::size_t kRecentMessages = 256;  // whose repetition is recognised
+
+}  // namespace shepherd

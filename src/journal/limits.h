@@ -1,0 +1,28 @@
+// The bounds of journal, with their reasons. Threads: value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- fire-and-forget producers ---
+inline constexpr std::chrono::milliseconds kReorderWait{2000};  // how long an early number waits for its predecessors
+inline constexpr std::size_t kReorderEvents = 64;               // and how many may wait, per task
+
+// --- feeds and hub ---
+inline constexpr std::size_t kFeedReadEvents = 4'096;  // one store read of a feed that is behind
+inline constexpr std::size_t kFeedReadBytes =
+    128 * kKiB;                                       // and its bytes: what a consumer that then stalls holds on to
+inline constexpr std::size_t kPositionEvery = 1'000;  // filtered events between `position` messages
+inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
+inline constexpr std::chrono::milliseconds kHeadSweep{1'000};  // how often lost bus hints are repaired
+
+// --- writing ---
+inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
+inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
+inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
+
+}  // namespace shepherd

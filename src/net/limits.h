@@ -1,0 +1,41 @@
+// The bounds of net, with their reasons. Threads: value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- HTTP ---
+inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;            // request line and all headers together
+inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;              // any request body unless its route says less
+inline constexpr std::size_t kMaxConnections = 20'000;               // per listener; more are answered 503 and closed
+inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;           // one per io thread, shared by its connections
+inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};  // first byte of a request to its last header
+inline constexpr std::chrono::milliseconds kBodyDeadline{60'000};    // last header to the end of the body
+inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};    // keep-alive without a request
+inline constexpr std::chrono::milliseconds kKeepAlive{15'000};       // SSE keepalive event, WebSocket ping
+inline constexpr std::chrono::milliseconds kTlsHandshakeDeadline{10'000};
+inline constexpr std::size_t kMaxHeaders = 100;             // per request; more only serve to burn time
+inline constexpr std::size_t kMaxChunkLineBytes = 256;      // size line of a chunk, with its extensions
+inline constexpr std::size_t kInlineBodyBytes = 16 * kKiB;  // response bodies up to this are copied behind their head
+inline constexpr std::size_t kRefusedConnections = 64;      // over kMaxConnections: how many wait for their 503 at once
+inline constexpr std::size_t kSweepSlice = 256;             // connections looked at in one go: a sweep delays nobody
+inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // our own clients: pages and exports, not more
+inline constexpr int kReadsPerTurn = 4;  // of one connection, before the others get their turn
+inline constexpr int kAcceptsPerTurn = 64;
+inline constexpr int kListenBacklog = 4'096;                        // a fleet that reconnects at once
+inline constexpr std::chrono::milliseconds kSweepInterval{1'000};   // how often deadlines and ticks are looked at
+inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // last byte sent to the peer's own close
+inline constexpr std::chrono::milliseconds kAcceptPause{100};       // out of descriptors: no accepting for this long
+
+// --- WebSocket ---
+inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a client may send (commands, subscriptions)
+inline constexpr int kMissedPongs = 2;                               // pings without any answer before a peer is dead
+
+// --- clients ---
+inline constexpr std::chrono::milliseconds kLiveReadSlice{250};  // how soon a follower notices that it should stop
+
+}  // namespace shepherd

@@ -1,0 +1,19 @@
+// The bounds of store, with their reasons. Threads: value.
+#pragma once
+
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+// --- feeds and hub ---
+inline constexpr std::size_t kMaxPageEvents = 5'000;
+inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends early rather than grow past this
+
+// --- writing ---
+inline constexpr std::size_t kMaxRunEvents = 1'024;  // events in one stored row
+inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
+inline constexpr std::size_t kMaxLooseHoles = 4'096;  // missing numbers remembered per fire-and-forget producer
+
+}  // namespace shepherd
