@@ -1,9 +1,11 @@
 // How disk stores keep a run: its events as one JSON array, which SQL can read, and a small binary index (lengths and
 // types), which spares readers the parsing. Both are versioned by the index's first byte.
 //
-//   index   1 | flags | for each event: length (varint), type (byte)
+//   index   2 | flags | checksum (4 bytes, lowest first) | for each event: length (varint), type (byte)
 //   events  [{…},{…}]
-// Threads: value.
+//
+// The checksum is over the run's first number, position and time (8 bytes each, lowest first), the index without it,
+// and the events. Version 1, which earlier servers wrote, has none; it is read as it is. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +15,15 @@
 #include "base/result.h"
 #include "model/event_type.h"
 #include "store/event_run.h"
-#include "store/run_builder.h"
 
 namespace shepherd {
 
-void encode_index(std::string& out, const StoredRun& stored);
-void encode_events(std::string& out, const EventRun& run);
+// Replaces what is in both.
+void encode_run(const EventRun& run, std::string& index, std::string& events);
 TypeMask mask_of(const EventRun& run);
 
-// Fills by_server, bytes, ends and types. internal/corrupt when the two do not fit together or the version is unknown.
+// Fills by_server, bytes, ends and types; the other members must be there. internal/corrupt, which names the task and
+// the events, when these are not the bytes that were written or the version is unknown.
 Result<void> decode_run(std::string_view index, std::string_view events, EventRun& run);
 
 // What the index alone says.

@@ -3,55 +3,123 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "store/checksum.h"
 
 namespace shepherd {
 namespace {
 
-StoredRun some_run() {
-  StoredRun stored;
-  stored.run = std::make_shared<EventRun>();
+EventRun some_run() {
+  EventRun run;
   for (std::size_t size : {2u, 127u, 128u, 20'000u}) {
-    stored.run->bytes += '{' + std::string(size - 2, 'x') + '}';
-    stored.run->ends.push_back(static_cast<std::uint32_t>(stored.run->bytes.size()));
-    stored.run->types.push_back(size == 2 ? EventType::other : EventType::tool_call);
+    run.bytes += '{' + std::string(size - 2, 'x') + '}';
+    run.ends.push_back(static_cast<std::uint32_t>(run.bytes.size()));
+    run.types.push_back(size == 2 ? EventType::other : EventType::tool_call);
   }
-  stored.run->by_server = true;
-  return stored;
+  run.by_server = true;
+  run.task = "task-1";
+  run.first = 7;
+  run.position = 100;
+  run.received_ms = 1'771'423'200'123;
+  return run;
 }
 
 struct Encoded {
   std::string index, events;
 };
-Encoded encode(const StoredRun& stored) {
+Encoded encode(const EventRun& run) {
   Encoded encoded;
-  encode_index(encoded.index, stored);
-  encode_events(encoded.events, *stored.run);
+  encode_run(run, encoded.index, encoded.events);
   return encoded;
 }
 
+// As a row's columns say it, before it is decoded.
+EventRun some_row() {
+  EventRun run = some_run();
+  run.bytes.clear();
+  run.ends.clear();
+  run.types.clear();
+  run.by_server = false;
+  return run;
+}
+
+// As servers wrote it before there were checksums.
+std::string without_checksum(std::string index) {
+  index[0] = '\1';
+  return index.erase(2, 4);
+}
+
 TEST(RunCodec, ComesBackAsItWas) {
-  StoredRun stored = some_run();
-  Encoded encoded = encode(stored);
+  EventRun written = some_run();
+  Encoded encoded = encode(written);
   EXPECT_EQ(encoded.events.substr(0, 6), "[{},{x");
-  EventRun run;
+  EventRun run = some_row();
   ASSERT_TRUE(decode_run(encoded.index, encoded.events, run));
-  EXPECT_EQ(run.bytes, stored.run->bytes);
-  EXPECT_EQ(run.ends, stored.run->ends);
-  EXPECT_EQ(run.types, stored.run->types);
+  EXPECT_EQ(run.bytes, written.bytes);
+  EXPECT_EQ(run.ends, written.ends);
+  EXPECT_EQ(run.types, written.types);
   auto summary = read_index(encoded.index);
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->events, 4u);
-  EXPECT_EQ(summary->bytes, stored.run->bytes.size());
+  EXPECT_EQ(summary->bytes, written.bytes.size());
   EXPECT_TRUE(run.by_server);
   EXPECT_EQ(mask_of(run), mask_of(EventType::other) | mask_of(EventType::tool_call));
 }
 
 TEST(RunCodec, UnknownTypesReadAsOther) {
-  Encoded encoded = encode(some_run());
-  encoded.index.back() = static_cast<char>(200);
-  EventRun run;
+  EventRun written = some_run();
+  written.types.back() = static_cast<EventType>(200);
+  Encoded encoded = encode(written);
+  EventRun run = some_row();
   ASSERT_TRUE(decode_run(encoded.index, encoded.events, run));
   EXPECT_EQ(run.types.back(), EventType::other);
+}
+
+TEST(RunCodec, AnyChangedByteIsNoticed) {
+  const EventRun written = some_run();
+  const Encoded encoded = encode(written);
+  SeededRandom random(20261117);
+  for (int i = 0; i < 20'000; ++i) {
+    Encoded damaged = encoded;
+    EventRun row = some_row();
+    for (std::uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
+      std::string& bytes = random.below(4) == 0 ? damaged.index : damaged.events;
+      bytes[random.below(bytes.size())] ^= static_cast<char>(1 + random.below(255));
+    }
+    if (damaged.index == encoded.index && damaged.events == encoded.events) continue;
+    auto decoded = decode_run(damaged.index, damaged.events, row);
+    if (damaged.index[0] == '\1') continue;  // says that it has no checksum
+    ASSERT_FALSE(decoded);
+    ASSERT_EQ(decoded.error().reason, "corrupt");
+  }
+  for (auto change : {&EventRun::first, &EventRun::position}) {
+    EventRun row = some_row();
+    ++(row.*change);
+    EXPECT_FALSE(decode_run(encoded.index, encoded.events, row)) << "a row that says it is another";
+  }
+  std::string events = encoded.events;
+  events[50] = 'y';
+  EventRun row = some_row();
+  std::string message = decode_run(encoded.index, events, row).error().message;
+  EXPECT_NE(message.find("Events 7 to 10 of task-1 are damaged"), std::string::npos) << message;
+  EXPECT_NE(message.find("go on after 10"), std::string::npos) << message;
+}
+
+TEST(RunCodec, RunsOfEarlierServersAreRead) {
+  EventRun written = some_run();
+  Encoded encoded = encode(written);
+  EventRun run = some_row();
+  std::string index = without_checksum(encoded.index);
+  ASSERT_TRUE(decode_run(index, encoded.events, run));
+  EXPECT_EQ(run.bytes, written.bytes);
+  EXPECT_TRUE(run.by_server);
+  EXPECT_EQ(read_index(index)->events, 4u);
+}
+
+TEST(Checksum, IsCrc32c) {
+  EXPECT_EQ(checksum("123456789"), 0xE3069283U);
+  EXPECT_EQ(checksum("56789", checksum("1234")), 0xE3069283U);
+  EXPECT_EQ(checksum(std::string(32, '\0')), 0x8A9136AAU);
+  EXPECT_EQ(checksum(""), 0U);
 }
 
 TEST(RunCodec, RefusesWhatDoesNotFit) {
@@ -63,11 +131,12 @@ TEST(RunCodec, RefusesWhatDoesNotFit) {
   };
   EXPECT_TRUE(damaged("", encoded.events));
   EXPECT_TRUE(damaged(encoded.index, ""));
+  encoded.index = without_checksum(encoded.index);  // which would tell by itself
   EXPECT_TRUE(damaged(encoded.index.substr(0, 2), encoded.events)) << "no events";
   EXPECT_TRUE(damaged(encoded.index.substr(0, encoded.index.size() - 1), encoded.events));
   EXPECT_TRUE(damaged(encoded.index, encoded.events.substr(1)));
   EXPECT_TRUE(damaged(encoded.index, encoded.events + "]"));
-  EXPECT_TRUE(damaged('\2' + encoded.index.substr(1), encoded.events)) << "another version";
+  EXPECT_TRUE(damaged('\3' + encoded.index.substr(1), encoded.events)) << "another version";
   EXPECT_TRUE(damaged(encoded.index.substr(0, 2) + std::string(8, '\xff'), encoded.events)) << "endless varint";
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/limits.h"
 #include "model/task_fold.h"
-#include "store/run_codec.h"
 #include "store/run_fold.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/detail_codec.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
 #include "store/sqlite/run_rows.h"
@@ -24,8 +24,8 @@ class Check {
   explicit Check(Database& database) : database_(database) {}
 
   std::vector<std::string> run() {
-    for (auto part :
-         {&Check::structure, &Check::places, &Check::tasks, &Check::strays, &Check::details, &Check::counters}) {
+    for (auto part : {&Check::structure, &Check::places, &Check::tasks, &Check::strays, &Check::details,
+                      &Check::contents, &Check::counters}) {
       // What cannot be read is a finding; the other parts may still be sound.
       if (auto done = (this->*part)(); !done) problem(done.error().message);
     }
@@ -106,9 +106,9 @@ class Check {
       }
       if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
       next = row.number(kRunLast) + 1;
-      auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run);
-      if (!decoded || run.size() != row.number(kRunCount)) {
-        problem(id + ": the run that ends with number " + std::to_string(row.number(kRunLast)) + " is damaged");
+      if (auto read = read_run(row, run); !read) {
+        problem(id + ": the run that ends with number " + std::to_string(row.number(kRunLast)) +
+                " is damaged: " + read.error().message);
         readable = false;
       }
       // Newer events than the projection are folded when the store opens.
@@ -146,6 +146,14 @@ class Check {
                 [&](const Statement& row) { problem("content " + row.text(0) + " is counted wrongly"); });
   }
 
+  Result<void> contents() {
+    DetailCodec codec;
+    return each(database_.use("SELECT key, hash, bytes FROM blob"), [&](const Statement& row) {
+      auto content = codec.decompress(row.bytes(2));
+      if (!content || content_hash(*content) != row.bytes(1)) problem("content " + row.text(0) + " is damaged");
+    });
+  }
+
   Result<void> counters() {
     return each(database_.use("SELECT (SELECT value FROM meta WHERE name = 'events') - coalesce(sum(count), 0) FROM run"
                               " WHERE position <= (SELECT value FROM meta WHERE name = 'projected_through')"),
@@ -167,6 +175,7 @@ Result<std::vector<std::string>> check_store(const std::string& database_file) {
   if (auto done = configure_reader(**database, kReaderCacheBytes); !done) return fail(std::move(done.error()));
   auto version = schema_version(**database);
   if (!version) return fail(std::move(version.error()));
+  if (*version < 1) return fail(bad_schema_version(**database, *version));
   if (*version != kSchemaVersion) {
     return fail(ErrorCode::internal, "newer_schema",
                 database_file + " has schema version " + std::to_string(*version) + "; this program checks version " +

@@ -4,7 +4,6 @@
 
 #include "model/wire_json.h"
 #include "store/limits.h"
-#include "store/run_codec.h"
 
 namespace shepherd {
 
@@ -36,13 +35,11 @@ Result<std::optional<std::string>> KnownRows::body_of_number(const std::string& 
 
 Result<void> KnownRows::keep(const Row& row) {
   kept_row_.reset();
-  auto events = database_.use("SELECT lengths, events FROM run WHERE position = ?", row.position);
+  auto events = run_row(database_, row.position);
   auto found = events.step();
   if (!found) return fail(std::move(found.error()));
-  if (auto decoded = decode_run(events.bytes(0), events.bytes(1), kept_); !decoded) return decoded;
-  if (kept_.size() != row.count) {
-    return fail(ErrorCode::internal, "corrupt", "A run of " + head_.id + " is damaged. Run `shepherd doctor`.");
-  }
+  kept_.task = head_.id;
+  if (auto read = read_run(events, kept_); !read) return read;
   kept_row_ = row;
   return {};
 }

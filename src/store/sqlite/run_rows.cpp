@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "store/run_codec.h"
+
 namespace shepherd {
 
 namespace {
@@ -18,6 +20,22 @@ const std::string kDownward = kPlaced + " AND run_place.last <= ? ORDER BY run_p
 const std::string kOne = kColumns + "run WHERE run.position = ?";
 
 }  // namespace
+
+Statement run_row(Database& database, std::uint64_t position) {
+  return database.use(kOne.c_str(), position);
+}
+
+Result<void> read_run(const Statement& row, EventRun& run) {
+  std::uint64_t count = row.number(kRunCount);
+  run.position = row.number(kRunPosition) - count + 1;
+  run.first = row.number(kRunLast) - count + 1;
+  run.received_ms = row.integer(kRunReceived);
+  if (auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run); !decoded) return decoded;
+  if (run.size() == count) return {};
+  return fail(ErrorCode::internal, "corrupt",
+              "The row of the events up to " + row.text(kRunLast) + " of " + run.task +
+                  " says another number of them than its index. Run `shepherd doctor`.");
+}
 
 RunWalk RunWalk::up(Database& database, std::int64_t task, std::uint64_t number, std::span<const RunPlace> newest) {
   return {database, task, number, newest, true};
@@ -88,7 +106,7 @@ bool RunWalk::take_newest(RunPlace& place) {
 Result<const Statement*> RunWalk::next_in_memory() {
   for (RunPlace place; take_newest(place);) {
     row_.reset();
-    row_.emplace(database_.use(kOne.c_str(), place.position));
+    row_.emplace(run_row(database_, place.position));
     auto found = row_->step();
     if (!found) return fail(std::move(found.error()));
     if (*found) return &*row_;

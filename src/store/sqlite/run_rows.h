@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/event_run.h"
 #include "store/sqlite/database.h"
 
 namespace shepherd {
@@ -29,6 +30,13 @@ inline constexpr int kRunProducerFirst = 5;
 inline constexpr int kRunLooseFirst = 6;
 inline constexpr int kRunLengths = 7;
 inline constexpr int kRunEvents = 8;
+
+// The row at a position, with those columns.
+Statement run_row(Database& database, std::uint64_t position);
+
+// Fills the run but for its task, which must be there, from such a row. internal/corrupt when it is not what was
+// written.
+Result<void> read_run(const Statement& row, EventRun& run);
 
 // `newest` are the task's runs that the table may not have yet, ascending; it must outlive the walk. What was erased
 // meanwhile is skipped. One walk of a connection at a time. Threads: its connection's.

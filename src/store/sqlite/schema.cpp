@@ -68,6 +68,9 @@ INSERT INTO run_place SELECT task, last, position FROM run ORDER BY task, last;
 INSERT INTO meta SELECT 'placed_through', coalesce(max(position), 0) FROM run;
 DROP INDEX run_task;
 )sql",
+    // Runs have checksums from now on (store/run_codec.h), which older programs cannot read; older runs stay as they
+    // are.
+    "",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 
@@ -135,6 +138,14 @@ Result<int> schema_version(Database& database) {
   return static_cast<int>(*version);
 }
 
+Error bad_schema_version(const Database& database, int version) {
+  return Error{ErrorCode::internal,
+               "corrupt",
+               database.path() + " says that its schema has version " + std::to_string(version) +
+                   ", which never was. Its first page is damaged: restore a backup, or run `shepherd doctor`.",
+               {}};
+}
+
 Result<void> migrate(Database& database, int page_bytes) {
   auto version = schema_version(database);
   if (!version) return fail(std::move(version.error()));
@@ -148,6 +159,7 @@ Result<void> migrate(Database& database, int page_bytes) {
     return fail(ErrorCode::internal, "corrupt",
                 database.path() + " is a database of another program. Name another file, or run `shepherd doctor`.");
   }
+  if (*version < (empty ? 0 : 1)) return fail(bad_schema_version(database, *version));
   if (*version > kSchemaVersion) {
     return fail(ErrorCode::internal, "newer_schema",
                 database.path() + " has schema version " + std::to_string(*version) + "; this program knows up to " +

@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 // Brings an empty or older file to kSchemaVersion, in one transaction. A newer one is refused with
 // internal/newer_schema, another program's file with internal/corrupt.
@@ -21,5 +21,8 @@ Result<void> configure_reader(Database& database, std::size_t cache_bytes);
 
 // 0 for an empty file.
 Result<int> schema_version(Database& database);
+
+// What to say of a number that no program of ours ever wrote into a file with tables.
+Error bad_schema_version(const Database& database, int version);
 
 }  // namespace shepherd

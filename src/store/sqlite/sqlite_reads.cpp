@@ -22,15 +22,8 @@ namespace {
 // Rows with the columns of a RunWalk.
 Result<RunPtr> run_of(const Statement& row, const std::string& task) {
   auto run = std::make_shared<EventRun>();
-  std::uint64_t count = row.number(kRunCount);
   run->task = task;
-  run->position = row.number(kRunPosition) - count + 1;
-  run->first = row.number(kRunLast) - count + 1;
-  run->received_ms = row.integer(kRunReceived);
-  run->ends.reserve(count);
-  run->types.reserve(count);
-  auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), *run);
-  if (!decoded) return fail(std::move(decoded.error()));
+  if (auto read = read_run(row, *run); !read) return fail(std::move(read.error()));
   return run;
 }
 
@@ -250,10 +243,18 @@ Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t s
   if (*run && (*run)->number(kRunLast) - (*run)->number(kRunCount) < sequence) {
     std::uint64_t position = (*run)->number(kRunPosition) - ((*run)->number(kRunLast) - sequence);
     auto row = database->use(
-        "SELECT blob.bytes FROM detail JOIN blob ON blob.key = detail.blob WHERE detail.position = ?", position);
+        "SELECT blob.bytes, blob.hash FROM detail JOIN blob ON blob.key = detail.blob WHERE detail.position = ?",
+        position);
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
-    if (*found) return details_.decompress(row.bytes(0));
+    if (*found) {
+      auto content = details_.decompress(row.bytes(0));
+      if (content && content_hash(*content) == row.bytes(1)) return content;
+      return fail(ErrorCode::internal, "corrupt",
+                  "The full content of event " + std::to_string(sequence) + " of " + task +
+                      " is damaged on disk. The event itself can be read. `shepherd doctor` lists all damage; restore a"
+                      " backup to get it back.");
+    }
   }
   return fail(ErrorCode::not_found, "no_detail", "Event " + std::to_string(sequence) + " has no detail.");
 }

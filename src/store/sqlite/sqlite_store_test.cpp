@@ -117,8 +117,21 @@ TEST_F(SqliteStoreTest, NewerSchemaIsRefused) {
   ASSERT_FALSE(newer);
   EXPECT_EQ(reason(newer), "internal/newer_schema");
   EXPECT_THAT(newer.error().message, HasSubstr("99"));
-  EXPECT_THAT(newer.error().message, HasSubstr("up to 2"));
+  EXPECT_THAT(newer.error().message, HasSubstr("up to 3"));
   EXPECT_THAT(newer.error().message, HasSubstr(file()));
+}
+
+TEST_F(SqliteStoreTest, AVersionThatNeverWasIsRefused) {
+  open().reset();
+  for (const char* version : {"-1", "0", "-2147483648"}) {
+    ASSERT_TRUE(sql()->execute(std::string("PRAGMA user_version = ") + version));
+    auto refused = try_open();
+    ASSERT_FALSE(refused) << version;
+    EXPECT_EQ(reason(refused), "internal/corrupt");
+    EXPECT_THAT(refused.error().message, HasSubstr(version));
+    EXPECT_THAT(refused.error().message, HasSubstr("restore a backup"));
+    EXPECT_EQ(reason(check_store(file())), "internal/corrupt");
+  }
 }
 
 TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
@@ -134,6 +147,7 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
   ASSERT_TRUE(
       sql()->execute("DROP VIEW agent_sessions; DROP VIEW agent_events; DROP VIEW run_of_task; DROP TABLE run_place;"
                      "CREATE UNIQUE INDEX run_task ON run(task, last);"
+                     "UPDATE run SET lengths = CAST(x'01' || substr(lengths, 2, 1) || substr(lengths, 7) AS BLOB);"
                      "DELETE FROM meta WHERE name = 'placed_through'; PRAGMA user_version = 1"));
   auto store = open();
   EXPECT_EQ(store->read("u", 1, {})->runs.size(), 2u);

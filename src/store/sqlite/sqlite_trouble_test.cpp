@@ -231,6 +231,41 @@ TEST_F(SqliteStoreTest, DamagedPagesAreAnErrorNotACrash) {
   EXPECT_TRUE(!problems || !problems->empty());
 }
 
+TEST_F(SqliteStoreTest, ChangedTextIsAnErrorOnEveryWayOut) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("sound", 1), strict("p")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("changed", 2).log("too", 3), strict("p")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("sound", 4), strict("p")));
+  store.reset();
+  ASSERT_TRUE(sql()->execute("UPDATE run SET events = replace(events, 'changed', 'chamged')"));
+  store = open();
+  auto damaged = store->read("t", 0, {});
+  EXPECT_EQ(reason(damaged), "internal/corrupt");
+  EXPECT_THAT(damaged.error().message, HasSubstr("Events 2 to 3 of t are damaged"));
+  EXPECT_EQ(reason(store->read_before("t", 0, {})), "internal/corrupt");
+  EXPECT_EQ(reason(store->read_all(0, {})), "internal/corrupt");
+  EXPECT_EQ(store->read("t", 3, {})->runs.size(), 1u) << "what comes after it is sound";
+  EXPECT_EQ(reason(append(*store, "t", Batch().log("changed", 2), strict("p"))), "internal/corrupt")
+      << "nobody can say whether it is a repeat";
+  store.reset();
+  EXPECT_THAT(*check_store(file()), ::testing::Contains(HasSubstr("Events 2 to 3 of t are damaged")));
+}
+
+TEST_F(SqliteStoreTest, ChangedContentOfADetailIsAnError) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("one").detail(R"({"raw":"one"})")));
+  ASSERT_TRUE(append(*store, "t", Batch().log("other").detail(R"({"raw":"other"})")));
+  store.reset();
+  ASSERT_TRUE(sql()->execute("UPDATE blob SET bytes = (SELECT bytes FROM blob WHERE key = 2) WHERE key = 1"));
+  store = open();
+  EXPECT_EQ(reason(store->detail("t", 1)), "internal/corrupt");
+  EXPECT_EQ(*store->detail("t", 2), R"({"raw":"other"})");
+  store.reset();
+  EXPECT_THAT(*check_store(file()), ::testing::Contains(HasSubstr("content 1 is damaged")));
+}
+
 TEST_F(SqliteStoreTest, ADamagedLogIsItsOwnTasksTrouble) {
   auto store = open(still());
   ASSERT_TRUE(create(*store, spec("sound")));

@@ -36,10 +36,7 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
     }
   }
   heads_.add_run(**head, {run.last(), run.last_position()});
-  index_buffer_.clear();
-  encode_index(index_buffer_, stored);
-  events_buffer_.clear();
-  encode_events(events_buffer_, run);
+  encode_run(run, index_buffer_, events_buffer_);
   return database_
       .use(
           "INSERT INTO run(position, task, last, count, types, received_first, received_last, producer,"

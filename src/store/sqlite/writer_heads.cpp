@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "model/task_fold.h"
-#include "store/run_codec.h"
 #include "store/run_fold.h"
 
 namespace shepherd {
@@ -137,8 +136,7 @@ Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
     const Statement& row = **found;
     EventRun run;
     run.task = head.id;
-    run.first = row.number(kRunLast) - row.number(kRunCount) + 1;
-    if (auto done = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run); !done) return done;
+    if (auto done = read_run(row, run); !done) return done;
     if (auto done = fold_run(head.head.state, run); !done) return done;
     if (!row.null(kRunProducer)) {
       for (auto& [name, producer] : head.producer_rows) {
