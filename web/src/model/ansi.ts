@@ -6,6 +6,8 @@ export interface AnsiRun {
   className: string;  // "" or names such as "fg-red bold"
 }
 
+// Beyond so many runs the style stays as it is: no output may cost a page more elements than this.
+const kMostRuns = 2000;
 const kColours = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
 interface Style {
@@ -67,12 +69,16 @@ const kEscape = new RegExp(
   "(?:\\u001b\\[|\\u009b)([0-?]*)[ -/]*([@-~])" +
   "|(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c|$)?" +
   "|\\u001b[ -/]*[0-~]?", "g");
-// eslint-disable-next-line no-control-regex
 const kControls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 // What a terminal would show of a line that was written over: what follows the last carriage return.
 function overwritten(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(/[^\n]*\r(?=[^\n])/g, "").replace(/\r/g, "");
+  if (!text.includes("\r")) return text;
+  return text.split("\n").map((line) => {
+    let end = line.length;
+    while (end > 0 && line[end - 1] === "\r") --end;  // of a line's end, or written over by nothing
+    return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
+  }).join("\n");
 }
 
 export function parseAnsi(input: string): AnsiRun[] {
@@ -83,7 +89,7 @@ export function parseAnsi(input: string): AnsiRun[] {
     if (!clean) return;
     const className = classesOf(style);
     const last = runs[runs.length - 1];
-    if (last && last.className === className) last.text += clean;
+    if (last && (last.className === className || runs.length >= kMostRuns)) last.text += clean;
     else runs.push({text: clean, className});
   };
   let from = 0;
@@ -96,5 +102,3 @@ export function parseAnsi(input: string): AnsiRun[] {
   push(text.slice(from));
   return runs;
 }
-
-export const withoutAnsi = (text: string): string => parseAnsi(text).map((run) => run.text).join("");

@@ -1,7 +1,9 @@
 import {describe, expect, it} from "vitest";
-import {parseAnsi, withoutAnsi} from "./ansi";
+import {parseAnsi} from "./ansi";
+import {quickest} from "./quickest";
 
 const e = "\u001b";
+const withoutAnsi = (text: string) => parseAnsi(text).map((run) => run.text).join("");
 
 describe("ansi", () => {
   it("leaves plain text as one run", () => {
@@ -31,5 +33,14 @@ describe("ansi", () => {
   });
   it("shows what a progress bar left", () => {
     expect(withoutAnsi("10%\r50%\r100%\ndone\r\n")).toBe("100%\ndone\n");
+    expect(withoutAnsi("a\rb\r\r\n\r\nc\r")).toBe("b\n\nc");
+  });
+  it.each([
+    ["one line", "x".repeat(200_000)], ["carriage returns", "ab\r".repeat(70_000)], ["unfinished colours", `${e}[31`.repeat(50_000)],
+    ["unfinished titles", `${e}]0;x`.repeat(40_000)], ["colours", `${e}[31mx${e}[32my`.repeat(16_000)], ["one endless number", `${e}[${"1".repeat(200_000)}`],
+    ["lines", "ab\n".repeat(70_000)],
+  ])("takes time in proportion to its length: 200 KB of %s", (_, text) => {
+    expect(quickest(() => parseAnsi(text))).toBeLessThan(100);
+    expect(parseAnsi(text).length).toBeLessThan(2001);
   });
 });
