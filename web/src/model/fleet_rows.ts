@@ -16,6 +16,12 @@ export function titleOf(task: Task): string {
   return task.title || task.task?.description?.split("\n")[0] || task.id;
 }
 
+// Tokens of all classes: what "tokens" means wherever one number stands for them.
+export function tokensOf(task: Task): number {
+  const {inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0} = task.usage ?? {};
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
 export function workflowOf(task: Task): string {
   const value = (task as Record<string, unknown>)["workflowID"];
   return typeof value === "string" ? value : "";

@@ -1,6 +1,7 @@
 // The fold: a task's state is a pure function of its log. The same rules as src/model/task_fold.cpp; both are held
 // against the files in tests/golden/fold.
 import type {CommandKind, CommandState, JsonObject, State, TaskEvent, Usage} from "../api/types";
+import {textOf} from "./shape";
 import {foldApproval, foldCommand, foldCommandResult, endCommands} from "./fold_commands";
 
 export interface FoldedCommand {
@@ -70,10 +71,6 @@ function rank(state: State): number {
 const kNotFromAgent = new Set(["status", "command", "command_result", "message", "eviction"]);
 const kSaysActivity = new Set(["tool_call", "thinking", "output", "status"]);
 
-export function textOf(from: unknown, name: string): string {
-  const value = (from as JsonObject | undefined)?.[name];
-  return typeof value === "string" ? value : "";
-}
 function countOf(from: unknown, name: string): number | undefined {
   const value = (from as JsonObject | undefined)?.[name];
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;

@@ -1,6 +1,7 @@
 // The part of the fold that concerns operators: commands and how they settle, what the agent asks.
 import type {CommandKind, CommandState, TaskEvent} from "../api/types";
-import {textOf, type TaskState} from "./fold";
+import type {TaskState} from "./fold";
+import {textOf} from "./shape";
 
 const kMostCommands = 64;
 const kMostApprovals = 64;

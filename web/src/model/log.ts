@@ -1,6 +1,7 @@
 // What the page holds of one task's log: events by their number, in blocks, as far as they have been looked at. Numbers
 // have no holes, so what is missing is always known and read on demand, and live events need no seam.
 import type {TaskEvent} from "../api/types";
+import {textOf} from "./shape";
 
 export const kBlock = 250;
 const kMostBlocks = 120;  // kept in memory; the least recently looked at go first
@@ -40,12 +41,12 @@ export class TaskLog {
     return callID ? this.#calls.get(callID) : undefined;
   }
 
-  // The event in which this approval was asked for; 0: not held.
   // The event that says what became of an approval; 0: none is held.
   settled(approvalID: string): number {
     return this.#settled.get(approvalID) ?? 0;
   }
 
+  // The event in which it was asked for; 0: not held.
   asked(approvalID: string): number {
     return this.#approvals.get(approvalID) ?? 0;
   }
@@ -91,12 +92,8 @@ export class TaskLog {
       this.#calls.set(event.callID, call);
     }
     if (event.type === "approval") {
-      const data = event.data as {approvalID?: string; state?: string} | undefined;
-      if (data?.approvalID && (data.state === "pending" || data.state === "open")) {
-        this.#approvals.set(data.approvalID, event.sequence);
-      } else if (data?.approvalID) {
-        this.#settled.set(data.approvalID, event.sequence);
-      }
+      const [id, state] = [textOf(event.data, "approvalID"), textOf(event.data, "state")];
+      if (id) (state === "pending" || state === "open" ? this.#approvals : this.#settled).set(id, event.sequence);
     }
   }
 

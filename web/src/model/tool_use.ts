@@ -1,6 +1,6 @@
 // What a task did with its tools, from its calls and results: counts, failures, times, files. Up to any moment.
 import type {TaskEvent} from "../api/types";
-import {textOf} from "./fold";
+import {outputOf, textOf} from "./shape";
 
 interface Call {
   sequence: number;
@@ -8,6 +8,7 @@ interface Call {
   file: string;
   result: number;  // its number; 0: none yet
   failed: boolean;
+  denied: boolean;
   ms: number | undefined;
 }
 
@@ -21,7 +22,7 @@ export interface ToolLine {
 
 function settle(call: Call, result: TaskEvent): void {
   call.result = result.sequence;
-  call.failed = result.output?.success === false;
+  ({failed: call.failed, denied: call.denied} = outputOf(result));
   call.ms = result.durationMS;
 }
 
@@ -39,7 +40,7 @@ export class ToolUse {
     if (event.type === "tool_call") {
       this.#seen.add(event.sequence);
       const file = kChanges.has(event.tool ?? "") ? textOf(event.input, "file_path") || textOf(event.input, "notebook_path") : "";
-      const call: Call = {sequence: event.sequence, tool: event.tool ?? "tool", file, result: 0, failed: false, ms: undefined};
+      const call: Call = {sequence: event.sequence, tool: event.tool ?? "tool", file, result: 0, failed: false, denied: false, ms: undefined};
       this.#calls.push(call);
       if (!event.callID) return;
       this.#byID.set(event.callID, call);
@@ -80,7 +81,7 @@ export class ToolUse {
   files(until = Infinity): {path: string; changes: number; last: number}[] {
     const files = new Map<string, {path: string; changes: number; last: number}>();
     for (const call of this.#calls) {
-      if (!call.file || call.sequence > until || call.sequence < this.from || call.failed) continue;
+      if (!call.file || call.sequence > until || call.sequence < this.from || call.failed || call.denied) continue;
       const file = files.get(call.file) ?? {path: call.file, changes: 0, last: 0};
       files.set(call.file, file);
       ++file.changes;

@@ -1,0 +1,75 @@
+import {describe, expect, it} from "vitest";
+import type {JsonObject} from "../api/types";
+import {clipInput, isWhole, restWords, type InputClip} from "./input_clip";
+import {excerpt} from "./excerpt";
+import {quickest} from "./quickest";
+
+// Every text that a person would find on the screen.
+const seen = (clip: InputClip) => clip.parts.map((part) => `${part.name}\n${part.form === "change" ? part.lines.map((line) => line.text).join("\n") : part.text}`).join("\n");
+
+// As Claude Code asks for leave, and worse.
+const kInputs: [string, JsonObject][] = [
+  ["Bash", {command: "make", description: "Build", timeout: 600000, run_in_background: true, dangerouslyDisableSandbox: true}],
+  ["Bash", {command: {nested: "not a text"}, "command ": "lookalike", "": "no name"}],
+  ["Bash", {}],
+  ["Edit", {file_path: "/etc/hosts", old_string: "a\nb", new_string: "a\nc", replace_all: true}],
+  ["Edit", {file_path: 7, old_string: null, new_string: "only new"}],
+  ["MultiEdit", {file_path: "/x", edits: [{old_string: "p", new_string: "q", replace_all: true}, {old_string: "r", new_string: "s"}], also: "this"}],
+  ["MultiEdit", {file_path: "/x", edits: [null, 1, {old_string: "p", new_string: "q"}]}],
+  ["Write", {file_path: "/x", content: "all of it", mode: "0777"}],
+  ["NotebookEdit", {notebook_path: "/n.ipynb", new_source: "print()", cell_id: "c1", edit_mode: "insert"}],
+  ["ExitPlanMode", {plan: "# Plan", allowedPrompts: [{tool: "Bash", prompt: "rm"}]}],
+  ["mcp__db__query", {sql: "drop table x", params: {deep: [1, {er: "deepest"}]}, flag: false, none: null}],
+];
+
+function leaves(value: unknown): string[] {
+  if (value !== null && typeof value === "object") return Object.entries(value).flatMap(([name, each]) => [...(Array.isArray(value) ? [] : [name]), ...leaves(each)]);
+  return String(value).split("\n");
+}
+
+describe("an input to be approved", () => {
+  it.each(kInputs)("of %s shows every name and value of %j", (tool, input) => {
+    const clip = clipInput(tool, input, 100);
+    expect(isWhole(clip)).toBe(true);
+    const text = seen(clip);
+    const told = ["command", "file_path", "old_string", "new_string", "content", "edits"];  // said by the form
+    for (const leaf of leaves(input)) if (!told.includes(leaf)) expect(text).toContain(leaf);
+  });
+  it("says how much of it is not shown", () => {
+    const command = Array.from({length: 60}, (_, n) => `echo ${n}`).join("\n");
+    const clip = clipInput("Bash", {command, timeout: 5}, 12);
+    expect(isWhole(clip)).toBe(false);
+    expect(restWords(clip)).toBe("49 more lines");
+    expect(seen(clip)).not.toContain("echo 12");
+    expect(isWhole(clipInput("Bash", {command, timeout: 5}, Infinity))).toBe(true);
+  });
+  it("says it of one long line, too", () => {
+    const clip = clipInput("Bash", {command: `echo ${"x".repeat(50_000)}; rm -rf /`}, 12);
+    expect(restWords(clip)).toBe("48,095 more characters");
+    expect(seen(clip)).not.toContain("rm -rf");
+  });
+  it("says it of a change, with its unchanged lines", () => {
+    const before = Array.from({length: 100}, (_, n) => `line ${n}`).join("\n");
+    const clip = clipInput("Edit", {file_path: "/x", old_string: before, new_string: before + "\nevil", replace_all: false}, 20);
+    expect(isWhole(clip)).toBe(false);
+    expect(seen(clip)).not.toContain("evil");
+    expect(seen(clipInput("Edit", {file_path: "/x", old_string: before, new_string: before + "\nevil"}, Infinity))).toContain("evil");
+  });
+  it.each([["one line", "x".repeat(200_000)], ["lines", "x\n".repeat(100_000)]])("is cut in no time: %s", (_, text) => {
+    for (const input of [{command: text}, {content: text}, {old_string: text, new_string: text + "y"}, {other: text}]) {
+      expect(quickest(() => clipInput("Bash", input, 12))).toBeLessThan(200);
+      expect(quickest(() => clipInput("Bash", input, Infinity))).toBeLessThan(400);
+    }
+  });
+});
+
+describe("an excerpt", () => {
+  it("is whole lines, or the beginning of a long one", () => {
+    expect(excerpt("a\nb\nc", 2)).toEqual({text: "a\nb", whole: false, lines: 3, shownLines: 2});
+    expect(excerpt("a\nb", 2)).toEqual({text: "a\nb", whole: true, lines: 2, shownLines: 2});
+    expect(excerpt("x".repeat(1000), 2)).toMatchObject({text: "x".repeat(320), whole: false, lines: 1, shownLines: 1});
+    expect(excerpt("", 2)).toMatchObject({text: "", whole: true});
+    expect(excerpt("a\n", 1)).toMatchObject({text: "a", whole: false, lines: 2});
+    expect(excerpt("x" + "👩".repeat(300), 1).text.length).toBe(159);
+  });
+});

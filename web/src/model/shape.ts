@@ -1,0 +1,127 @@
+// Where JSON of agents becomes values of known types. Whatever comes in, what goes out has the type it says: no view casts.
+import type {JsonObject, TaskEvent} from "../api/types";
+
+export function objectOf(value: unknown): JsonObject | undefined {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const objectsOf = (value: unknown): JsonObject[] => listOf(value).map(objectOf).filter((each) => each !== undefined);
+export const textsOf = (value: unknown): string[] => listOf(value).filter((each) => typeof each === "string");
+export const numberOf = (value: unknown): number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
+
+export function textOf(from: unknown, name: string): string {
+  const value = objectOf(from)?.[name];
+  return typeof value === "string" ? value : "";
+}
+export const countOf = (from: unknown, name: string): number => Math.max(0, Math.round(numberOf(objectOf(from)?.[name]) ?? 0));
+
+// An event as the server sends it: its own members are as they should be, or they are left out.
+export function eventOf(value: unknown): TaskEvent {
+  const from = objectOf(value) ?? {};
+  const event: JsonObject = {...from};
+  const keep = (name: string, good: unknown) => {
+    if (good === undefined) delete event[name];
+    else event[name] = good;
+  };
+  for (const name of ["tool", "callID", "parentCallID", "sessionID", "producer"]) keep(name, textOf(from, name) || undefined);
+  for (const name of ["input", "data", "output", "metadata", "cut"]) keep(name, objectOf(from[name]));
+  for (const name of ["type", "summary", "timestamp", "receivedAt"]) keep(name, textOf(from, name));
+  keep("sequence", numberOf(from["sequence"]) ?? 0);
+  keep("durationMS", numberOf(from["durationMS"]));
+  return event as unknown as TaskEvent;
+}
+
+// What became of a call. A person or a rule said no: that is no failure of the tool.
+export interface Output {
+  failed: boolean;
+  denied: boolean;
+  summary: string;
+}
+export function outputOf(result: TaskEvent | undefined): Output {
+  const output = objectOf(result?.output);
+  const denied = output?.["denied"] === true;
+  return {failed: output?.["success"] === false && !denied, denied, summary: textOf(output, "summary")};
+}
+
+// Older events do not say that they are cut. Their texts end in a mark, or are as long as a text or a member may be.
+const kTextBytes = 16 * 1024;
+const kMemberCharacters = 500;
+function looksCut(event: TaskEvent, what: string, shown: string): boolean {
+  if (what === "input") return Object.values(objectOf(event.input) ?? {}).some((value) => typeof value === "string" && value.length >= kMemberCharacters && [...value].length === kMemberCharacters);
+  if (shown.endsWith("... (truncated)") || shown.endsWith("…")) return true;
+  if (what !== "text" || shown.length < kTextBytes / 4 || shown.length > kTextBytes) return false;
+  const bytes = new TextEncoder().encode(shown).length;
+  return bytes > kTextBytes - 4 && bytes <= kTextBytes;
+}
+
+// Whether the event has less of this than there was.
+export function isCut(event: TaskEvent, what: "text" | "output" | "input" | "summary" | "data", shown = ""): boolean {
+  const cut = objectOf((event as JsonObject)["cut"]);
+  return cut ? what in cut : looksCut(event, what, shown);
+}
+export const cutFrom = (event: TaskEvent, what: string): number | undefined => numberOf(objectOf((event as JsonObject)["cut"])?.[what]);
+
+// All of what was cut, from the event's detail. A result is an object with its text in it, or whatever the agent gave.
+export function wholeOf(detail: JsonObject, what: "text" | "output" | "summary"): string {
+  const value = detail[what];
+  if (typeof value === "string") return value;
+  if (value === undefined) return "";
+  const summary = textOf(value, "summary");
+  return summary || JSON.stringify(value, null, 2);
+}
+
+export interface Asked {
+  approvalID: string;
+  kind: string;
+  tool: string;
+  input: JsonObject;
+  inputIsCut: boolean;  // the whole of it is in the event's detail
+  expiresAt: string;
+  remember: string[];
+  sequence: number;
+}
+export function askedOf(event: TaskEvent): Asked {
+  const data = objectOf(event.data);
+  return {
+    approvalID: textOf(data, "approvalID"), kind: textOf(data, "kind"), tool: event.tool ?? textOf(data, "tool"), input: objectOf(data?.["input"]) ?? {},
+    inputIsCut: data?.["inputCut"] === true || isCut(event, "input") || isCut(event, "data"),
+    expiresAt: textOf(data, "expiresAt"), remember: textsOf(data?.["remember"]), sequence: event.sequence,
+  };
+}
+
+export interface AskedQuestion {
+  question: string;
+  many: boolean;
+  options: {label: string; description: string}[];
+}
+export function questionsOf(input: unknown): AskedQuestion[] {
+  return objectsOf(objectOf(input)?.["questions"]).map((each) => ({
+    question: textOf(each, "question"), many: each["multiSelect"] === true,
+    options: objectsOf(each["options"]).map((option) => ({label: textOf(option, "label"), description: textOf(option, "description")})),
+  })).filter((each) => each.question !== "");
+}
+
+export interface EndedProcess {
+  pid: string;
+  how: string;
+  name: string;
+}
+export const processesOf = (value: unknown): EndedProcess[] =>
+  objectsOf(value).map((each) => ({pid: String(numberOf(each["pid"]) ?? "?"), how: textOf(each, "how"), name: textOf(each, "name")}));
+
+// The texts of an edit: one, or several at once.
+export interface Edit {
+  before: string;
+  after: string;
+  isFile: boolean;  // a whole file, not a piece of one
+}
+export function editsOf(input: unknown): Edit[] {
+  const from = objectOf(input);
+  const each = Array.isArray(from?.["edits"]) ? objectsOf(from["edits"]) : from ? [from] : [];
+  return each.filter((edit) => typeof edit["new_string"] === "string" || typeof edit["content"] === "string")
+    .map((edit) => ({before: textOf(edit, "old_string"), after: textOf(edit, "new_string") || textOf(edit, "content"), isFile: typeof edit["content"] === "string"}));
+}
+
+// Where something of an input was hidden before anybody could see it. An agent can write such a mark itself: it says "look".
+export const redactionsIn = (input: unknown): string[] =>
+  [...new Set(JSON.stringify(input ?? {}).match(/\[redacted(?::[a-z_]{1,16}(?::[0-9]{1,10})?)?\]/g) ?? [])];

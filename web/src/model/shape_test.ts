@@ -1,0 +1,71 @@
+import {describe, expect, it} from "vitest";
+import type {TaskEvent} from "../api/types";
+import {askedOf, editsOf, eventOf, isCut, objectsOf, outputOf, processesOf, questionsOf, redactionsIn, textsOf, wholeOf} from "./shape";
+import {ToolUse} from "./tool_use";
+
+const event = (members: object): TaskEvent => eventOf({sequence: 1, timestamp: "2026-01-01T00:00:00Z", receivedAt: "2026-01-01T00:00:00Z", type: "tool_result", summary: "", version: 1, ...members});
+const kBad: unknown[] = [undefined, null, 0, "text", true, [], [null], [1], [[]], {}, {a: null}];
+
+describe("what agents write", () => {
+  it.each(kBad.map((bad) => [bad]))("becomes values of known types: %j", (bad) => {
+    const all = event({tool: bad, callID: bad, input: bad, output: bad, data: bad, durationMS: bad, cut: bad, summary: bad, type: bad, timestamp: bad});
+    expect(typeof all.summary).toBe("string");
+    expect(["undefined", "string"]).toContain(typeof all.tool);
+    expect(["undefined", "number"]).toContain(typeof all.durationMS);
+    for (const from of [event({data: {approvalID: bad, input: bad, remember: bad, kind: bad, questions: bad}}), all]) {
+      const asked = askedOf(from);
+      expect(typeof asked.approvalID).toBe("string");
+      expect(asked.remember.every((each) => typeof each === "string")).toBe(true);
+      expect(outputOf(from).summary).toBeTypeOf("string");
+    }
+    for (const list of [questionsOf({questions: bad}), processesOf(bad), editsOf({edits: bad}), editsOf(bad), objectsOf(bad), textsOf(bad)]) expect(Array.isArray(list)).toBe(true);
+    expect(wholeOf({output: bad} as never, "output")).toBeTypeOf("string");
+  });
+  it("of questions keeps what can be asked", () => {
+    expect(questionsOf({questions: [null, 1, {question: "Which?", multiSelect: true, options: [null, {label: "A", description: 3}]}]})).toEqual(
+      [{question: "Which?", many: true, options: [{label: "A", description: ""}]}]);
+  });
+});
+
+describe("the whole of what was cut", () => {
+  it("is an object with the text in it, as the server keeps it, or what the agent gave", () => {
+    expect(wholeOf({output: {success: true, summary: "1\n2"}, raw: {}}, "output")).toBe("1\n2");
+    expect(wholeOf({output: "plain"}, "output")).toBe("plain");
+    expect(JSON.parse(wholeOf({output: {rows: [1, 2]}}, "output"))).toEqual({rows: [1, 2]});
+    expect(wholeOf({text: "all"}, "text")).toBe("all");
+    expect(wholeOf({raw: {}}, "text")).toBe("");
+  });
+  it("is said by the event; of older ones it is guessed", () => {
+    expect(isCut(event({cut: {text: 18197}}), "text", "short")).toBe(true);
+    expect(isCut(event({cut: {output: 900}}), "text", "ends in …")).toBe(false);
+    expect(isCut(event({}), "output", "so far... (truncated)")).toBe(true);
+    expect(isCut(event({}), "text", "x".repeat(16 * 1024))).toBe(true);
+    expect(isCut(event({}), "text", "ü".repeat(8 * 1024))).toBe(true);
+    expect(isCut(event({}), "text", "x".repeat(16 * 1024 - 10))).toBe(false);
+    expect(isCut(event({input: {command: "x".repeat(500)}}), "input")).toBe(true);
+    expect(isCut(event({input: {command: "x".repeat(499)}}), "input")).toBe(false);
+  });
+});
+
+describe("a denied call", () => {
+  const call = {...event({callID: "c", tool: "Edit", input: {file_path: "/x"}}), type: "tool_call"};
+  const result = (output: object) => ({...event({callID: "c", output}), sequence: 2});
+  it("is no failure", () => {
+    expect(outputOf(result({success: false, denied: true}))).toMatchObject({failed: false, denied: true});
+    expect(outputOf(result({success: false}))).toMatchObject({failed: true, denied: false});
+  });
+  it("is not counted as one, and changed no file", () => {
+    const use = new ToolUse();
+    use.add(call);
+    use.add(result({success: false, denied: true}));
+    expect(use.tools()[0]).toMatchObject({calls: 1, failures: 0});
+    expect(use.failures()).toEqual([]);
+    expect(use.files()).toEqual([]);
+  });
+});
+
+it("redactions of both forms are found, once each", () => {
+  expect(redactionsIn({command: "curl -u a:[redacted:password:12] [redacted:token] [redacted] [redacted:token]", deep: [{x: "[redacted:api_key:3]"}]})).toEqual(
+    ["[redacted:password:12]", "[redacted:token]", "[redacted]", "[redacted:api_key:3]"]);
+  expect(redactionsIn({command: "ls [redacted:"})).toEqual([]);
+});
