@@ -1,6 +1,7 @@
 // Which view is shown. Metrics come with their chart library on first use.
 import type {ComponentType} from "preact";
 import {useEffect, useState} from "preact/hooks";
+import {Guard} from "./parts/guard";
 import {Notice} from "./parts/notice";
 import {taskID, view} from "./state/route";
 import {loggedOut, me, startError} from "./state/session";
@@ -35,5 +36,5 @@ function Current() {
 export function App() {
   if (loggedOut.value) return <Login />;
   if (!me.value) return startError.value ? <CannotStart /> : <Notice title="Shepherd" busy />;
-  return <><Shell><Current /></Shell><Help /></>;
+  return <><Shell><Guard key={view.value} what="view" record={location.href}><Current /></Guard></Shell><Help /></>;
 }

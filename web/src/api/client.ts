@@ -1,5 +1,6 @@
 // Calls of the API. A failure is an ApiError that says what a person can do; status 0 means that nobody answered.
-import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskRequest, WhoAmI} from "./types";
+import {eventOf} from "../model/shape";
+import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskEvent, TaskRequest, WhoAmI} from "./types";
 
 export class ApiError extends Error {
   constructor(readonly status: number, readonly code: string, message: string) {
@@ -24,27 +25,29 @@ export function queryText(query: Query): string {
 
 interface Answer<T> {
   value: T;
+  bytes: number;
   next: string;  // `before` of the page that follows, from the Link header; "": this was the last
 }
 
-async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer<T>> {
+async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
   let answer: Response;
   try {
     answer = await fetch("/api/v1" + path, {
       method,
       signal: signal ?? null,
-      headers: body === undefined ? {} : {"Content-Type": "application/json"},
+      headers: {...(body === undefined ? {} : {"Content-Type": "application/json"}), ...(key ? {"Idempotency-Key": key} : {})},
       body: body === undefined ? null : JSON.stringify(body),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "unreachable", "The server does not answer.");
   }
-  if (answer.status === 204) return {value: undefined as T, next: ""};
+  if (answer.status === 204) return {value: undefined as T, bytes: 0, next: ""};
   const text = await answer.text();
+  if (answer.status === 401) session.ended();
   if (!answer.ok) throw problemOf(answer.status, text);
   const link = /<([^>]*)>; *rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1] ?? "";
-  return {value: JSON.parse(text) as T, next: new URLSearchParams(link.split("?")[1] ?? "").get("before") ?? ""};
+  return {value: JSON.parse(text) as T, bytes: text.length, next: new URLSearchParams(link.split("?")[1] ?? "").get("before") ?? ""};
 }
 
 async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
@@ -60,6 +63,9 @@ function problemOf(status: number, text: string): ApiError {
   }
 }
 
+// Called when the server does not know who asks: the session has ended.
+export const session = {ended: () => {}};
+
 const taskPath = (id: string) => `/tasks/${encodeURIComponent(id)}`;
 
 export const api = {
@@ -67,10 +73,13 @@ export const api = {
   logout: () => call<void>("POST", "/logout"),
   tasks: (query: Query) => ask<Task[]>("GET", "/tasks" + queryText(query)),
   task: (id: string, at?: number) => call<Task>("GET", taskPath(id) + queryText({at})),
-  createTask: (request: TaskRequest) => call<Task>("POST", "/tasks", request),
-  events: (id: string, query: Query, signal?: AbortSignal) =>
-    call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal),
-  detail: (id: string, sequence: number) => call<JsonObject>("GET", `${taskPath(id)}/events/${sequence}/detail`),
+  createTask: async (request: TaskRequest, key: string) => (await ask<Task>("POST", "/tasks", request, undefined, key)).value,
+  events: async (id: string, query: Query, signal?: AbortSignal): Promise<EventPage> => {
+    const page = await call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal);
+    return {...page, events: page.events.map(eventOf)};
+  },
+  event: async (id: string, sequence: number): Promise<TaskEvent> => eventOf(await call("GET", `${taskPath(id)}/events/${sequence}`)),
+  detail: (id: string, sequence: number) => ask<JsonObject>("GET", `${taskPath(id)}/events/${sequence}/detail`),
   command: (id: string, command: Command) => call<CommandAnswer>("POST", `${taskPath(id)}/commands`, command),
   search: (q: string, limit: number, before = "") => ask<SearchResults>("GET", "/search" + queryText({q, limit, before})),
   get: <T>(path: string, query: Query = {}) => call<T>("GET", path + queryText(query)),

@@ -25,6 +25,8 @@ export interface Listener {
   catchUp(): Promise<void>;
   message(message: StreamMessage): void;
   state(state: LiveState, since: number, reason: string): void;
+  // It could not be opened, so many times in a row. A browser does not say why: perhaps the session has ended.
+  notOpened(times: number): void;
 }
 
 const kFirstPauseMs = 250;
@@ -41,14 +43,14 @@ export class Connection {
   #cancel: () => void = () => {};
   #heardAt = 0;
   #generation = 0;
+  #notOpened = 0;
 
   constructor(private readonly world: Surroundings, private readonly listener: Listener) {}
 
-  // Follows this address from now on.
+  // Follows this address from now on, tried at once. A server that answered nothing good is not asked more often for it.
   follow(path: string): void {
     if (path === this.#path && this.#socket) return;
     this.#path = path;
-    this.#pauseMs = kFirstPauseMs;
     this.#open();
   }
 
@@ -58,6 +60,13 @@ export class Connection {
     this.#pauseMs = kFirstPauseMs;
     if (this.#isOpen) this.#askForSign();
     else if (!this.#socket) this.#open();
+  }
+
+  stop(): void {
+    ++this.#generation;
+    this.#path = "";
+    this.#cancel();
+    this.#drop();
   }
 
   send(message: object): boolean {
@@ -78,6 +87,7 @@ export class Connection {
     socket.onopen = () => {
       if (isOld()) return;
       this.#isOpen = true;
+      this.#notOpened = 0;
       this.#heard();
       this.listener.state("catching_up", this.world.now(), "");
       this.#expectSign();
@@ -131,11 +141,13 @@ export class Connection {
 
   #lost(reason: string): void {
     ++this.#generation;
+    const opened = this.#isOpen;
     this.#drop();
     this.#cancel();
     this.listener.state("disconnected", this.world.now(), reason);
     this.#cancel = this.world.after(this.#pauseMs * (0.75 + this.world.random() / 2), () => this.#open());
     this.#pauseMs = Math.min(this.#pauseMs * 2, kLongestPauseMs);
+    if (!opened) this.listener.notOpened(++this.#notOpened);
   }
 
   #drop(): void {

@@ -56,6 +56,7 @@ describe("connection", () => {
   let messages: unknown[];
   let catchUps: number;
   let fails: boolean;
+  let notOpened: number[];
   let connection: Connection;
   beforeEach(() => {
     world = new World();
@@ -63,10 +64,12 @@ describe("connection", () => {
     messages = [];
     catchUps = 0;
     fails = false;
+    notOpened = [];
     connection = new Connection(world, {
       catchUp: () => { ++catchUps; return fails ? Promise.reject(new Error("no")) : Promise.resolve(); },
       message: (message) => messages.push(message),
       state: (state) => states.push(state),
+      notOpened: (times) => notOpened.push(times),
     });
   });
 
@@ -77,6 +80,32 @@ describe("connection", () => {
     await settle();
     expect(states.at(-1)).toBe("live");
     expect(catchUps).toBe(1);
+  });
+
+  it("says how often in a row it could not be opened, and not of one that was open", async () => {
+    connection.follow("/a");
+    world.socket.onclose!(closed(1006));
+    world.pass(400);
+    world.socket.onclose!(closed(1006));
+    expect(notOpened).toEqual([1, 2]);
+    world.pass(700);
+    world.socket.onopen!(opened);
+    await settle();
+    world.socket.onclose!(closed(1006));
+    expect(notOpened).toEqual([1, 2]);
+    world.pass(400);
+    world.socket.onclose!(closed(1006));
+    expect(notOpened).toEqual([1, 2, 1]);
+  });
+
+  it("is over when it is stopped", () => {
+    connection.follow("/a");
+    const socket = world.socket;
+    connection.stop();
+    expect(socket.closed).toBe(true);
+    world.pass(60_000);
+    connection.wake();
+    expect(world.sockets).toHaveLength(1);
   });
 
   it("comes back after a loss, with growing pauses, and catches up again", async () => {

@@ -1,116 +1,135 @@
-// Something the agent may not do without a person: the exact input, changeable, and the two answers.
-import {useState} from "preact/hooks";
+// Something the agent may not do without a person: the exact input, changeable, and the two answers. It can be approved once
+// all of it has been on the screen.
+import {useMemo, useState} from "preact/hooks";
 import type {JsonObject} from "../api/types";
-import {withEscapedControls} from "../model/bidi";
 import {duration} from "../model/format";
-import {textOf} from "../model/fold";
-import {answerTo, cameToNothing, can, explained, followed, send, useTaskRow, type Sent} from "../state/commands";
+import {escapedJson} from "../model/hidden";
+import {clipInput, isWhole, restWords} from "../model/input_clip";
+import {objectOf, redactionsIn, type Asked} from "../model/shape";
+import {answerTo, cameToNothing, can, failureWords, followed, send, settledWords, useTaskRow, type Sent} from "../state/commands";
+import {useDetail} from "../state/details";
 import {now} from "../state/now";
 import {mayCommand} from "../state/session";
-import {Diff} from "./diff";
+import {ExactInput} from "./exact_input";
 import {Question} from "./question";
-import {Input} from "./tool_card";
-import {Words} from "./text";
+import {Exact} from "./text";
 
-export interface Asked {
-  approvalID: string;
-  kind?: string | undefined;
-  tool?: string | undefined;
-  input?: JsonObject | undefined;
-  expiresAt?: string | undefined;
-  remember?: string[] | undefined;
+export interface ApprovalProps {
+  task: string;
+  asked: Asked;
+  rows: number;   // shown before the rest has to be opened
+  isOver?: boolean;  // it is no longer asked
 }
 
-// What would happen, as it would happen.
-function Exact({asked}: {asked: Asked}) {
-  const input = asked.input ?? {};
-  if (asked.tool === "Bash") return <pre class="command"><Words text={textOf(input, "command")} /></pre>;
-  if (typeof input["new_string"] === "string" || (asked.tool === "Write" && typeof input["content"] === "string")) {
-    return (
-      <>
-        <p class="path"><Words text={textOf(input, "file_path")} /></p>
-        <Diff before={textOf(input, "old_string")} after={textOf(input, "new_string") || textOf(input, "content")} numbers={asked.tool === "Write"} />
-      </>
-    );
-  }
-  if (typeof input["plan"] === "string") return <p class="prose"><Words text={textOf(input, "plan")} /></p>;
-  return <Input input={input} />;
-}
-
-export function Expiry({at}: {at: string | undefined}) {
+export function Expiry({at}: {at: string}) {
   if (!at) return null;
   const left = Date.parse(at) - now.value;
   return <span class="expiry">{left > 0 ? `denied by itself in ${duration(Math.ceil(left / 1000) * 1000)}` : "its time is over"}</span>;
 }
 
-export function Approval({task, asked, autoFocus}: {task: string; asked: Asked; autoFocus?: boolean}) {
+// What became of it: said in its place, for as long as it is there.
+export function Settled({answered, isOver, failure}: {answered: Sent | null; isOver: boolean; failure: string}) {
+  if (failure && (!answered || cameToNothing(answered))) return <p class="said bad" role="status">{failure}</p>;
+  if (answered) return <p class={cameToNothing(answered) ? "said bad" : "said settled"} role="status">{settledWords(answered)}</p>;
+  return isOver ? <p class="said settled" role="status">It is no longer asked.</p> : null;
+}
+
+// All of the input: what the event has, or, where that was cut, what its detail has.
+function useWholeInput(task: string, asked: Asked): {input: JsonObject; missing: string; retry?: () => void; isKept: boolean} {
+  const {detail, retry} = useDetail(task, asked.sequence, asked.inputIsCut);
+  if (!asked.inputIsCut) return {input: asked.input, missing: "", isKept: true};
+  const whole = objectOf(detail.value["input"]) ?? objectOf(objectOf(detail.value["data"])?.["input"]);
+  if (detail.state === "there" && whole && detail.value["truncated"] !== true) return {input: whole, missing: "", isKept: true};
+  if (detail.state === "failed") return {input: asked.input, missing: `All of the input could not be read: ${detail.error}`, retry, isKept: true};
+  if (detail.state === "none" || detail.state === "there") return {input: asked.input, missing: "The input was too long; only its beginning is kept.", isKept: false};
+  return {input: asked.input, missing: "reading all of the input …", isKept: true};
+}
+
+export function Approval(props: ApprovalProps) {
+  return props.asked.kind === "question" ? <Question {...props} /> : <Permission {...props} />;
+}
+
+function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
   const [edited, setEdited] = useState<string | null>(null);
   const [message, setMessage] = useState("");
   const [remember, setRemember] = useState("");
-  const [said, setSaid] = useState("");
+  const [failure, setFailure] = useState("");
   const [sending, setSending] = useState(false);
   const [sent, setSent] = useState<Sent | null>(null);
+  const [opened, setOpened] = useState(false);
+  const [blind, setBlind] = useState(false);
   const row = useTaskRow(task);
-  if (asked.kind === "question") return <Question task={task} asked={asked} />;
+  const {input, missing, retry, isKept} = useWholeInput(task, asked);
+  const clip = useMemo(() => {
+    const all = clipInput(asked.tool, input, opened ? Infinity : rows + 2);  // two more rows are no longer than the button
+    return isWhole(all) ? all : clipInput(asked.tool, input, rows);
+  }, [asked.tool, input, opened, rows]);
+  const redacted = useMemo(() => redactionsIn(input), [input]);
 
   async function answer(kind: "approve" | "deny"): Promise<void> {
-    let input: JsonObject | undefined;
+    let changed: JsonObject | undefined;
     if (kind === "approve" && edited !== null) {
       try {
-        input = JSON.parse(edited) as JsonObject;
+        changed = objectOf(JSON.parse(edited));
       } catch {
-        setSaid("The changed input is not JSON; nothing was sent.");
-        return;
+        changed = undefined;
       }
+      if (!changed) return setFailure("The changed input is not a JSON object; nothing was sent.");
     }
-    setSaid("");
+    setFailure("");
     setSending(true);
     try {
       const got = await send(task, {
         kind, approvalID: asked.approvalID,
-        ...(input ? {input} : {}), ...(message ? {message} : {}), ...(remember ? {remember} : {}),
+        ...(changed ? {input: changed} : {}), ...(message ? {message} : {}), ...(remember ? {remember} : {}),
       });
       setSent({id: got.id, kind, state: got.state, reason: got.reason});
     } catch (error) {
-      setSaid((error as Error).message);
+      setFailure(failureWords(error));
     }
     setSending(false);
   }
 
   const answered = sent ? followed(row, sent) : answerTo(row, asked.approvalID);
-  const busy = sending || (answered !== null && !cameToNothing(answered));
-  const words = said || (answered && `${answered.kind === "approve" ? "Approved" : "Denied"}: ${explained(answered.state, answered.reason)}`);
+  const dead = isOver || sending || (answered !== null && !cameToNothing(answered));
+  const unseen = edited === null && !isWhole(clip);
+  const unshown = unseen || (missing !== "" && (isKept || !blind));
   return (
     <div class="approval">
-      {edited === null ? <Exact asked={asked} /> : (
+      {edited === null ? <ExactInput parts={clip.parts} /> : (
         <label class="field">
           <span>Input as it will run</span>
-          <textarea rows={Math.min(14, edited.split("\n").length + 1)} value={edited} spellcheck={false}
-                    onInput={(input) => setEdited(input.currentTarget.value)} />
+          <textarea rows={Math.min(40, edited.split("\n").length + 1)} value={edited} spellcheck={false} disabled={dead}
+                    onInput={(typed) => setEdited(typed.currentTarget.value)} />
         </label>
       )}
+      {unseen && <button type="button" class="more" onClick={() => setOpened(true)}>{restWords(clip)}</button>}
+      {missing && <p class="hold">{missing} {retry && <button type="button" class="more" onClick={retry}>try again</button>}
+        {!isKept && <label class="check"><input type="checkbox" checked={blind} onChange={() => setBlind(!blind)} /><span>approve it without seeing all of it</span></label>}</p>}
       {mayCommand() ? (
         <div class="actions">
           {can(row, "approve") && (
-            <button type="button" class="primary" disabled={busy} autofocus={autoFocus} onClick={() => void answer("approve")}>
+            <button type="button" class="primary" disabled={dead || unshown} onClick={() => void answer("approve")}>
               {edited === null ? "Approve" : "Approve as changed"}
             </button>)}
-          {can(row, "deny") && <button type="button" disabled={busy} onClick={() => void answer("deny")}>Deny</button>}
-          <button type="button" class="plain" disabled={busy} onClick={() => setEdited(edited === null ? withEscapedControls(JSON.stringify(asked.input ?? {}, null, 2)) : null)}>
+          {unseen && <span class="hold">open the {restWords(clip)} first</span>}
+          {redacted.length > 0 && <span class="hold redacted">parts of it are hidden, and run all the same: <Exact text={redacted.slice(0, 5).join(" ")} />{redacted.length > 5 && ` and ${redacted.length - 5} more`}</span>}
+          {can(row, "deny") && <button type="button" disabled={dead} onClick={() => void answer("deny")}>Deny</button>}
+          <button type="button" class="plain" disabled={dead || unshown} onClick={() => setEdited(edited === null ? escapedJson(JSON.stringify(input, null, 2)) : null)}>
             {edited === null ? "Change input" : "Keep as asked"}
           </button>
-          <input class="grow" aria-label="A word to the agent" placeholder="a word to the agent (optional)" value={message}
-                 onInput={(input) => setMessage(input.currentTarget.value)} />
-          {asked.remember?.map((rule) => (
+          <input class="grow" aria-label="A word to the agent" placeholder="a word to the agent (optional)" value={message} disabled={dead}
+                 onInput={(typed) => setMessage(typed.currentTarget.value)} />
+          {asked.remember.map((rule) => (
             <label key={rule} class="check">
-              <input type="checkbox" checked={remember === rule} onChange={() => setRemember(remember === rule ? "" : rule)} />
-              <span>always for <code><Words text={rule} /></code></span>
+              <input type="checkbox" checked={remember === rule} disabled={dead} onChange={() => setRemember(remember === rule ? "" : rule)} />
+              <span>always for <code><Exact text={rule} /></code></span>
             </label>
           ))}
           <Expiry at={asked.expiresAt} />
         </div>
       ) : <p class="quiet">Your token may look, but not answer.</p>}
-      {words && <p class="said" role="status">{words}</p>}
+      <Settled answered={answered} isOver={isOver} failure={failure} />
     </div>
   );
 }

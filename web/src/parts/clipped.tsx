@@ -1,18 +1,32 @@
-// Long text: its beginning, and the rest on demand.
+// Long text: its beginning, and the rest on demand, in steps that a browser can bear.
 import type {ComponentChildren} from "preact";
-import {useState} from "preact/hooks";
+import {useMemo, useState} from "preact/hooks";
+import {excerpt, linesIn} from "../model/excerpt";
 
-export function Clipped({text, lines, children, more}: {
-  text: string; lines: number; children: (text: string) => ComponentChildren; more?: ComponentChildren;
+export const kManyRows = 3000;
+const kGrow = 20;
+
+const number = (value: number) => value.toLocaleString("en-US");
+
+export function Clipped({text, rows, children, more}: {
+  text: string; rows: number; children: (text: string) => ComponentChildren;
+  more?: ComponentChildren;  // stands below once all of it is there
 }) {
-  const [all, showAll] = useState(false);
-  const parts = text.split("\n");
-  const cut = !all && parts.length > lines + 2;
+  const [room, setRoom] = useState(rows);
+  const part = useMemo(() => {
+    const all = excerpt(text, room + 2);  // two more are no longer than the button
+    return all.whole ? all : excerpt(text, room);
+  }, [text, room]);
+  const next = room < kManyRows ? kManyRows : room * kGrow;
   return (
     <>
-      {children(cut ? parts.slice(0, lines).join("\n") : text)}
-      {cut && <button type="button" class="more" onClick={() => showAll(true)}>{parts.length - lines} more lines</button>}
-      {!cut && more}
+      {children(part.text)}
+      {!part.whole && (
+        <p class="clipped">
+          <span class="quiet number">{part.lines > part.shownLines ? `${number(part.lines)} lines, ${number(part.shownLines)} shown` : `${number(text.length)} characters, ${number(part.text.length)} shown`}</span>{" "}
+          <button type="button" class="more" onClick={() => setRoom(next)}>{linesIn(text) <= next ? "show all of it" : "show more"}</button>
+        </p>)}
+      {part.whole && more}
     </>
   );
 }

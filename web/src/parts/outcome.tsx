@@ -1,7 +1,9 @@
 // What a task leaves: pull request, branch, files; and what its end left of its processes.
 import type {JsonObject} from "../api/types";
-import {textOf} from "../model/fold";
+import {countOf, processesOf, textOf, textsOf, type EndedProcess} from "../model/shape";
 import {Words} from "./text";
+
+const kMostFiles = 500;
 
 // Addresses come from agents: only the web's own schemes become links.
 export function safeLink(url: string): string | undefined {
@@ -14,16 +16,17 @@ export function OutLink({url}: {url: string}) {
 }
 
 export function Leaves({data}: {data: JsonObject}) {
-  const files = Array.isArray(data["files"]) ? (data["files"] as string[]) : [];
-  const changed = Number(data["filesChanged"] ?? files.length);
+  const files = textsOf(data["files"]);
+  const changed = countOf(data, "filesChanged") || files.length;
   return (
     <div class="leaves">
       {textOf(data, "prURL") && <p><OutLink url={textOf(data, "prURL")} /></p>}
       {textOf(data, "branch") && <p>branch <code><Words text={textOf(data, "branch")} /></code></p>}
       {changed > 0 && (
         <details>
-          <summary>{changed} {changed === 1 ? "file" : "files"} <span class="add">+{Number(data["insertions"] ?? 0)}</span> <span class="del">−{Number(data["deletions"] ?? 0)}</span></summary>
-          <ul>{files.map((file) => <li key={file}><code><Words text={file} /></code></li>)}</ul>
+          <summary>{changed} {changed === 1 ? "file" : "files"} <span class="add">+{countOf(data, "insertions")}</span> <span class="del">−{countOf(data, "deletions")}</span></summary>
+          <ul>{files.slice(0, kMostFiles).map((file, index) => <li key={index}><code><Words text={file} /></code></li>)}</ul>
+          {files.length > kMostFiles && <p class="quiet">and {files.length - kMostFiles} more</p>}
         </details>
       )}
     </div>
@@ -32,16 +35,16 @@ export function Leaves({data}: {data: JsonObject}) {
 
 // The proof of a stop: every process that was ended, and how.
 export function Ended({data}: {data: JsonObject}) {
-  const ended = Array.isArray(data["ended"]) ? (data["ended"] as JsonObject[]) : [];
-  const left = Array.isArray(data["left"]) ? (data["left"] as JsonObject[]) : [];
+  const ended = processesOf(data["ended"]);
+  const left = processesOf(data["left"]);
   if (ended.length === 0 && left.length === 0) return null;
-  const line = (process: JsonObject) => (
-    <li key={String(process["pid"])}><span class="number">{String(process["pid"])}</span> <Words text={textOf(process, "how")} /> <code><Words text={textOf(process, "name")} /></code></li>);
+  const line = (process: EndedProcess, index: number) => (
+    <li key={index}><span class="number">{process.pid}</span> <Words text={process.how} /> <code><Words text={process.name} /></code></li>);
   return (
     <details class="ended">
       <summary>{ended.length} {ended.length === 1 ? "process" : "processes"} gone{textOf(data, "stoppedBy") && <> · <Words text={textOf(data, "stoppedBy")} /></>}{left.length > 0 && `, ${left.length} left`}</summary>
-      <ul>{ended.map(line)}</ul>
-      {left.length > 0 && <><p class="bad">still there:</p><ul>{left.map(line)}</ul></>}
+      <ul>{ended.slice(0, kMostFiles).map(line)}</ul>
+      {left.length > 0 && <><p class="bad">still there:</p><ul>{left.slice(0, kMostFiles).map(line)}</ul></>}
     </details>
   );
 }

@@ -1,14 +1,16 @@
 // The event as it is stored and the agent's own record of it, for whoever does not believe the story.
 import type {ComponentChildren} from "preact";
-import {useState} from "preact/hooks";
-import {withVisibleControls} from "../model/bidi";
-import {detailOf} from "../state/details";
+import {useMemo, useState} from "preact/hooks";
+import {useDetail} from "../state/details";
+import {Clipped, kManyRows} from "./clipped";
+import {Exact} from "./text";
 
 function One({task, sequence}: {task: string; sequence: number}) {
-  const detail = detailOf(task, sequence).value;
-  if (detail.state === "reading") return <p class="quiet">reading …</p>;
-  if (detail.state === "none") return <p class="quiet">{detail.error}</p>;
-  return <pre class="raw">{withVisibleControls(JSON.stringify(detail.value, null, 2))}</pre>;
+  const {detail, retry} = useDetail(task, sequence, true);
+  const text = useMemo(() => JSON.stringify(detail.value, null, 2), [detail]);
+  if (detail.state === "there") return <Clipped text={text} rows={kManyRows}>{(part) => <pre class="raw"><Exact text={part} /></pre>}</Clipped>;
+  if (detail.state === "failed") return <p><span class="bad" role="alert">{detail.error}</span> <button type="button" class="more" onClick={retry}>try again</button></p>;
+  return <p class="quiet">{detail.state === "none" ? detail.error : "reading …"}</p>;
 }
 
 // A card's record: the button stands in its header, the record at its end.

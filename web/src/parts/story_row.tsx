@@ -1,21 +1,25 @@
 // One step of a log as a person reads it. Returns null for steps that are told elsewhere: a result in its call's card, a
 // decision in its approval, what became of a command beside the command.
 import type {ComponentChildren} from "preact";
-import {useState} from "preact/hooks";
+import {useEffect, useRef, useState} from "preact/hooks";
 import type {JsonObject, Task, TaskCommand, TaskEvent} from "../api/types";
-import {isTerminal, textOf} from "../model/fold";
+import {isTerminal} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
+import {kStayMs} from "../model/needs_order";
+import {askedOf, numberOf, objectOf, textOf} from "../model/shape";
 import {href} from "../state/route";
 import {cameToNothing, explained} from "../state/commands";
-import {detailOf} from "../state/details";
-import {Approval, type Asked} from "./approval";
+import {now} from "../state/now";
+import {Approval} from "./approval";
 import {Clipped} from "./clipped";
+import {Guard} from "./guard";
 import {Ended, Leaves} from "./outcome";
 import {useRecord} from "./raw";
 import {Severity} from "./severity";
-import {Terminal, Words} from "./text";
+import {Exact, Terminal, Words} from "./text";
 import {Input, ToolCard} from "./tool_card";
+import {LongText} from "./whole";
 
 export interface Story {
   id: string;
@@ -43,18 +47,12 @@ function depth(log: TaskLog, event: TaskEvent): number {
   return level;
 }
 
-// Text of which the log has only the beginning.
 function Prose({id, event, quiet}: {id: string; event: TaskEvent; quiet?: boolean}) {
-  const [whole, wantWhole] = useState(false);
   const short = textOf(event.data, "text") || textOf(event.data, "content") || event.summary;
-  const detail = whole ? detailOf(id, event.sequence).value : null;
-  const text = textOf(detail?.value, "text") || short;
-  const cut = (short.endsWith("…") || short.endsWith("(truncated)")) && text === short;
   return (
-    <Clipped key={text.length} text={text} lines={quiet ? 6 : 30}
-             more={cut && <button type="button" class="more" disabled={whole} onClick={() => wantWhole(true)}>{whole ? (detail?.error || "reading …") : "show all of it"}</button>}>
+    <LongText task={id} event={event} what="text" short={short} rows={quiet ? 6 : 60}>
       {(part) => <p class={quiet ? "prose quiet" : "prose"}><Words text={part} /></p>}
-    </Clipped>
+    </LongText>
   );
 }
 
@@ -63,16 +61,16 @@ function Quiet({children}: {children: ComponentChildren}) {
 }
 
 function CommandRow({event, story}: {event: TaskEvent; story: Story}) {
-  const data = (event.data ?? {}) as JsonObject;
-  const now = story.task.commands?.find((each) => each.id === data["id"]);
+  const data = objectOf(event.data) ?? {};
+  const command = story.task.commands?.find((each) => each.id === data["id"]);
   const words = textOf(data, "content") || textOf(data, "guidance") || textOf(data, "reason") || textOf(data, "message") || textOf(data, "mode");
   return (
     <div class="command-row">
       <p><span class="tool">{textOf(data, "kind").replace("_", " ")}</span> <span class="quiet"><Words text={textOf(data, "by")} /></span>
-        {now && <span class={cameToNothing(now) ? "outcome bad" : "outcome"}> · {explained(now.state ?? "", now.reason)}</span>}</p>
-      {words && <p class="prose"><Words text={words} /></p>}
-      {typeof data["input"] === "object" && <Input input={data["input"] as JsonObject} />}
-      {textOf(data, "remember") && <span class="outcome">always for <code><Words text={textOf(data, "remember")} /></code></span>}
+        {command && <span class={cameToNothing(command) ? "outcome bad" : "outcome"}> · {explained(command.state ?? "", command.reason)}</span>}</p>
+      {words && <Clipped text={words} rows={30}>{(part) => <p class="prose"><Words text={part} /></p>}</Clipped>}
+      <Input input={objectOf(data["input"])} />
+      {textOf(data, "remember") && <span class="outcome">always for <code><Exact text={textOf(data, "remember")} /></code></span>}
     </div>
   );
 }
@@ -89,26 +87,39 @@ function whatBecame(settled: TaskEvent | undefined, answer: TaskCommand | undefi
   return settled ? [textOf(settled.data, "state"), textOf(settled.data, "message")].filter(Boolean).join(": ") : "";
 }
 
+const kRows = 40;
+
+// Open until a moment after it is not: what a person has just answered stays where it is, and under the pointer longer.
+function useLinger(open: boolean): {ref: preact.RefObject<HTMLDivElement>; lingers: boolean} {
+  const ref = useRef<HTMLDivElement>(null);
+  const wasOpen = useRef(open);
+  const [until, setUntil] = useState(0);
+  useEffect(() => {
+    if (wasOpen.current && !open) setUntil(Date.now() + kStayMs);
+    wasOpen.current = open;
+  }, [open]);
+  const closing = wasOpen.current && !open;
+  const isFresh = until > 0 && now.value < until;  // looked at again each second
+  const isHeld = until > 0 && (ref.current?.matches(":hover, :has(:focus-visible)") ?? false);
+  return {ref, lingers: open || closing || isFresh || isHeld};
+}
+
 function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
-  const data = (event.data ?? {}) as JsonObject;
-  const id = textOf(data, "approvalID");
+  const asked = askedOf(event);
+  const id = asked.approvalID;
   const open = story.task.approvals?.some((each) => each.approvalID === id) ?? false;
-  const asked: Asked = {
-    approvalID: id, kind: textOf(data, "kind"), tool: event.tool ?? textOf(data, "tool"), input: data["input"] as JsonObject | undefined,
-    expiresAt: textOf(data, "expiresAt") || undefined,
-    remember: Array.isArray(data["remember"]) ? (data["remember"] as string[]) : undefined,
-  };
+  const {ref, lingers} = useLinger(open);
   const answer = story.task.commands?.find((each) => each.approvalID === id && !cameToNothing(each));
   const became = whatBecame(story.log.at(story.log.settled(id)), answer, story.at);
   // Its call's card shows what was asked for.
-  if (!open && (story.log.call(event.callID)?.call ?? 0) > 0) {
+  if (!lingers && (story.log.call(event.callID)?.call ?? 0) > 0) {
     return <Quiet><b>asked</b> <Words text={event.summary} /> {became && <>· <Words text={became} /></>}</Quiet>;
   }
   return (
-    <div class={open ? "card needs-you" : "card"}>
-      <header><span class="tool">{open ? "needs you" : "asked"}</span><span class="subject"><Words text={event.summary} /></span>
+    <div ref={ref} class={lingers ? "card needs-you" : "card"}>
+      <header><span class="tool">{lingers ? "needs you" : "asked"}</span><span class="subject"><Exact text={event.summary} /></span>
         {became && <span class="outcome"><Words text={became} /></span>}</header>
-      {open && story.at === undefined ? <Approval task={story.id} asked={asked} /> : <Input input={asked.input} />}
+      {lingers && story.at === undefined ? <Approval task={story.id} asked={asked} rows={kRows} isOver={!open} /> : <Input input={asked.input} />}
     </div>
   );
 }
@@ -136,7 +147,7 @@ function beyondState(summary: string, state: string): string {
 }
 
 function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChildren {
-  const data = (event.data ?? {}) as JsonObject;
+  const data: JsonObject = objectOf(event.data) ?? {};
   switch (event.type) {
     case "tool_call": {
       const found = story.log.call(event.callID)?.result ?? 0;
@@ -168,13 +179,13 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
     case "result":
       return <Card story={story} event={event} name={<span class="tool">result</span>} outcome=""><Leaves data={data} /></Card>;
     case "usage":
-      return <Quiet><Words text={event.summary || money(Number(data["costUSD"] ?? 0))} /></Quiet>;
+      return <Quiet><Words text={event.summary || money(numberOf(data["costUSD"]) ?? 0)} /></Quiet>;
     case "session_start":
       return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
     case "status":
       return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><Ended data={data} /></>;
     case "log":
-      return <pre class="output log"><Terminal text={textOf(data, "line") || event.summary} /></pre>;
+      return <LongText task={story.id} event={event} what="text" short={textOf(data, "line") || event.summary} rows={60}>{(part) => <pre class="output log"><Terminal text={part} /></pre>}</LongText>;
     default:
       return <Quiet><b><Words text={event.type} /></b> <Words text={event.summary} /></Quiet>;
   }
@@ -187,7 +198,7 @@ export function StoryRow({event, story, chosen}: {event: TaskEvent; story: Story
     <div class={`step step-${/^[a-z_]+$/.test(event.type) ? event.type : "other"}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
       <a class="when" href={href({task: story.id, at: event.sequence})} title={`event ${event.sequence}, ${event.timestamp}`}
          aria-label={`Event ${event.sequence}: go to this moment`}>{clockTime(event.timestamp)}</a>
-      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Content event={event} story={story} />{event.late && <p class="aside">came after the end</p>}</div>
+      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Guard what="event" record={event}><Content event={event} story={story} /></Guard>{event.late && <p class="aside">came after the end</p>}</div>
     </div>
   );
 }

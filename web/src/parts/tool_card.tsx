@@ -1,14 +1,15 @@
 // A tool call and its result as one card that shows what a person wants of that tool.
-import {useState} from "preact/hooks";
+import {useMemo} from "preact/hooks";
 import type {JsonObject, TaskEvent} from "../api/types";
 import {duration, middle} from "../model/format";
-import {textOf} from "../model/fold";
-import {detailOf} from "../state/details";
+import {countOf, cutFrom, editsOf, isCut, numberOf, objectOf, objectsOf, outputOf, questionsOf, textOf} from "../model/shape";
+import {useDetail} from "../state/details";
 import {now} from "../state/now";
 import {Clipped} from "./clipped";
 import {Diff} from "./diff";
 import {useRecord} from "./raw";
-import {Terminal, Words} from "./text";
+import {Exact, Terminal, Words} from "./text";
+import {LongText} from "./whole";
 
 interface Parts {
   task: string;
@@ -20,11 +21,10 @@ interface Parts {
 }
 
 const kPathTools = new Set(["Read", "Edit", "MultiEdit", "Write", "NotebookEdit"]);
-const isCut = (text: string) => text.endsWith("... (truncated)") || text.endsWith("…");
 
 // Of a Read: which lines, when it asked for some.
 function lineRange(input: TaskEvent["input"]): string {
-  const [offset, limit] = [Number(input?.["offset"] ?? 0), Number(input?.["limit"] ?? 0)];
+  const [offset, limit] = [countOf(input, "offset"), countOf(input, "limit")];
   if (!offset && !limit) return "";
   const first = Math.max(1, offset);
   return limit ? `, lines ${first} to ${first + limit - 1}` : `, from line ${first}`;
@@ -48,117 +48,134 @@ function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task">) {
     if (isOver) return <span class="outcome">no result</span>;
     return <span class="outcome">running {duration(Math.max(0, now.value - Date.parse(call.receivedAt)))}</span>;
   }
-  const failed = result.output?.success === false;
+  const {failed, denied} = outputOf(result);
   const took = result.durationMS === undefined ? "" : duration(result.durationMS);
+  if (denied) return <span class="outcome denied">⊘ denied</span>;
   return <span class={failed ? "outcome bad" : "outcome"}>{failed ? "✕ failed" : "✓"} {took}</span>;
 }
 
 // The result's text; the whole of it is fetched when asked for.
-function Output({task, result, lines, terminal}: {task: string; result: TaskEvent; lines: number; terminal?: boolean}) {
-  const [whole, wantWhole] = useState(false);
-  const short = result.output?.summary ?? result.summary;
-  const detail = whole ? detailOf(task, result.sequence).value : null;
-  const full = detail ? textOf(detail.value, "output") : "";
-  const text = full || short;
-  if (!text) return null;
-  const more = isCut(short) && !full && (
-    detail?.state === "none" ? <p class="quiet">{detail.error}</p>
-      : <button type="button" class="more" onClick={() => wantWhole(true)} disabled={whole}>{whole ? "reading …" : "show all of it"}</button>);
+function Output({task, result, rows, terminal}: {task: string; result: TaskEvent; rows: number; terminal?: boolean}) {
+  const short = (outputOf(result).summary || result.summary).replace(/\n+$/, "");
+  if (!short) return null;
   return (
-    <Clipped key={full ? "full" : "short"} text={text.replace(/\n+$/, "")} lines={lines} more={more}>
+    <LongText task={task} event={result} what="output" short={short} rows={rows}>
       {(part) => <pre class="output">{terminal ? <Terminal text={part} /> : <Words text={part} />}</pre>}
-    </Clipped>
+    </LongText>
   );
+}
+
+// The call's input. What the log does not have of it is read by itself when `eager`, else when asked for.
+function useInput(task: string, call: TaskEvent, eager: boolean): {input: JsonObject; state: string; retry: () => void; size: number | undefined} {
+  const short = objectOf(call.input) ?? {};
+  const cut = isCut(call, "input") || numberOf(short["oldLength"]) !== undefined || numberOf(short["newLength"]) !== undefined;
+  const {detail, retry} = useDetail(task, call.sequence, cut && eager);
+  const whole = detail.state === "there" ? objectOf(detail.value["input"]) : undefined;
+  return {input: whole ?? short, state: !cut || whole ? "whole" : detail.state, retry, size: cutFrom(call, "input")};
+}
+
+function NotRead({state, retry}: {state: string; retry: () => void}) {
+  if (state === "failed") return <p class="quiet">It could not be read. <button type="button" class="more" onClick={retry}>try again</button></p>;
+  if (state === "unread") return <p class="clipped"><button type="button" class="more" onClick={retry}>show all of the input</button></p>;
+  return state === "reading" ? <p class="quiet">reading …</p> : <p class="quiet">Nothing more is kept of this input.</p>;
 }
 
 // Edit and Write keep only lengths in the log; the texts are beside the event.
 function Change({task, call}: {task: string; call: TaskEvent}) {
-  const input = call.input as JsonObject | undefined;
-  const inline = typeof input?.["old_string"] === "string" || (typeof input?.["content"] === "string" && !isCut(textOf(input, "content")));
-  const detail = inline ? null : detailOf(task, call.sequence).value;
-  const from = inline ? input : (detail?.value["input"] as JsonObject | undefined) ?? input;
-  const edits = Array.isArray(from?.["edits"]) ? (from["edits"] as JsonObject[]) : from ? [from] : [];
-  if (detail?.state === "reading") return <p class="quiet">reading the change …</p>;
-  const texts = edits.filter((edit) => typeof edit["new_string"] === "string" || typeof edit["content"] === "string");
+  const {input, state, retry} = useInput(task, call, true);
+  const texts = useMemo(() => editsOf(input), [input]);
+  if (state !== "whole" && state !== "none" && state !== "there") return <NotRead state={state} retry={retry} />;
   if (texts.length === 0) {
-    return <p class="quiet">{Number(input?.["oldLength"] ?? 0)} characters became {Number(input?.["newLength"] ?? 0)}; the texts are not kept.</p>;
+    return <p class="quiet">{countOf(input, "oldLength")} characters became {countOf(input, "newLength")}; the texts are not kept.</p>;
   }
-  return <>{texts.map((edit, index) => (
-    <Diff key={index} before={textOf(edit, "old_string")} after={textOf(edit, "new_string") || textOf(edit, "content")} numbers={typeof edit["content"] === "string"} />))}</>;
+  return <>{texts.map((edit, index) => <Diff key={index} before={edit.before} after={edit.after} numbers={edit.isFile} />)}</>;
+}
+
+function Command({task, call}: {task: string; call: TaskEvent}) {
+  const {input, state, retry} = useInput(task, call, false);
+  return <><Clipped text={textOf(input, "command")} rows={12}>{(part) => <pre class="command"><Exact text={part} /></pre>}</Clipped>{state !== "whole" && <NotRead state={state} retry={retry} />}</>;
+}
+
+function AnyInput({task, call}: {task: string; call: TaskEvent}) {
+  const {input, state, retry} = useInput(task, call, false);
+  return <><Input input={input} />{state !== "whole" && <NotRead state={state} retry={retry} />}</>;
 }
 
 function Hits({task, result}: {task: string; result: TaskEvent}) {
-  const text = result.output?.summary ?? "";
+  const text = outputOf(result).summary;
   const hits = text ? text.split("\n").filter(Boolean).length : 0;
   return (
     <>
-      <p class="quiet">{hits === 0 ? "no hits" : `${hits}${isCut(text) ? "+" : ""} ${hits === 1 ? "line" : "lines"}`}</p>
-      <Output task={task} result={result} lines={6} />
+      <p class="quiet">{hits === 0 ? "no hits" : `${hits}${isCut(result, "output", text) ? "+" : ""} ${hits === 1 ? "line" : "lines"}`}</p>
+      <Output task={task} result={result} rows={6} />
     </>
   );
 }
 
 function Body({task, call, result}: Parts) {
-  const failed = result?.output?.success === false;
-  const output = (lines: number, terminal = false) => result && <Output task={task} result={result} lines={failed ? 20 : lines} terminal={terminal} />;
+  const {failed, denied} = outputOf(result);
+  const output = (rows: number, terminal = false) => result && <Output task={task} result={result} rows={failed ? 20 : rows} terminal={terminal} />;
   switch (call.tool) {
     case "Bash":
-      return <><pre class="command"><Words text={textOf(call.input, "command")} /></pre>{output(12, true)}</>;
+      return <><Command task={task} call={call} />{output(12, true)}</>;
     case "Edit":
     case "MultiEdit":
     case "Write":
-      return <><Change task={task} call={call} />{failed && output(20)}</>;
+      return <><Change task={task} call={call} />{(failed || denied) && output(20)}</>;
     case "Read":
       return failed ? <>{output(20)}</> : <>{output(4)}</>;
     case "Grep":
     case "Glob":
       return result ? <Hits task={task} result={result} /> : null;
     case "AskUserQuestion":
-      return <><Questions input={call.input as JsonObject | undefined} />{output(8)}</>;
+      return <><Questions input={call.input} />{output(8)}</>;
     case "TodoWrite":
-      return <Todos input={call.input as JsonObject | undefined} />;
+      return <Todos input={call.input} />;
     default:
-      return <><Input input={call.input as JsonObject | undefined} />{output(8)}</>;
+      return <><AnyInput task={task} call={call} />{output(8)}</>;
   }
 }
 
-function Questions({input}: {input: JsonObject | undefined}) {
-  const list = (of: JsonObject | undefined, name: string) => (Array.isArray(of?.[name]) ? (of[name] as JsonObject[]) : []);
+function Questions({input}: {input: unknown}) {
   return (
-    <>{list(input, "questions").map((question, index) => (
-      <div key={index} class="asked"><b><Words text={textOf(question, "question")} /></b>
-        <ul>{list(question, "options").map((option, each) => <li key={each}>○ <Words text={textOf(option, "label")} /> <span class="quiet"><Words text={textOf(option, "description")} /></span></li>)}</ul></div>))}
+    <>{questionsOf(input).map(({question, options}, index) => (
+      <div key={index} class="asked"><b><Words text={question} /></b>
+        <ul>{options.map((option, each) => <li key={each}>○ <Words text={option.label} /> <span class="quiet"><Words text={option.description} /></span></li>)}</ul></div>))}
     </>
   );
 }
 
-function Todos({input}: {input: JsonObject | undefined}) {
-  const todos = Array.isArray(input?.["todos"]) ? (input["todos"] as JsonObject[]) : [];
+const kTodo: Record<string, string> = {completed: "✓", in_progress: "▸"};
+
+function Todos({input}: {input: unknown}) {
   return (
     <ul class="todos">
-      {todos.map((todo, index) => (
-        <li key={index}><span aria-label={textOf(todo, "status")}>{({completed: "✓", in_progress: "▸"} as Record<string, string>)[textOf(todo, "status")] ?? "○"}</span> <Words text={textOf(todo, "content")} /></li>))}
+      {objectsOf(objectOf(input)?.["todos"]).map((todo, index) => (
+        <li key={index}><span aria-label={textOf(todo, "status")}>{kTodo[textOf(todo, "status")] ?? "○"}</span> <Words text={textOf(todo, "content")} /></li>))}
     </ul>
   );
 }
+
+const kMostMembers = 100;
 
 export function Input({input}: {input: JsonObject | undefined}) {
   const entries = Object.entries(input ?? {});
   if (entries.length === 0) return null;
   return (
     <dl class="input">
-      {entries.map(([name, value]) => (
-        <div key={name}><dt><Words text={name} /></dt><dd><Words text={typeof value === "string" ? value : JSON.stringify(value)} /></dd></div>))}
+      {entries.slice(0, kMostMembers).map(([name, value]) => (
+        <div key={name}><dt><Exact text={name} /></dt><dd><Clipped text={typeof value === "string" ? value : JSON.stringify(value)} rows={8}>{(part) => <Exact text={part} />}</Clipped></dd></div>))}
+      {entries.length > kMostMembers && <div><dt>…</dt><dd class="quiet">and {entries.length - kMostMembers} more, in the record</dd></div>}
     </dl>
   );
 }
 
 export function ToolCard(parts: Parts) {
   const {task, call, result} = parts;
-  const failed = result?.output?.success === false;
+  const {failed, denied} = outputOf(result);
   const {button, record} = useRecord(task, result && result !== call ? [call.sequence, result.sequence] : [call.sequence]);
   return (
-    <div class={failed ? "card failed" : "card"}>
+    <div class={failed ? "card failed" : denied ? "card denied" : "card"}>
       <header>
         <span class="tool"><Words text={call.tool || "tool"} /></span>
         <span class="subject"><Words text={middle(subject(call), 110)} /></span>

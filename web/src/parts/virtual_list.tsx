@@ -7,7 +7,6 @@ import {Heights} from "./heights";
 export interface ListProps {
   count: number;
   guess: number;                                   // height of a row that was never seen
-  version: unknown;                                // changes when rows may have
   label: string;
   row(index: number): ComponentChildren | null;    // null: the row takes no room
   keyOf(index: number): string | number;
@@ -15,6 +14,15 @@ export interface ListProps {
   onRange?(first: number, last: number): void;     // rows that are seen now
   onFollow?(follows: boolean): void;
   role?: "list" | "feed";
+  start?: Place | undefined;                       // where it was when it was last looked at
+  onPlace?(place: Place | undefined): void;        // where it is when it goes; undefined: at the top
+  isHeld?(): boolean;                              // somebody is about to act on what is under the pointer: nothing moves
+}
+
+// A row and how far it is above the upper edge. Rows are known by their keys: their numbers change.
+export interface Place {
+  key: string | number;
+  offset: number;
 }
 
 interface ListState {
@@ -29,7 +37,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   override state: ListState = {top: 0, height: 600};
   #scroller = createRef<HTMLDivElement>();
   #heights: Heights;
-  #anchor = {index: 0, offset: 0};
+  #anchor: {index: number; offset: number; key: string | number | undefined} = {index: 0, offset: 0, key: undefined};
   #following: boolean;
   #observer: ResizeObserver | null = null;
   #rows = new Map<Element, number>();
@@ -41,6 +49,7 @@ export class VirtualList extends Component<ListProps, ListState> {
     this.#heights = new Heights(props.guess);
     this.#heights.resize(props.count);
     this.#following = props.follow ?? false;
+    if (props.start) this.#anchor = {index: 0, offset: props.start.offset, key: props.start.key};
   }
 
   get following(): boolean {
@@ -55,13 +64,13 @@ export class VirtualList extends Component<ListProps, ListState> {
     const room = align === "center" ? Math.max(0, (scroller.clientHeight - this.#heights.of(index)) / 2) : 0;
     const place = Math.max(0, this.#heights.top(index) - room);
     const edge = this.#heights.at(place);
-    this.#anchor = {index: edge, offset: place - this.#heights.top(edge)};
+    this.#anchorAt(edge, place - this.#heights.top(edge));
     this.#keepPlace();
     // Rows in between have been guessed only; once they are there the place is known better.
     requestAnimationFrame(() => {
       const again = Math.max(0, this.#heights.top(index) - room);
       const now = this.#heights.at(again);
-      this.#anchor = {index: now, offset: again - this.#heights.top(now)};
+      this.#anchorAt(now, again - this.#heights.top(now));
       this.#keepPlace();
     });
   }
@@ -99,6 +108,8 @@ export class VirtualList extends Component<ListProps, ListState> {
 
   override componentWillUnmount(): void {
     this.#observer?.disconnect();
+    const {key, offset} = this.#anchor;
+    this.props.onPlace?.(key === undefined ? undefined : {key, offset});
   }
 
   override componentDidUpdate(): void {
@@ -131,11 +142,15 @@ export class VirtualList extends Component<ListProps, ListState> {
     for (const [element, index] of this.#rows) {
       (element as HTMLElement).style.transform = `translateY(${this.#heights.top(index)}px)`;
     }
-    const wanted = this.#following ? total - scroller.clientHeight : this.#heights.top(this.#anchor.index) + this.#anchor.offset;
+    const wanted = this.#following ? (this.#isHeld() ? this.#place : total - scroller.clientHeight) : this.#heights.top(this.#anchor.index) + this.#anchor.offset;
     const place = Math.max(0, Math.min(Math.round(wanted), Math.round(total - scroller.clientHeight)));
     if (Math.abs(scroller.scrollTop - place) > 1) scroller.scrollTop = place;
     this.#place = scroller.scrollTop;
     if (Math.abs(this.state.top - scroller.scrollTop) > kBeyond / 4) this.setState({top: scroller.scrollTop});
+  }
+
+  #isHeld(): boolean {
+    return this.props.isHeld?.() ?? false;
   }
 
   #scrolled = (): void => {
@@ -152,7 +167,27 @@ export class VirtualList extends Component<ListProps, ListState> {
     const atEnd = scroller.scrollHeight - top - scroller.clientHeight < kAtEnd;
     if (this.props.follow !== undefined) this.#setFollowing(atEnd);
     const index = this.#heights.at(top);
-    this.#anchor = {index, offset: top - this.#heights.top(index)};
+    this.#anchorAt(index, top - this.#heights.top(index));
+  }
+
+  // At the very top it stays at the top: what is new there is seen.
+  #anchorAt(index: number, offset: number): void {
+    const isTop = index === 0 && offset === 0;
+    this.#anchor = {index, offset, key: isTop || index >= this.props.count ? undefined : this.props.keyOf(index)};
+  }
+
+  // Where the row at the upper edge is now: near where it was, unless much has changed.
+  #findAnchor(props: ListProps): void {
+    const {key, index} = this.#anchor;
+    if (key === undefined || (index < props.count && props.keyOf(index) === key)) return;
+    for (let by = 1; index - by >= 0 || index + by < props.count; ++by) {
+      for (const place of [index + by, index - by]) {
+        if (place < 0 || place >= props.count || props.keyOf(place) !== key) continue;
+        this.#anchor.index = place;
+        return;
+      }
+    }
+    this.#anchor = {index: Math.min(index, Math.max(0, props.count - 1)), offset: 0, key: undefined};
   }
 
   #hold = (index: number) => (element: HTMLElement | null): void => {
@@ -166,7 +201,8 @@ export class VirtualList extends Component<ListProps, ListState> {
   override render(props: ListProps, {top, height}: ListState) {
     const heights = this.#heights;
     if (heights.length !== props.count) heights.resize(props.count);
-    const from = this.#following ? Math.max(0, heights.total - height) : top;
+    this.#findAnchor(props);
+    const from = this.#following && !this.#isHeld() ? Math.max(0, heights.total - height) : top;
     const made = [];
     let first = -1;
     let last = -1;
@@ -193,7 +229,7 @@ export class VirtualList extends Component<ListProps, ListState> {
       queueMicrotask(() => props.onRange?.(Math.max(0, first), last));
     }
     return (
-      <div class="virtual" ref={this.#scroller} onScroll={this.#scrolled} tabIndex={0} role={props.role ?? "list"} aria-label={props.label}>
+      <div class="virtual" ref={this.#scroller} onScroll={this.#scrolled} onPointerLeave={() => this.#keepPlace()} tabIndex={0} role={props.role ?? "list"} aria-label={props.label}>
         <div class="virtual-space">{made}</div>
       </div>
     );

@@ -1,17 +1,31 @@
 // Sending commands, what became of them, and what a task's agent can be asked.
 import {useComputed} from "@preact/signals";
-import {api} from "../api/client";
-import type {Command, CommandAnswer, CommandKind, Task} from "../api/types";
+import {api, ApiError} from "../api/client";
+import type {Command, CommandAnswer, CommandKind, Task, TaskRequest} from "../api/types";
+import {Intents} from "../model/intents";
 import {taskRow} from "./fleet";
+import {me} from "./session";
 
 function newID(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return "page-" + Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// One id per intent: sending it again after a lost answer asks nothing twice.
-export function send(task: string, command: Omit<Command, "id">, id = newID()): Promise<CommandAnswer> {
-  return api.command(task, {...command, id});
+// No answer, or one of something on the way: nobody knows whether the server took it.
+const isLost = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
+const intents = new Intents(newID, isLost);
+
+// Sending the same again after a lost answer asks nothing twice.
+export function send(task: string, command: Omit<Command, "id">): Promise<CommandAnswer> {
+  return intents.ask(JSON.stringify([task, command]), (id) => api.command(task, {...command, id}));
+}
+
+export const createTask = (request: TaskRequest): Promise<Task> => intents.ask(JSON.stringify(request), (id) => api.createTask(request, id));
+
+// Why it could not be sent, and what sending it again means.
+export function failureWords(error: unknown): string {
+  const message = (error as Error).message;
+  return isLost(error) ? `${message} Whether it arrived is not known; send it again, it is done only once.` : message;
 }
 
 // A command that was sent from here, as far as is known of it.
@@ -20,6 +34,7 @@ export interface Sent {
   kind: CommandKind;
   state: string;
   reason: string | undefined;
+  by?: string | undefined;  // not said: this page
 }
 
 // Its own events say how far a command is; the answer to sending it is only its beginning.
@@ -31,11 +46,20 @@ export function followed(task: Task | undefined, sent: Sent): Sent {
 // What was last answered to an approval, here or by somebody else: it may come back, unanswered after all.
 export function answerTo(task: Task | undefined, approvalID: string): Sent | null {
   const found = task?.commands?.filter((command) => command.approvalID === approvalID).pop();
-  return found?.id && found.kind ? {id: found.id, kind: found.kind, state: found.state ?? "accepted", reason: found.reason} : null;
+  return found?.id && found.kind ? {id: found.id, kind: found.kind, state: found.state ?? "accepted", reason: found.reason, by: found.by} : null;
 }
 
 // It came to nothing, and may be asked again.
 export const cameToNothing = (sent: {state?: string | undefined}) => sent.state === "refused" || sent.state === "expired";
+
+const kDone: Partial<Record<CommandKind, string>> = {approve: "Approved", deny: "Denied", answer: "Answered", steer: "Sent", queue: "Sent"};
+
+// What was done, by whom, and what came of it.
+export function settledWords(sent: Sent): string {
+  const done = kDone[sent.kind] ?? sent.kind;
+  if (cameToNothing(sent)) return `${done}: ${explained(sent.state, sent.reason)}`;
+  return `${done} ✓ by ${!sent.by || sent.by === me.peek()?.person ? "you" : sent.by} · ${explained(sent.state, sent.reason)}`;
+}
 
 // The row of one task, as it changes.
 export const useTaskRow = (id: string): Task | undefined => useComputed(() => taskRow(id)).value;

@@ -2,6 +2,7 @@
 import {effect, signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {Inbox, InboxItem} from "../api/contract";
+import {plainLine} from "../model/hidden";
 import {onCatchUp, onMessage} from "./live";
 import {go} from "./route";
 
@@ -10,16 +11,18 @@ export const inboxRead = signal(false);
 // Set when the server has no inbox: said on the page, never mistaken for "nothing needs you".
 export const inboxMissing = signal("");
 
-const keyOf = (item: InboxItem) => `${item.kind}/${item.taskID}/${item.sequence}`;
+// The need itself, and, where it can come again, which time it is.
+export const keyOf = (item: InboxItem): string => `${item.taskID}/${item.kind}/${item.approval?.approvalID ?? ""}`;
+const timeOf = (item: InboxItem): string => `${keyOf(item)}/${item.sequence}`;
 let known: Set<string> | null = null;
 
 function notify(items: InboxItem[]): void {
-  const fresh = known === null ? [] : items.filter((item) => !known!.has(keyOf(item)));
-  known = new Set(items.map(keyOf));
+  const fresh = known === null ? [] : items.filter((item) => !known!.has(timeOf(item)));
+  known = new Set(items.map(timeOf));
   const first = fresh[0];
   if (!first || !document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
-  const note = new Notification(fresh.length > 1 ? `${fresh.length} tasks need you` : `${first.title} needs you`, {
-    body: first.summary, tag: "shepherd-inbox",
+  const note = new Notification(fresh.length > 1 ? `${fresh.length} tasks need you` : `${plainLine(first.title)} needs you`, {
+    body: plainLine(first.summary), tag: "shepherd-inbox",
   });
   note.onclick = () => {
     window.focus();
@@ -67,6 +70,6 @@ export function startInbox(title: () => string): void {
   });
   effect(() => {
     const total = inbox.value.total;
-    document.title = `${total > 0 ? `(${total}) ` : ""}${title()}`;
+    document.title = plainLine(`${total > 0 ? `(${total}) ` : ""}${title()}`);
   });
 }

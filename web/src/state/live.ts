@@ -3,6 +3,7 @@
 import {effect, signal} from "@preact/signals";
 import type {StreamMessage} from "../api/types";
 import {Connection, type LiveState} from "../live/connection";
+import {findOutWho, loggedOut} from "./session";
 
 export const live = signal<{state: LiveState; since: number; reason: string}>({state: "connecting", since: Date.now(), reason: ""});
 
@@ -44,10 +45,14 @@ const connection = new Connection(
       if (isRetry && state !== "catching_up") live.value = {...before, reason: reason || before.reason};
       else live.value = {state, since, reason};
     },
+    notOpened: (times) => { if (times % kAskEvery === 0) void findOutWho(); },
   });
+
+const kAskEvery = 2;  // attempts that fail, before it is asked whether the session is still good
 
 export function followView(task: () => string): void {
   effect(() => {
+    if (loggedOut.value) return connection.stop();
     const id = task();
     // Rows come as task_update whatever the filter; of other tasks' events the fleet needs none.
     connection.follow(id ? `/api/v1/events?tasks=${encodeURIComponent(id)}&deltas=1` : "/api/v1/events?types=approval");

@@ -1,6 +1,6 @@
 // Who uses the page. Without a session there is nothing to show but how to get one.
 import {signal} from "@preact/signals";
-import {api, ApiError} from "../api/client";
+import {api, ApiError, session} from "../api/client";
 import type {WhoAmI} from "../api/types";
 
 export const me = signal<WhoAmI | null>(null);
@@ -20,6 +20,8 @@ export async function findOutWho(): Promise<boolean> {
     return false;
   }
 }
+
+session.ended = () => { loggedOut.value = true; };
 
 export async function logOut(): Promise<void> {
   await api.logout();

@@ -2,8 +2,9 @@
 // Events that come live and pages that are read meet by number; a hole is read, never skipped.
 import {signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
-import type {EventPage, StreamMessage, Task, TaskEvent} from "../api/types";
+import type {EventPage, StreamMessage, Task} from "../api/types";
 import {kBlock, TaskLog} from "../model/log";
+import {eventOf, numberOf, objectOf, textOf} from "../model/shape";
 import {onCatchUp, onMessage} from "./live";
 import {put} from "./fleet";
 import {ToolLog} from "./tool_log";
@@ -78,7 +79,7 @@ export class TaskView {
 
   // The connection is open: what was committed before is read here, what comes after arrives live.
   async #catchUp(): Promise<void> {
-    if (!this.task.peek()) return this.#load();
+    if (!this.task.peek() || this.error.peek()) return this.#load();
     await this.reloadTask();
     await Promise.all([this.want(Math.max(this.log.first, this.log.last - kBlock), this.log.last), this.tools.catchUp()]);
   }
@@ -110,7 +111,8 @@ export class TaskView {
   #take(message: StreamMessage): void {
     if (message.taskID !== this.id) return;
     if (message.type === "task_event") {
-      const event = message.data as unknown as TaskEvent;
+      const event = eventOf(message.data);
+      if (event.sequence < 1) return;
       const before = this.log.last;
       this.log.add(event);
       this.tools.note(event);
@@ -120,11 +122,11 @@ export class TaskView {
     } else if (message.type === "task_update") {
       this.#setTask(message.data as unknown as Task);
     } else if (message.type === "delta") {
-      const {block, text} = message.data as {block: string; text: string};
+      const [block, text] = [textOf(message.data, "block"), textOf(message.data, "text")];
       const now = this.writing.peek();
       this.writing.value = now && now.block === block ? {block, text: now.text + text} : {block, text};
     } else if (message.type === "gap") {
-      this.log.first = Math.max(this.log.first, (message.data as {to: number}).to + 1);
+      this.log.first = Math.max(this.log.first, (numberOf(objectOf(message.data)?.["to"]) ?? 0) + 1);
       this.#changed();
     }
   }

@@ -2,7 +2,7 @@
 import {useEffect, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Finding, Findings as Answer} from "../api/contract";
-import {textOf} from "../model/fold";
+import {textOf} from "../model/shape";
 import {dayAndTime} from "../model/format";
 import {Notice} from "../parts/notice";
 import {kSeverities, Severity} from "../parts/severity";

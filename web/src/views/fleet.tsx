@@ -3,13 +3,14 @@ import {signal} from "@preact/signals";
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
-import {fleetRows, titleOf, type FleetRow} from "../model/fleet_rows";
+import {fleetRows, titleOf, tokensOf, type FleetRow} from "../model/fleet_rows";
 import {count, duration, money} from "../model/format";
+import {Guard} from "../parts/guard";
 import {Notice} from "../parts/notice";
 import {Sparkline} from "../parts/sparkline";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
-import {VirtualList} from "../parts/virtual_list";
+import {VirtualList, type Place} from "../parts/virtual_list";
 import {activity, findBeyond, loaded, loadError, loadOlder, olderFrom, tasks} from "../state/fleet";
 import {addKeys} from "../state/keys";
 import {live} from "../state/live";
@@ -20,7 +21,8 @@ import {mayCommand} from "../state/session";
 import {Counters} from "./counters";
 import {NeedsYou} from "./needs_you";
 
-const chosen = signal(-1);
+const chosen = signal("");  // a task's id
+let left: {filter: string; place: Place | undefined} | undefined;  // of the list, for whoever comes back to it
 const kFindPauseMs = 250;
 
 const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "paused", "interrupted", "completed", "failed", "timed_out", "cancelled"];
@@ -32,11 +34,6 @@ function elapsed(task: Task): string {
   const known = state === "disconnected" || state === "ended" ? Math.min(now.value, since) : now.value;
   const to = task.completionTime ? Date.parse(task.completionTime) : known;
   return duration(Math.max(0, Math.floor((to - from) / 1000) * 1000)).replace(/^0 ms$/, "0 s").replace(".0 s", " s");
-}
-
-function tokens(task: Task): number {
-  const usage = task.usage;
-  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0) + (usage?.cacheReadTokens ?? 0) + (usage?.cacheWriteTokens ?? 0);
 }
 
 function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
@@ -51,7 +48,7 @@ function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
       <span class={asks ? "doing asks" : "doing"}><Words text={doing} /></span>
       <Sparkline counts={activity.counts(task.id, now.value)} />
       <span class="number elapsed">{elapsed(task)}</span>
-      <span class="number tokens">{tokens(task) > 0 ? count(tokens(task)) : ""}</span>
+      <span class="number tokens">{tokensOf(task) > 0 ? count(tokensOf(task)) : ""}</span>
       <span class="number cost">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span>
     </a>
   );
@@ -108,24 +105,27 @@ export function Fleet() {
   const filter = {state: params.value.get("state") ?? "", agent: params.value.get("agent") ?? "", text: params.value.get("text") ?? "", group: params.value.get("group") ?? ""};
   const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter), [all, filter.state, filter.agent, filter.text, filter.group]);
   const agents = useMemo(() => [...new Set(all.map((task) => task.agent || "external"))].sort(), [all]);
-  const now_ = now.value;  // rows count seconds
+  const asked = JSON.stringify(filter);
+  void now.value;  // rows count seconds
   const current = useRef(rows);
   current.current = rows;
 
   useEffect(() => {
     const move = (by: number) => {
       const last = current.current.length - 1;
-      let next = Math.max(0, Math.min(last, chosen.value + by));
+      const from = current.current.findIndex((row) => row.kind === "task" && row.task.id === chosen.value);
+      let next = Math.max(0, Math.min(last, from + by));
       while (current.current[next]?.kind === "group" && next + by >= 0 && next + by <= last) next += by;
-      chosen.value = next;
+      const row = current.current[next];
+      if (row?.kind !== "task") return;
+      chosen.value = row.task.id;
       list.current?.show(next);
     };
     return addKeys([
       {key: "j", does: "next task", act: () => move(1)},
       {key: "k", does: "task before", act: () => move(-1)},
       {key: "Enter", does: "open the task", act: () => {
-        const row = current.current[chosen.value];
-        if (row?.kind === "task") go({task: row.task.id});
+        if (current.current.some((row) => row.kind === "task" && row.task.id === chosen.value)) go({task: chosen.value});
       }},
     ]);
   }, []);
@@ -158,12 +158,12 @@ export function Fleet() {
       ) : (
         <div class="fleet-list">
           <Head />
-          <VirtualList ref={list} count={rows.length} guess={34} label="Tasks" version={[rows, now_, chosen.value]}
+          <VirtualList ref={list} count={rows.length} guess={34} label="Tasks" start={left?.filter === asked ? left.place : undefined} onPlace={(place) => { left = {filter: asked, place}; }}
                        onRange={(first, last) => wantRecent(current.current.slice(first, last + 1).flatMap((row) => (row.kind === "task" ? [row.task] : [])))}
                        keyOf={(index) => { const row = rows[index]!; return row.kind === "task" ? row.task.id : `# ${row.name}`; }}
                        row={(index) => {
                          const row = rows[index]!;
-                         return row.kind === "task" ? <TaskRow task={row.task} isChosen={index === chosen.value} />
+                         return row.kind === "task" ? <Guard what="task" record={row.task}><TaskRow task={row.task} isChosen={row.task.id === chosen.value} /></Guard>
                            : <h2 class="group"><Words text={row.name} /> <span class="number quiet">{row.count}</span></h2>;
                        }} />
         </div>

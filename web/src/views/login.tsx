@@ -8,6 +8,7 @@ export function Login() {
       <p>You are not logged in here. Make a login link on the machine that runs Shepherd and open it in this browser:</p>
       <pre>shepherd token login-link</pre>
       <p class="quiet"><code>shepherd serve</code> prints one when it starts, too.</p>
+      <p>Or, if you have a token: <a href="/login">paste it</a>.</p>
     </main>
   );
 }

@@ -3,6 +3,7 @@ import {useEffect, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Stats, StatsPoint} from "../api/contract";
 import {count, duration, money} from "../model/format";
+import {plainLine} from "../model/hidden";
 import {kRanges, kUsual, kWidest, rangeHolding, rangeOf, rangeReaching, type Range} from "../model/stats_range";
 import {Chart, type Line} from "../parts/chart";
 import {Notice} from "../parts/notice";
@@ -25,7 +26,7 @@ function rangeStart(from: string, seconds: number): string {
 }
 
 function lines(stats: Stats, value: (point: StatsPoint) => number): Line[] {
-  return stats.series.map((series) => ({name: series.key || (stats.by === "none" ? "all" : stats.by === "agent" ? "external" : "model not said"), values: series.points.map(value)}));
+  return stats.series.map((series) => ({name: plainLine(series.key) || (stats.by === "none" ? "all" : stats.by === "agent" ? "external" : "model not said"), values: series.points.map(value)}));
 }
 
 async function momentsOf(range: Range, step: number): Promise<{moments: number[]; isAll: boolean}> {

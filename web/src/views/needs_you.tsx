@@ -1,13 +1,17 @@
 // Pinned above the fleet: what waits for a person, most urgent first, with the action right there.
-import {useEffect, useState} from "preact/hooks";
+import {useEffect, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {InboxItem} from "../api/contract";
-import type {JsonObject} from "../api/types";
+import type {Task} from "../api/types";
 import {ago, duration} from "../model/format";
+import {plainLine} from "../model/hidden";
+import {arranged, type Shown} from "../model/needs_order";
+import {askedOf, textOf, type Asked} from "../model/shape";
 import {Approval} from "../parts/approval";
-import {Name, Words} from "../parts/text";
-import {cameToNothing, can, explained, followed, send, useTaskRow, type Sent} from "../state/commands";
-import {askToNotify, inbox, inboxMissing, notifyChoice, refreshInbox} from "../state/inbox";
+import {Guard} from "../parts/guard";
+import {Exact, Name, Words} from "../parts/text";
+import {cameToNothing, can, failureWords, followed, send, settledWords, useTaskRow, type Sent} from "../state/commands";
+import {askToNotify, inbox, inboxMissing, keyOf, notifyChoice, refreshInbox} from "../state/inbox";
 import {now} from "../state/now";
 import {href} from "../state/route";
 import {mayCommand} from "../state/session";
@@ -16,9 +20,15 @@ const kWord: Record<InboxItem["kind"], string> = {
   approval: "approval", question: "question", waiting: "waiting for input", stalled: "stalled", failed: "failed",
 };
 const kFirst = 3;  // shown whole; the others as one line each until they are opened
+const kRows = 12;  // of an input, before the rest has to be opened
+
+interface ItemProps {
+  item: InboxItem;
+  isOver: boolean;  // it needs nobody any more
+}
 
 // A word to an agent that waits for one, or has gone quiet.
-function Reply({item}: {item: InboxItem}) {
+function Reply({item, isOver}: ItemProps) {
   const [text, setText] = useState("");
   const [failure, setFailure] = useState("");
   const [sent, setSent] = useState<Sent | null>(null);
@@ -31,83 +41,106 @@ function Reply({item}: {item: InboxItem}) {
       setSent({id: got.id, kind, state: got.state, reason: got.reason});
       if (!cameToNothing(got)) setText("");
     } catch (error) {
-      setFailure((error as Error).message);
+      setFailure(failureWords(error));
     }
   }
   if (!mayCommand() || !can(row, kind)) return null;
-  const now = sent && followed(row, sent);
-  const said = failure || (now && explained(now.state, now.reason));
+  const said = failure || (sent && settledWords(followed(row, sent)));
   return (
     <form class="actions" onSubmit={(submit) => { submit.preventDefault(); void reply(); }}>
-      <input class="grow" value={text} aria-label={`Message to ${item.title}`} placeholder="message to the agent" onInput={(input) => setText(input.currentTarget.value)} />
-      <button class={item.kind === "waiting" ? "primary" : ""} disabled={!text}>Send</button>
+      <input class="grow" value={text} aria-label={`Message to ${plainLine(item.title)}`} placeholder="message to the agent" disabled={isOver} onInput={(input) => setText(input.currentTarget.value)} />
+      <button class={item.kind === "waiting" ? "primary" : ""} disabled={!text || isOver}>Send</button>
       {said && <span class="said" role="status">{said}</span>}
     </form>
   );
 }
 
-function Look({item}: {item: InboxItem}) {
+function Look({item, isOver}: ItemProps) {
   const [said, setSaid] = useState("");
+  const [dismissed, setDismissed] = useState(false);
   async function dismiss(): Promise<void> {
+    setDismissed(true);
     try {
       await api.post("/inbox/dismiss", {taskID: item.taskID});
+      setSaid("Dismissed ✓ by you");
       await refreshInbox();
     } catch (error) {
       setSaid((error as Error).message);
+      setDismissed(false);
     }
   }
+  const words = said || (isOver && "It needs nobody any more.");
   return (
     <div class="actions">
       <a class="button" href={href({task: item.taskID, at: item.sequence || undefined})}>Look</a>
-      {mayCommand() && item.kind !== "waiting" && <button type="button" onClick={() => void dismiss()}>Dismiss</button>}
-      {said && <span class="said" role="status">{said}</span>}
+      {mayCommand() && item.kind !== "waiting" && <button type="button" disabled={dismissed || isOver} onClick={() => void dismiss()}>Dismiss</button>}
+      {words && <span class={dismissed || isOver ? "said settled" : "said bad"} role="status">{words}</span>}
     </div>
   );
 }
 
-function Action({item}: {item: InboxItem}) {
-  const [remember, setRemember] = useState<string[] | undefined>();
-  const approval = item.approval;
-  useEffect(() => {
-    if (!approval || !item.sequence) return;
-    // The rules that may be remembered are in the event alone.
-    api.get<{data?: JsonObject}>(`/tasks/${encodeURIComponent(item.taskID)}/events/${item.sequence}`).then((event) => {
-      const rules = event.data?.["remember"];
-      if (Array.isArray(rules)) setRemember(rules as string[]);
-    }, () => {});
-  }, [approval?.approvalID]);
-  if (approval) return <Approval task={item.taskID} asked={{...approval, expiresAt: approval.expiresAt ?? undefined, remember}} />;
-  return <div class="ways">{item.kind !== "failed" && <Reply item={item} />}<Look item={item} /></div>;
+// The event that asks: what is decided on is what the log has, with the rules that may be remembered.
+function Decide({item, isOver}: ItemProps) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [failure, setFailure] = useState("");
+  const read = () => {
+    setFailure("");
+    api.event(item.taskID, item.sequence).then((event) => setAsked(askedOf(event)), (error: unknown) => setFailure((error as Error).message));
+  };
+  useEffect(read, [item.taskID, item.sequence]);
+  if (asked) return <Approval task={item.taskID} asked={asked} rows={kRows} isOver={isOver} />;
+  if (failure) return <p class="bad" role="alert">What it asks could not be read: {failure} <button type="button" class="more" onClick={read}>try again</button></p>;
+  return <p class="quiet">reading …</p>;
 }
 
-function Item({item, open}: {item: InboxItem; open: boolean}) {
+function Action(props: ItemProps) {
+  if (props.item.approval) return <Decide {...props} />;
+  return <div class="ways">{props.item.kind !== "failed" && <Reply {...props} />}<Look {...props} /></div>;
+}
+
+// Which of the tasks of this name it is.
+function Which({item, task}: {item: InboxItem; task: Task | undefined}) {
+  const url = textOf(task?.repo, "url").replace(/^[a-z]+:\/\/(?:[^@/]*@)?/i, "").replace(/\.git$/, "");
+  return <span class="need-which quiet">{url && <><Name text={url} most={34} /> · </>}<code><Name text={item.taskID} most={28} /></code></span>;
+}
+
+function Item({item, isOver, open}: ItemProps & {open: boolean}) {
   const [opened, setOpened] = useState(open);
   const age = Math.max(0, now.value - Date.parse(item.since));
   const body = opened || open;
+  const task = useTaskRow(item.taskID);
   return (
-    <li class="need">
+    <li class={isOver ? "need over" : "need"}>
       <div class="need-head">
-        <span class="need-kind">{kWord[item.kind]}</span>
+        <span class="need-kind">{kWord[item.kind] ?? "needs you"}</span>
         <a class="need-title" href={href({task: item.taskID})}><Name text={item.title || item.taskID} most={70} /></a>
-        <span class="need-what"><Words text={item.summary} /></span>
+        <Which item={item} task={task} />
+        <span class="need-what">{item.approval ? <Exact text={item.summary} /> : <Words text={item.summary} />}</span>
         <span class="number quiet" title={duration(age)}>{ago(age)}</span>
         {!open && <button type="button" class="plain" aria-expanded={opened} onClick={() => setOpened(!opened)}>{opened ? "close" : "open"}</button>}
       </div>
-      {body && <Action item={item} />}
+      {body && <Action item={item} isOver={isOver} />}
     </li>
   );
 }
 
 export function NeedsYou() {
+  const section = useRef<HTMLElement>(null);
+  const before = useRef<Shown<InboxItem>[]>([]);
   const {items, total} = inbox.value;
+  // Somebody points at it or types in it: nothing moves. Looked at again each second.
+  const isHeld = section.current?.matches(":hover, :has(:focus-visible)") ?? false;
+  const shown = arranged(before.current, items.map((item) => ({key: keyOf(item), item})), isHeld, Math.max(now.value, Date.now()));
+  before.current = shown;
   if (inboxMissing.value) return <p class="missing" role="status">{inboxMissing.value}</p>;
-  if (total === 0) return null;
+  if (total === 0 && shown.length === 0) return null;
   return (
-    <section class="needs" aria-label="Needs you">
+    <section class="needs" aria-label="Needs you" ref={section}>
       <h2>Needs you <span class="number">{total}</span>
         {notifyChoice.value === "default" && <button type="button" class="plain" onClick={() => void askToNotify()}>Notify me</button>}
       </h2>
-      <ul>{items.map((item, index) => <Item key={`${item.taskID}/${item.kind}/${item.approval?.approvalID ?? ""}`} item={item} open={index < kFirst} />)}</ul>
+      <ul>{shown.map(({item, key, goneAt}, index) => (
+        <Guard key={key} what="need" record={item}><Item item={item} isOver={goneAt !== undefined} open={index < kFirst} /></Guard>))}</ul>
       {total > items.length && <p class="quiet">and {total - items.length} more</p>}
     </section>
   );

@@ -1,10 +1,13 @@
 // A new task: what to do, and who is to do it.
 import {useState} from "preact/hooks";
-import {api} from "../api/client";
 import type {TaskRequest} from "../api/types";
+import {createTask, failureWords} from "../state/commands";
+import {useDraft} from "../state/drafts";
+import {tasks} from "../state/fleet";
 import {go} from "../state/route";
 import {mayCommand} from "../state/session";
 import {Notice} from "../parts/notice";
+import {Exact} from "../parts/text";
 
 interface Form {
   prompt: string;
@@ -26,8 +29,24 @@ function requestOf(form: Form): TaskRequest {
   };
 }
 
+const kEmpty: Form = {prompt: "", title: "", agent: "claude", model: "", mode: "interactive", repo: "", ref: "", budget: ""};
+
+// Agents that tasks here have had, and the one that Shepherd always knows.
+const knownAgents = () => [...new Set(["claude", ...tasks.value.map((task) => task.agent || "")])].filter(Boolean).sort();
+
+// Where it will work, and whether anybody is known to take it: said before it is started.
+function Where({form}: {form: Form}) {
+  return (
+    <div class="where" role="status">
+      {form.agent && !form.repo && <p>No repository: the agent works in an empty directory. To work on files of yours, name a repository here, or use <code>shepherd run</code> in their directory.</p>}
+      {!form.agent && <p>No agent: the task waits for somebody to post its events.</p>}
+      {form.agent && !knownAgents().includes(form.agent) && <p>No task has had the agent <code><Exact text={form.agent} /></code> so far: it waits until a runner takes it.</p>}
+    </div>
+  );
+}
+
 export function NewTask() {
-  const [form, setForm] = useState<Form>({prompt: "", title: "", agent: "claude", model: "", mode: "interactive", repo: "", ref: "", budget: ""});
+  const [form, setForm] = useDraft<Form>("new task", kEmpty);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   if (!mayCommand()) return <Notice title="Your token may look, but not start tasks" />;
@@ -40,9 +59,11 @@ export function NewTask() {
     submit.preventDefault();
     setBusy(true);
     try {
-      go({task: (await api.createTask(requestOf(form))).id});
+      const {id} = await createTask(requestOf(form));
+      setForm(kEmpty);
+      go({task: id});
     } catch (failure) {
-      setError((failure as Error).message);
+      setError(failureWords(failure));
       setBusy(false);
     }
   }
@@ -56,7 +77,7 @@ export function NewTask() {
         {field("title", "Title", "its first line")}
         <label class="field"><span>Agent</span>
           <input list="agents" value={form.agent} placeholder="none: somebody posts its events" onInput={(input) => setForm({...form, agent: input.currentTarget.value})} />
-          <datalist id="agents"><option value="claude" /></datalist></label>
+          <datalist id="agents">{knownAgents().map((name) => <option key={name} value={name} />)}</datalist></label>
         {field("model", "Model", "the agent's own choice")}
         <label class="field"><span>Mode</span>
           <select value={form.mode} onChange={(input) => setForm({...form, mode: input.currentTarget.value})}>
@@ -65,6 +86,7 @@ export function NewTask() {
         {field("ref", "Branch or commit", "its default")}
         {field("budget", "Budget in US dollars", "no limit", "number")}
       </div>
+      <Where form={form} />
       <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">Ctrl+Enter starts it, too</span>{error && <span class="bad" role="alert">{error}</span>}</div>
     </form>
   );

@@ -1,8 +1,10 @@
 // The task in numbers, now or at the moment that is looked at.
 import {useEffect, useState} from "preact/hooks";
 import type {Task} from "../api/types";
+import {tokensOf} from "../model/fleet_rows";
 import {isTerminal} from "../model/fold";
 import {count, dayAndTime, duration, money} from "../model/format";
+import {textOf} from "../model/shape";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {cameToNothing, explained} from "../state/commands";
@@ -14,6 +16,11 @@ import {useMode} from "./use_mode";
 
 const kMostFiles = 40;
 const kMostCommands = 12;
+const kConfined: Record<string, string> = {
+  none: "The agent's processes can reach everything that the runner's user can.",
+  secrets: "The agent cannot read Shepherd's own files, tokens and processes, nor other tasks' work.",
+  workspace: "As secrets; and it can write nothing but its work tree, its own state and a temporary directory.",
+};
 
 // What is counted, and that it is not all, when it is not.
 function Counted({view, moment}: {view: TaskView; moment: number | undefined}) {
@@ -54,9 +61,9 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
   const then = shown.task;
   const usage = then.usage ?? {};
   const until = moment ?? Infinity;
-  const extra = task as Record<string, unknown>;
-  const session = String((then as Record<string, unknown>)["sessionID"] ?? extra["sessionID"] ?? "");
+  const session = textOf(then, "sessionID") || textOf(task, "sessionID");
   const mode = useMode(view, then);
+  const confined = textOf(then, "confined") || textOf(task, "confined");
   const files = tools.files(until);
   const commands = (then.commands ?? []).slice().reverse();
   return (
@@ -68,20 +75,22 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
         <Line name="model"><Name text={then.model || "not said"} most={28} /></Line>
         {session && <Line name="session"><code><Name text={session} most={18} /></code></Line>}
         {mode && <Line name="mode"><Words text={mode} /></Line>}
+        {confined && <Line name="confined"><span class={confined === "none" ? "bad" : ""} title={kConfined[confined]}><Words text={confined} /></span></Line>}
         <Line name="created">{dayAndTime(task.createdAt, now.value)}</Line>
         <Line name="task"><code><Name text={task.id} most={24} /></code></Line>
       </dl>
       <h2>Use</h2>
-      {usage.turns || usage.costUSD || usage.outputTokens ? (
+      {tokensOf(then) || usage.turns || usage.costUSD ? (
         <dl class="facts numbers">
           <Line name="cost">{money(usage.costUSD ?? 0)}</Line>
+          <Line name="tokens">{count(tokensOf(then))}</Line>
           <Line name="turns">{usage.turns ?? 0}</Line>
           <Line name="input">{count(usage.inputTokens ?? 0)}</Line>
           <Line name="output">{count(usage.outputTokens ?? 0)}</Line>
           <Line name="cache read">{count(usage.cacheReadTokens ?? 0)}</Line>
           <Line name="cache write">{count(usage.cacheWriteTokens ?? 0)}</Line>
         </dl>
-      ) : <p class="quiet">{isTerminal(then.status?.state ?? "queued") ? "not told" : "told when a turn ends"}</p>}
+      ) : <p class="quiet">{isTerminal(then.status?.state ?? "queued") ? "not told" : "nothing told yet"}</p>}
       {(then.errors ?? 0) > 0 && <dl class="facts numbers"><Line name="errors"><span class="bad">{then.errors}</span></Line></dl>}
       <h2>Tools</h2>
       <Counted view={view} moment={moment} />

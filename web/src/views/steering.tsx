@@ -3,7 +3,8 @@
 import {useState} from "preact/hooks";
 import type {Command, CommandKind, Task} from "../api/types";
 import {isTerminal} from "../model/fold";
-import {cameToNothing, can, explained, followed, send, type Sent} from "../state/commands";
+import {cameToNothing, can, explained, failureWords, followed, send, type Sent} from "../state/commands";
+import {useDraft} from "../state/drafts";
 import {change} from "../state/route";
 import {mayCommand} from "../state/session";
 import type {TaskView} from "../state/task_view";
@@ -11,7 +12,7 @@ import {useMode} from "./use_mode";
 
 export function Steering({view, task, replaying}: {view: TaskView; task: Task; replaying: boolean}) {
   const mode = useMode(view, task);
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`message/${task.id}`, "");
   const [sent, setSent] = useState<Sent[]>([]);
   const [error, setError] = useState("");
   const [stopping, setStopping] = useState(false);
@@ -23,9 +24,9 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
       const got = await send(task.id, command);
       setSent((all) => [...all.slice(-2), {id: got.id, kind: got.kind, state: got.state, reason: got.reason}]);
       // What nobody took is still there to be sent again.
-      if ((command.kind === "steer" || command.kind === "queue") && !cameToNothing(got)) setText("");
+      if ((command.kind === "steer" || command.kind === "queue" || command.guidance) && !cameToNothing(got)) setText("");
     } catch (failure) {
-      setError((failure as Error).message);
+      setError(failureWords(failure));
     }
   }
 

@@ -3,6 +3,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {TaskEvent} from "../api/types";
 import {isToldElsewhere, StoryRow, type Story} from "../parts/story_row";
+import {outputOf} from "../model/shape";
 import {Notice} from "../parts/notice";
 import {Words} from "../parts/text";
 import {VirtualList} from "../parts/virtual_list";
@@ -18,7 +19,7 @@ const kFocusWithinMs = 10_000;  // a row far away is read first; whoever has gon
 const kReadPauseMs = 60;  // a fast scroll reads where it ends, not all it passes
 
 function isError(event: TaskEvent | undefined): boolean {
-  return event?.type === "error" || (event?.type === "tool_result" && event.output?.success === false);
+  return event?.type === "error" || (event?.type === "tool_result" && outputOf(event).failed);
 }
 
 // The next step that went wrong: among those at hand, else the server knows.
@@ -39,6 +40,11 @@ function useView(id: string): TaskView {
   const view = useMemo(() => new TaskView(id, at.peek()), [id]);
   useEffect(() => () => view.close(), [view]);
   return view;
+}
+
+// Why nobody has begun: the server's words, when it has some.
+function Waits({message}: {message: string | undefined}) {
+  return message ? <p class="hold"><Words text={message} /></p> : <>It waits for a runner.</>;
 }
 
 export function TaskPage() {
@@ -124,10 +130,10 @@ export function TaskPage() {
       <div class="task-main">
         <TaskHead view={view} task={task} replaying={moment !== undefined} onAnswer={toAnswer} onSide={() => setSide(!side)} sideOpen={side} />
         <TimeBar view={view} task={task} version={version} />
-        {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && "It waits for a runner."}</Notice> : (
+        {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && <Waits message={task.status.message} />}</Notice> : (
           <div class="story">
             <VirtualList ref={list} count={rows + live} guess={44} role="feed" label="Log" follow={moment === undefined}
-                         version={[version, moment, task, writing]} onRange={readSoon} onFollow={setFollows}
+                         isHeld={() => document.querySelector(".story .needs-you:hover") !== null} onRange={readSoon} onFollow={setFollows}
                          keyOf={(index) => (index === rows ? "writing" : index + log.first)}
                          row={(index) => {
                            if (index === rows) return <div class="step writing"><span class="when">now</span><div class="what"><p class="prose"><Words text={writing?.text ?? ""} /></p></div></div>;

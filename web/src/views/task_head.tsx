@@ -4,9 +4,10 @@ import {api} from "../api/client";
 import type {JsonObject, Task} from "../api/types";
 import {titleOf} from "../model/fleet_rows";
 import {isTerminal} from "../model/fold";
+import {objectOf} from "../model/shape";
 import {Leaves, OutLink} from "../parts/outcome";
 import {StateMark} from "../parts/state_mark";
-import {Words} from "../parts/text";
+import {Exact, Words} from "../parts/text";
 import {href} from "../state/route";
 import type {TaskView} from "../state/task_view";
 
@@ -17,7 +18,7 @@ function useResult(view: TaskView, task: Task): JsonObject | null {
   useEffect(() => {
     api.events(view.id, {types: "result", tail: 1}).then((page) => {
       const newest = page.events[page.events.length - 1];
-      setResult((newest?.data as JsonObject | undefined) ?? null);
+      setResult(objectOf(newest?.data) ?? null);
     }, () => {});
   }, [view, ended]);
   return result;
@@ -48,7 +49,7 @@ export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {
       )}
       {open.map((approval) => (
         <p key={approval.approvalID} class="needs-line">
-          <span class="need-kind">{approval.kind === "question" ? "question" : "approval"}</span> <Words text={approval.summary ?? approval.tool ?? ""} />
+          <span class="need-kind">{approval.kind === "question" ? "question" : "approval"}</span> <Exact text={approval.summary ?? approval.tool ?? ""} />
           {" "}<a href={href({task: task.id, at: approval.sequence})} onClick={(click) => { click.preventDefault(); onAnswer(approval.sequence ?? task.lastSequence); }}>answer</a>
         </p>
       ))}

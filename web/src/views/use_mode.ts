@@ -1,8 +1,8 @@
 // Whether an agent asks or decides by itself: as it was started, until a command changed it.
 import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
-import type {Task, TaskEvent} from "../api/types";
-import {textOf} from "../model/fold";
+import type {Task} from "../api/types";
+import {textOf} from "../model/shape";
 import type {TaskView} from "../state/task_view";
 
 export function useMode(view: TaskView, task: Task): string {
@@ -12,7 +12,7 @@ export function useMode(view: TaskView, task: Task): string {
   useEffect(() => {
     if (changed === 0 || event) return;
     let given = true;
-    api.get<TaskEvent>(`/tasks/${encodeURIComponent(view.id)}/events/${changed}`).then(
+    api.event(view.id, changed).then(
       (found) => { if (given) setRead({sequence: changed, mode: textOf(found.data, "mode")}); }, () => {});
     return () => { given = false; };
   }, [view, changed, event === undefined]);
