@@ -2,13 +2,13 @@
 import type {Json, Server} from "./server";
 
 let calls = 0;
-export function tool(name: string, input: Json, output: string, more: {ms?: number; failed?: boolean; summary?: string; parent?: string; detail?: Json; resultDetail?: Json} = {}): Json[] {
+export function tool(name: string, input: Json, output: string, more: {ms?: number; failed?: boolean; summary?: string; parent?: string; detail?: Json} = {}): Json[] {
   const callID = `call-${++calls}`;
   const parent = more.parent ? {parentCallID: more.parent} : {};
   return [
     {type: "tool_call", tool: name, input, callID, summary: more.summary ?? `Using ${name}`, ...parent, ...(more.detail ? {detail: more.detail} : {})},
     {type: "tool_result", tool: name, callID, durationMS: more.ms ?? 120, summary: output.split("\n")[0] ?? "", ...parent,
-      output: {success: !more.failed, summary: output}, ...(more.resultDetail ? {detail: more.resultDetail} : {})},
+      output: {success: !more.failed, summary: output}},
   ];
 }
 

@@ -48,6 +48,8 @@ for (const place of ["/", "/?task=deaf"]) {
     const denied = async () => ((await server.call("GET", "/api/v1/tasks/deaf/events?types=command"))["events"] as {data: Json}[]).find((each) => each.data["kind"] === "deny")?.data["id"];
     await expect.poll(denied).toBeTruthy();
     await server.post("deaf", [{type: "command_result", summary: "", data: {id: await denied(), state: "delivered"}}, {type: "approval", summary: "Denied", data: {approvalID: "a1", state: "denied"}}]);
+    await expect(ask.getByRole("status")).toHaveText("Denied ✓ by you · given to the agent");
+    await fleet.mouse.move(5, 5);
     await expect(ask).toHaveCount(0);
   });
 }
@@ -58,7 +60,7 @@ test("a word to a waiting agent that expired is said to be", async ({server, fle
   const need = fleet.locator(".need");
   await need.getByLabel("Message to Title of deaf").fill("Euro");
   await need.getByRole("button", {name: "Send"}).click();
-  await expect(need.getByRole("status")).toHaveText("expired: nobody took it in time, so it was not done");
+  await expect(need.getByRole("status")).toHaveText("Sent: expired: nobody took it in time, so it was not done");
 });
 
 test("a refused command says why, and what was written is still there", async ({server, fleet}) => {
@@ -107,7 +109,7 @@ test("nor is it among what needs you", async ({server, fleet}) => {
   // Whoever can only be told after a turn is told then.
   await need("Talks").getByLabel("Message to Talks").fill("Blue");
   await need("Talks").getByRole("button", {name: "Send"}).click();
-  await expect(need("Talks").getByRole("status")).toHaveText("refused: nobody runs this task now");
+  await expect(need("Talks").getByRole("status")).toHaveText("Sent: refused: nobody runs this task now");
   const sent = (await server.call("GET", "/api/v1/tasks/talks/events?types=command"))["events"] as {data: Json}[];
   expect(sent.map((each) => each.data["kind"])).toEqual(["queue"]);
 });

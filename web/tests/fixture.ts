@@ -21,7 +21,7 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
     page.on("pageerror", (error) => wrong.push(`page error: ${error.message}`));
     page.on("console", (message) => {
       // A lost connection, no session and a route that an older server lacks are the browser's own words, and expected.
-      if (message.type() === "error" && !/ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|WebSocket connection|404 \(Not Found\)|401 \(Unauthorized\)|ERR_EMPTY_RESPONSE|ERR_SOCKET/.test(message.text())) wrong.push(message.text());
+      if (message.type() === "error" && !/ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_FAILED|status of (?:401|404|429|503) |ERR_EMPTY_RESPONSE|ERR_SOCKET/.test(message.text())) wrong.push(message.text());
     });
     page.on("request", (request) => {
       if (!request.url().startsWith(server.url) && !request.url().startsWith(server.url.replace("http", "ws"))) wrong.push(`a third party was asked: ${request.url()}`);

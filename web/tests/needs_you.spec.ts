@@ -56,7 +56,7 @@ test("broken input is not sent", async ({server, fleet}) => {
   await need.getByRole("button", {name: "Change input"}).click();
   await need.getByLabel("Input as it will run").fill("{command");
   await need.getByRole("button", {name: "Approve as changed"}).click();
-  await expect(need.getByRole("status")).toContainText("not JSON");
+  await expect(need.getByRole("status")).toContainText("not a JSON object");
   expect(((await server.call("GET", "/api/v1/tasks/t/events?types=command"))["events"] as unknown[]).length).toBe(0);
 });
 
@@ -70,6 +70,8 @@ test("the failed and the waiting have their own way out", async ({server, fleet}
   await expect(fleet.locator(".need").nth(0)).toContainText("Which currency?");
   await expect(fleet.locator(".need").nth(0).getByRole("button", {name: "Send"})).toBeVisible();
   await fleet.locator(".need").nth(1).getByRole("button", {name: "Dismiss"}).click();
+  await expect(fleet.locator(".need").nth(1)).toContainText("Dismissed ✓ by you");
+  await fleet.mouse.move(5, 5);
   await expect(fleet.locator(".need")).toHaveCount(1);
   await expect(fleet).toHaveTitle(/^\(1\)/);
   await server.create({id: "g", prompt: "Break too", title: "Break too"});
@@ -142,6 +144,8 @@ test.describe("each kind of need has its action on the first screen", () => {
         await expect.poll(command).toMatchObject([{kind: "steer", content: "Euro"}]);
       } else {
         await need.getByRole("button", {name: "Dismiss"}).click();
+        await expect(need.getByRole("status")).toHaveText("Dismissed ✓ by you");
+        await fleet.mouse.move(5, 5);
         await expect(need).toHaveCount(0);
       }
     });

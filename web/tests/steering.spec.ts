@@ -24,6 +24,7 @@ test("a task from the page runs; its approval is answered in the log", async ({f
   await ask.getByRole("button", {name: "Approve as changed"}).click();
   await expect(fleet.locator(".story").getByText("All done", {exact: true})).toBeVisible();
   await expect(fleet.locator(".story")).toContainText("touch harmless");
+  await fleet.mouse.move(5, 5);
   await expect(fleet.locator(".card.needs-you")).toHaveCount(0);
   await expect(fleet.locator(".side .commands")).toContainText("the agent took it up");
 });
@@ -100,6 +101,7 @@ test("the mode is changed from the page, and the panel knows it", async ({fleet}
   await fleet.getByLabel("Message to the agent").fill("go on");
   await fleet.getByRole("button", {name: "Steer now"}).click();
   await expect(fleet.locator(".story").getByText("Done with it", {exact: true})).toBeVisible();
+  await fleet.mouse.move(5, 5);
   await expect(fleet.locator(".card.needs-you")).toHaveCount(0);
   await expect(fleet.getByLabel("Mode")).toHaveValue("autonomous");
   await expect(fleet.locator(".side .facts").first()).toContainText("modeautonomous");

@@ -40,17 +40,6 @@ test("the record of a step is there on demand", async ({server, fleet}) => {
   await expect(last.locator("pre.raw").first()).toContainText("raw-of-date");
 });
 
-test("all of a long output can be had", async ({server, fleet}) => {
-  const whole = Array.from({length: 80}, (_, i) => `line ${i}`).join("\n");
-  await server.post("t", tool("Bash", {command: "seq"}, whole.slice(0, 190) + "... (truncated)", {resultDetail: {output: whole}}));
-  await fleet.goto(server.url + "/?task=t");
-  const last = fleet.locator(".card").last();
-  await last.getByRole("button", {name: /more lines/}).click();
-  await last.getByRole("button", {name: "show all of it"}).click();
-  await last.getByRole("button", {name: "68 more lines"}).click();
-  await expect(last).toContainText("line 79");
-});
-
 test("it follows at the end and never jumps elsewhere", async ({server, fleet}) => {
   await fleet.goto(server.url + "/?task=t");
   await fleet.locator(".step").first().waitFor();
@@ -105,7 +94,7 @@ test("rows never lie over one another, whatever comes into them later", async ({
   await expect(fleet.locator(".diff-add").last()).toBeVisible();
   await expect.poll(() => fleet.locator(".row").evaluateAll((rows) => {
     const boxes = rows.map((row) => row.getBoundingClientRect()).filter((box) => box.height > 0).sort((a, b) => a.top - b.top);
-    return Math.max(...boxes.slice(1).map((box, index) => Math.round(boxes[index]!.bottom - box.top)));
+    return Math.max(0, ...boxes.slice(1).map((box, index) => Math.round(boxes[index]!.bottom - box.top)));
   })).toBe(0);
   await expect(fleet.locator(".diff-add").last()).toBeInViewport();
 });

@@ -1,0 +1,82 @@
+// Where somebody is, stays: the task they chose, the row they look at, what they have begun to write.
+import type {Page} from "@playwright/test";
+import {expect, test} from "./fixture";
+import type {Server} from "./server";
+
+async function many(server: Server, from: number, to: number): Promise<void> {
+  for (let n = from; n < to; ++n) await server.create({id: `t-${String(n).padStart(3, "0")}`, prompt: "x", title: `Task ${n}`});
+}
+const topOf = async (page: Page, id: string) => Math.round((await page.locator(`[data-task=${id}]`).boundingBox())!.y);
+
+test("a chosen task stays chosen when another comes in above it", async ({server, fleet}) => {
+  await many(server, 0, 5);
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(5);
+  await fleet.keyboard.press("j");
+  await fleet.keyboard.press("j");
+  await expect(fleet.locator(".fleet-row.chosen")).toHaveAttribute("data-task", "t-003");
+  await many(server, 5, 7);
+  await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(7);
+  await expect(fleet.locator(".fleet-row.chosen")).toHaveAttribute("data-task", "t-003");
+  await fleet.keyboard.press("Enter");
+  await expect(fleet).toHaveURL(/task=t-003/);
+});
+
+test("a scrolled list stays where it is when tasks come in above, and is there again after Back", async ({server, fleet}) => {
+  await many(server, 0, 90);
+  await expect(fleet.getByText("90 tasks")).toBeVisible();
+  await fleet.locator(".fleet-list .virtual").evaluate((list) => { list.scrollTop = 900; });
+  const row = fleet.locator("[data-task=t-060]");
+  await expect(row).toBeInViewport();
+  const before = await topOf(fleet, "t-060");
+  await many(server, 90, 95);
+  await expect(fleet.getByText("95 tasks")).toBeVisible();
+  await expect.poll(() => topOf(fleet, "t-060")).toBe(before);
+  await row.click();
+  await expect(fleet).toHaveURL(/task=t-060/);
+  await fleet.goBack();
+  await expect(row).toBeInViewport();
+  await expect.poll(() => topOf(fleet, "t-060")).toBe(before);
+});
+
+test("what was begun is still there after a look elsewhere", async ({server, fleet}) => {
+  await many(server, 0, 1);
+  await fleet.locator("[data-task=t-000]").click();
+  await fleet.getByLabel("Message to the agent").fill("half a sent");
+  await fleet.getByRole("link", {name: "New task"}).click();
+  await fleet.getByLabel("What is to be done").fill("half a task");
+  await fleet.getByRole("link", {name: "Fleet", exact: true}).click();
+  await fleet.locator("[data-task=t-000]").click();
+  await expect(fleet.getByLabel("Message to the agent")).toHaveValue("half a sent");
+  await fleet.getByRole("link", {name: "New task"}).click();
+  await expect(fleet.getByLabel("What is to be done")).toHaveValue("half a task");
+});
+
+test("a new task says where it will work and who is known to take it", async ({server, fleet}) => {
+  await server.create({id: "other", prompt: "x", agent: "codex"});
+  await fleet.goto(server.url + "/?view=new");
+  const where = fleet.locator(".where");
+  await expect(where).toContainText("No repository: the agent works in an empty directory.");
+  await fleet.getByLabel("Repository").fill("https://git.example/team/shop");
+  await expect(where).not.toContainText("No repository");
+  await expect(where).toHaveText("");
+  await fleet.getByLabel("Agent").fill("gpt");
+  await expect(where).toContainText("No task has had the agent gpt so far");
+  await fleet.getByLabel("Agent").fill("");
+  await expect(where).toContainText("No agent: the task waits for somebody to post its events.");
+  expect(await fleet.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value))).toEqual(["claude", "codex"]);
+});
+
+test("starting a task again after a lost answer starts one", async ({server, fleet}) => {
+  await fleet.goto(server.url + "/?view=new");
+  await fleet.getByLabel("What is to be done").fill("Only once");
+  await fleet.getByLabel("Agent").fill("of-these-tests");
+  await fleet.route("**/api/v1/tasks", async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, {times: 1});
+  await fleet.getByRole("button", {name: "Start"}).click();
+  await expect(fleet.getByRole("alert")).toContainText("send it again, it is done only once");
+  await fleet.getByRole("button", {name: "Start"}).click();
+  await expect(fleet).toHaveURL(/task=/);
+  expect((await server.call("GET", "/api/v1/tasks") as unknown as unknown[]).length).toBe(1);
+});
