@@ -12,9 +12,9 @@ const kHostile = [
 
 test("HTML, script, escapes and direction tricks stay text everywhere", async ({server, fleet}) => {
   const text = kHostile.join("\n");
-  await server.create({id: "evil", prompt: text, title: kHostile.join(" "), model: "<b>model</b>", labels: {x: "<i>label</i>"}});
+  await server.create({id: "evil", prompt: text, title: kHostile.join(" "), model: `<b>model</b>${e}[31m\u202ered`, labels: {x: "<i>label</i>"}});
   await server.post("evil", [
-    {type: "session_start", summary: text, sessionID: "<script>1</script>", data: {model: "<u>m</u>", cwd: "/<b>"}},
+    {type: "session_start", summary: text, sessionID: "<script>1</script>", data: {model: `<u>m</u>${e}[31m\u202ered`, cwd: "/<b>"}},
     {type: "thinking", summary: text, data: {kind: "text", text}}, {type: "output", summary: text, data: {text}},
     {type: "message", summary: text, data: {role: "user", content: text}},
     ...tool("Bash", {command: text, description: text}, text), ...tool("Read", {file_path: kHostile[9]}, text), ...tool("<b>Tool</b>", {"<i>key</i>": text}, text, {failed: true}),
@@ -26,10 +26,10 @@ test("HTML, script, escapes and direction tricks stay text everywhere", async ({
   ]);
   await fleet.goto(server.url + "/?task=evil");
   await fleet.locator(".step").first().waitFor();
-  for (const place of ["/?task=evil&at=1", "/?task=evil&at=9", "/?task=evil", "/?view=search&q=owned", "/"]) {
+  for (const place of ["/?task=evil&at=1", "/?task=evil&at=9", "/?task=evil", "/?view=search&q=owned", "/?view=metrics&by=model&from=-1h", "/"]) {
     await fleet.goto(server.url + place);
     await fleet.locator(".live-live").waitFor();
-    await fleet.locator("[data-task=evil], .step, .results li").first().waitFor();
+    await fleet.locator("[data-task=evil], .step, .results li, .legend").first().waitFor();
     const found = await fleet.evaluate(() => ({
       owned: (window as unknown as {owned?: number}).owned, title: document.title, body: document.body.innerText,
       made: document.querySelectorAll("main script, main iframe, main img, main style, main b > script, main [onerror], main [onload]").length,

@@ -46,16 +46,21 @@ test("the tab's title and a notification say that a person is needed", async ({s
   await server.post("b", [asks("b1", "rm -r old")]);
   await expect(fleet).toHaveTitle(/^\(2\)/);
   await expect.poll(() => told(fleet)).toEqual([{title: "Delete it needs you", body: "Needs approval: Running rm -r old"}]);
+  // Nor can a title turn it around or hide in it.
+  await server.create({id: "e", prompt: "x", title: "Evil \u202eeno\u2066"});
+  await server.post("e", [{...asks("e1", "x"), summary: "\u001b]0;x\u0007 run\u200b this"}]);
+  await expect.poll(async () => (await told(fleet)).length).toBe(2);
+  expect((await told(fleet))[1]).toEqual({title: "Evil \\u202eeno\\u2066 needs you", body: "\\u001b]0;x\\u0007 run\\u200b this"});
   // What was told is not told again when something else happens.
   await server.post("a", [{type: "thinking", summary: "hm", data: {kind: "text", text: "hm"}}]);
   await server.create({id: "c", prompt: "Break", title: "Break"});
   await server.status("c", "failed", {message: "broke", details: {error: "it broke"}});
-  await expect(fleet).toHaveTitle(/^\(3\)/);
-  await expect.poll(async () => (await told(fleet)).length).toBe(2);
+  await expect(fleet).toHaveTitle(/^\(4\)/);
+  await expect.poll(async () => (await told(fleet)).length).toBe(3);
   // A click on it opens the task.
   await fleet.evaluate(() => (window as unknown as {shown: {made: Notification}[]}).shown[0]!.made.onclick!(new Event("click")));
   await expect(fleet).toHaveURL(/task=b/);
-  await expect(fleet).toHaveTitle(/^\(3\) Delete it · Shepherd/);
+  await expect(fleet).toHaveTitle(/^\(4\) Delete it · Shepherd/);
 });
 
 test("notifications are asked for by a button, never by themselves", async ({server, fleet}) => {

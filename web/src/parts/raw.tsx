@@ -13,6 +13,13 @@ function One({task, sequence}: {task: string; sequence: number}) {
   return <p class="quiet">{detail.state === "none" ? detail.error : "reading …"}</p>;
 }
 
+// Where the event itself lacks something that its record has.
+export function RestInRecord({task, sequence}: {task: string; sequence: number}) {
+  const [open, setOpen] = useState(false);
+  if (open) return <One task={task} sequence={sequence} />;
+  return <p class="clipped"><span class="quiet">Not all of this event is shown.</span> <button type="button" class="more" onClick={() => setOpen(true)}>show its record</button></p>;
+}
+
 // A card's record: the button stands in its header, the record at its end.
 export function useRecord(task: string, sequences: number[]): {button: ComponentChildren; record: ComponentChildren} {
   const [open, setOpen] = useState(false);

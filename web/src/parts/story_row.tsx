@@ -7,7 +7,7 @@ import {isTerminal} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
 import {kStayMs} from "../model/needs_order";
-import {askedOf, numberOf, objectOf, textOf} from "../model/shape";
+import {askedOf, cutFrom, numberOf, objectOf, textOf} from "../model/shape";
 import {href} from "../state/route";
 import {cameToNothing, explained} from "../state/commands";
 import {now} from "../state/now";
@@ -15,7 +15,7 @@ import {Approval} from "./approval";
 import {Clipped} from "./clipped";
 import {Guard} from "./guard";
 import {Ended, Leaves} from "./outcome";
-import {useRecord} from "./raw";
+import {RestInRecord, useRecord} from "./raw";
 import {Severity} from "./severity";
 import {Exact, Terminal, Words} from "./text";
 import {Input, ToolCard} from "./tool_card";
@@ -124,6 +124,12 @@ function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
   );
 }
 
+// A summary that is all there is of an event, and was cut.
+function WholeSummary({id, event}: {id: string; event: TaskEvent}) {
+  if (cutFrom(event, "summary") === undefined) return null;
+  return <LongText task={id} event={event} what="summary" short={event.summary} rows={1}>{(part) => <p class="prose"><Words text={part} /></p>}</LongText>;
+}
+
 // An event that is a card of its own, with its record.
 function Card({event, story, name, outcome, failed, children}: {
   event: TaskEvent; story: Story; name: ComponentChildren; outcome: string; failed?: boolean; children?: ComponentChildren;
@@ -132,6 +138,7 @@ function Card({event, story, name, outcome, failed, children}: {
   return (
     <div class={failed ? "card failed" : "card"}>
       <header>{name}<span class="subject"><Words text={event.summary} /></span><span class="outcome"><Words text={outcome} /></span>{button}</header>
+      <WholeSummary id={story.id} event={event} />
       {children}
       {record}
     </div>
@@ -183,11 +190,11 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
     case "session_start":
       return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
     case "status":
-      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><Ended data={data} /></>;
+      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><WholeSummary id={story.id} event={event} /><Ended data={data} /></>;
     case "log":
       return <LongText task={story.id} event={event} what="text" short={textOf(data, "line") || event.summary} rows={60}>{(part) => <pre class="output log"><Terminal text={part} /></pre>}</LongText>;
     default:
-      return <Quiet><b><Words text={event.type} /></b> <Words text={event.summary} /></Quiet>;
+      return <><Quiet><b><Words text={event.type} /></b> <Words text={event.summary} /></Quiet><WholeSummary id={story.id} event={event} /></>;
   }
 }
 
@@ -198,7 +205,7 @@ export function StoryRow({event, story, chosen}: {event: TaskEvent; story: Story
     <div class={`step step-${/^[a-z_]+$/.test(event.type) ? event.type : "other"}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
       <a class="when" href={href({task: story.id, at: event.sequence})} title={`event ${event.sequence}, ${event.timestamp}`}
          aria-label={`Event ${event.sequence}: go to this moment`}>{clockTime(event.timestamp)}</a>
-      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Guard what="event" record={event}><Content event={event} story={story} /></Guard>{event.late && <p class="aside">came after the end</p>}</div>
+      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Guard what="event" record={event}><Content event={event} story={story} />{cutFrom(event, "data") !== undefined && <RestInRecord task={story.id} sequence={event.sequence} />}</Guard>{event.late && <p class="aside">came after the end</p>}</div>
     </div>
   );
 }

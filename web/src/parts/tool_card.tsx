@@ -1,4 +1,5 @@
 // A tool call and its result as one card that shows what a person wants of that tool.
+import type {ComponentChildren} from "preact";
 import {useMemo} from "preact/hooks";
 import type {JsonObject, TaskEvent} from "../api/types";
 import {duration, middle} from "../model/format";
@@ -68,7 +69,8 @@ function Output({task, result, rows, terminal}: {task: string; result: TaskEvent
 // The call's input. What the log does not have of it is read by itself when `eager`, else when asked for.
 function useInput(task: string, call: TaskEvent, eager: boolean): {input: JsonObject; state: string; retry: () => void; size: number | undefined} {
   const short = objectOf(call.input) ?? {};
-  const cut = isCut(call, "input") || numberOf(short["oldLength"]) !== undefined || numberOf(short["newLength"]) !== undefined;
+  const cut = isCut(call, "input") || numberOf(short["oldLength"]) !== undefined || numberOf(short["newLength"]) !== undefined
+    || objectsOf(short["edits"]).some((edit) => numberOf(edit["oldLength"]) !== undefined);
   const {detail, retry} = useDetail(task, call.sequence, cut && eager);
   const whole = detail.state === "there" ? objectOf(detail.value["input"]) : undefined;
   return {input: whole ?? short, state: !cut || whole ? "whole" : detail.state, retry, size: cutFrom(call, "input")};
@@ -96,9 +98,9 @@ function Command({task, call}: {task: string; call: TaskEvent}) {
   return <><Clipped text={textOf(input, "command")} rows={12}>{(part) => <pre class="command"><Exact text={part} /></pre>}</Clipped>{state !== "whole" && <NotRead state={state} retry={retry} />}</>;
 }
 
-function AnyInput({task, call}: {task: string; call: TaskEvent}) {
+function AnyInput({task, call, show}: {task: string; call: TaskEvent; show: (input: JsonObject) => ComponentChildren}) {
   const {input, state, retry} = useInput(task, call, false);
-  return <><Input input={input} />{state !== "whole" && <NotRead state={state} retry={retry} />}</>;
+  return <>{show(input)}{state !== "whole" && <NotRead state={state} retry={retry} />}</>;
 }
 
 function Hits({task, result}: {task: string; result: TaskEvent}) {
@@ -128,11 +130,11 @@ function Body({task, call, result}: Parts) {
     case "Glob":
       return result ? <Hits task={task} result={result} /> : null;
     case "AskUserQuestion":
-      return <><Questions input={call.input} />{output(8)}</>;
+      return <><AnyInput task={task} call={call} show={(input) => <Questions input={input} />} />{output(8)}</>;
     case "TodoWrite":
-      return <Todos input={call.input} />;
+      return <AnyInput task={task} call={call} show={(input) => <Todos input={input} />} />;
     default:
-      return <><AnyInput task={task} call={call} />{output(8)}</>;
+      return <><AnyInput task={task} call={call} show={(input) => <Input input={input} />} />{output(8)}</>;
   }
 }
 

@@ -8,7 +8,7 @@ import {useDetail} from "../state/details";
 import {Clipped, kManyRows} from "./clipped";
 
 export function LongText({task, event, what, short, rows, children}: {
-  task: string; event: TaskEvent; what: "text" | "output"; short: string; rows: number; children: (text: string) => ComponentChildren;
+  task: string; event: TaskEvent; what: "text" | "output" | "summary"; short: string; rows: number; children: (text: string) => ComponentChildren;
 }) {
   const cut = isCut(event, what, short);
   const [wanted, want] = useState(false);

@@ -41,6 +41,7 @@ export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {
       </div>
       {/* What it waits for is said below; at a moment of the past, what it does now only confuses. */}
       {open.length === 0 && !replaying && words && <p class="task-now"><Words text={words} /></p>}
+      {state === "queued" && !replaying && task.status?.message && <p class="hold"><Words text={task.status.message} /></p>}
       {(task.status?.prURL || result) && (
         <div class="task-leaves">
           {task.status?.prURL && !result?.["prURL"] && <p><OutLink url={task.status.prURL} /></p>}
