@@ -3,7 +3,7 @@ import type {ComponentType} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {Guard} from "./parts/guard";
 import {Notice} from "./parts/notice";
-import {taskID, view} from "./state/route";
+import {params, taskID, view} from "./state/route";
 import {loggedOut, me, startError} from "./state/session";
 import {Fleet} from "./views/fleet";
 import {Findings} from "./views/findings";
@@ -33,8 +33,13 @@ function Current() {
   }
 }
 
+// Another address is another chance.
+function Guarded() {
+  return <Guard key={view.value} what="view" record={params.value.toString()}><Current /></Guard>;
+}
+
 export function App() {
   if (loggedOut.value) return <Login />;
   if (!me.value) return startError.value ? <CannotStart /> : <Notice title="Shepherd" busy />;
-  return <><Shell><Guard key={view.value} what="view" record={location.href}><Current /></Guard></Shell><Help /></>;
+  return <><Shell><Guarded /></Shell><Help /></>;
 }

@@ -62,6 +62,15 @@ test("what cannot be shown says so, and the rest goes on", async ({server, fleet
   await expect(fleet.locator("[data-task=bad]")).toBeVisible();
 });
 
+test("a view that cannot be shown leaves the way to the others", async ({server, fleet}) => {
+  await server.create({id: "t", prompt: "x", title: "T"});
+  await fleet.route("**/api/v1/stats*", (route) => route.fulfill({json: {series: "none", totals: null}}));
+  await fleet.getByRole("link", {name: "Metrics"}).click();
+  await expect(fleet.locator(".unshown")).toContainText("This view could not be shown.");
+  await fleet.getByRole("link", {name: "Fleet", exact: true}).click();
+  await expect(fleet.locator("[data-task=t]")).toBeVisible();
+});
+
 // The longest time in which the page could not answer.
 async function longestPause(page: Page, act: () => Promise<unknown>): Promise<number> {
   await page.evaluate(() => {

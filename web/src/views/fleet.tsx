@@ -142,8 +142,8 @@ export function Fleet() {
   return (
     <div class="fleet">
       <h1 class="hidden">Fleet</h1>
-      <Counters />
-      <NeedsYou />
+      <Guard what="part"><Counters /></Guard>
+      <Guard what="part"><NeedsYou /></Guard>
       <Filters agents={agents} shown={shown} all={all.length} />
       {!loaded.value ? (
         <Notice title={loadError.value ? "The tasks could not be read" : "Reading the fleet …"} busy={!loadError.value}>{loadError.value}</Notice>
