@@ -49,10 +49,9 @@ test("what cannot be shown says so, and the rest goes on", async ({server, fleet
   }
   // A server that is at fault: the page parses what agents write, but believes its server.
   await fleet.route("**/api/v1/inbox", async (route) => {
-    const answer = await route.fetch();
-    const inbox = await answer.json() as {items: Json[]};
+    const inbox = await server.call("GET", "/api/v1/inbox") as {items: Json[]};
     for (const item of inbox.items) if (item["taskID"] === "bad") item["summary"] = {not: "a text"};
-    await route.fulfill({response: answer, json: inbox});
+    await route.fulfill({json: inbox});
   });
   await fleet.goto(server.url + "/");
   await expect(fleet.locator(".needs .unshown")).toContainText("This need could not be shown.");
