@@ -122,6 +122,17 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(call.locator("pre.command")).toHaveText("git push");
 });
 
+test("a denied call is denied, not failed", async ({server, fleet}) => {
+  await server.post("t", [{type: "tool_call", tool: "Write", callID: "no-1", summary: "Writing x", input: {file_path: "/x", content: "x"}},
+    {type: "tool_result", tool: "Write", callID: "no-1", durationMS: 4, summary: "Not that file", output: {success: false, denied: true, summary: "Not that file"}}]);
+  await fleet.goto(server.url + "/?task=t");
+  const card = fleet.locator(".card.denied");
+  await expect(card.locator(".outcome")).toHaveText("⊘ denied");
+  await expect(card).toContainText("Not that file");
+  await expect(fleet.locator(".side tbody tr", {hasText: "Write"})).toHaveText(/Write\s*1\s*4 ms/);
+  await expect(fleet.locator(".side .files")).not.toContainText("/x");
+});
+
 test("tools that were not all counted say so, and can be", async ({server, fleet}) => {
   const kCalls = 2600;  // with their results more than the panel reads at once
   for (let from = 0; from < kCalls; from += 650) {

@@ -77,7 +77,9 @@ function countOf(from: unknown, name: string): number | undefined {
 }
 
 function enter(state: TaskState, next: State, at: number, byServer: boolean): void {
-  if (isTerminal(state.state) || rank(next) < rank(state.state)) return;
+  // What nobody began goes back to the queue: the server says so when its runner is not heard of again.
+  const isBackInQueue = byServer && state.state === "starting" && next === "queued";
+  if (isTerminal(state.state) || (rank(next) < rank(state.state) && !isBackInQueue)) return;
   state.state = next;
   if (state.startedMS === 0 && rank(next) === 2) state.startedMS = at;
   if (isTerminal(next)) {

@@ -38,3 +38,13 @@ describe("fold: the golden logs that the server's fold is held against", () => {
     });
   }
 });
+
+it("what nobody began goes back to the queue when the server says so, and only then", () => {
+  const status = (sequence: number, state: string) => ({sequence, type: "status", summary: "", data: {state}, timestamp: "2026-01-01T00:00:00Z", receivedAt: "2026-01-01T00:00:00Z", version: 1}) as TaskEvent;
+  for (const [before, byServer, after] of [["starting", true, "queued"], ["starting", false, "starting"], ["running", true, "running"], ["failed", true, "failed"]] as const) {
+    const state = newTaskState();
+    fold(state, status(1, before), true);
+    fold(state, status(2, "queued"), byServer);
+    expect(state.state, before).toBe(after);
+  }
+});
