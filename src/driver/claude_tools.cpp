@@ -6,6 +6,7 @@
 #include "driver/event_json.h"
 #include "driver/limits.h"
 #include "model/json_scan.h"
+#include "model/visible_text.h"
 
 namespace shepherd {
 namespace {
@@ -73,7 +74,8 @@ std::string claude_call_summary(std::string_view tool, std::string_view input, s
   if (tool == "ExitPlanMode") summary = "Presenting its plan";
   if (tool == "TodoWrite") summary = "Updating its to-do list";
   if (summary.empty()) summary = mcp_summary(tool).value_or("Using " + std::string(tool));
-  return one_line(summary, kTextSummaryCharacters);
+  // A person decides by it: nothing that is in the input may be missing here.
+  return one_line(visible_text(summary), kTextSummaryCharacters);
 }
 
 void OpenCalls::open(std::string_view id, OpenCall call) {

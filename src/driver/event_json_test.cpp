@@ -205,5 +205,14 @@ TEST(ClaudeTools, OpenCallsAreBounded) {
   EXPECT_FALSE(calls.close("c10"));
 }
 
+// An agent asked for these, and bash ran all of each.
+TEST(CallSummary, ShowsTheWholeCommandWhateverItHides) {
+  EXPECT_EQ(claude_call_summary("Bash", R"({"command":"echo hi\u009d; touch PWN \u009c"})", ""),
+            "Running echo hi\\u009d; touch PWN \\u009c");
+  EXPECT_EQ(claude_call_summary("Bash", R"({"command":"echo hi \u001b[; touch\u001b[<PWN #"})", ""),
+            "Running echo hi \\x1b[; touch\\x1b[<PWN #");
+  EXPECT_EQ(claude_call_summary("Bash", R"({"command":"rm x\u202e\u200d"})", ""), "Running rm x\\u202e\\u200d");
+}
+
 }  // namespace
 }  // namespace shepherd
