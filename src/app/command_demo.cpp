@@ -103,8 +103,8 @@ void say_start(Context& context, const RunHost& host, bool json) {
   }
   context.err.line(fmt::format("The demo runs: open {}", host.link()));
   context.err.line(
-      "These agents have no model and touch no files. One will ask you to allow a push, one has a question:");
-  context.err.line("  answer on the page, or with \"shepherd inbox\" in another terminal. Ctrl-C ends it.");
+      "These agents use no model and touch no files. One will ask you to approve a push, one has a question:");
+  context.err.line("  answer on the page, or with \"shepherd inbox\" in another terminal. Ctrl-C ends the demo.");
   context.err.flush();
 }
 
@@ -122,7 +122,8 @@ Result<ExitCode> demo(Context& context, const Options& options) {
   LocalRunner runner(*config, **host, options.server.tls());
   std::vector<RunRequest> tasks = demo_tasks(*program, directory.string());
   Result<ExitCode> ran =
-      run_tasks(context, runner, **host, signals, tasks, {static_cast<int>(tasks.size()), options.json, nullptr});
+      run_tasks(context, runner, **host, signals, tasks,
+                {.parallel = static_cast<int>(tasks.size()), .json = options.json, .first_stops = true});
   signals.unblock();
   if (!ran) return ran;
   return ExitCode::ok;  // one of them fails by design
@@ -152,8 +153,8 @@ int demo_agent_main(int argc, char** argv) try {
 
 void add_demo_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("demo", "A few agents that do believable work, without any account");
-  command->add_flag("--json", options->json, "JSON, one object a line: the link, then the agents' events");
+  CLI::App* command = app.add_subcommand("demo", "Run a few scripted demo agents (no account needed)");
+  command->add_flag("--json", options->json, "JSON, one object per line: the link, then what changes");
   command->add_option("--config", options->config_file, "Configuration file");
   add_server_options(*command, options->server);
   add_internal_option(*command, options->server);

@@ -18,9 +18,15 @@ namespace {
 // The tasks on their way: workers take the next one as long as there is one. Threads: any.
 class Crowd {
  public:
-  Crowd(LocalRunner& runner, const RunHost& host, const std::vector<RunRequest>& tasks, const Detached* detached,
+  Crowd(LocalRunner& runner, const RunHost& host, const std::vector<RunRequest>& tasks, const RunTasksOptions& options,
         TaskBoard& board)
-      : runner_(runner), host_(host), tasks_(tasks), detached_(detached), board_(board), runs_(tasks.size()) {}
+      : runner_(runner),
+        host_(host),
+        tasks_(tasks),
+        detached_(options.detached),
+        first_stops_(options.first_stops),
+        board_(board),
+        runs_(tasks.size()) {}
 
   void work() {
     for (std::size_t index = next_++; index < tasks_.size(); index = next_++) {
@@ -32,15 +38,13 @@ class Crowd {
     }
   }
 
-  void take_signal(int signal, Context& context) EXCLUDES(mutex_) {
-    auto say = [&](std::string_view text) { context.err.line(fmt::format("-- {}", text)); };
+  void take_signal(int signal) EXCLUDES(mutex_) {
     closing_ = true;
     int count = ++signals_;
-    if (signal != SIGINT) count = std::max(count, 2);
-    say(count == 1   ? "interrupting, and starting no more; Ctrl-C again stops all"
-        : count == 2 ? "stopping all; Ctrl-C again kills them at once"
-                     : "killing");
-    context.err.flush();
+    if (signal != SIGINT || first_stops_) count = std::max(count, 2);
+    board_.note(count == 1   ? "-- interrupting, and starting no more; Ctrl-C again stops all"
+                : count == 2 ? "-- stopping all; Ctrl-C again kills them at once"
+                             : "-- killing");
     signals_ = count;
     MutexLock lock(mutex_);
     for (const std::shared_ptr<TaskRun>& run : runs_) {
@@ -84,6 +88,7 @@ class Crowd {
   const RunHost& host_;
   const std::vector<RunRequest>& tasks_;
   const Detached* detached_;
+  const bool first_stops_;
   TaskBoard& board_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> closing_ = false;
@@ -120,7 +125,7 @@ Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost&
     context.err.flush();
   }
   TaskBoard board(context, form, clock, names);
-  Crowd crowd(runner, host, tasks, options.detached, board);
+  Crowd crowd(runner, host, tasks, options, board);
   std::atomic<std::size_t> working = std::min(tasks.size(), static_cast<std::size_t>(options.parallel));
   std::vector<std::thread> workers;
   for (std::size_t i = working; i > 0; --i) {
@@ -130,7 +135,7 @@ Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost&
     });
   }
   while (working > 0) {
-    if (int signal = signals.wait(kBoardTick); signal != 0) crowd.take_signal(signal, context);
+    if (int signal = signals.wait(kBoardTick); signal != 0) crowd.take_signal(signal);
     board.draw();
   }
   for (std::thread& worker : workers) worker.join();

@@ -14,11 +14,12 @@ struct RunTasksOptions {
   int parallel = 1;
   bool json = false;
   const Detached* detached = nullptr;  // print nothing; tell the parent about the first task
+  bool first_stops = false;            // the first Ctrl-C stops them: there is nothing to interrupt them for
 };
 
 // Blocks until all have ended. Ctrl-C once interrupts the running ones and starts no more, twice stops them, three
-// times kills them. The exit code is the worst one: failed, then timed out, then stopped.
-// Threads: caller.
+// times kills them; each time it says what the next one does. The exit code is the worst one: failed, then timed out,
+// then stopped. Threads: caller.
 Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
                            const std::vector<RunRequest>& tasks, const RunTasksOptions& options);
 

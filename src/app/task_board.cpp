@@ -8,6 +8,7 @@
 
 #include "app/span_text.h"
 #include "app/terminal_text.h"
+#include "app/text_columns.h"
 #include "app/text_table.h"
 #include "driver/limits.h"
 #include "model/json_scan.h"
@@ -52,7 +53,7 @@ std::string cost(const BoardRow& row) {
 std::string board_line(const BoardRow& row, std::int64_t now_ms, std::size_t name_width, std::size_t columns) {
   std::string line = fmt::format("{:<{}}  {:<17}  {:>8}  {:>7}  {}", row.name, name_width, name(row.state),
                                  elapsed(row, now_ms), cost(row), row.activity);
-  return cut_to(line, columns);
+  return cut_to_columns(line, columns);
 }
 
 TaskBoard::TaskBoard(Context& context, Form form, const Clock& clock, const std::vector<std::string>& names)
@@ -84,7 +85,8 @@ void TaskBoard::event(std::size_t index, const DriverEvent& event) {
     return;
   }
   std::string summary = string_value(find_member(event.json, "summary")).value_or("");
-  if (!summary.empty()) row.activity = terminal_text(summary, Lines::join);
+  bool intent = event.type == EventType::tool_call || event.type == EventType::status;
+  if (!summary.empty()) row.activity = intent ? exact_text(summary, Lines::join) : terminal_text(summary, Lines::join);
   State before = row.state;
   if (event.type == EventType::status) {
     std::optional<State> state = state_named(string_value(find_member(data, "state")).value_or(""));
@@ -142,15 +144,27 @@ void TaskBoard::draw() {
   std::size_t width = 0;
   for (const BoardRow& row : rows) width = std::max(width, character_count(row.name));
   std::int64_t now_ms = clock_.steady_ms();
-  std::string text = drawn_ > 0 ? fmt::format("\x1b[{}A", drawn_) : "";
+  // From the start of the line: the terminal has echoed what was typed, a Ctrl-C too.
+  std::string text = drawn_ > 0 ? fmt::format("\r\x1b[{}A", drawn_) : "";
   for (const BoardRow& row : rows) {
     std::string line = board_line(row, now_ms, width, context_.out.columns() - 1);
     text += "\x1b[K" + context_.out.paint(color_of(row.state), line) + "\n";
   }
-  if (text.ends_with('\n')) text.pop_back();  // line() adds it
-  context_.out.line(text);
+  context_.out.line(text + "\x1b[J\x1b[A");  // line() ends the last line; what is below the board goes
   context_.out.flush();
   drawn_ = rows.size();
+}
+
+void TaskBoard::note(std::string_view text) {
+  if (form_ == Form::silent) return;
+  if (form_ != Form::live) {
+    context_.err.line(text);
+    return context_.err.flush();
+  }
+  // In place of the board, which is drawn again below it.
+  context_.out.line(drawn_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J{}", drawn_, text) : std::string(text));
+  drawn_ = 0;
+  draw();
 }
 
 void TaskBoard::finish() {

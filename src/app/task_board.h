@@ -26,7 +26,7 @@ struct BoardRow {
 // One row as a line of at most `columns`, without colour: "docs   running  1:02  $0.12  Reading README.md".
 std::string board_line(const BoardRow& row, std::int64_t now_ms, std::size_t name_width, std::size_t columns);
 
-// Threads: any, but draw() and finish() from one.
+// Threads: any, but draw(), note() and finish() from one.
 class TaskBoard {
  public:
   enum class Form { live, lines, json, silent };
@@ -38,8 +38,9 @@ class TaskBoard {
   void ended(std::size_t index, State state, const std::string& message, std::optional<double> cost_usd)
       EXCLUDES(mutex_);
 
-  void draw() EXCLUDES(mutex_);    // about every kBoardTick
-  void finish() EXCLUDES(mutex_);  // the table
+  void draw() EXCLUDES(mutex_);      // about every kBoardTick
+  void note(std::string_view text);  // a line that stays, above what is drawn
+  void finish() EXCLUDES(mutex_);    // the table
 
   std::vector<BoardRow> rows() const EXCLUDES(mutex_);
 

@@ -11,7 +11,10 @@ import pytest
 
 import server as server_module
 from server import environment
+from terminal import Terminal
 from test_fleet import eventually
+
+CONFIG = "public: {listen: '127.0.0.1:0'}\ninternal: {listen: '127.0.0.1:0'}\ngrpc: {listen: '127.0.0.1:0'}\n"
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def demo(tmp_path):
     """The demo without a server: it hosts one itself. Gives (process, HTTP client)."""
     env = {**environment(tmp_path), "SHEPHERD_DATA": str(tmp_path / "data")}
     config = tmp_path / "shepherd.yaml"
-    config.write_text("public: {listen: '127.0.0.1:0'}\ninternal: {listen: '127.0.0.1:0'}\ngrpc: {listen: '127.0.0.1:0'}\n")
+    config.write_text(CONFIG)
     process = subprocess.Popen([server_module.BINARY, "demo", "--json", "--config", config], env=env, cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first = json.loads(process.stdout.readline())
@@ -82,10 +85,35 @@ def cwd_of(process):
         return ""
 
 
-def test_ctrl_c_ends_it_and_its_agents(demo, tmp_path):
+def no_agent_is_left(tmp_path):
+    workplace = str(tmp_path / "data" / "demo")
+    eventually(lambda: not [p for p in Path("/proc").glob("[0-9]*") if cwd_of(p) == workplace])
+
+
+def test_one_ctrl_c_ends_it_and_its_agents(demo, tmp_path):
     process, api = demo
     eventually(lambda: len(api.get("/api/v1/tasks", params={"state": "running"}).json()) >= 3, 60)
     process.send_signal(signal.SIGINT)
-    eventually(lambda: process.poll() is not None or process.send_signal(signal.SIGINT), 60)
-    workplace = str(tmp_path / "data" / "demo")
-    eventually(lambda: not [p for p in Path("/proc").glob("[0-9]*") if cwd_of(p) == workplace])
+    assert process.wait(60) == 0
+    assert "stopping all; Ctrl-C again kills them at once" in process.stderr.read()
+    no_agent_is_left(tmp_path)
+
+
+def test_one_ctrl_c_on_a_terminal_ends_it_and_the_screen_stays_in_order(tmp_path):
+    env = {**environment(tmp_path), "SHEPHERD_DATA": str(tmp_path / "data")}
+    config = tmp_path / "shepherd.yaml"
+    config.write_text(CONFIG)
+    screen = Terminal(["demo", "--config", config], env, columns=100, lines=40)
+    try:
+        screen.wait_for(lambda text: text.count("running") >= 3, 60)
+        screen.press("\x03")
+        screen.wait_for("stopping all; Ctrl-C again kills them at once", 60)
+        assert screen.end(60) == 0
+        lines = screen.text().splitlines()
+        # Once as the line that was drawn over and over, once in the table at the end.
+        assert len([line for line in lines if line.startswith("Fix the flaky login test")]) == 2, screen.text()
+        assert len([line for line in lines if line.startswith("The demo runs")]) == 1, screen.text()
+        assert "^C" not in screen.text()
+    finally:
+        screen.kill()
+    no_agent_is_left(tmp_path)
