@@ -5,9 +5,12 @@ ARGS ?=
 CTEST_ARGS ?=
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
+BINARY ?= build/bin/shepherd
+DESTDIR ?=
+PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan fuzz bench bench-runner bench-grpc clean packages packages-test
+.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
@@ -25,13 +28,20 @@ build/%/build.ninja: CMakePresets.json
 	@touch $@
 
 run: build ## Builds and starts the server; ARGS="--listen 127.0.0.1:9000" are passed on
-	@echo "Starting Shepherd. Open the login link below in a browser, or try: build/bin/shepherd tasks"
-	@echo "No agent at hand? In another terminal, build/bin/shepherd demo starts a few that need no account."
+	@echo "Starting Shepherd. Open the login link below in a browser."
+	@echo "In another terminal, build/bin/shepherd demo starts a few scripted agents that need no account."
 	@exec build/bin/shepherd serve $(ARGS)
 
 build: packages build/release/build.ninja ## Builds the release program: build/bin/shepherd
 	@cmake --build --preset release --parallel $(JOBS)
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
+
+# Does not build: `sudo make install` must leave nothing of root's in the build directory.
+install: ## Installs program, manual, completions and systemd units below PREFIX (/usr/local); make build first
+	@tools/install-files install "$(BINARY)" "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## Removes what make install has installed
+	@tools/install-files uninstall "$(BINARY)" "$(DESTDIR)" "$(PREFIX)"
 
 # Everything is built before the tests start, so that no test competes with a compiler.
 test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks

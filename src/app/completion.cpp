@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/help_format.h"
+
 namespace shepherd {
 namespace {
 
@@ -20,31 +22,19 @@ struct Command {
   std::string path;  // "tasks create"; empty: the program itself
   std::string help;
   std::vector<Flag> flags;
+  bool takes_task = false;           // its first word is a task
+  std::vector<std::string> choices;  // or one of a few
   std::vector<Command> commands;
   std::string name() const { return path.substr(path.rfind(' ') + 1); }
 };
 
-// CLI11 names a closed set of values in the option's type: "TEXT:{a,b}".
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  std::string type = option.get_type_name();
-  std::size_t open = type.find('{');
-  std::size_t close = type.find('}');
-  std::vector<std::string> choices;
-  if (open == std::string::npos || close == std::string::npos || close < open) return choices;
-  std::string word;
-  for (char c : type.substr(open + 1, close - open - 1) + ",") {
-    if (c != ',') {
-      word += c;
-    } else if (!word.empty()) {
-      choices.push_back(std::exchange(word, {}));
-    }
-  }
-  return choices;
-}
-
 Command read_tree(const CLI::App& app, const std::string& path) {
-  Command command{path, app.get_description(), {}, {}};
+  Command command{path, app.get_description(), {}, false, {}, {}};
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) {
+      command.takes_task = command.takes_task || option->get_name(true, false) == "TASK";
+      if (command.choices.empty()) command.choices = choices_of(*option);
+    }
     for (const std::string& name : option->get_lnames()) {
       command.flags.push_back(
           {"--" + name, option->get_description(), option->get_items_expected_max() > 0, choices_of(*option)});
@@ -67,6 +57,7 @@ void flatten(const Command& command, std::vector<const Command*>& out) {
 std::string joined_names(const Command& command) {
   std::string words;
   for (const Command& sub : command.commands) words += sub.name() + " ";
+  for (const std::string& choice : command.choices) words += choice + " ";
   for (const Flag& flag : command.flags) words += flag.name + " ";
   if (!words.empty()) words.pop_back();
   return words;
@@ -106,7 +97,10 @@ void append_zsh_function(std::string& out, const Command& command) {
     out += fmt::format("    '{}[{}]{}' \\\n", flag.name, shell_quoted(flag.help, "[]:"), value);
   }
   if (command.commands.empty()) {
-    out += "    '*:argument:_files'\n}\n\n";
+    out += command.takes_task
+               ? "    '1:task:{compadd -- $(shepherd completion tasks 2>/dev/null)}' '*:argument:_files'\n}\n\n"
+           : !command.choices.empty() ? fmt::format("    '1:value:({})'\n}}\n\n", fmt::join(command.choices, " "))
+                                      : "    '*:argument:_files'\n}\n\n";
     return;
   }
   out +=
@@ -151,7 +145,8 @@ std::string bash_completion(const CLI::App& app) {
   }
   out += "  esac\n  local words=\n  case \"$path\" in\n";
   for (const Command* command : commands) {
-    out += fmt::format("    '{}') words='{}' ;;\n", command->path, joined_names(*command));
+    std::string tasks = command->takes_task ? "\" $(shepherd completion tasks 2>/dev/null)\"" : "";
+    out += fmt::format("    '{}') words='{}'{} ;;\n", command->path, joined_names(*command), tasks);
   }
   out +=
       "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
@@ -191,6 +186,11 @@ std::string fish_completion(const CLI::App& app) {
     std::string where = command->path.empty() ? "__shepherd_start" : "__shepherd_at " + command->path;
     for (const Command& sub : command->commands) {
       out += fmt::format("complete -c shepherd -n '{}' -a {} -d '{}'\n", where, sub.name(), shell_quoted(sub.help));
+    }
+    if (command->takes_task) {
+      out += fmt::format("complete -c shepherd -n '{}' -a '(shepherd completion tasks 2>/dev/null)'\n", where);
+    } else if (!command->choices.empty()) {
+      out += fmt::format("complete -c shepherd -n '{}' -a '{}'\n", where, fmt::join(command->choices, " "));
     }
     for (const Flag& flag : command->flags) {
       bool is_long = flag.name.starts_with("--");
