@@ -44,6 +44,7 @@ class Top {
         hear(std::move(news));
       }
       follow_log();
+      follow_inbox();
       draw();
       std::array<pollfd, 2> polled{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{feed_.descriptor(), POLLIN, 0}};
       poll(polled.data(), polled.size(), static_cast<int>(kTopRefresh.count()));
@@ -61,14 +62,26 @@ class Top {
     if (auto* all = std::get_if<TopRows>(&news)) {
       model_.replace(std::move(all->rows));
       listed_ = true;
+      inbox_stale_ = true;
     } else if (auto* row = std::get_if<TopRow>(&news)) {
       settle(*row);
       model_.put(std::move(*row));
+      inbox_stale_ = true;
+    } else if (auto* needs = std::get_if<TopNeeds>(&news)) {
+      model_.set_needs(needs->needs, needs->total);
+      asking_inbox_ = false;
     } else if (auto* lines = std::get_if<TopLines>(&news)) {
       add_lines(*lines);
+    } else if (auto* asked = std::get_if<TopAsked>(&news)) {
+      if (question_ && question_->command.approval_id == asked->approval) {
+        question_->input = std::move(asked->input);
+        question_->text =
+            fmt::format("{} this? y/n", question_->command.kind == CommandKind::approve ? "Approve" : "Deny");
+      }
     } else if (auto* notice = std::get_if<TopNotice>(&news)) {
       notice_ = terminal_text(notice->text, Lines::join);
-      asking_log_ = false;
+      asking_log_ = asking_inbox_ = false;
+      if (question_ && question_->decides() && !question_->input) question_.reset();  // it could not be read
     } else if (auto* connection = std::get_if<TopConnection>(&news)) {
       connection_ = connection->trouble;
     } else if (auto* sent = std::get_if<TopSent>(&news)) {
@@ -111,10 +124,23 @@ class Top {
     feed_.ask_log(log_.task, log_.last_sequence);
   }
 
+  // After every change, at most once a second; and now and then, because a task that says nothing stalls.
+  void follow_inbox() {
+    std::int64_t since_ms = clock_.steady_ms() - inbox_ms_;
+    if (asking_inbox_ || since_ms < kTopRefresh.count() || (!inbox_stale_ && since_ms < kTopInbox.count())) return;
+    asking_inbox_ = true;
+    inbox_stale_ = false;
+    inbox_ms_ = clock_.steady_ms();
+    feed_.ask_needs();
+  }
+
   void draw() {
     TopFrame frame{screen_.size(), clock_.wall_ms(), question_.value_or(Question{}).text, connection_, typed_, typing_};
     if (frame.notice.empty()) frame.notice = notice_;
     if (!listed_ && connection_.empty()) frame.connection = "asking the server";
+    if (question_ && question_->input) {
+      return screen_.draw(asked_screen(question_->title, *question_->input, question_->first, frame));
+    }
     switch (shown_mode()) {
       case Mode::list:
         return screen_.draw(list_screen(model_, frame));
@@ -233,12 +259,18 @@ class Top {
         return true;
       }
       command.kind = key == key_of('a') ? CommandKind::approve : CommandKind::deny;
-      command.approval_id = row->approvals.front();
-      // What is about to be allowed is read before it is allowed.
-      question_ = Question{row->id, command, fmt::format("{} \"{}\"? y/n", name(command.kind), row->activity)};
+      const OpenApproval& approval = row->approvals.front();
+      if (approval.kind == "question") {
+        notice_ = fmt::format("It asks a question: shepherd answer {} \"…\"", row->id);
+        return true;
+      }
+      command.approval_id = approval.id;
+      // What is about to be allowed is read, all of it, before it is allowed.
+      question_ = Question{row->id, command, "reading what it asks …", title};
+      feed_.ask_input(row->id, approval);
     } else if (stops) {
       command.kind = CommandKind::stop;
-      question_ = Question{row->id, command, fmt::format("Stop \"{}\"? y/n", title)};
+      question_ = Question{row->id, command, fmt::format("Stop \"{}\"? y/n", title), title};
     } else {
       command.kind = CommandKind::interrupt;
       feed_.send(row->id, command);
@@ -247,6 +279,16 @@ class Top {
   }
 
   void answer(TopKey key) {
+    std::size_t page = screen_.size().lines > 4 ? screen_.size().lines - 4 : 1;
+    if (question_->input) {
+      auto back = [&](std::size_t by) { question_->first -= std::min(question_->first, by); };
+      if (key == TopKey::up || key == key_of('k')) return back(1);
+      if (key == TopKey::page_up) return back(page);
+      if (key == TopKey::down || key == key_of('j')) return void(question_->first += 1);
+      if (key == TopKey::page_down || key == key_of(' ')) return void(question_->first += page);
+    } else if (question_->decides() && key != TopKey::escape && key != key_of('n')) {
+      return;  // nobody allows what is not on the screen yet
+    }
     bool yes = key == key_of('y') || key == key_of('Y');
     if (yes) feed_.send(question_->task, question_->command);
     notice_ = yes ? "" : "Nothing done.";
@@ -256,7 +298,11 @@ class Top {
   struct Question {
     std::string task;
     Command command;
-    std::string text;
+    std::string text, title;
+    std::optional<AskedInput> input = std::nullopt;  // of an approval, once it has been read
+    std::size_t first = 0;                           // line of it on the screen
+
+    bool decides() const { return !command.approval_id.empty(); }
   };
 
   TopScreen screen_;
@@ -265,6 +311,8 @@ class Top {
   Mode mode_ = Mode::list;
   TopLog log_;
   bool helping_ = false, typing_ = false, listed_ = false, asking_log_ = false;
+  bool inbox_stale_ = true, asking_inbox_ = false;
+  std::int64_t inbox_ms_ = 0;  // steady: when it was asked for last
   std::string typed_, notice_, connection_;
   std::optional<Question> question_;
   std::map<std::string, std::string> pending_;  // commands given here that have not settled: id, kind

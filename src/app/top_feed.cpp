@@ -9,7 +9,9 @@
 
 #include "app/limits.h"
 #include "base/ids.h"
+#include "client/api_get.h"
 #include "client/json_source.h"
+#include "model/json_scan.h"
 
 namespace shepherd {
 namespace {
@@ -118,6 +120,29 @@ void TopFeed::ask_log(std::string task, std::uint64_t after) {
     TopLines lines{task, {}, 0};
     for (const std::string& event : page->events) lines.lines.push_back(event_line(event));
     tell(std::move(lines));
+  });
+}
+
+void TopFeed::ask_needs() {
+  ask([this](ApiClient& client) {
+    Result<std::string> inbox = api_get(client.destination(), server_.tls(), "/api/v1/inbox?limit=1000");
+    if (!inbox) return tell(TopNotice{inbox.error().message});
+    TopNeeds news;
+    news.total = static_cast<std::size_t>(count_value(json_member(*inbox, "total")).value_or(0));
+    for (std::string_view item :
+         json_elements(json_member(*inbox, "items")).value_or(std::vector<std::string_view>())) {
+      news.needs.push_back({string_value(json_member(item, "taskID")).value_or(""),
+                            string_value(json_member(item, "kind")).value_or("")});
+    }
+    tell(std::move(news));
+  });
+}
+
+void TopFeed::ask_input(std::string task, OpenApproval approval) {
+  ask([this, task = std::move(task), approval = std::move(approval)](ApiClient& client) {
+    Result<AskedInput> input = asked_input(client, task, approval.sequence);
+    if (!input) return tell(TopNotice{input.error().message});
+    tell(TopAsked{task, approval.id, *std::move(input)});
   });
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/approval_view.h"
 #include "app/context.h"
 #include "app/event_line.h"
 #include "app/top_model.h"
@@ -30,6 +31,14 @@ struct TopLines {
   std::vector<EventLine> lines;
   std::int64_t started_ms = 0;
 };
+struct TopAsked {  // what an approval asks for, in full
+  std::string task, approval;
+  AskedInput input;
+};
+struct TopNeeds {  // what the server's inbox has
+  std::vector<TopModel::Need> needs;
+  std::size_t total = 0;
+};
 struct TopNotice {
   std::string text;
 };
@@ -42,7 +51,8 @@ struct TopSent {  // a command is in the log
 struct TopEnded {  // following is over: an error that trying again would not change
   Error error;
 };
-using TopNews = std::variant<TopRows, TopRow, TopLines, TopNotice, TopConnection, TopSent, TopEnded>;
+using TopNews =
+    std::variant<TopRows, TopRow, TopLines, TopAsked, TopNeeds, TopNotice, TopConnection, TopSent, TopEnded>;
 
 class TopFeed final : private LiveListener {
  public:
@@ -56,6 +66,8 @@ class TopFeed final : private LiveListener {
 
   // Asked for now, answered by news.
   void ask_log(std::string task, std::uint64_t after);  // 0: the newest events of it
+  void ask_needs();
+  void ask_input(std::string task, OpenApproval approval);
   void send(std::string task, Command command);
 
  private:

@@ -56,14 +56,15 @@ void put(ScreenLine& line, const Column& column, std::string_view text, Color co
 }
 
 std::string state_text(const TopRow& row) {
-  if (row.needs_you()) return "needs you";
+  if (row.waits()) return "needs you";
+  if (row.need == "stalled") return "stalled";
   std::string text = row.state;
   std::ranges::replace(text, '_', ' ');
   return text;
 }
 
 Color state_color(const TopRow& row) {
-  if (row.needs_you()) return Color::magenta;
+  if (row.needs_you() && !row.ended()) return Color::magenta;
   if (row.state == "running" || row.state == "starting") return Color::cyan;
   if (row.state == "completed") return Color::green;
   if (row.state == "failed" || row.state == "timed_out") return Color::red;
@@ -81,7 +82,7 @@ ScreenLine row_line(const TopRow& row, const Columns& columns, std::int64_t now_
   put(line, columns.time, elapsed_text(row.elapsed_ms(now_ms)), text);
   if (row.tokens > 0) put(line, columns.tokens, count_text(row.tokens), text);
   if (row.cost_usd > 0) put(line, columns.cost, fmt::format("${:.2f}", row.cost_usd), text);
-  put(line, columns.activity, row.activity, row.needs_you() ? Color::magenta : text);
+  put(line, columns.activity, row.activity, row.waits() ? Color::magenta : text);
   return line;
 }
 
@@ -195,6 +196,27 @@ std::vector<ScreenLine> log_screen(const TopLog& log, const TopRow* row, const T
   return screen;
 }
 
+std::vector<ScreenLine> asked_screen(std::string_view title, const AskedInput& input, std::size_t& first,
+                                     const TopFrame& frame) {
+  std::vector<ScreenLine> screen;
+  std::size_t height = frame.size.lines > kFrameLines ? frame.size.lines - kFrameLines : 1;
+  std::vector<std::string> lines = asked_lines(input, frame.size.columns);
+  first = std::min(first, lines.size() > height ? lines.size() - height : 0);
+  screen.push_back(bar(fmt::format(" {}", title), frame.size.columns));
+  screen.emplace_back();
+  for (std::size_t i = first; i < lines.size() && i < first + height; ++i) {
+    ScreenLine line;
+    line.spans.push_back({0, lines[i], Color::plain});
+    screen.push_back(std::move(line));
+  }
+  fill_to(screen, frame.size.lines - std::min<std::size_t>(1, frame.size.lines));
+  std::size_t below = lines.size() - std::min(lines.size(), first + height);
+  TopFrame asking = frame;
+  if (below > 0) asking.notice += fmt::format("   ({} more lines: down)", below);
+  screen.push_back(footer(asking, ""));
+  return screen;
+}
+
 std::vector<ScreenLine> help_screen(const TopFrame& frame) {
   constexpr std::string_view kLines[] = {
       "",
@@ -207,7 +229,7 @@ std::vector<ScreenLine> help_screen(const TopFrame& frame) {
       "  i              interrupt its turn      q       quit",
       "  x F9           stop it for certain     ?       this",
       "",
-      "  A task that waits for a person needs you and comes first.",
+      "  What is in the inbox (approvals, questions, waiting, stalled, failed) comes first.",
   };
   std::vector<ScreenLine> screen;
   screen.push_back(bar(" shepherd top: keys", frame.size.columns));

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/approval_view.h"
 #include "app/event_line.h"
 #include "app/output.h"
 #include "app/top_model.h"
@@ -49,6 +51,9 @@ struct TopLog {
 
 std::vector<ScreenLine> list_screen(TopModel& model, const TopFrame& frame);
 std::vector<ScreenLine> log_screen(const TopLog& log, const TopRow* row, const TopFrame& frame);
+// All that an approval asks for, behind a question in the notice; `first` is moved where there is nothing below it.
+std::vector<ScreenLine> asked_screen(std::string_view title, const AskedInput& input, std::size_t& first,
+                                     const TopFrame& frame);
 std::vector<ScreenLine> help_screen(const TopFrame& frame);
 
 std::string count_text(std::uint64_t count);  // "950", "12.3k", "4.1M"

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "app/limits.h"
-#include "app/open_approvals.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
 #include "client/json_source.h"
@@ -19,6 +18,11 @@ constexpr std::array<std::string_view, 6> kSorts{"needs you", "newest", "cost", 
 
 std::string clean(std::string_view text) {
   return terminal_text(text, Lines::join);
+}
+
+// What an agent does or wants to do: a person decides by it.
+std::string exact(std::string_view text) {
+  return exact_text(text, Lines::join);
 }
 
 std::string text_member(std::string_view object, std::string_view name) {
@@ -41,7 +45,7 @@ bool contains_word(std::string_view text, std::string_view word) {
   return std::ranges::search(text, word, [](char a, char b) { return lower(a) == lower(b); }).begin() != text.end();
 }
 
-// Who waits for a person comes first, what is over last.
+// What the inbox has comes first, what is over last.
 int urgency(const TopRow& row) {
   if (row.needs_you()) return 0;
   if (row.state == "interrupted" || row.state == "paused") return 1;
@@ -55,6 +59,7 @@ bool comes_before(const TopRow& a, const TopRow& b, TopSort sort) {
   switch (sort) {
     case TopSort::needs:
       if (urgency(a) != urgency(b)) return urgency(a) < urgency(b);
+      if (a.needs_you() && a.need_rank != b.need_rank) return a.need_rank < b.need_rank;
       break;
     case TopSort::newest:
       if (a.last_event_ms != b.last_event_ms) return a.last_event_ms > b.last_event_ms;
@@ -88,10 +93,6 @@ bool TopRow::ended() const {
   return known && is_terminal(*known);
 }
 
-bool TopRow::needs_you() const {
-  return state == "waiting_for_input" || (!approvals.empty() && !ended());
-}
-
 std::int64_t TopRow::elapsed_ms(std::int64_t now_ms) const {
   std::int64_t begun = started_ms != 0 ? started_ms : created_ms;
   return std::max<std::int64_t>(0, (completed_ms != 0 ? completed_ms : now_ms) - begun);
@@ -107,19 +108,21 @@ Result<TopRow> read_top_row(std::string_view task_json) {
   if (row.agent.empty()) row.agent = clean(text_member(json_member(task_json, "labels"), "agent"));
   row.model = clean(task->model);
   row.state = clean(task->state);
-  row.activity = clean(text_member(task_json, "activity"));
-  if (row.ended() || row.activity.empty()) row.activity = clean(task->error.empty() ? task->message : task->error);
+  row.activity = exact(text_member(task_json, "activity"));
+  if (row.ended() || row.activity.empty()) row.activity = exact(task->error.empty() ? task->message : task->error);
   row.created_ms = time_member(task_json, "createdAt");
   row.started_ms = time_member(task_json, "startedAt");
   row.completed_ms = time_member(task_json, "completionTime");
   row.last_event_ms = time_member(task_json, "lastEventAt");
   row.last_sequence = task->last_sequence;
   std::string_view usage = json_member(task_json, "usage");
-  row.tokens = count_member(usage, "inputTokens") + count_member(usage, "outputTokens");
+  for (std::string_view each : {"inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"}) {
+    row.tokens += count_member(usage, each);
+  }
   row.cost_usd = task->cost_usd;
   for (OpenApproval& approval : open_approvals(task_json)) {
-    if (row.approvals.empty() && !row.ended()) row.activity = clean(approval.summary);
-    row.approvals.push_back(std::move(approval.id));
+    if (row.approvals.empty() && !row.ended()) row.activity = exact(approval.summary);
+    row.approvals.push_back(std::move(approval));
   }
   if (auto commands = json_elements(json_member(task_json, "commands"))) {
     for (std::string_view each : *commands) {
@@ -132,11 +135,30 @@ Result<TopRow> read_top_row(std::string_view task_json) {
 
 void TopModel::replace(std::vector<TopRow> rows) {
   rows_.clear();
-  for (TopRow& row : rows) rows_.insert_or_assign(row.id, std::move(row));
+  for (TopRow& row : rows) {
+    apply_need(row);
+    rows_.insert_or_assign(row.id, std::move(row));
+  }
+  stale_ = true;
+}
+
+void TopModel::apply_need(TopRow& row) const {
+  auto found = needs_.find(row.id);
+  row.need = found == needs_.end() ? "" : found->second.first;
+  row.need_rank = found == needs_.end() ? 0 : found->second.second;
+}
+
+void TopModel::set_needs(const std::vector<Need>& needs, std::size_t total) {
+  needs_.clear();
+  // The most urgent one of a task is its first.
+  for (std::size_t i = 0; i < needs.size(); ++i) needs_.try_emplace(needs[i].task, needs[i].kind, i);
+  needs_total_ = total;
+  for (auto& [id, row] : rows_) apply_need(row);
   stale_ = true;
 }
 
 void TopModel::put(TopRow row) {
+  apply_need(row);
   rows_.insert_or_assign(row.id, std::move(row));
   if (rows_.size() > kTopTasks) {
     auto oldest = rows_.end();
@@ -244,12 +266,13 @@ const TopRow* TopModel::find(const std::string& id) const {
 
 TopTotals TopModel::totals() const {
   TopTotals totals;
+  totals.needs_you = needs_total_;
   for (const auto& [id, row] : rows_) {
     totals.cost_usd += row.cost_usd;
     if (row.ended()) {
       ++totals.ended;
-    } else if (row.needs_you()) {
-      ++totals.needs_you;
+    } else if (row.waits()) {
+      continue;  // counted by the inbox
     } else if (row.state == "queued") {
       ++totals.queued;
     } else {

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "app/open_approvals.h"
 #include "base/result.h"
 
 namespace shepherd {
@@ -21,13 +23,17 @@ struct TopRow {
   std::string id, title, agent, model, state, activity;
   std::int64_t created_ms = 0, started_ms = 0, completed_ms = 0, last_event_ms = 0;
   std::uint64_t last_sequence = 0;
-  std::uint64_t tokens = 0;  // in and out
+  std::uint64_t tokens = 0;  // of all classes
   double cost_usd = 0;
-  std::vector<std::string> approvals;  // open ones
+  std::vector<OpenApproval> approvals;
   std::vector<Command> commands;
 
+  std::string need;           // what the inbox has it for: "approval", "failed", …; empty: it is not there
+  std::size_t need_rank = 0;  // its place there
+
   bool ended() const;
-  bool needs_you() const;  // waits for a person
+  bool needs_you() const { return !need.empty(); }
+  bool waits() const { return needs_you() && need != "failed" && need != "stalled"; }  // for a word of a person
   std::int64_t elapsed_ms(std::int64_t now_ms) const;
 };
 // From a task's JSON.
@@ -46,6 +52,12 @@ class TopModel {
   void replace(std::vector<TopRow> rows);
   // A new or changed row. Over kTopTasks the oldest ended ones go.
   void put(TopRow row);
+
+  // The inbox, as the server ranks it: a task and what it needs. `total` is how much is in it.
+  struct Need {
+    std::string task, kind;
+  };
+  void set_needs(const std::vector<Need>& needs, std::size_t total);
 
   // Rows whose id, title, agent, model or state has all words of the text, without regard to ASCII case.
   void set_filter(std::string text);
@@ -67,11 +79,14 @@ class TopModel {
   TopTotals totals() const;
 
  private:
+  void apply_need(TopRow& row) const;
   // Done when somebody looks: many rows may have changed since.
   void arrange() const;
   bool is_wanted(const TopRow& row) const;
 
   std::map<std::string, TopRow> rows_;
+  std::map<std::string, std::pair<std::string, std::size_t>> needs_;  // by task: kind and place
+  std::size_t needs_total_ = 0;
   mutable std::vector<const TopRow*> shown_;
   std::string filter_;
   mutable std::string chosen_;     // id

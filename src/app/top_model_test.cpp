@@ -43,16 +43,16 @@ constexpr std::string_view kTask =
     R"({"id":"t1","title":"Fix \u001b[31mlogin","agent":"claude","model":"opus","status":{"state":"waiting_for_input",)"
     R"("message":"asks"},"task":{"description":"Fix login"},"activity":"Reading a.cc","createdAt":"2026-02-18T14:00:00.000Z",)"
     R"("startedAt":"2026-02-18T14:00:10.000Z","completionTime":null,"lastEventAt":"2026-02-18T14:01:00.000Z","lastSequence":7,)"
-    R"("usage":{"costUSD":0.25,"inputTokens":1000,"outputTokens":500},"approvals":[{"approvalID":"ap","summary":"Needs approval: rm","sequence":6}],)"
+    R"("usage":{"costUSD":0.25,"inputTokens":1000,"outputTokens":500,"cacheReadTokens":30000,"cacheWriteTokens":200},"approvals":[{"approvalID":"ap","summary":"Needs approval: rm","sequence":6}],)"
     R"("commands":[{"id":"c1","kind":"steer","state":"delivered"}]})";
 
 TEST(TopRow, FromATasksJson) {
   TopRow read = read_top_row(kTask).value();
   EXPECT_EQ(read.title, "Fix login");  // nothing that a terminal would obey
-  EXPECT_EQ(read.tokens, 1'500u);
+  EXPECT_EQ(read.tokens, 31'700u);     // all of them, as everywhere
   EXPECT_EQ(read.activity, "Needs approval: rm");
-  EXPECT_TRUE(read.needs_you());
-  EXPECT_EQ(read.approvals, std::vector<std::string>{"ap"});
+  ASSERT_EQ(read.approvals.size(), 1U);
+  EXPECT_EQ(read.approvals[0].id, "ap");
   ASSERT_EQ(read.commands.size(), 1u);
   EXPECT_EQ(read.commands[0].state, "delivered");
   EXPECT_EQ(read.elapsed_ms(read.started_ms + 5'000), 5'000);
@@ -64,6 +64,11 @@ TEST(TopModel, WhoNeedsYouComesFirstAndWhatIsOverLast) {
   TopModel model;
   model.replace({row("done", "completed", 9), row("bad", "failed", 8), row("q", "queued", 7), row("run", "running", 1),
                  row("run2", "running", 2), row("ask", "waiting_for_input", 0), row("pause", "paused", 3)});
+  model.set_needs({{"ask", "waiting"}, {"bad", "failed"}}, 2);
+  EXPECT_EQ(ids(model), "ask bad pause run2 run q done");
+  EXPECT_EQ(model.totals().needs_you, 2u);
+  EXPECT_EQ(model.totals().ended, 2u);
+  model.set_needs({{"ask", "waiting"}}, 1);
   EXPECT_EQ(ids(model), "ask pause run2 run q bad done");
   model.toggle_ended();
   EXPECT_EQ(ids(model), "ask pause run2 run q");
@@ -91,6 +96,7 @@ TEST(TopModel, TheChosenTaskIsFollowed) {
   model.move(1);
   EXPECT_EQ(model.chosen()->id, "b");
   model.put(row("b", "waiting_for_input", 2));
+  model.set_needs({{"b", "waiting"}}, 1);
   EXPECT_EQ(ids(model), "b a c");
   EXPECT_EQ(model.chosen()->id, "b");
   model.replace({row("a", "running", 3), row("c", "running", 1)});
@@ -154,6 +160,7 @@ TEST(TopLayout, RowsFitEveryWidth) {
   wide.title = "長い題名がここにありますので切られるはずです, and more of it";
   wide.activity = std::string(300, 'x');
   model.replace({wide, row("b", "running")});
+  model.set_needs({{"t1", "approval"}}, 1);
   for (std::size_t columns : {1u, 12u, 20u, 59u, 60u, 80u, 99u, 100u, 200u}) {
     for (std::size_t lines : {1u, 2u, 3u, 4u, 24u}) {
       TopFrame frame;
@@ -170,7 +177,7 @@ TEST(TopLayout, RowsFitEveryWidth) {
         std::string text = drawn(screen);
         EXPECT_NE(text.find("needs you"), std::string::npos) << text;
         EXPECT_NE(text.find("1:01"), std::string::npos) << text;
-        EXPECT_NE(text.find("1.5k"), std::string::npos) << text;
+        EXPECT_NE(text.find("31.7k"), std::string::npos) << text;
         EXPECT_NE(text.find("$0.25"), std::string::npos) << text;
       }
     }
