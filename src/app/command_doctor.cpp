@@ -115,6 +115,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
   report({{Finding::Level::ok, "config", loaded->file.empty() ? "defaults; there is no file" : loaded->file, ""}});
   report(examine_data(config.data));
   report(examine_machine());
+  report(examine_agents(config));
   if (DataLock::holder(config.data)) {
     Result<Destination> destination = find_server({"", "", config.data}, context.environment);
     Result<ApiClient> client =
@@ -144,7 +145,8 @@ void add_doctor_command(CLI::App& app, Context& context) {
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object a line");
   command->footer(
-      "Looks at data directory, permissions, lock, disk, clock, limits, ports or the running server, and the search\n"
+      "Checks the data directory, permissions, lock, disk, clock, limits, agents, ports or the running server, and the "
+      "search\n"
       "index; reads every page and every log of the database, and the ledger that statistics come from; delivers what\n"
       "runs and hooks left behind when their server was away.\n"
       "Exit code 1 when something is broken; warnings do not count.\n\n"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/task_names.h"
 #include "client/json_source.h"
 #include "fleet/limits.h"
 #include "store/limits.h"
@@ -21,7 +22,7 @@ struct Options {
 };
 
 Result<void> export_task(Context& context, ApiClient& client, const TaskView& task, bool detail) {
-  context.out.line(fmt::format(R"({{"task":{}}})", task.json));
+  context.out.json_line(fmt::format(R"({{"task":{}}})", task.json));
   std::string after = "0";
   while (!context.out.closed()) {
     Parameters query{{"after", after}, {"limit", std::to_string(kMaxPageEvents)}};
@@ -29,7 +30,7 @@ Result<void> export_task(Context& context, ApiClient& client, const TaskView& ta
     Result<LogPage> page = client.events(task.id, query);
     if (!page) return fail(page.error());
     if (page->events.empty()) break;
-    for (const std::string& event : page->events) context.out.line(event);
+    for (const std::string& event : page->events) context.out.json_line(event);
     // A page may end early by its size, so only an empty one is the end.
     after = json_member(page->events.back(), "sequence");
   }
@@ -60,7 +61,7 @@ Result<ExitCode> run(Context& context, const Options& options) {
     ids.assign(found->rbegin(), found->rend());  // oldest first, so that an import makes them in their order
   }
   for (const std::string& id : ids) {
-    Result<TaskView> task = client->task(id);
+    Result<TaskView> task = options.all ? client->task(id) : find_task(*client, id);
     // Deleted since it was listed; one that the user named must exist.
     if (!task && options.all && task.error().code == ErrorCode::not_found) continue;
     if (!task) return fail(task.error());
@@ -75,7 +76,7 @@ Result<ExitCode> run(Context& context, const Options& options) {
 void add_export_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("export", "Write tasks and their events as NDJSON");
-  command->add_option("TASK", options->tasks, "The tasks' ids");
+  command->add_option("TASK", options->tasks, kTaskHelp);
   command->add_flag("--all", options->all, "Every task");
   command->add_flag("--detail", options->detail, "With full content and raw records");
   add_server_options(*command, options->server);

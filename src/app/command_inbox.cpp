@@ -5,10 +5,16 @@
 #include <boost/json.hpp>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "app/approval_view.h"
+#include "app/limits.h"
+#include "app/run_request.h"
 #include "app/span_text.h"
+#include "app/task_names.h"
 #include "app/terminal_text.h"
-#include "app/text_table.h"
+#include "app/text_columns.h"
 #include "base/clock.h"
 #include "client/api_get.h"
 
@@ -26,7 +32,7 @@ struct Options {
 
 std::string text_of(const json::object& object, std::string_view key) {
   const json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? terminal_text(value->get_string(), Lines::join) : std::string();
+  return value != nullptr && value->is_string() ? exact_text(value->get_string(), Lines::join) : std::string();
 }
 
 Color color_of(const std::string& kind) {
@@ -35,13 +41,13 @@ Color color_of(const std::string& kind) {
   return kind == "stalled" ? Color::magenta : Color::cyan;
 }
 
-// Enough of an approval's id to mean this one: a later one must not be allowed by what was typed for it.
+// Enough of an approval's id to mean this one: a later one must not be allowed by what was typed for it. The id is the
+// agent's own, and what is shown here is copied into a shell.
 std::string approval_of(const json::object& item) {
   constexpr std::size_t kEnough = 16;
   const json::value* approval = item.if_contains("approval");
-  return approval == nullptr || !approval->is_object()
-             ? std::string()
-             : text_of(approval->get_object(), "approvalID").substr(0, kEnough);
+  if (approval == nullptr || !approval->is_object()) return {};
+  return shell_word(text_of(approval->get_object(), "approvalID").substr(0, kEnough));
 }
 
 // What a person types to deal with it.
@@ -54,55 +60,56 @@ std::string way_out(const json::object& item) {
   return fmt::format("shepherd inbox --dismiss {}", task);
 }
 
-// "By month | By customer" for each question an agent asks; empty when the input is of another shape.
-std::string choices_of(const json::object& input) {
-  const json::value* questions = input.if_contains("questions");
-  if (questions == nullptr || !questions->is_array()) return {};
-  std::string text;
-  for (const json::value& question : questions->get_array()) {
-    const json::value* options = question.is_object() ? question.get_object().if_contains("options") : nullptr;
-    if (options == nullptr || !options->is_array()) return {};
-    if (questions->get_array().size() > 1) text += " " + text_of(question.get_object(), "question");
-    std::string_view before = " ";
-    for (const json::value& option : options->get_array()) {
-      if (!option.is_object()) return {};
-      text.append(before).append(text_of(option.get_object(), "label"));
-      before = " | ";
-    }
-  }
-  return text;
+constexpr std::string_view kIndent = "    ";
+
+// What an approval asks for, as much of it as fits a list; empty: it is none, or has no input.
+std::vector<std::string> asked(ApiClient& client, const json::object& item, std::size_t columns) {
+  const json::value* sequence = item.if_contains("sequence");
+  if (!item.contains("approval") || sequence == nullptr || !sequence->is_int64()) return {};
+  std::string task(item.at("taskID").as_string());
+  Result<AskedInput> input = asked_input(client, task, static_cast<std::uint64_t>(sequence->get_int64()));
+  if (!input) return {fmt::format("(what it asks cannot be read: {})", exact_text(input.error().message, Lines::join))};
+  std::vector<std::string> lines = asked_lines(*input, columns);
+  if (lines.size() <= kInboxInputLines) return lines;
+  std::size_t more = lines.size() - kInboxInputLines;
+  lines.resize(kInboxInputLines);
+  lines.push_back(fmt::format("… {} more lines: shepherd tasks show {}", more, exact_text(task, Lines::join)));
+  if (std::string notice = redaction_notice(input->json); !notice.empty()) lines.push_back("(" + notice + ")");
+  return lines;
 }
 
-// What it is about; of an approval exactly what is asked.
-std::string about(const json::object& item) {
-  std::string text = text_of(item, "summary");
-  if (std::string title = text_of(item, "title"); !title.empty()) text = title + ": " + text;
-  const json::value* approval = item.if_contains("approval");
-  if (approval == nullptr || !approval->is_object()) return text;
-  const json::value* input = approval->get_object().if_contains("input");
-  if (input == nullptr || !input->is_object() || input->get_object().empty()) return text;
-  std::string choices = choices_of(input->get_object());
-  return text + (choices.empty() ? " " + terminal_text(json::serialize(*input), Lines::join) : choices);
-}
-
-void add_row(TextTable& table, const json::object& item, std::int64_t now_ms) {
+// The title first, then what it is about, and last, on a line of its own, what to type.
+void print_item(Output& out, ApiClient& client, const json::object& item, std::int64_t now_ms) {
   std::string kind = text_of(item, "kind");
   Result<std::int64_t> since = parse_timestamp(text_of(item, "since"));
-  table.add({{kind, color_of(kind)},
-             {text_of(item, "taskID"), Color::bold},
-             {since ? age_text(now_ms - *since) : ""},
-             {way_out(item)},
-             {about(item)}});
+  std::string title = text_of(item, "title");
+  std::size_t width = out.is_terminal() ? out.columns() : 0;
+  std::string head = fmt::format("{:<9} {:>7}  ", kind, since ? age_text(now_ms - *since) : "");
+  if (title.empty()) title = text_of(item, "taskID");
+  out.line(out.paint(color_of(kind), head) +
+           out.paint(Color::bold, width == 0 ? title : cut_to_columns(title, width - columns_of(head))));
+  std::size_t room = width > 2 * kIndent.size() ? width - kIndent.size() : 0;
+  std::vector<std::string> lines = asked(client, item, room);
+  if (kind != "question") {
+    std::vector<std::string> summary = wrapped_lines(text_of(item, "summary"), room);
+    if (!summary.front().empty()) lines.insert(lines.begin(), summary.begin(), summary.end());
+  }
+  for (const std::string& line : lines) out.line(std::string(kIndent) + line);
+  out.line(std::string(kIndent) + out.paint(Color::cyan, way_out(item)));
 }
 
 Result<ExitCode> dismiss(Context& context, const Options& options, const Destination& destination) {
+  Result<ApiClient> client = ApiClient::create(destination, options.server.tls());
+  if (!client) return fail(client.error());
+  Result<TaskView> task = find_task(*client, options.dismissed);
+  if (!task) return fail(task.error());
   Result<std::string> answer = api_post(destination, options.server.tls(), "/api/v1/inbox/dismiss",
-                                        json::serialize(json::object{{"taskID", options.dismissed}}));
+                                        json::serialize(json::object{{"taskID", task->id}}));
   if (!answer) return fail(answer.error());
   if (options.json) {
     context.out.json_line(*answer);
   } else {
-    context.err.line(fmt::format("{} is dismissed until something new happens to it.", options.dismissed));
+    context.err.line(fmt::format("{} is dismissed until something new happens to it.", task->id));
   }
   return ExitCode::ok;
 }
@@ -124,16 +131,19 @@ Result<ExitCode> inbox(Context& context, const Options& options) {
   if (items == nullptr || !items->is_array()) {
     return fail(ErrorCode::internal, "bad_response", "the server's answer is not an inbox; is it an older server?");
   }
-  TextTable table({{"NEEDS"}, {"TASK"}, {"SINCE", true}, {"DO"}, {"WHAT"}});
   std::int64_t now_ms = SystemClock().wall_ms();
-  for (const json::value& item : items->get_array()) {
-    if (item.is_object()) add_row(table, item.get_object(), now_ms);
-  }
-  if (table.empty()) {
+  if (items->get_array().empty()) {
     context.err.line("Nobody needs you.");
     return ExitCode::ok;
   }
-  table.print(context.out);
+  Result<ApiClient> client = ApiClient::create(*destination, options.server.tls());
+  if (!client) return fail(client.error());
+  bool first = true;
+  for (const json::value& item : items->get_array()) {
+    if (!item.is_object()) continue;
+    if (!std::exchange(first, false)) context.out.line("");
+    print_item(context.out, *client, item.get_object(), now_ms);
+  }
   const json::value* total = value.get_object().if_contains("total");
   std::int64_t more = (total != nullptr && total->is_int64() ? total->get_int64() : 0) -
                       static_cast<std::int64_t>(items->get_array().size());
@@ -151,20 +161,18 @@ void add_inbox_command(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_flag("--json", options->json, "The server's answer as JSON");
-  command->add_option("--dismiss", options->dismissed, "Take this stalled or failed task off the list")
+  command->add_option("--dismiss", options->dismissed, "Remove this stalled or failed task from the list")
       ->type_name("TASK");
   add_server_options(*command, options->server);
   command->footer(
       "The most urgent first:\n"
-      "  approval  the agent asks leave for something and waits for your yes or no\n"
-      "  question  it asks you something\n"
-      "  waiting   it is done with its turn and waits for what to do next\n"
-      "  stalled   it says that it works, but nothing has come from it for inbox.stalled_seconds (300)\n"
+      "  approval  the agent wants to do something and waits for your yes or no\n"
+      "  question  it asks you a question\n"
+      "  waiting   it has finished its turn and waits for instructions\n"
+      "  stalled   it should be working, but has reported nothing for inbox.stalled_seconds (300)\n"
       "  failed    it ended badly within the last day\n"
-      "The column DO is what to type. Stalled and failed tasks go by themselves when the agent speaks again or after "
-      "a\n"
-      "day; --dismiss takes them off at once, until something new happens to them. Look into one with shepherd "
-      "watch.\n\n"
+      "The last line of each item is the command to type. Stalled and failed tasks leave the list when the agent\n"
+      "reports again or after a day; --dismiss removes them at once, until something new happens to them.\n\n"
       "Examples:\n  shepherd inbox\n  shepherd inbox --dismiss fix-login\n"
       "  shepherd inbox --json | jq -r '.items[].taskID'");
   command->callback([options, &context] { context.action = [options, &context] { return inbox(context, *options); }; });

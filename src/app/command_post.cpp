@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/line_input.h"
+#include "app/task_names.h"
 #include "runner/limits.h"
 
 namespace shepherd {
@@ -42,6 +43,19 @@ Result<std::string> one_event(const Options& options) {
   return json::serialize(event);
 }
 
+// To the task that was meant. Its name is looked up only when it is not an id: a producer may see one task alone.
+Result<Posted> post_to(Options& options, ApiClient& client, const std::string& body) {
+  bool newest = options.task == "-";
+  Result<Posted> done = newest ? fail(ErrorCode::not_found, "unknown_task", "")
+                               : client.post_events(options.task, body, options.producer);
+  if (done || done.error().code != ErrorCode::not_found) return done;
+  Result<TaskView> task = find_task(client, options.task);
+  if (!task && task.error().code != ErrorCode::permission_denied) return fail(std::move(task.error()));
+  if (!task || task->id == options.task) return done;
+  options.task = task->id;
+  return client.post_events(options.task, body, options.producer);
+}
+
 void report(Context& context, const Options& options, const Posted& posted, std::size_t events) {
   if (options.json) {
     context.out.json_line(fmt::format(R"({{"posted":{},"sequence":{}}})", events, posted.sequence));
@@ -51,7 +65,7 @@ void report(Context& context, const Options& options, const Posted& posted, std:
   }
 }
 
-Result<ExitCode> post_input(Context& context, const Options& options, ApiClient& client) {
+Result<ExitCode> post_input(Context& context, Options& options, ApiClient& client) {
   LineInput input(STDIN_FILENO);
   Posted posted;
   std::size_t events = 0;
@@ -64,7 +78,7 @@ Result<ExitCode> post_input(Context& context, const Options& options, ApiClient&
       body += options.lines ? json::serialize(json::object{{"type", options.type}, {"summary", line}}) : line;
       body += '\n';
     }
-    Result<Posted> done = client.post_events(options.task, body, options.producer);
+    Result<Posted> done = post_to(options, client, body);
     if (!done) {
       Error error = done.error();
       error.message += fmt::format(" (in the {} lines up to line {}; {} events were posted before them)", lines->size(),
@@ -82,7 +96,7 @@ Result<ExitCode> post_input(Context& context, const Options& options, ApiClient&
   return ExitCode::ok;
 }
 
-Result<ExitCode> post(Context& context, const Options& options) {
+Result<ExitCode> post(Context& context, Options& options) {
   bool from_input = options.text.empty() && options.state.empty() && options.data.empty();
   if (from_input && isatty(STDIN_FILENO) == 1) {
     return fail(ErrorCode::invalid_argument, "no_events",
@@ -93,7 +107,7 @@ Result<ExitCode> post(Context& context, const Options& options) {
   if (from_input) return post_input(context, options, *client);
   Result<std::string> event = one_event(options);
   if (!event) return fail(event.error());
-  Result<Posted> posted = client->post_events(options.task, *event + "\n", options.producer);
+  Result<Posted> posted = post_to(options, *client, *event + "\n");
   if (!posted) return fail(posted.error());
   report(context, options, *posted, 1);
   return ExitCode::ok;
@@ -104,12 +118,12 @@ Result<ExitCode> post(Context& context, const Options& options) {
 void add_post_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("post", "Post events to a task's log");
-  command->add_option("TASK", options->task, "The task's id")->required();
-  command->add_option("TEXT", options->text, "The event's one human line; without it, events come from standard input");
+  command->add_option("TASK", options->task, kTaskHelp)->required();
+  command->add_option("TEXT", options->text, "One-line summary; without it, events are read from standard input");
   command->add_option("--type", options->type, "Event type: log, thinking, output, tool_call, error, …")
       ->capture_default_str();
   command->add_option("--tool", options->tool, "Name of the tool (tool_call, tool_result)");
-  command->add_option("--event-data", options->data, "More about it: the event's data member, a JSON object");
+  command->add_option("--event-data", options->data, "The event's data, a JSON object");
   command->add_option("--state", options->state, "Report the task's state, e.g. completed (an event of type status)")
       ->check(CLI::IsMember({"starting", "running", "waiting_for_input", "paused", "interrupted", "completed", "failed",
                              "timed_out", "cancelled"}));

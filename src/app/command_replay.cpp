@@ -7,13 +7,16 @@
 #include <utility>
 
 #include "app/commands.h"
-#include "app/event_line.h"
+#include "app/event_printer.h"
 #include "app/limits.h"
 #include "app/replay_pace.h"
 #include "app/span_text.h"
+#include "app/task_names.h"
 #include "app/terminal_keys.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
+#include "client/json_source.h"
+#include "model/json_scan.h"
 
 namespace shepherd {
 namespace {
@@ -24,7 +27,7 @@ struct Options {
   std::uint64_t from = 1;
   std::optional<std::uint64_t> to;
   double idle_seconds = std::chrono::duration<double>(kReplayIdle).count();
-  bool json = false;
+  bool json = false, brief = false;
 };
 
 // The events of a log one by one, read a page at a time.
@@ -45,7 +48,7 @@ class LogReader {
     }
     if (used_ == page_.events.size()) return std::nullopt;
     std::string event = std::move(page_.events[used_++]);
-    after_ = event_line(event).sequence;
+    after_ = count_value(json_member(event, "sequence")).value_or(0);
     if (after_ > last_ || after_ == 0) return std::nullopt;
     return event;
   }
@@ -64,6 +67,8 @@ class Player {
   Player(Context& context, const Options& options, std::uint64_t last)
       : context_(context),
         options_(options),
+        events_(
+            context.out, [this] { return connect_server(context_, options_.server); }, options.brief),
         pace_(options.speed, std::chrono::milliseconds(static_cast<std::int64_t>(options.idle_seconds * 1'000))),
         last_(last) {}
 
@@ -121,7 +126,7 @@ class Player {
     }
     if (started_ms_ == 0 || line.timestamp_ms < started_ms_) started_ms_ = line.timestamp_ms;
     std::string when = fmt::format("{:>8}", "+" + elapsed_text(line.timestamp_ms - started_ms_));
-    context_.out.line(painted_line(context_.out, line, when));
+    events_.print(options_.task, event, line, when);
   }
 
   void say_where() {
@@ -136,6 +141,7 @@ class Player {
 
   Context& context_;
   const Options& options_;
+  EventPrinter events_;
   TerminalKeys keys_;
   SystemClock clock_;
   ReplayPace pace_;
@@ -145,11 +151,12 @@ class Player {
   bool paused_ = false;
 };
 
-Result<ExitCode> replay(Context& context, const Options& options) {
+Result<ExitCode> replay(Context& context, Options& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
-  Result<TaskView> task = client->task(options.task);
+  Result<TaskView> task = find_task(*client, options.task);
   if (!task) return fail(task.error());
+  options.task = task->id;
   std::uint64_t last = std::min(options.to.value_or(task->last_sequence), task->last_sequence);
   if (options.from == 0 || options.from > std::max<std::uint64_t>(last, 1)) {
     return fail(ErrorCode::invalid_argument, "bad_range",
@@ -182,17 +189,18 @@ Result<ExitCode> replay(Context& context, const Options& options) {
 
 void add_replay_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("replay", "Play a task's log again, in its own time");
-  command->add_option("TASK", options->task, "The task's id")->required();
-  command->add_option("--speed", options->speed, "How many times as fast; max: without pauses")
+  CLI::App* command = app.add_subcommand("replay", "Play a task's log again, at its own pace");
+  command->add_option("TASK", options->task, kTaskHelp)->required();
+  command->add_option("--speed", options->speed, "Playback speed; max: without pauses")
       ->check(CLI::IsMember(ReplayPace::speeds()))
       ->capture_default_str();
-  command->add_option("--from", options->from, "Begin with this event number")->capture_default_str();
-  command->add_option("--to", options->to, "End with this one");
-  command->add_option("--idle", options->idle_seconds, "Longest pause in seconds, before the speed")
+  command->add_option("--from", options->from, "First event number")->capture_default_str();
+  command->add_option("--to", options->to, "Last event number");
+  command->add_option("--idle", options->idle_seconds, "Shorten longer pauses to this many seconds (before speed)")
       ->check(CLI::Range(0.0, 3'600.0))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Events as JSON, one a line, still in their time");
+  command->add_flag("--brief", options->brief, "One line per event; otherwise the agent's text is printed in full");
+  command->add_flag("--json", options->json, "Events as JSON, one per line, at their own pace");
   add_server_options(*command, options->server);
   command->footer(
       "On a terminal: space pauses, n shows the next event at once, + and - change the speed, q ends.\n\n"

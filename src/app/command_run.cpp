@@ -10,6 +10,7 @@
 
 #include "app/commands.h"
 #include "app/detach.h"
+#include "app/help_format.h"
 #include "app/known_agents.h"
 #include "app/pending_delivery.h"
 #include "app/run_tasks.h"
@@ -28,7 +29,7 @@ struct Options {
   std::string timeout, config_file, rules;
   std::string tasks_file;
   int parallel = 0;  // 0: as the file says
-  bool detach = false, json = false;
+  bool detach = false, json = false, brief = false;
 };
 
 Result<LoadedConfig> load(const Context& context, const Options& options) {
@@ -79,7 +80,7 @@ void say_start(Context& context, const TaskRun& run, const RunHost& host, bool j
   context.err.line(context.err.paint(Color::dim, fmt::format("-- {} at {}", run.order().task, link)));
   if (isatty(0) == 1 && context.out.is_terminal()) {
     context.err.line(
-        context.err.paint(Color::dim, "-- type to steer it; y or n when it asks; Ctrl-C interrupts, twice stops"));
+        context.err.paint(Color::dim, "-- type to steer it, or to answer what it asks; Ctrl-C interrupts it"));
   }
   context.err.flush();
 }
@@ -124,7 +125,8 @@ Result<ExitCode> run_one(Context& context, LocalRunner& runner, const RunHost& h
   } else {
     say_start(context, **run, host, options.json);
   }
-  TaskOutcome outcome = run_at_terminal(context, runner, **run, host, signals, {options.json, detached != nullptr});
+  TaskOutcome outcome =
+      run_at_terminal(context, runner, **run, host, signals, {options.json, options.brief, detached != nullptr});
   if (detached == nullptr) say_end(context, outcome, options.request);
   return exit_code_of(outcome.state);
 }
@@ -173,6 +175,9 @@ Result<ExitCode> run(Context& context, Options& options) {
     tasks = std::move(file->tasks);
     parallel = options.parallel > 0 ? options.parallel : file->parallel;
   }
+  for (const RunRequest& request : tasks.empty() ? std::vector<RunRequest>{options.request} : tasks) {
+    if (Result<void> right = check_place(request); !right) return fail(std::move(right.error()));
+  }
   if (!options.detach) return run_here(context, options, tasks, parallel, nullptr);
   return detach(context,
                 [&](const Detached& detached) { return run_here(context, options, tasks, parallel, &detached); });
@@ -182,38 +187,40 @@ Result<ExitCode> run(Context& context, Options& options) {
 
 void add_run_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Run an agent here, or any command; watch it and steer it");
+  CLI::App* command = app.add_subcommand("run", "Run an agent or any command here; watch it and steer it");
   RunRequest& request = options->request;
   command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");
   command->add_option("--agent", request.agent, "The agent: claude, grpc, or a name under agents in the configuration")
       ->capture_default_str();
-  command->add_option("--address", request.address, "Where the agent grpc is: HOST:PORT");
-  command->add_option("--program", request.program, "Its program (default: claude.program, else as PATH finds it)");
-  command->add_option("--model", request.model, "The model it is to use");
+  command->add_option("--address", request.address, "Address of the agent grpc: HOST:PORT");
+  command->add_option("--program", request.program, "The agent's program (default: claude.program, else from PATH)");
+  command->add_option("--model", request.model, "Model to use");
   command->add_option("--mode", request.mode, "interactive: it asks before it acts; autonomous: it decides")
       ->check(CLI::IsMember({"interactive", "autonomous"}));
-  command->add_option("--max-turns", request.max_turns, "So many turns at most")->check(CLI::NonNegativeNumber);
-  command->add_option("--budget", request.budget_usd, "So many US dollars at most")->check(CLI::NonNegativeNumber);
-  command->add_option("--timeout", options->timeout, "Stop it after this long: 90s, 30m, 2h");
-  command->add_option("--allow", request.allowed_tools, "A tool it may use without asking; may be repeated")
+  command->add_option("--max-turns", request.max_turns, "Maximum number of turns")->check(count_check(0));
+  command->add_option("--budget", request.budget_usd, "Spending limit in US dollars")->check(amount_check());
+  command->add_option("--timeout", options->timeout, "Time limit: 90s, 30m, 2h");
+  command->add_option("--allow", request.allowed_tools, "Tool it may use without asking; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--directory,-C", request.directory, "Where it works (default: here)");
-  command->add_flag("--worktree", request.worktree, "In a git work tree of its own, on branch shepherd/TASK");
+  command->add_option("--directory,-C", request.directory, "Working directory (default: here)");
+  command->add_flag("--worktree", request.worktree, "Work in a separate git work tree, on branch shepherd/TASK");
   command->add_option("--rules", options->rules,
-                      "What it is told beside its task: a file, or a directory of *.md files");
-  command->add_option("--resume", request.resume_of, "Go on with the conversation of this earlier task");
-  command->add_flag("--keep-open", request.keep_open, "When its turn is over, wait for more to do");
-  command->add_option("--id", request.id, "The task's id (default: made by the server)");
-  command->add_option("--title", request.name, "The task's title");
-  command->add_option("--tasks", options->tasks_file, "Run the tasks of this YAML file");
-  command->add_option("--parallel", options->parallel, "With --tasks: so many at once")->check(CLI::Range(1, 256));
-  command->add_flag("--detach", options->detach, "In the background; prints the task's id");
-  command->add_flag("--json", options->json, "JSON, one object a line: the task's id and link, then its events");
+                      "Instructions given in addition to the task: a file, or a directory of *.md files");
+  command->add_option("--resume", request.resume_of,
+                      "Continue the conversation of this earlier task (id, unique prefix, or - for the newest)");
+  command->add_flag("--keep-open", request.keep_open, "When a turn is over, wait for further instructions");
+  command->add_option("--id", request.id, "Task id (default: generated)");
+  command->add_option("--title", request.name, "Task title");
+  command->add_option("--tasks", options->tasks_file, "Run the tasks in this YAML file");
+  command->add_option("--parallel", options->parallel, "With --tasks: how many run at once")->check(CLI::Range(1, 256));
+  command->add_flag("--detach", options->detach, "Run in the background; prints the task id");
+  command->add_flag("--brief", options->brief, "One line per event; otherwise the agent's text is printed in full");
+  command->add_flag("--json", options->json, "JSON, one object per line: task id and link, then the events");
   command->add_option("--config", options->config_file, "Configuration file");
   add_server_options(*command, options->server);
   add_internal_option(*command, options->server);
   command->footer(
-      "Without a server it hosts one itself, until its last run has ended. Exit codes: 0 completed, 7 failed,\n"
+      "If no server is running, it hosts one until the last run has ended. Exit codes: 0 completed, 7 failed,\n"
       "8 timed out, 9 stopped; with --tasks the worst of them.\n\n"
       "Examples:\n  shepherd run \"fix the failing test\"\n  shepherd run --worktree --mode autonomous --budget 2 "
       "\"add a "

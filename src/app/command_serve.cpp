@@ -1,14 +1,17 @@
 // shepherd serve: the server until a signal ends it.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/agent_pool.h"
 #include "app/commands.h"
 #include "app/config_flags.h"
+#include "app/doctor.h"
 #include "app/end_signals.h"
 #include "app/hook_uptake.h"
 #include "app/limits.h"
@@ -52,10 +55,28 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   field("data", config.data, "");
   out.line("\nTry it in another terminal:");
   if (!usual) out.line(fmt::format("  export SHEPHERD_DATA={}", config.data));
-  out.line("  shepherd tasks create --id hello \"Say hello\"");
-  out.line("  shepherd post hello --type log \"hello, world\"");
-  out.line("  shepherd watch hello");
-  out.line(out.paint(Color::dim, "\nCtrl-C stops the server."));
+  out.line("  shepherd demo                          # scripted agents, no account needed");
+  out.line("  shepherd run \"fix the failing test\"   # Claude Code, in the current directory");
+  out.line("  shepherd run -- make test              # any command");
+  out.line("  shepherd top                           # all tasks on one screen");
+  out.line(out.paint(Color::dim, fmt::format("\nThis is process {}. Ctrl-C stops the server.", getpid())));
+}
+
+// All the addresses that are taken, with the flags that choose others: nobody should find them one by one.
+std::string taken_addresses(const Config& config, const std::string& otherwise) {
+  std::vector<std::string> taken, flags;
+  for (const Finding& port : examine_ports(config)) {
+    if (port.level == Finding::Level::ok) continue;
+    bool open = port.subject == "public";
+    taken.push_back(open ? config.open.listen : config.internal.listen);
+    flags.emplace_back(open ? "--listen 127.0.0.1:0" : "--internal-listen 127.0.0.1:0");
+  }
+  if (taken.empty()) return otherwise;
+  return fmt::format(
+      "cannot listen on {}: taken, perhaps by another server. Stop it, or choose other ports: shepherd serve {} (port "
+      "0: "
+      "any free one)",
+      fmt::join(taken, " and "), fmt::join(flags, " "));
 }
 
 Result<ExitCode> serve(Context& context, const Options& options) {
@@ -76,7 +97,8 @@ Result<ExitCode> serve(Context& context, const Options& options) {
   if (!server) {
     // A taken port or a locked database is this command's failure, not a server that did not answer.
     if (exit_code_of(server.error()) != ExitCode::unreachable) return fail(server.error());
-    context.complain(server.error().message);
+    bool taken = server.error().reason == "address_in_use";
+    context.complain(taken ? taken_addresses(config, server.error().message) : server.error().message);
     return ExitCode::failed;
   }
   options.json ? say_ready_json(context, **server) : say_ready(context, **server, config);
@@ -120,7 +142,7 @@ void add_serve_command(CLI::App& app, Context& context) {
   ConfigFlags& flags = options->flags;
   flags.add_to(*command);
   flags.add_key(*command, "--listen", "public.listen",
-                "Public address (default 127.0.0.1:8080); port 0 takes a free one");
+                "Public address or loopback port (default 127.0.0.1:8080); port 0: any free one");
   flags.add_key(*command, "--internal-listen", "internal.listen", "Internal address (default 127.0.0.1:8081)");
   flags.add_key(*command, "--grpc-listen", "grpc.listen",
                 "gRPC address (default 127.0.0.1:8082 if it is free); off: none");

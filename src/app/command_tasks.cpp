@@ -1,13 +1,19 @@
 // shepherd tasks: the list, one task, making and deleting one.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/approval_view.h"
 #include "app/commands.h"
+#include "app/open_approvals.h"
+#include "app/run_request.h"
 #include "app/span_text.h"
+#include "app/task_names.h"
 #include "app/terminal_text.h"
 #include "app/text_table.h"
 #include "base/clock.h"
@@ -31,6 +37,7 @@ struct Options {
   std::vector<std::string> new_labels;
   // show, delete
   std::string task;
+  bool yes = false;
 };
 
 Color color_of(std::string_view state) {
@@ -42,7 +49,7 @@ Color color_of(std::string_view state) {
 }
 
 std::string one_line(std::string_view text) {
-  return terminal_text(text, Lines::join);
+  return exact_text(text, Lines::join);
 }
 
 std::string age_of(const TaskView& task, std::int64_t now_ms) {
@@ -154,10 +161,30 @@ Result<ExitCode> create(Context& context, const Options& options) {
   return ExitCode::ok;
 }
 
+// What its agent asks and nobody has decided, in full.
+void show_approvals(Context& context, ApiClient& client, const TaskView& task) {
+  std::size_t columns = context.out.is_terminal() ? context.out.columns() : 0;
+  for (const OpenApproval& approval : open_approvals(task.json)) {
+    bool question = approval.kind == "question";
+    context.out.line("");
+    context.out.line(context.out.paint(
+        Color::yellow, fmt::format("asks {}{}", one_line(approval.tool.empty() ? "for approval" : approval.tool),
+                                   question ? "" : ", and waits for a yes or no")));
+    Result<AskedInput> input = asked_input(client, task.id, approval.sequence);
+    if (!input) {
+      context.out.line(fmt::format("  (cannot be read: {})", one_line(input.error().message)));
+      continue;
+    }
+    for (const std::string& line : asked_lines(*input, columns > 2 ? columns - 2 : 0)) context.out.line("  " + line);
+    context.out.line(fmt::format("  shepherd {} {} {}{}", question ? "answer" : "approve", one_line(task.id),
+                                 shell_word(exact_text(approval.id, Lines::join)), question ? " \"…\"" : ""));
+  }
+}
+
 Result<ExitCode> show(Context& context, const Options& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
-  Result<TaskView> task = client->task(options.task);
+  Result<TaskView> task = find_task(*client, options.task);
   if (!task) return fail(task.error());
   if (options.json) {
     context.out.json_line(task->json);
@@ -185,15 +212,46 @@ Result<ExitCode> show(Context& context, const Options& options) {
     context.out.line("");
     context.out.line(terminal_text(task->description, Lines::keep));
   }
+  if (!task->ended()) show_approvals(context, *client, *task);
   return ExitCode::ok;
 }
 
 Result<ExitCode> remove(Context& context, const Options& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
-  if (Result<void> done = client->delete_task(options.task); !done) return fail(done.error());
-  if (context.out.is_terminal()) context.out.line(fmt::format("Deleted {}.", one_line(options.task)));
+  Result<TaskView> task = find_task(*client, options.task);
+  if (!task) return fail(task.error());
+  std::string named = fmt::format("{} ({})", one_line(task->id), one_line(task->label()));
+  if (!options.yes && isatty(STDIN_FILENO) == 1 && context.err.is_terminal()) {
+    context.err.line(
+        fmt::format("Delete {} and its {} events? This cannot be undone. y/n", named, task->last_sequence));
+    context.err.flush();
+    std::string answer;
+    std::getline(std::cin, answer);
+    if (answer != "y" && answer != "yes") {
+      context.err.line("Nothing deleted.");
+      return ExitCode::failed;
+    }
+  }
+  if (Result<void> done = client->delete_task(task->id); !done) return fail(done.error());
+  if (context.out.is_terminal()) context.out.line(fmt::format("Deleted {}.", named));
   return ExitCode::ok;
+}
+
+void add_list_options(CLI::App& command, Options& options) {
+  command.add_option("--state", options.state, "Only this state")
+      ->check(CLI::IsMember({"queued", "starting", "running", "waiting_for_input", "paused", "interrupted", "completed",
+                             "failed", "timed_out", "cancelled"}));
+  command.add_flag("--active", options.active, "Only tasks that have not ended");
+  command.add_option("--agent", options.agent, "Only this agent");
+  command.add_option("--label", options.labels, "Only tasks with this label (name=value); may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--workflow", options.workflow, "Only this workflow");
+  command.add_option("--repo", options.repo, "Only this repository");
+  command.add_option("--text", options.text, "Only tasks whose title or description contains this text");
+  command.add_option("--limit", options.limit, "Maximum number of tasks, newest first")->capture_default_str();
+  command.add_flag("--json", options.json, "One JSON object per line");
+  add_server_options(command, options.server);
 }
 
 }  // namespace
@@ -202,19 +260,7 @@ void add_tasks_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* tasks = app.add_subcommand("tasks", "List, show, create and delete tasks");
   tasks->require_subcommand(0, 1);
-  tasks->add_option("--state", options->state, "Only this state")
-      ->check(CLI::IsMember({"queued", "starting", "running", "waiting_for_input", "paused", "interrupted", "completed",
-                             "failed", "timed_out", "cancelled"}));
-  tasks->add_flag("--active", options->active, "Only tasks that have not ended");
-  tasks->add_option("--agent", options->agent, "Only this agent");
-  tasks->add_option("--label", options->labels, "Only tasks with this label (name=value); may be repeated")
-      ->allow_extra_args(false);
-  tasks->add_option("--workflow", options->workflow, "Only this workflow");
-  tasks->add_option("--repo", options->repo, "Only this repository");
-  tasks->add_option("--text", options->text, "Only tasks whose title or description has this text");
-  tasks->add_option("--limit", options->limit, "At most this many, newest first")->capture_default_str();
-  tasks->add_flag("--json", options->json, "One JSON object a line");
-  add_server_options(*tasks, options->server);
+  add_list_options(*tasks, *options);
   tasks->footer(
       "Examples:\n  shepherd tasks --active\n  shepherd tasks --state failed --json | jq -r .id\n"
       "  shepherd tasks show TASK");
@@ -222,14 +268,19 @@ void add_tasks_command(CLI::App& app, Context& context) {
     if (!context.action) context.action = [options, &context] { return list(context, *options); };
   });
 
+  CLI::App* listed = tasks->add_subcommand("list", "List tasks; the same as shepherd tasks")->alias("ls");
+  add_list_options(*listed, *options);
+  listed->footer("Example:\n  shepherd tasks list --active");
+  listed->callback([options, &context] { context.action = [options, &context] { return list(context, *options); }; });
+
   CLI::App* make = tasks->add_subcommand("create", "Create a task and print its id");
-  make->add_option("PROMPT", options->prompt, "What is to be done")->required();
-  make->add_option("--id", options->id, "Your own id (letters, digits, . _ -); the same id again is the same task");
+  make->add_option("PROMPT", options->prompt, "What the agent should do")->required();
+  make->add_option("--id", options->id, "Your own id (letters, digits, . _ -); repeating it gives the same task");
   make->add_option("--title", options->title, "Short name for lists");
-  make->add_option("--agent", options->new_agent, "The agent that should do it; without one you post its events");
+  make->add_option("--agent", options->new_agent, "The agent to run it; without one you post its events");
   make->add_option("--model", options->model, "The agent's model");
   make->add_option("--repo", options->repo_url, "Repository URL");
-  make->add_option("--ref", options->repo_ref, "Branch, tag or commit of it");
+  make->add_option("--ref", options->repo_ref, "Branch, tag or commit");
   make->add_option("--label", options->new_labels, "A label (name=value); may be repeated")->allow_extra_args(false);
   make->add_flag("--json", options->json, "Print the task as JSON");
   add_server_options(*make, options->server);
@@ -237,14 +288,15 @@ void add_tasks_command(CLI::App& app, Context& context) {
   make->callback([options, &context] { context.action = [options, &context] { return create(context, *options); }; });
 
   CLI::App* one = tasks->add_subcommand("show", "Show one task");
-  one->add_option("TASK", options->task, "The task's id")->required();
+  one->add_option("TASK", options->task, kTaskHelp)->required();
   one->add_flag("--json", options->json, "Print the task as JSON");
   add_server_options(*one, options->server);
   one->footer("Example:\n  shepherd tasks show TASK --json | jq .usage");
   one->callback([options, &context] { context.action = [options, &context] { return show(context, *options); }; });
 
-  CLI::App* erase = tasks->add_subcommand("delete", "Erase a task, its log and what search knows of it");
-  erase->add_option("TASK", options->task, "The task's id")->required();
+  CLI::App* erase = tasks->add_subcommand("delete", "Delete a task with its log and search index");
+  erase->add_option("TASK", options->task, kTaskHelp)->required();
+  erase->add_flag("--yes,-y", options->yes, "Do not ask first (a terminal is asked, a script is not)");
   add_server_options(*erase, options->server);
   erase->footer("Example:\n  shepherd tasks delete TASK    # cannot be undone; export it first if in doubt");
   erase->callback([options, &context] { context.action = [options, &context] { return remove(context, *options); }; });

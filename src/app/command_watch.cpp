@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/live_printer.h"
+#include "app/task_names.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
 #include "base/random.h"
@@ -17,10 +18,10 @@ struct Options {
   std::string task, types;
   std::optional<std::uint64_t> after;
   std::optional<std::uint64_t> tail;
-  bool json = false;
+  bool json = false, brief = false;
 };
 
-Result<ExitCode> watch(Context& context, const Options& options) {
+Result<ExitCode> watch(Context& context, Options& options) {
   std::int64_t started_ms = 0;
   bool ended = false;
   LiveOptions follow{.task = options.task,
@@ -31,8 +32,9 @@ Result<ExitCode> watch(Context& context, const Options& options) {
   if (!options.task.empty()) {
     Result<ApiClient> client = connect_server(context, options.server);
     if (!client) return fail(client.error());
-    Result<TaskView> task = client->task(options.task);
+    Result<TaskView> task = find_task(*client, options.task);
     if (!task) return fail(task.error());
+    options.task = follow.task = task->id;
     ended = task->ended();
     started_ms = parse_timestamp(task->created_at).value_or(0);
     if (options.tail == std::uint64_t{0}) follow.after = task->last_sequence;  // nothing old, only what comes
@@ -44,9 +46,13 @@ Result<ExitCode> watch(Context& context, const Options& options) {
   SystemRandom random;
   LiveClient live([&] { return locate_server(context, options.server); }, std::move(follow), clock, random,
                   options.server.tls());
-  LivePrinter printer(
-      context,
-      {.one_task = !options.task.empty(), .json = options.json, .started_ms = started_ms, .quiet_about_live = ended});
+  LivePrinter printer(context,
+                      {.one_task = !options.task.empty(),
+                       .json = options.json,
+                       .brief = options.brief,
+                       .started_ms = started_ms,
+                       .quiet_about_live = ended},
+                      [&] { return connect_server(context, options.server); });
   Result<bool> end = live.run(printer);
   if (!end) return fail(end.error());
   if (!*end) return ExitCode::ok;  // the reader of our output went away
@@ -58,11 +64,13 @@ Result<ExitCode> watch(Context& context, const Options& options) {
 void add_watch_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("watch", "Follow a task live, over server restarts too");
-  command->add_option("TASK", options->task, "The task's id; without one, all tasks from now on");
+  command->add_option("TASK", options->task,
+                      "Task id, a unique prefix of it, or - for the newest task; without one, all tasks from now on");
   auto* after = command->add_option("--after", options->after, "Begin after this event number");
   command->add_option("--tail", options->tail, "Begin with the newest N events")->excludes(after);
   command->add_option("--types", options->types, "Only these event types (comma-separated)");
-  command->add_flag("--json", options->json, "Events as JSON, one a line");
+  command->add_flag("--brief", options->brief, "One line per event; otherwise the agent's text is printed in full");
+  command->add_flag("--json", options->json, "Events as JSON, one per line");
   add_server_options(*command, options->server);
   command->footer(
       "Ends with the task: exit code 0 when it completed, 7 when it failed, timed out or was cancelled.\n\n"

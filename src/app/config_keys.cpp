@@ -54,6 +54,18 @@ ConfigKey text_key(std::string name, std::string help, Member member, Accept acc
           [member](const Config& config) -> KeyValue { return member(config); }};
 }
 
+// An address to listen on. A port alone means this machine's.
+template <class Member>
+ConfigKey listen_key(std::string name, std::string help, Member member) {
+  ConfigKey key = text_key(std::move(name), std::move(help), member);
+  key.set = [set = key.set](Config& config, const KeyValue& value) {
+    const auto& text = std::get<std::string>(value);
+    bool port = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return set(config, port ? KeyValue("127.0.0.1:" + text) : value);
+  };
+  return key;
+}
+
 template <class Member>
 ConfigKey number_key(std::string name, std::string help, Member member, std::int64_t least,
                      std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
@@ -137,7 +149,7 @@ std::vector<ConfigKey> make_keys() {
   const Accept auth{"token", "none"};
   return {
       text_key("data", "directory of the database, tokens and audit", MEMBER(data)),
-      text_key("public.listen", "address for people, dashboards and command lines", MEMBER(open.listen)),
+      listen_key("public.listen", "address for people, dashboards and command lines", MEMBER(open.listen)),
       text_key("public.auth", "token, or none (loopback only)", MEMBER(open.auth), auth),
       text_key("public.tls.cert", "certificate chain, PEM", MEMBER(open.tls_cert)),
       text_key("public.tls.key", "its private key, PEM", MEMBER(open.tls_key)),
@@ -146,7 +158,7 @@ std::vector<ConfigKey> make_keys() {
       boolean_key("public.allow_query_token", "accept ?token= (it ends up in proxies' logs)",
                   MEMBER(allow_query_token)),
       boolean_key("public.metrics_open", "/metrics without a token", MEMBER(metrics_open)),
-      text_key("internal.listen", "address for runners and agents", MEMBER(internal.listen)),
+      listen_key("internal.listen", "address for runners and agents", MEMBER(internal.listen)),
       text_key("internal.auth", "token, or none (loopback or trusted network only)", MEMBER(internal.auth), auth),
       boolean_key("internal.trusted_network", "only trusted programs reach the internal address",
                   MEMBER(internal.trusted_network)),
@@ -154,7 +166,7 @@ std::vector<ConfigKey> make_keys() {
       text_key("internal.tls.key", "its private key, PEM", MEMBER(internal.tls_key)),
       list_key("internal.hosts", "names the internal address is called by, beside loopback", MEMBER(internal.hosts)),
       boolean_key("insecure_bind", "allow addresses beyond loopback without TLS", MEMBER(insecure_bind)),
-      text_key("grpc.listen", "address for programs that speak gRPC; off: none", MEMBER(grpc.listen)),
+      listen_key("grpc.listen", "address for programs that speak gRPC; off: none", MEMBER(grpc.listen)),
       text_key("grpc.tls.cert", "certificate chain, PEM", MEMBER(grpc.tls_cert)),
       text_key("grpc.tls.key", "its private key, PEM", MEMBER(grpc.tls_key)),
       text_key("log.level", "debug, info, warn, error or off", MEMBER(log_level),

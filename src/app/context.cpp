@@ -4,12 +4,13 @@
 
 #include "app/config.h"
 #include "app/terminal_text.h"
+#include "model/visible_text.h"
 
 namespace shepherd {
 
 void Context::complain(std::string_view message) {
   out.flush();
-  err.line(fmt::format("shepherd: {}", terminal_text(message, Lines::join)));
+  err.line(fmt::format("shepherd: {}", terminal_text(visible_text(message), Lines::join)));
   err.flush();
 }
 

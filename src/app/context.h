@@ -23,7 +23,8 @@ struct Context {
   std::function<Result<ExitCode>()> action;
   std::vector<std::string> after_dashes = {};  // `run`, `agent`: the words behind --
 
-  // One line on standard error: "shepherd: …". The text may come from a server or an agent, so it is made harmless.
+  // One line on standard error: "shepherd: …". The text may come from a server or an agent: nothing of it acts on a
+  // terminal, and nothing of it is dropped.
   void complain(std::string_view message);
 };
 

@@ -22,6 +22,9 @@
 #include "client/json_source.h"
 #include "fleet/limits.h"
 #include "net/limits.h"
+#include "runner/agent_version.h"
+#include "runner/limits.h"
+#include "runner/task_run.h"
 #include "store/sqlite/check.h"
 
 namespace shepherd {
@@ -149,6 +152,26 @@ std::vector<Finding> examine_machine() {
                                         kMaxConnections)
                           : ""});
   return findings;
+}
+
+std::vector<Finding> examine_agents(const Config& config) {
+  std::string program = config.claude_program.empty() ? "claude" : config.claude_program;
+  AgentSpec question;
+  question.command = {program, "--version"};
+  question.environment = agent_environment();
+  question.directory = "/";
+  question.with_stdin = false;
+  SystemClock clock;
+  Result<ProgramOutput> answer = run_program(question, kVersionTimeout, clock);
+  std::string version = answer && answer->good() ? version_line(answer->out) : "";
+  if (!version.empty()) return {{Level::ok, "agent claude", fmt::format("{} is {}", program, version), ""}};
+  if (answer) {
+    return {{Level::warn, "agent claude", fmt::format("\"{} --version\" says no version", program),
+             "start it by hand and see; claude.program in the configuration names another one"}};
+  }
+  return {{Level::warn, "agent claude", fmt::format("{}: {}", program, answer.error().message),
+           "install Claude Code (npm install -g @anthropic-ai/claude-code) and sign in by running it once, or set "
+           "claude.program; commands, posted events and gRPC agents work without it"}};
 }
 
 std::vector<Finding> examine_ports(const Config& config) {

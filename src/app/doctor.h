@@ -23,6 +23,7 @@ std::vector<Finding> examine_database(const std::string& directory);  // reads a
 std::vector<Finding> examine_ledger(const std::string& directory);    // likewise: what statistics show
 std::vector<Finding> examine_machine();                               // clock, limits
 std::vector<Finding> examine_ports(const Config& config);             // when no server runs: are they free?
-std::vector<Finding> examine_server(ApiClient& client);  // when one runs: does it answer, is search behind?
+std::vector<Finding> examine_agents(const Config& config);  // the agents' programs: are they there, which version?
+std::vector<Finding> examine_server(ApiClient& client);     // when one runs: does it answer, is search behind?
 
 }  // namespace shepherd

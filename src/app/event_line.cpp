@@ -7,12 +7,15 @@
 
 #include "app/terminal_text.h"
 #include "client/json_source.h"
+#include "driver/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t kMaxUtf8Bytes = 4;
 
 json::object object_member(std::string_view event, std::string_view name) {
   boost::system::error_code error;
@@ -57,6 +60,43 @@ void describe_status(EventLine& line, std::string_view event) {
   line.color = state == "completed"                        ? Color::green
                : state == "failed" || state == "timed_out" ? Color::red
                                                            : Color::yellow;
+}
+
+std::string_view body_member(EventType type) {
+  switch (type) {
+    case EventType::thinking:
+    case EventType::output:
+      return "text";
+    case EventType::message:
+      return "content";
+    case EventType::log:
+      return "line";
+    default:
+      return {};
+  }
+}
+
+void describe_text(EventLine& line, EventType type, std::string_view event) {
+  std::string_view member = body_member(type);
+  json::object data = member.empty() ? json::object() : object_member(event, "data");
+  line.body = member.empty() ? std::string() : text_of(data, member);
+  line.is_answer = type == EventType::thinking && text_of(data, "kind") == "text" &&
+                   json_member(event, "parentCallID").empty() && !line.body.empty();
+  std::string_view cut = json_member(event, "cut");
+  // Servers that put no mark on what they cut do it at this size.
+  bool full = line.body.size() + kMaxUtf8Bytes > kMaxEventTextBytes;
+  if (!line.body.empty()) {
+    if (full || !json_member(cut, "text").empty()) line.cut = "text";
+  } else if (!json_member(cut, "summary").empty()) {
+    line.cut = "summary";
+    line.body = line.text;
+  }
+}
+
+// What an agent wants to do or waits for; a person may decide by it.
+bool is_intent(EventType type) {
+  return type == EventType::approval || type == EventType::tool_call || type == EventType::status ||
+         type == EventType::command;
 }
 
 struct Look {
@@ -109,6 +149,7 @@ Look look_of(EventType type) {
 EventLine event_line(std::string_view event) {
   EventLine line;
   Result<EventView> view = parse_event(event);
+  EventType type = view ? view->type : EventType::other;
   if (!view) {
     line.text = event;
   } else {
@@ -121,20 +162,36 @@ EventLine event_line(std::string_view event) {
     if (view->type == EventType::tool_result) describe_result(line, event);
     if (view->type == EventType::usage) describe_usage(line, event);
     if (view->type == EventType::status) describe_status(line, event);
+    describe_text(line, view->type, event);
+    if (line.is_answer) {
+      line.word = "says";
+      line.color = Color::cyan;
+    }
+    if (view->type == EventType::approval) {
+      std::string state = text_of(object_member(event, "data"), "state");
+      line.asks = state == "pending" || state == "open";
+    }
     if (!view->tool.empty() && line.text.find(view->tool) == std::string::npos) {
       line.text = line.text.empty() ? view->tool : view->tool + ": " + line.text;
     }
     if (view->late) line.text += " (late)";
   }
   line.word = cut_to(terminal_text(line.word, Lines::join), 9);
-  line.text = terminal_text(line.text, Lines::join);
+  line.text = is_intent(type) ? exact_text(line.text, Lines::join) : terminal_text(line.text, Lines::join);
+  line.body = terminal_text(line.body, Lines::keep);
   return line;
+}
+
+std::size_t head_columns(const EventLine& line, std::string_view when) {
+  return character_count(fmt::format("{:>6}  {}  {:<9} ", line.sequence, when, line.word));
 }
 
 std::string painted_line(const Output& out, const EventLine& line, std::string_view when) {
   std::string head = out.paint(Color::dim, fmt::format("{:>6}  {}  ", line.sequence, when));
-  std::string body = line.color == Color::dim ? out.paint(Color::dim, line.text) : line.text;
-  return head + out.paint(line.color, fmt::format("{:<9}", line.word)) + " " + body;
+  bool dim = line.color == Color::dim && !line.is_answer && !line.text.empty();
+  std::string body = dim ? out.paint(Color::dim, line.text) : line.text;
+  std::string word = body.empty() ? line.word : fmt::format("{:<9} ", line.word);
+  return head + out.paint(line.color, word) + body;
 }
 
 }  // namespace shepherd

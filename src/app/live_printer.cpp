@@ -26,7 +26,8 @@ bool LivePrinter::on_event(std::string_view task, std::uint64_t, std::string_vie
   if (options_.json) {
     context_.out.json_line(event);
   } else {
-    print(task, event_line(event));
+    EventLine line = event_line(event);
+    events_.print(task, event, line, when(task, line));
   }
   if (live_) context_.out.flush();
   return !context_.out.closed();
@@ -47,7 +48,8 @@ void LivePrinter::on_state(const LiveChange& change) {
     remark(fmt::format("connected again after {}; nothing is missed", elapsed_text(change.down_ms)), Color::green);
   } else if (change.state == LiveState::live && !said_live_) {
     said_live_ = true;
-    if (context_.out.is_terminal()) remark("live; waiting for new events (Ctrl-C to leave)", Color::dim);
+    if (context_.out.is_terminal())
+      remark("live; waiting for new events (Ctrl-C stops watching, the task goes on)", Color::dim);
   }
 }
 
@@ -70,17 +72,16 @@ void LivePrinter::on_complete(std::string_view task, std::string_view data) {
   }
   if (std::string pr = text("prURL"); !pr.empty()) line += ", " + pr;
   remark(line, completed() ? Color::green : Color::red);
+  if (options_.one_task && !options_.json && !options_.brief) events_.print_last_answer();
+  context_.out.flush();
 }
 
-void LivePrinter::print(std::string_view task, const EventLine& line) {
-  std::string when;
+std::string LivePrinter::when(std::string_view task, const EventLine& line) {
   if (!options_.one_task) {
-    when = fmt::format("{}  {}", local_time(line.timestamp_ms), terminal_text(task, Lines::join));
-  } else {
-    if (started_ms_ == 0 || line.timestamp_ms < started_ms_) started_ms_ = line.timestamp_ms;
-    when = fmt::format("{:>8}", "+" + elapsed_text(line.timestamp_ms - started_ms_));
+    return fmt::format("{}  {}", local_time(line.timestamp_ms), terminal_text(task, Lines::join));
   }
-  context_.out.line(painted_line(context_.out, line, when));
+  if (started_ms_ == 0 || line.timestamp_ms < started_ms_) started_ms_ = line.timestamp_ms;
+  return fmt::format("{:>8}", "+" + elapsed_text(line.timestamp_ms - started_ms_));
 }
 
 void LivePrinter::remark(std::string_view text, Color color) {

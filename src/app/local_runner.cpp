@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "app/hook_delivery.h"
+#include "app/task_names.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "client/json_source.h"
+#include "model/json_scan.h"
 #include "runner/deliver_spool.h"
 #include "runner/runner_api.h"
 
@@ -75,11 +78,28 @@ Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request)
   return order;
 }
 
-Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, Observe observe) {
+Result<RunRequest> LocalRunner::resolved(ApiClient& api, const RunRequest& request) {
+  RunRequest out = request;
+  if (request.resume_of.empty()) return out;
+  Result<TaskView> earlier = find_task(api, request.resume_of);
+  if (!earlier) return fail(std::move(earlier.error()));
+  if (string_value(json_member(earlier->json, "sessionID")).value_or("").empty()) {
+    return fail(
+        ErrorCode::invalid_argument, "no_session",
+        fmt::format("the task {} has no conversation to go on with; leave --resume out to begin anew", earlier->id));
+  }
+  out.resume_of = earlier->id;
+  return out;
+}
+
+Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& asked, Observe observe) {
   Result<Destination> destination = locate_();
   if (!destination) return fail(std::move(destination.error()));
   Result<ApiClient> api = ApiClient::create(*destination, tls_);
   if (!api) return fail(std::move(api.error()));
+  Result<RunRequest> checked = resolved(*api, asked);
+  if (!checked) return fail(std::move(checked.error()));
+  const RunRequest& request = *checked;
   Result<TaskOrder> order = create(*api, request);
   if (!order) return fail(std::move(order.error()));
 

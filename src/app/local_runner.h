@@ -37,8 +37,9 @@ class LocalRunner {
   // All must outlive it.
   LocalRunner(const Config& config, const RunHost& host, net::ClientTls tls);
 
-  // Makes the task, claims it and prepares its run; TaskRun::run() does the rest.
-  // `observe` sees every event of the agent before it is delivered; it must be quick.
+  // Makes the task, claims it and prepares its run; TaskRun::run() does the rest. A task to go on with (its id, a
+  // unique prefix of it, or -) is looked at first: without a conversation nothing is made. `observe` sees every event
+  // of the agent before it is delivered; it must be quick.
   Result<std::unique_ptr<TaskRun>> start(const RunRequest& request, Observe observe = {});
   // Says to the server what an operator at this terminal asks; to the agent itself when the server is away.
   void command(TaskRun& run, Command command);
@@ -49,6 +50,7 @@ class LocalRunner {
 
  private:
   Result<TaskOrder> create(ApiClient& api, const RunRequest& request);
+  static Result<RunRequest> resolved(ApiClient& api, const RunRequest& request);
 
   const Config& config_;
   Locate locate_;

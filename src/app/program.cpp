@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,28 +12,30 @@
 #include "app/command_demo.h"
 #include "app/command_inbox.h"
 #include "app/commands.h"
+#include "app/help_format.h"
 #include "app/nearest_word.h"
 #include "app/version.h"
 
 namespace shepherd {
 namespace {
 
+constexpr std::size_t kHelpColumn = 34;
 constexpr std::string_view kServerGroup = "Running a server";
 constexpr std::string_view kRunGroup = "Running agents";
 constexpr std::string_view kUseGroup = "Watching and feeding tasks";
 constexpr std::string_view kSteerGroup = "Steering a running agent";
-constexpr std::string_view kCareGroup = "Taking care of it";
+constexpr std::string_view kCareGroup = "Administration";
 
 std::string start_here() {
   return "Start here:\n"
          "  shepherd demo                                      # a few scripted agents, to look around\n"
-         "  shepherd run \"fix the failing test\"               # an agent, here; watch it, type to steer it\n"
+         "  shepherd run \"fix the failing test\"               # Claude Code in this directory; type to steer it\n"
          "  shepherd run -- make test                          # any command\n\n"
-         "Or with a server of its own:\n"
+         "Or with a separate server:\n"
          "  shepherd serve                                     # in one terminal\n"
          "  shepherd tasks create \"Fix the login bug\"          # in another; prints the task's id\n"
          "  shepherd post TASK --type log \"hello\"              # what an agent would report\n"
-         "  shepherd watch TASK                                # live\n\n"
+         "  shepherd watch TASK                                # live; - instead of TASK means the newest one\n\n"
          "Environment:\n"
          "  SHEPHERD_URL, SHEPHERD_TOKEN   the server and who you are; on the server's own machine neither is needed\n"
          "  SHEPHERD_DATA                  the data directory (default ~/.local/share/shepherd)\n"
@@ -55,17 +58,63 @@ std::string command_path(const CLI::App& app) {
   return path;
 }
 
+const CLI::App& deepest(const CLI::App& app) {
+  const CLI::App* here = &app;
+  while (!here->get_subcommands().empty()) here = here->get_subcommands().front();
+  return *here;
+}
+
+// What the command has no use for, the first of it: a flag with one that is like it, or a word.
+std::string unexpected_word(const CLI::App& command, const std::vector<std::string>& extra) {
+  auto is_flag = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
+  auto flag = std::ranges::find_if(extra, is_flag);
+  if (flag == extra.end()) return fmt::format("\"{}\" is one word too many", extra.front());
+  std::string word = flag->substr(0, flag->find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  std::string near = nearest_word(word, names);
+  return fmt::format("there is no flag {}{}", word, near.empty() ? "" : fmt::format("; did you mean {}?", near));
+}
+
+// "--state: wonderful not in {a,b}" and the like, as a person would say it.
+std::string in_words(std::string message) {
+  constexpr std::string_view kNotIn = " not in {";
+  constexpr std::string_view kConvert = "Could not convert: ";
+  if (std::size_t at = message.find(kNotIn); at != std::string::npos && message.ends_with('}')) {
+    std::size_t colon = message.find(": ");
+    std::size_t value = colon == std::string::npos ? 0 : colon + 2;
+    std::string choices = message.substr(at + kNotIn.size());
+    choices.pop_back();
+    for (std::size_t comma = choices.find(','); comma != std::string::npos; comma = choices.find(',', comma + 2)) {
+      choices.replace(comma, 1, ", ");
+    }
+    return fmt::format("{}\"{}\" is not one of {}", message.substr(0, value), message.substr(value, at - value),
+                       choices);
+  }
+  if (std::size_t equals = message.find(" = "); message.starts_with(kConvert) && equals != std::string::npos) {
+    return fmt::format("{}: \"{}\" is not a number", message.substr(kConvert.size(), equals - kConvert.size()),
+                       message.substr(equals + 3));
+  }
+  return message;
+}
+
 // CLI11's sentences end with a full stop or a second line; ours are one line with what to do.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   std::string help = fmt::format("; see \"{} --help\"", command_path(app));
   if (app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-')) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+    names.emplace_back("help");
     std::string near = nearest_word(words.front(), names);
     return fmt::format("there is no command \"{}\"{}{}", words.front(),
                        near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), near.empty() ? help : "");
   }
-  std::string message = error.what();
+  if (std::vector<std::string> extra = app.remaining(true); !extra.empty()) {
+    return unexpected_word(deepest(app), extra) + help;
+  }
+  std::string message = in_words(error.what());
   if (std::size_t line = message.find('\n'); line != std::string::npos) message.resize(line);
   while (message.ends_with('.')) message.pop_back();
   return message + help;
@@ -81,11 +130,13 @@ int finish(Context& context, ExitCode code) {
 
 void build_command_line(CLI::App& app, Context& context) {
   app.name("shepherd");
-  app.description("The control tower for AI agents: every step of every agent in a durable log, shown live.");
-  app.set_version_flag("--version", std::string("shepherd ") + kVersion, "Print the version");
+  app.description("Run AI agents, watch every step they take, and steer them while they work.");
+  app.set_version_flag("-v,-V,--version", std::string("shepherd ") + kVersion, "Print the version");
   app.set_help_flag("-h,--help", "Print this help");
   app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
+  auto format = std::make_shared<HelpFormat>();
+  format->column_width(kHelpColumn);
+  app.formatter(format);
   app.footer(start_here());
 
   add_serve_command(app, context);
@@ -122,6 +173,13 @@ void build_command_line(CLI::App& app, Context& context) {
 int run_program(int argc, const char* const* argv, Context& context) {
   CLI::App app;
   build_command_line(app, context);
+  std::vector<const char*> words(argv, argv + argc);
+  // "shepherd help VERB" is "shepherd VERB --help".
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+    argv = words.data();
+  }
   // What follows -- is another program's command line; our parser must not look at it.
   int own = argc;
   if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "agent")) {

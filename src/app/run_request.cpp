@@ -1,14 +1,48 @@
 #include "app/run_request.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "runner/git.h"
+#include "runner/task_run.h"
 
 namespace shepherd {
 namespace {
 
 namespace json = boost::json;
 
-// As a shell would need it.
-std::string quoted(const std::string& word) {
+}  // namespace
+
+Result<void> check_place(const RunRequest& request) {
+  std::error_code error;
+  std::string directory = request.directory.empty() ? "." : request.directory;
+  if (!std::filesystem::is_directory(directory, error)) {
+    bool exists = std::filesystem::exists(directory, error);
+    return fail(ErrorCode::invalid_argument, "bad_directory",
+                fmt::format("{} {}; give the directory to work in with -C", directory,
+                            exists ? "is not a directory" : "does not exist"));
+  }
+  if (!request.worktree) return {};
+  SystemClock clock;
+  Git git(std::filesystem::absolute(directory, error).string(), agent_environment(), clock);
+  if (git.ask({"rev-parse", "--git-dir"}).empty()) {
+    return fail(ErrorCode::invalid_argument, "no_repository",
+                fmt::format("{} is not in a git repository, so it cannot have a work tree; leave --worktree out, or "
+                            "run \"git init\" and commit first",
+                            directory));
+  }
+  if (git.ask({"rev-parse", "--verify", "--quiet", "HEAD"}).empty()) {
+    return fail(
+        ErrorCode::invalid_argument, "no_repository",
+        fmt::format("the repository of {} has no commit yet; commit something, or leave --worktree out", directory));
+  }
+  return {};
+}
+
+std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
   std::string out = "'";
@@ -22,11 +56,9 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-}  // namespace
-
 std::string RunRequest::command_line() const {
   std::string line;
-  for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 

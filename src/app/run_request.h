@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace shepherd {
 
 struct RunRequest {
@@ -32,6 +34,14 @@ struct RunRequest {
   // The command line as a person would type it.
   std::string command_line() const;
 };
+
+// Whether the task can work where it is told to: the directory is there, and for a work tree it belongs to a repository
+// with a commit. Asked before a task is made of a typing mistake. Errors: invalid_argument/bad_directory,
+// no_repository.
+Result<void> check_place(const RunRequest& request);
+
+// A word as a shell needs it: quoted unless it is plain.
+std::string shell_word(const std::string& word);
 
 // The body of POST /api/v1/tasks; `runner` is who will claim it.
 std::string creation_body(const RunRequest& request, const std::string& runner);

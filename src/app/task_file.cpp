@@ -135,8 +135,11 @@ void read_keys(RunRequest& request, const YAML::Node& node) {
 RunRequest read_task(const YAML::Node& node, const RunRequest& usual, const Config& config, std::size_t number) {
   RunRequest request = usual;
   read_keys(request, node);
-  if (request.prompt.empty() == request.command.empty()) {
+  if (request.prompt.empty() && request.command.empty()) {
     throw Wrong{node.Mark(), "a task needs a prompt, or a command as a list: [make, test]"};
+  }
+  if (!request.prompt.empty() && !request.command.empty()) {
+    throw Wrong{node.Mark(), "a task has a prompt or a command, not both; remove one of them"};
   }
   if (Result<void> right = check_agent(config, request); !right) {
     const YAML::Node named = node["agent"];
@@ -163,6 +166,9 @@ TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags, const Confi
   if (file.parallel < 1 || file.parallel > kMaxRunners) {
     throw Wrong{root["parallel"].Mark(), fmt::format("parallel must be 1 to {}", kMaxRunners)};
   }
+  if (root.IsNull()) {
+    throw Wrong{YAML::Mark::null_mark(), "the file is empty; write a list of tasks (shepherd run --help shows one)"};
+  }
   if (!tasks || !tasks.IsSequence() || tasks.size() == 0) {
     throw Wrong{root.Mark(), "there are no tasks: the file is a list of tasks, or has one under \"tasks\""};
   }
@@ -181,7 +187,8 @@ TaskFile read_tasks(const YAML::Node& root, const RunRequest& flags, const Confi
 Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags,
                                  const Config& config) {
   auto wrong = [&](const YAML::Mark& mark, const std::string& message) {
-    return fail(ErrorCode::invalid_argument, "bad_task_file", fmt::format("{}:{}: {}", name, mark.line + 1, message));
+    std::string where = mark.is_null() ? name : fmt::format("{}:{}", name, mark.line + 1);
+    return fail(ErrorCode::invalid_argument, "bad_task_file", fmt::format("{}: {}", where, message));
   };
   try {
     return read_tasks(YAML::Load(text), flags, config);

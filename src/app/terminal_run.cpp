@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "app/answer_words.h"
 #include "app/live_printer.h"
 #include "app/terminal_text.h"
 #include "client/limits.h"
@@ -18,38 +22,87 @@
 namespace shepherd {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{100};  // between two looks at signals, the keyboard and the end
+constexpr std::chrono::milliseconds kLook{100};         // between two looks at signals, the keyboard and the end
+constexpr std::chrono::milliseconds kReadingTime{500};  // nobody reads a question faster than this
 
-// Prints the log, and remembers what the agent waits for.
-// Threads: the printing one; open_approval() any.
+// What the agent waits for, and what the person at the keyboard was asked. Threads: value.
+struct Asked {
+  std::string id, kind;
+  std::string data;  // of the event that asks
+  std::vector<std::string> lines;
+  std::int64_t replaced_ms = 0;  // steady: when it took the place of another question; 0: it was the first
+};
+
+// Prints the log, and asks the person at the keyboard about one approval at a time: what they type answers what they
+// were shown last, also when the agent asks more meanwhile.
+// Threads: the printing one; asked() any.
 class RunPrinter final : public LivePrinter {
  public:
-  RunPrinter(Context& context, PrinterOptions options) : LivePrinter(context, options) {}
+  RunPrinter(Context& context, PrinterOptions options, Connect connect, bool asks)
+      : LivePrinter(context, options, std::move(connect)), context_(context), asks_(asks && !options.json) {}
 
   bool on_event(std::string_view task, std::uint64_t sequence, std::string_view event) override {
-    if (string_value(find_member(event, "type")) == "approval") note_approval(find_member(event, "data"));
-    return LivePrinter::on_event(task, sequence, event);
+    bool goes_on = LivePrinter::on_event(task, sequence, event);
+    if (string_value(find_member(event, "type")) == "approval") note_approval(task, event);
+    return goes_on;
   }
 
-  std::string open_approval() const EXCLUDES(mutex_) {
+  // What the person was asked and has not been decided since.
+  std::optional<Asked> asked() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return approval_;
+    return open_.empty() ? std::nullopt : std::optional(open_.front());
   }
 
  private:
-  void note_approval(std::string_view data) EXCLUDES(mutex_) {
-    std::string id = string_value(find_member(data, "approvalID")).value_or("");
+  void note_approval(std::string_view task, std::string_view event) EXCLUDES(mutex_) {
+    std::string_view data = find_member(event, "data");
+    Asked asked{string_value(find_member(data, "approvalID")).value_or(""),
+                string_value(find_member(data, "kind")).value_or(""),
+                std::string(data),
+                {}};
     std::string state = string_value(find_member(data, "state")).value_or("");
-    MutexLock lock(mutex_);
     if (state == "pending" || state == "open") {
-      approval_ = id;
-    } else if (approval_ == id) {
-      approval_.clear();
+      if (asks_) asked.lines = events().asked(task, event);
+      bool first = false;
+      {
+        MutexLock lock(mutex_);
+        open_.push_back(std::move(asked));
+        first = open_.size() == 1;
+      }
+      if (first) say(open_kind());
+      return;
     }
+    std::optional<Asked> next;
+    {
+      MutexLock lock(mutex_);
+      bool was_first = !open_.empty() && open_.front().id == asked.id;
+      std::erase_if(open_, [&](const Asked& each) { return each.id == asked.id; });
+      if (was_first && !open_.empty()) {
+        open_.front().replaced_ms = clock_.steady_ms();
+        next = open_.front();
+      }
+    }
+    if (!next || !asks_) return;
+    context_.out.line("");
+    events().print_below(next->lines);
+    context_.out.flush();
+    say(next->kind);
   }
 
+  std::string open_kind() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return open_.empty() ? "" : open_.front().kind;
+  }
+
+  void say(std::string_view kind) {
+    if (asks_) remark(kind == "question" ? "type an answer, or its number" : "allow this? y or n", Color::yellow);
+  }
+
+  Context& context_;
+  const bool asks_;
+  SystemClock clock_;
   mutable Mutex mutex_;
-  std::string approval_ GUARDED_BY(mutex_);
+  std::deque<Asked> open_ GUARDED_BY(mutex_);
 };
 
 // Lines that an operator types, when a person sits there. Threads: caller.
@@ -129,14 +182,26 @@ class Interrupts {
   bool stopped_ = false;
 };
 
-void take_typed(LocalRunner& runner, TaskRun& run, const RunPrinter& printer, const std::string& line) {
+void take_typed(Context& context, LocalRunner& runner, TaskRun& run, const RunPrinter& printer, const Clock& clock,
+                const std::string& line) {
   if (line.find_first_not_of(" \t") == std::string::npos) return;
-  std::string approval = printer.open_approval();
+  std::optional<Asked> asked = printer.asked();
   bool yes = line == "y" || line == "yes";
   bool no = line == "n" || line == "no";
-  if (!approval.empty() && (yes || no)) {
+  if (asked && asked->kind == "question") {
+    Result<std::string> answers = answers_json(asked_questions(asked->data), {line});
+    if (!answers) return context.complain(answers.error().message);
+    Command answer = make_command(CommandKind::answer);
+    answer.approval_id = asked->id;
+    answer.answers_json = *std::move(answers);
+    return runner.command(run, std::move(answer));
+  }
+  if (asked && asked->replaced_ms != 0 && clock.steady_ms() - asked->replaced_ms < kReadingTime.count()) {
+    return context.complain("the question has just changed: read it and answer again");
+  }
+  if (asked && (yes || no)) {
     Command decision = make_command(yes ? CommandKind::approve : CommandKind::deny);
-    decision.approval_id = approval;
+    decision.approval_id = asked->id;
     return runner.command(run, std::move(decision));
   }
   Command steer = make_command(CommandKind::steer);
@@ -167,7 +232,15 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   });
   SystemClock clock;
   SystemRandom random;
-  RunPrinter printer(context, {.json = options.json, .started_ms = clock.wall_ms(), .quiet_about_live = true});
+  Keyboard keyboard(!options.quiet);
+  RunPrinter printer(
+      context, {.json = options.json, .brief = options.brief, .started_ms = clock.wall_ms(), .quiet_about_live = true},
+      [&]() -> Result<ApiClient> {
+        Result<Destination> found = host.locate();
+        if (!found) return fail(std::move(found.error()));
+        return ApiClient::create(*std::move(found), host.tls());
+      },
+      keyboard.on());
   LiveOptions follow;
   follow.task = run.order().task;
   follow.after = 0;
@@ -180,11 +253,10 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
       printed = true;
     });
   }
-  Keyboard keyboard(!options.quiet);
   Interrupts interrupts(context, runner, run, options.quiet);
   while (!done) {
     if (int signal = signals.wait(kLook); signal != 0) interrupts.take(signal);
-    if (auto line = keyboard.line()) take_typed(runner, run, printer, *line);
+    if (auto line = keyboard.line()) take_typed(context, runner, run, printer, clock, *line);
   }
   worker.join();
   // What was delivered is about to be shown; what was not cannot be.

@@ -5,48 +5,24 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "model/visible_text.h"
+
 namespace shepherd {
 namespace {
 
-struct Character {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// Decodes one UTF-8 character; overlong forms, surrogates and broken sequences are invalid, one byte at a time.
-Character decode(std::string_view text) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t code = lead & (0xFF >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = (code << 6) | (byte(i) & 0x3F);
-  }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[size] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {code, size, true};
-}
-
-bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code <= 0x9F);
-}
-
-// Characters that show nothing themselves and change how others show.
+// Hidden, and of no use in what an agent prints: spaces stay, and so does what makes one emoji of several.
 bool is_deceptive(char32_t code) {
-  return code == 0x061C || code == 0x200B || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
-         (code >= 0xE0000 && code <= 0xE007F);
+  bool blank = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x202F ||
+               code == 0x205F || code == 0x2800 || code == 0x3000;
+  bool emoji = code == 0x200D || (code >= 0xFE00 && code <= 0xFE0F);
+  return is_hidden(code) && !blank && !emoji;
 }
 
 bool is_line_break(char32_t code) {
   return code == '\n' || code == 0x2028 || code == 0x2029 || code == 0x85;
 }
 
-// How many bytes the escape sequence at the front takes; `introducer` is the character after ESC, or the C1 form of it.
+// How many bytes of an escape sequence follow `introducer`, the character after ESC.
 std::size_t sequence_size(std::string_view rest, char32_t introducer) {
   std::size_t i = 0;
   if (introducer == '[') {  // CSI: parameters and intermediates, then one final byte
@@ -54,35 +30,29 @@ std::size_t sequence_size(std::string_view rest, char32_t introducer) {
     return i < rest.size() && rest[i] >= 0x40 && rest[i] <= 0x7E ? i + 1 : i;
   }
   if (introducer == ']' || introducer == 'P' || introducer == 'X' || introducer == '^' || introducer == '_') {
-    // A string up to BEL or ST. An unfinished one takes the rest, as it would in a terminal.
-    for (; i < rest.size(); ++i) {
+    // A string up to BEL or ST: a title, a link's address. One that does not end on its line hides nothing.
+    for (; i < rest.size() && rest[i] != '\n'; ++i) {
       if (rest[i] == '\a') return i + 1;
-      if (rest[i] == '\x1b') return i + 1 < rest.size() && rest[i + 1] == '\\' ? i + 2 : i;
-      if (rest.substr(i, 2) == "\xC2\x9C") return i + 2;
+      if (rest[i] == '\x1b') return i + 1 < rest.size() && rest[i + 1] == '\\' ? i + 2 : 0;
     }
-    return i;
+    return 0;
   }
   while (i < rest.size() && rest[i] >= 0x20 && rest[i] <= 0x2F) ++i;  // ESC ( B and the like
   return i;
 }
 
 // Bytes of the sequence that begins here; 0 when this character does not begin one.
-std::size_t escape_size(std::string_view text, const Character& character) {
-  if (character.code == 0x1B) {
-    if (text.size() < 2) return 1;
-    char32_t introducer = static_cast<unsigned char>(text[1]);
-    if (introducer >= 0x20 && introducer <= 0x2F) {
-      std::size_t i = 1;
-      while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x2F) ++i;
-      return i < text.size() && static_cast<unsigned char>(text[i]) < 0x7F ? i + 1 : i;
-    }
-    if (introducer < 0x20 || introducer > 0x7E) return 1;
-    return 2 + sequence_size(text.substr(2), introducer);
+std::size_t escape_size(std::string_view text) {
+  if (text.front() != 0x1B) return 0;
+  if (text.size() < 2) return 1;
+  char32_t introducer = static_cast<unsigned char>(text[1]);
+  if (introducer >= 0x20 && introducer <= 0x2F) {
+    std::size_t i = 1;
+    while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x2F) ++i;
+    return i < text.size() && static_cast<unsigned char>(text[i]) < 0x7F ? i + 1 : i;
   }
-  if (character.code >= 0x80 && character.code <= 0x9F && character.code != 0x85) {
-    return character.bytes + sequence_size(text.substr(character.bytes), character.code - 0x40);
-  }
-  return 0;
+  if (introducer < 0x20 || introducer > 0x7E) return 1;
+  return 2 + sequence_size(text.substr(2), introducer);
 }
 
 }  // namespace
@@ -91,13 +61,13 @@ std::string terminal_text(std::string_view text, Lines lines) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    Character character = decode(text);
+    Utf8Character character = first_character(text);
     if (!character.valid) {
       out += "\xEF\xBF\xBD";
       text.remove_prefix(1);
       continue;
     }
-    if (std::size_t escape = escape_size(text, character); escape > 0) {
+    if (std::size_t escape = escape_size(text); escape > 0) {
       text.remove_prefix(escape);
       continue;
     }
@@ -105,6 +75,8 @@ std::string terminal_text(std::string_view text, Lines lines) {
       out += lines == Lines::keep ? '\n' : ' ';
     } else if (character.code == '\t') {
       out += "  ";
+    } else if (character.code >= 0x80 && is_control(character.code)) {
+      append_written_out(out, character.code);
     } else if (!is_control(character.code) && !is_deceptive(character.code)) {
       out += text.substr(0, character.bytes);
     }
@@ -113,14 +85,28 @@ std::string terminal_text(std::string_view text, Lines lines) {
   return out;
 }
 
+std::string exact_text(std::string_view text, Lines lines) {
+  std::string out;
+  for (char c : visible_text(text)) {
+    if (c == '\t') {
+      out += "  ";
+    } else if (c == '\n' && lines == Lines::join) {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string terminal_json(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
-    Character character = decode(json);
+    Utf8Character character = first_character(json);
     if (!character.valid) {
       out += "\xEF\xBF\xBD";
-    } else if (character.code >= 0x7F && (is_control(character.code) || is_deceptive(character.code))) {
+    } else if (character.code >= 0x7F && (is_control(character.code) || is_hidden(character.code))) {
       char32_t code = character.code;
       if (code > 0xFFFF) {
         out += fmt::format("\\u{:04x}", 0xD800 + ((static_cast<std::uint32_t>(code) - 0x10000) >> 10));

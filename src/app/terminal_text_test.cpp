@@ -22,15 +22,21 @@ TEST(TerminalText, EscapeSequencesGoWithTheirPayload) {
   EXPECT_EQ(one_line("a\x1b]8;;http://evil\x1b\\b"), "ab");
   EXPECT_EQ(one_line("a\x1bP1;2|payload\x1b\\b"), "ab");
   EXPECT_EQ(one_line("a\x1b(Bb"), "ab");
-  EXPECT_EQ(one_line("a\x1b]52;c;unfinished"), "a");
-  EXPECT_EQ(one_line("a\xC2\x9B"
-                     "2Jb"),
-            "ab");  // CSI as one C1 character
-  EXPECT_EQ(one_line("a\xC2\x9D"
-                     "0;t\xC2\x9C"
-                     "b"),
-            "ab");  // OSC and ST as C1 characters
+  EXPECT_EQ(one_line("a\x1b]52;c;unfinished"), "a52;c;unfinished");  // an unfinished one takes no text along
   EXPECT_EQ(one_line("tail\x1b"), "tail");
+}
+
+// A terminal would take these as the beginnings of sequences; the text behind them must not go with them.
+TEST(TerminalText, C1ControlsSwallowNothing) {
+  EXPECT_EQ(one_line("a\u009b2Jb"), "a\\u009b2Jb");
+  EXPECT_EQ(one_line("echo hi\u009d; touch PWN \u009c"), "echo hi\\u009d; touch PWN \\u009c");
+  EXPECT_EQ(one_line("echo hi\u0090; touch PWN"), "echo hi\\u0090; touch PWN");
+}
+
+TEST(ExactText, NothingIsDropped) {
+  EXPECT_EQ(exact_text("echo hi\u009d; touch PWN \u009c", Lines::join), "echo hi\\u009d; touch PWN \\u009c");
+  EXPECT_EQ(exact_text("a \x1b[31mb\tc\nd", Lines::join), "a \\x1b[31mb  c\\nd");
+  EXPECT_EQ(exact_text("a\nb\u202e", Lines::keep), "a\nb\\u202e");
 }
 
 TEST(TerminalText, ControlAndDeceptiveCharactersGo) {
@@ -81,6 +87,7 @@ TEST(TerminalJson, DangerousCharactersBecomeEscapesOfEqualJson) {
   EXPECT_EQ(terminal_json("{\"a\":\"\xC2\x9B\"}"), "{\"a\":\"\\u009b\"}");
   EXPECT_EQ(terminal_json("\"\xF3\xA0\x81\x81\""), "\"\\udb40\\udc41\"");
   EXPECT_EQ(terminal_json("\"ü\""), "\"ü\"");
+  EXPECT_EQ(terminal_json("\"\x7f\u200d\u202e\u00ad\""), "\"\\u007f\\u200d\\u202e\\u00ad\"");
 }
 
 TEST(CutTo, CountsCharactersNotBytes) {

@@ -1,5 +1,6 @@
 #include "app/text_columns.h"
 
+#include <algorithm>
 #include <clocale>
 #include <cwchar>
 
@@ -25,6 +26,26 @@ std::size_t next_character(std::string_view text, char32_t& character) {
     character = character << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
   }
   return size;
+}
+
+std::size_t width_at(std::string_view text, std::size_t& size) {
+  char32_t character = 0;
+  size = next_character(text, character);
+  return static_cast<std::size_t>(character < 0x80 ? 1 : width_of(character));
+}
+
+// How many bytes of the line go into `columns`; at least one character.
+std::size_t bytes_that_fit(std::string_view line, std::size_t columns) {
+  std::size_t used = 0, end = 0, after_space = 0;
+  while (end < line.size()) {
+    std::size_t size = 0;
+    used += width_at(line.substr(end), size);
+    if (used > columns && line[end] != ' ' && end > 0) return after_space > 0 ? after_space : end;
+    end += size;
+    // Spaces at a break stay at the end of the line, where nobody sees them.
+    if (line[end - size] == ' ' && line.find_first_not_of(' ') < end) after_space = end;
+  }
+  return end;
 }
 
 }  // namespace
@@ -54,6 +75,27 @@ std::string cut_to_columns(std::string_view text, std::size_t columns) {
     end += size;
   }
   return std::string(text.substr(0, end)) + "…";
+}
+
+std::vector<std::string> wrapped_lines(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (true) {
+    std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (columns == 0 || indent > columns / 2) indent = 0;
+    std::string before;
+    while (columns > 0 && columns_of(line) > columns - before.size()) {
+      std::size_t bytes = bytes_that_fit(line, columns - before.size());
+      if (bytes == line.size()) break;  // only spaces are beyond the edge
+      lines.push_back(before + std::string(line.substr(0, bytes)));
+      line.remove_prefix(bytes);
+      before.assign(indent, ' ');
+    }
+    lines.push_back(before + std::string(line));
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace shepherd

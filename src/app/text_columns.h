@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shepherd {
 
@@ -13,5 +14,9 @@ std::size_t columns_of(std::string_view text);
 
 // The beginning that fits, the last character an ellipsis when something was cut.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
+
+// The lines of the text, each at most so many columns wide; broken between words where that is possible, with the
+// indentation of the line that was broken. Nothing of the text is lost. 0: the lines as they are.
+std::vector<std::string> wrapped_lines(std::string_view text, std::size_t columns);
 
 }  // namespace shepherd

@@ -195,6 +195,14 @@ Result<LogPage> ApiClient::events(std::string_view task, const Parameters& query
   return page;
 }
 
+Result<std::string> ApiClient::event(std::string_view task, std::uint64_t sequence) {
+  return body_of_answer({.target = task_target(task, fmt::format("/events/{}", sequence))});
+}
+
+Result<std::string> ApiClient::detail(std::string_view task, std::uint64_t sequence) {
+  return body_of_answer({.target = task_target(task, fmt::format("/events/{}/detail", sequence))});
+}
+
 Result<Posted> ApiClient::post_events(std::string_view task, std::string_view ndjson, const std::string& producer) {
   Call call{.method = "POST",
             .target = task_target(task, "/events"),

@@ -86,6 +86,9 @@ class ApiClient {
 
   // One page of a log, ascending: after, before, tail, types, limit, detail.
   Result<LogPage> events(std::string_view task, const Parameters& query);
+  // The JSON of one event, and of its detail: what the event has only the beginning of. not_found when there is none.
+  Result<std::string> event(std::string_view task, std::uint64_t sequence);
+  Result<std::string> detail(std::string_view task, std::uint64_t sequence);
   // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget.
   Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "");
 

@@ -129,14 +129,15 @@ def test_an_empty_inbox_says_so(make_server):
 
 
 def test_what_the_list_says_to_type_works(make_server):
-    """A person copies the column DO. It names the approval, so that a later one is not allowed by mistake."""
+    """A person copies the last line. It names the approval, so that a later one is not allowed by mistake."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api, title="Push it")
         post_events(runner, task, note("x"), asks())
         eventually(lambda: entries(api, task))
-        (line,) = [line for line in server.cli("inbox").stdout.splitlines() if task in line]
-        assert f"shepherd approve {task} a1" in line and "git push" in line, line
+        shown = server.cli("inbox").stdout
+        (line,) = [line for line in shown.splitlines() if task in line]
+        assert line.strip() == f"shepherd approve {task} a1" and "command: git push" in shown, shown
         # Nobody runs this task, so the command is in the log and refused: it reached the right approval.
         words = line.split("shepherd ", 1)[1].split()[:3]
         server.cli(*words, check=False)

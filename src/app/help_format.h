@@ -1,0 +1,28 @@
+// How the help of every command looks: plain words for what an option takes, its default in the description.
+// Threads: value.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace shepherd {
+
+// Threads: value.
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override;
+  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option_desc(const CLI::Option* option) const override;
+};
+
+// The values that an option takes, when they are a few words; empty: any.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
+// An amount of money of at least zero, for CLI::Option::check().
+CLI::Validator amount_check();
+// A whole number of at least `least`.
+CLI::Validator count_check(long long least);
+
+}  // namespace shepherd
