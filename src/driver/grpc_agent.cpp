@@ -22,7 +22,10 @@ std::string task_json(const Launch& launch) {
     JsonObject object(out);
     object.text("id", launch.task.empty() ? launch.id : launch.task);
     object.text("goal", launch.prompt);
-    object.text_unless_empty("context", launch.context);
+    if (!launch.context.empty()) {
+      JsonObject context(object.member("context"));  // agents have an object of their own there
+      context.text("text", launch.context);
+    }
     object.text_unless_empty("model", launch.model);
     if (launch.max_turns > 0) object.number("maxTurns", launch.max_turns);
     if (launch.budget_usd > 0) object.number("budgetUSD", launch.budget_usd);

@@ -89,6 +89,7 @@ class GrpcAgent final : public Driver {
   std::string last_text_, last_status_, fatal_;
   bool deltas_ = false;
   bool stopping_ = false;
+  bool paused_ = false;  // its newest status is PAUSED
 };
 
 }  // namespace shepherd

@@ -108,7 +108,7 @@ TEST_F(GrpcAgentTest, TheStartSaysWhatToDo) {
   ClientMessage first;
   ASSERT_TRUE(first.ParseFromString(std::string(take_frame(bytes).value())));
   EXPECT_EQ(first.start().task_json(),
-            R"({"id":"t","goal":"audit it","context":"the context","repo":{"url":"https://git.example/a"}})");
+            R"({"id":"t","goal":"audit it","context":{"text":"the context"},"repo":{"url":"https://git.example/a"}})");
   EXPECT_EQ(first.start().initial_mode(), gibson::agent::AGENT_MODE_AUTONOMOUS);
 
   launch.prompt = "";
@@ -210,6 +210,32 @@ TEST_F(GrpcAgentTest, PausedIsAnAnswerToAnInterruptToo) {
   ask(CommandKind::interrupt, "i");
   status(gibson::agent::AGENT_STATUS_PAUSED, "at a safe place");
   EXPECT_EQ(fate("i"), "acknowledged|at a safe place");
+}
+
+// As agents of the vendor's library do: PAUSED for an interrupt, INTERRUPTED once their work is over without a resume.
+// They then wait for the end of our side.
+TEST_F(GrpcAgentTest, InterruptedAfterPausedIsTheLastWord) {
+  status(gibson::agent::AGENT_STATUS_RUNNING);
+  ask(CommandKind::interrupt, "i");
+  status(gibson::agent::AGENT_STATUS_PAUSED, "Execution paused: words");
+  EXPECT_EQ(driver_.hints().turn, Hints::Turn::waiting);
+  status(gibson::agent::AGENT_STATUS_INTERRUPTED, "Execution interrupted by client");
+  EXPECT_EQ(driver_.hints().turn, Hints::Turn::idle) << "the runner then ends our side of the stream";
+  EXPECT_EQ(driver_.hints().turns, 1);
+  EXPECT_FALSE(driver_.hints().interrupted);
+  ask(CommandKind::resume, "late");
+  EXPECT_EQ(fate("late"), "refused|the agent is not interrupted");
+  Verdict verdict = driver_.finish({}, kNow, out_);
+  EXPECT_EQ(verdict.state, State::cancelled);
+  EXPECT_EQ(verdict.message, "Execution interrupted by client");
+}
+
+TEST_F(GrpcAgentTest, AResumedAgentMayBeInterruptedAgain) {
+  status(gibson::agent::AGENT_STATUS_PAUSED);
+  status(gibson::agent::AGENT_STATUS_RUNNING);
+  status(gibson::agent::AGENT_STATUS_INTERRUPTED);
+  EXPECT_TRUE(driver_.hints().interrupted);
+  EXPECT_EQ(driver_.hints().turn, Hints::Turn::waiting);
 }
 
 // A message is what it says: fields may come in any order, a recording has spaces of its own, a number has two forms.

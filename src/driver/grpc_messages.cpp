@@ -265,12 +265,15 @@ void GrpcAgent::status(DriverOutput& out) {
   parts.data = data;
   add_event(out, parts, Detail().raw_json(json_).take());
 
+  // Agents that pause for an interrupt say INTERRUPTED when they were not resumed and their work is over.
+  bool gave_up = meaning->said == Said::interrupted && paused_;
+  paused_ = meaning->state == "paused";
   said_ = meaning->said;
   last_status_ = one_line(words, kMaxSummaryCharacters);
-  hints_.turn = meaning->turn;
-  hints_.interrupted = said_ == Said::interrupted;
+  hints_.turn = gave_up ? Hints::Turn::idle : meaning->turn;  // the runner then ends our side of the stream
+  hints_.interrupted = said_ == Said::interrupted && !gave_up;
   bool over = said_ == Said::completed || said_ == Said::failed;
-  if (over) hints_.turns = 1;
+  if (over || gave_up) hints_.turns = 1;
   // Waiting for input is no answer to an interrupt: it may have been said before the interrupt arrived.
   if (meaning->state == "interrupted" || meaning->state == "paused") settle(CommandKind::interrupt, out);
   if (said_ == Said::running || over) settle(CommandKind::resume, out);

@@ -138,10 +138,25 @@ bool Trial::runs_do_not_end() const {
   return report.has("completion", "never_ends") || report.has("waiting", "waits_in_autonomous_mode");
 }
 
+// As Shepherd does it to an agent that has said how its run went: some wait for the end of our side.
+bool Trial::wait_for_own_end(AgentStream& stream) {
+  auto is_last_word = [](const pb::AgentMessage& message) {
+    return message.has_status() && is_terminal(message.status().status());
+  };
+  AgentStream::Wait wait = AgentStream::Wait::ended;
+  // It may have been said while something else was waited for.
+  bool said = std::ranges::any_of(stream.transcript().seen,
+                                  [&](const SeenMessage& seen) { return is_last_word(seen.message); });
+  if (!said) wait = stream.wait_for(is_last_word, end_wait());
+  if (!said && wait == AgentStream::Wait::timed_out) return false;
+  if (said || wait == AgentStream::Wait::found) stream.half_close();
+  return stream.wait_for_end(options.answer);
+}
+
 void Trial::run_to_end(AgentStream& stream) {
   bool known = runs_do_not_end();
   stream.transcript().is_whole = !known;
-  if (!stream.wait_for_end(end_wait()) && !known) {
+  if (!wait_for_own_end(stream) && !known) {
     const pb::AgentMessage& last = stream.transcript().seen.back().message;
     bool waits = last.has_status() && last.status().status() == pb::AGENT_STATUS_WAITING_FOR_INPUT;
     report.fail(waits ? "waiting" : "completion", waits ? "waits_in_autonomous_mode" : "never_ends",

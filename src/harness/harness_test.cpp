@@ -204,7 +204,6 @@ constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not
                                     {"acks_twice", "steering", "ack_repeats"},
                                     {"never_interrupted", "interrupt", "no_interrupted_status"},
                                     {"works_while_interrupted", "interrupt", "works_while_interrupted"},
-                                    {"ends_when_interrupted", "interrupt", "ends_when_interrupted"},
                                     {"does_not_resume", "resume", "does_not_resume"},
                                     {"resumes_silently", "resume", "resume_without_running"},
                                     {"outlives_its_caller", "close", "outlives_its_caller"},
@@ -214,7 +213,6 @@ constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not
                                     {"mode_ends_stream", "mode", "mode_ends_stream"},
                                     {"crashes_on_mode_switch", "alive", "agent_ended"},
                                     {"accepts_bad_first_message", "bad_first_message", "accepts_bad_first_message"},
-                                    {"unknown_for_bad_first_message", "bad_first_message", "bad_first_message_code"},
                                     {"accepts_bad_task", "bad_task", "accepts_bad_task"},
                                     {"no_terminal_status", "completion", "no_terminal_status"},
                                     {"messages_after_completed", "completion", "messages_after_end"},
@@ -227,8 +225,27 @@ constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not
                                     {"call_without_id", "tool_calls", "tool_call_incomplete"},
                                     {"result_twice", "tool_calls", "result_repeats"},
                                     {"output_is_not_json", "tool_calls", "tool_output_malformed"},
-                                    {"unknown_for_bad_task", "bad_task", "bad_task_code"},
+                                    {"message_without_payload", "payload", "payload_missing"},
+                                    {"error_without_code", "errors", "error_without_code"},
+                                    {"stays_open", "completion", "never_ends"},
                                     {"fails", "completion", "run_failed"}};
+
+// What the protocol leaves to the agent, and its own examples do.
+TEST(Harness, WhatIsAllowedIsNoDefect) {
+  TestDirectory directory;
+  constexpr std::pair<const char*, const char*> kAllowed[] = {{"ends_when_interrupted", "interrupt"},
+                                                              {"finishes_its_step_when_interrupted", "interrupt"},
+                                                              {"unknown_for_bad_first_message", "bad_first_message"},
+                                                              {"unknown_for_bad_task", "bad_task"},
+                                                              {"waits_for_half_close", ""}};
+  for (const auto& [flag, check] : kAllowed) {
+    Report report = tested({DEFECTIVE_AGENT, "{address}", flag}, kShort, "unix:" + directory.path(flag));
+    EXPECT_EQ(defects(report), std::set<std::string>()) << flag << ": " << to_json(report);
+    if (*check != '\0') {
+      EXPECT_TRUE(warnings(report).contains(check)) << flag << ": " << to_json(report);
+    }
+  }
+}
 
 // All of them, several at a time: they wait for each other's time limits, not for the processor. An agent that works
 // answers in milliseconds, so the limit is short.

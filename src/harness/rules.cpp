@@ -27,6 +27,7 @@ std::string where(const Transcript& transcript, std::size_t index) {
 
 void check_rules(const Transcript& transcript, Report& report) {
   if (transcript.seen.empty()) return;
+  check_payloads(transcript, report);
   check_sequence(transcript, report);
   check_trace(transcript, report);
   check_timestamps(transcript, report);
@@ -35,6 +36,19 @@ void check_rules(const Transcript& transcript, Report& report) {
   check_findings(transcript, report);
   check_acks(transcript, report);
   check_end(transcript, report);
+}
+
+void check_payloads(const Transcript& transcript, Report& report) {
+  for (std::size_t i = 0; i < transcript.seen.size(); ++i) {
+    const pb::AgentMessage& message = transcript.seen[i].message;
+    if (message.payload_case() == pb::AgentMessage::PAYLOAD_NOT_SET) {
+      return report.fail("payload", "payload_missing", where(transcript, i) + ": says nothing");
+    }
+    if (message.has_error() && message.error().code().empty()) {
+      return report.fail("errors", "error_without_code", where(transcript, i) + ": the error has no code");
+    }
+  }
+  report.pass("payload");
 }
 
 void check_sequence(const Transcript& transcript, Report& report) {

@@ -15,6 +15,7 @@ void check_trace(const Transcript& transcript, Report& report);
 void check_timestamps(const Transcript& transcript, Report& report);
 void check_output(const Transcript& transcript, Report& report);
 void check_tools(const Transcript& transcript, Report& report);
+void check_payloads(const Transcript& transcript, Report& report);
 void check_findings(const Transcript& transcript, Report& report);
 void check_acks(const Transcript& transcript, Report& report);
 void check_end(const Transcript& transcript, Report& report);  // completion and errors

@@ -29,6 +29,8 @@ struct Trial {
   std::string task_json() const;
   // Starts a run and waits for its first message. False: it noted why it cannot be used.
   bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS);
+  // False: the agent has not brought the stream to its end in time. Our side ends once the agent has said how it went.
+  bool wait_for_own_end(AgentStream& stream);
   // Lets the agent bring a stream to its own end, then applies the rules.
   void run_to_end(AgentStream& stream);
   // Known of this agent: then a short look is enough, or each of its runs would be waited for.

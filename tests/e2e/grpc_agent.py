@@ -3,7 +3,7 @@
 Steps: {"say": text, "reasoning": bool} · {"tool": name, "input": …, "result": …, "success": bool} · {"finding": {…}} ·
 {"status": "RUNNING", "message": text} · {"error": code, "message": text, "fatal": bool} · {"wait": "steering"|"interrupt"|
 "resume"|"set_mode"|"end"} · {"burst": n} · {"number": n} (of the next message) · {"again": true} (the last message once
-more) · {"unknown": true} · {"abort": STATUS, "message": text} · {"acks": bool} · {"hang": true} (hears nothing more, until it is cancelled).
+more) · {"pauses": true} (interrupts are answered as the vendor's library does) · {"unknown": true} · {"abort": STATUS, "message": text} · {"acks": bool} · {"hang": true} (hears nothing more, until it is cancelled).
 
 A goal that is no JSON is answered and done. An interrupt is obeyed between two steps and while waiting: INTERRUPTED, then
 it waits for a resume, whose guidance may be a list of further steps, or for the end of the stream.
@@ -33,7 +33,7 @@ class Stream:
     def __init__(self, agent, requests, context):
         self.agent, self.context = agent, context
         self.heard, self.number, self.acks = queue.Queue(), 0, True
-        self.last = None
+        self.last, self.pauses = None, False
         self.metadata = dict(context.invocation_metadata())
         self.trace = self.metadata.get("traceparent", "00-" + "0" * 32).split("-")[1]
         self.calls = 0
@@ -66,6 +66,11 @@ class Stream:
         kind = request.WhichOneof("payload")
         if kind == "steering" and self.acks:
             yield self.message(steering_ack=pb.SteeringAck(message_id=request.steering.id, response=f"heard {request.steering.content}"))
+        if kind == "interrupt" and self.pauses:
+            yield self.status("PAUSED", f"Execution paused: {request.interrupt.reason}")
+            yield self.status("INTERRUPTED", "Execution interrupted by client")
+            yield from self.wait("end")
+            raise Ended
         if kind == "interrupt":
             yield self.status("INTERRUPTED", request.interrupt.reason)
             guidance = None
@@ -143,6 +148,7 @@ class Stream:
             self.context.add_callback(gone.set)
             gone.wait(60)
         self.acks = step.get("acks", self.acks)
+        self.pauses = step.get("pauses", self.pauses)
 
 
 class Agent(services.AgentServiceServicer):

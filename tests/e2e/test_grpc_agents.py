@@ -157,6 +157,15 @@ def test_interrupted_and_resumed_with_guidance(run, peer):
     assert last_request(peer, "interrupt").reason == "wrong path"
 
 
+def test_an_agent_whose_last_word_is_interrupted_ends(run):
+    """The vendor's library pauses for an interrupt, says INTERRUPTED when its work is over, and waits for our half-close."""
+    agent = run({"pauses": True}, {"say": "begin"}, {"wait": "steering"})
+    agent.until(lambda event: event["summary"] == "begin")
+    assert agent.command("interrupt", reason="wrong path")["state"] == "acknowledged"
+    task, _ = agent.to_end()
+    assert task["status"]["state"] == "cancelled" and "interrupted" in task["status"]["message"]
+
+
 def test_its_mode_is_changed(run, peer):
     agent = run({"say": "begin"}, {"wait": "set_mode"}, {"say": "changed"})
     agent.until(lambda event: event["summary"] == "begin")
@@ -378,7 +387,7 @@ def test_runners_claim_tasks_for_agents_they_know(make_server, peer):
             assert any(f"heard {task}" in json.dumps(message.data) for message in seen), "the ack of another task"
             feed.close()
         contexts = {task["id"]: task.get("context") for task in peer.started}
-        assert [contexts[task] for task in made] == [f"number {i}" for i in range(10)]
+        assert [contexts[task] for task in made] == [{"text": f"number {i}"} for i in range(10)], "an object, as vendors' agents read it"
         assert all(task["repo"] == repo for task in peer.started if task["id"] in made)
         unknown = api.post("/api/v1/tasks", json={"prompt": "x", "agent": "nobody-knows"}).json()
         assert unknown["status"]["state"] == "queued"

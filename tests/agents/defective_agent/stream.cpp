@@ -62,7 +62,7 @@ void Stream::output(const std::string& text, bool is_reasoning) {
 
 void Stream::non_fatal_error() {
   pb::AgentMessage out;
-  out.mutable_error()->set_code("TOOL_FAILED");
+  if (!has("error_without_code")) out.mutable_error()->set_code("TOOL_FAILED");
   out.mutable_error()->set_message("the tool did not answer");
   out.mutable_error()->set_fatal(has("fatal_error_goes_on"));
   send(out);
@@ -159,7 +159,8 @@ bool Stream::pause_if_interrupted() {
   if (!interrupted_) return true;
   lock.unlock();
   say(pb::AGENT_STATUS_INTERRUPTED, "interrupted");
-  if (has("ends_when_interrupted")) return false;
+  if (has("finishes_its_step_when_interrupted")) output("the rest of it", false);
+  if (has("ends_when_interrupted") || has("finishes_its_step_when_interrupted")) return false;
   if (has("works_while_interrupted")) output("still at it", false);
   lock.lock();
   while (!resumed_ && !(closed_ && !has("outlives_its_caller")) && !is_cancelled() && !shutting_down) {
@@ -207,6 +208,11 @@ grpc::Status Stream::end() {
   }
   say(pb::AGENT_STATUS_COMPLETED, "done");
   if (has("messages_after_completed")) output("one more thing", false);
+  std::unique_lock lock(mutex_);
+  while ((has("stays_open") || (has("waits_for_half_close") && !closed_)) && !is_cancelled() && !shutting_down) {
+    heard_.wait_for(lock, kLook);
+  }
+  lock.unlock();
   return has("completed_with_error") ? grpc::Status(grpc::StatusCode::INTERNAL, "but") : grpc::Status::OK;
 }
 
@@ -230,6 +236,10 @@ void Stream::step(int number) {
   }
   if (has("floods_without_end")) {
     for (int i = 0; i < 100 && !is_cancelled(); ++i) output(std::string(kFloodPiece, 'x'), false);
+  }
+  if (number == 1 && has("message_without_payload")) {
+    pb::AgentMessage empty;
+    send(empty);
   }
   if (number == 1) tool(1);
   if (number == 2) {
