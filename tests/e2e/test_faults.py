@@ -107,6 +107,48 @@ def test_damaged_database_is_found_by_doctor(make_server):
     assert path.name in result.stdout + result.stderr or "database" in (result.stdout + result.stderr).lower()
 
 
+def test_a_schema_version_that_never_was(make_server):
+    server = make_server().start()
+    assert server.stop() == 0
+    with sqlite3.connect(database(server)) as db:
+        db.execute("PRAGMA user_version = -1")
+    db.close()
+    refuses_to_start(server, "-1", "restore a backup")
+    result = server.cli("doctor", "--data", server.data, check=False)
+    assert result.returncode > 0 and "restore a backup" in result.stdout + result.stderr
+
+
+def test_flipped_bytes_are_an_error_and_never_another_text(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        post_events(runner, task, note("before"))
+        post_events(runner, task, note("the balance is 1000 and it is enough"), note("so I pay"))
+        post_events(runner, task, note("after"))
+    assert server.stop() == 0
+    path = database(server)
+    content = path.read_bytes()
+    assert content.count(b"the balance is 1000") == 1
+    path.write_bytes(content.replace(b"the balance is 1000", b"the balance is 9000"))
+
+    server.start()
+    with server.api() as api:
+        answer = api.get(f"/api/v1/tasks/{task}/events")
+        assert answer.status_code == 500 and "9000" not in answer.text
+        problem = answer.json()
+        assert problem["code"] == "corrupt" and task in problem["detail"], problem
+        assert (problem["firstSequence"], problem["lastSequence"]) == (2, 3)
+        rest = api.get(f"/api/v1/tasks/{task}/events", params={"after": problem["lastSequence"]}).json()["events"]
+        assert [event["summary"] for event in rest] == ["after"]
+        with api.stream("GET", f"/api/v1/tasks/{task}/events", headers={"Accept": "text/event-stream"}) as stream:
+            assert "9000" not in "".join(stream.iter_text()), "a stream ends instead"
+    exported = server.cli("export", task, check=False)
+    assert exported.returncode != 0 and "9000" not in exported.stdout and "damaged" in exported.stderr
+    assert server.stop() == 0
+    result = server.cli("doctor", "--data", server.data, check=False)
+    assert result.returncode != 0 and f"Events 2 to 3 of {task} are damaged" in result.stdout + result.stderr
+
+
 def test_bad_configuration_names_the_key(make_server):
     refuses_to_start(make_server(config="public:\n  lisen: 127.0.0.1:0\n"), "lisen", "listen")
     refuses_to_start(make_server(name="b", config="retention:\n  days: many\n"), "retention.days")
