@@ -88,8 +88,8 @@ TEST_F(TasksApi, SecretsOfATaskAreForItsRunnerOnly) {
   for (const std::string& text : shown) {
     for (const char* secret : {"Xk29vbQ1", "pw1", "pw2", "pw3"})
       EXPECT_EQ(text.find(secret), std::string::npos) << text;
-    EXPECT_NE(text.find("https://joe:[redacted:password]@git.example/a.git"), std::string::npos) << text;
-    EXPECT_NE(text.find("https://hooks.example/x?token=[redacted:secret]&task=1"), std::string::npos) << text;
+    EXPECT_NE(text.find("https://joe:[redacted:password:3]@git.example/a.git"), std::string::npos) << text;
+    EXPECT_NE(text.find("https://hooks.example/x?token=[redacted:secret:3]&task=1"), std::string::npos) << text;
   }
   auto data = call(*internal_, "GET", "/api/v1/tasks/t1/data", "", bearer(admin_));
   EXPECT_NE(data.body.find("https://joe:pw2@git.example/a.git"), std::string::npos) << data.body;

@@ -1,4 +1,5 @@
-// `password=…`, `"api_key": "…"`: a telling name, a separator, a value that looks made rather than written.
+// `password=…`, `"api_key": "…"`, `--token …`, `login joe password …`: a telling name, a separator, a value that looks
+// made rather than written.
 // Threads: value.
 #pragma once
 
@@ -10,11 +11,12 @@
 
 namespace shepherd {
 
-// The plausible secret value that follows a name which ends at text[after_name].
-std::optional<TextSpan> assigned_value(std::string_view text, std::size_t after_name, bool is_password);
+// The plausible secret value that follows a name which stands at text[name, after_name).
+std::optional<TextSpan> assigned_value(std::string_view text, std::size_t name, std::size_t after_name,
+                                       bool is_password);
 
-// A separator follows the name, in decoded text or in JSON source.
-bool may_be_assignment(std::string_view text, std::size_t after_name);
+// A separator follows the name, in decoded text or in JSON source; or only a blank, where that separates.
+bool may_be_assignment(std::string_view text, std::size_t name, std::size_t after_name, bool is_password);
 
 // A password needs 6 characters, other secrets 8, and something that words do not have.
 bool is_plausible_value(std::string_view value, bool is_password);

@@ -28,7 +28,7 @@ std::optional<Value> value_after(std::string_view text, std::size_t after, bool 
   return Value{at, false};
 }
 
-bool ends_value(char c, bool quoted) {
+bool ends_user(char c, bool quoted) {
   auto byte = static_cast<unsigned char>(c);
   return byte < ' ' || (c == ' ' && !quoted) || c == '\\' || kQuotes.find(c) != std::string_view::npos;
 }
@@ -64,14 +64,13 @@ std::optional<TextSpan> curl_password(std::string_view text, std::size_t at, std
   if (!value) return std::nullopt;
   std::size_t colon = value->begin;
   std::size_t far = std::min(text.size(), colon + kMostUserBytes);
-  while (colon < far && text[colon] != ':' && !ends_value(text[colon], value->quoted)) ++colon;
+  while (colon < far && text[colon] != ':' && !ends_user(text[colon], value->quoted)) ++colon;
   if (colon == value->begin || colon >= far || text[colon] != ':') return std::nullopt;
   std::string_view user = text.substr(value->begin, colon - value->begin);
   bool is_uid = std::ranges::all_of(user, [](char c) { return is_in(c, kDigit); });
   if (is_uid || !in_curl_command(text, at)) return std::nullopt;
-  TextSpan password{colon + 1, colon + 1};
-  while (password.end < text.size() && !ends_value(text[password.end], value->quoted)) ++password.end;
-  return password;
+  // Quotes before it may be the end of others, so quoted or not, a password ends where a shell's word would.
+  return TextSpan{colon + 1, before_shell_syntax(text, colon + 1, text.size())};
 }
 
 }  // namespace shepherd

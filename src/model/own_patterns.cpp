@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "model/exact_secrets.h"
+#include "model/redaction_mark.h"
 
 namespace shepherd {
 namespace {
@@ -109,7 +110,7 @@ bool OwnPatterns::replace(std::size_t rule, std::string_view text, std::string& 
       continue;
     }
     out.append(text.substr(from, begin - from));
-    out.append("[redacted:").append(kind).append("]");
+    append_mark(out, kind, text.substr(begin, match.size()));
     from = begin + match.size();
     changed = true;
   }

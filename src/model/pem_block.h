@@ -1,10 +1,13 @@
 // Private keys in PEM form, whole or cut off at either end.
-// Threads: value.
+//
+// Only what a key consists of is taken: its armour lines and its lines of base64, with the line ends and the line
+// numbers between them. Header lines and what a tool puts before each line ("> ", "| ") stay, so a key can have several
+// pieces; a command between a first and a last line stays as well, and is no key by itself. Threads: value.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "model/text_class.h"
 
@@ -13,10 +16,11 @@ namespace shepherd {
 // True when the armour line at text[at] ("-----BEGIN", "-----END") is of a private key.
 bool is_private_key_armour(std::string_view text, std::size_t at);
 
-// A key that begins at text[begin], up to its end line or, when that is missing, as far as it looks like key material.
-std::optional<TextSpan> pem_from_begin(std::string_view text, std::size_t begin);
+// A key that begins at text[begin], up to its end line or, when that is missing, as far as it is a key. No pieces:
+// none.
+std::vector<TextSpan> pem_from_begin(std::string_view text, std::size_t begin);
 
 // A key whose end line is at text[at] and whose beginning is not in the text: the key material before it.
-std::optional<TextSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor);
+std::vector<TextSpan> pem_to_end(std::string_view text, std::size_t at, std::size_t floor);
 
 }  // namespace shepherd

@@ -1,62 +1,41 @@
 #include "model/redact.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "model/limits.h"
 #include "model/own_patterns.h"
 #include "model/personal_data.h"
+#include "model/redaction_mark.h"
+#include "model/spelled_text.h"
 #include "model/text_class.h"
 #include "model/trigger_scan.h"
 
 namespace shepherd {
-namespace {
-
-constexpr std::string_view kMarkerOpen = "[redacted:";
-constexpr std::size_t kMostKindBytes = 16;
-
-// The length of the `[redacted:kind]` at text[at]; 0 when there is none.
-std::size_t marker_at(std::string_view text, std::size_t at) {
-  if (!text.substr(at).starts_with(kMarkerOpen)) return 0;
-  std::size_t kind = at + kMarkerOpen.size();
-  std::size_t end = end_of_run(text, kind, kLower | kUnderscore, kMostKindBytes);
-  return end > kind && end < text.size() && text[end] == ']' ? end + 1 - at : 0;
-}
-
-// The next marker at or after `from`; its length, 0 when there is no more.
-std::pair<std::size_t, std::size_t> next_marker(std::string_view text, std::size_t from) {
-  for (std::size_t at = text.find(kMarkerOpen, from); at != std::string_view::npos;
-       at = text.find(kMarkerOpen, at + 1)) {
-    if (std::size_t length = marker_at(text, at); length > 0) return {at, length};
-  }
-  return {text.size(), 0};
-}
-
-void append_marker(std::string& out, std::string_view kind) {
-  out.append(kMarkerOpen).append(kind).append("]");
-}
-
-}  // namespace
 
 struct Redactor::Rules {
   RedactOptions options;
   OwnPatterns own;
-  TriggerScan scan;
+  const TriggerScan& scan = TriggerScan::all();
 
   bool replace_own(std::string& text) const;
   bool replace_built_in(std::string_view text, std::string& out) const;
+  bool replace_spelled(std::string& text) const;
+  bool may_match_spelled(std::string_view text) const;
+  std::vector<SecretSpan> found_in(const SpelledText& spelled) const;
 };
 
-// Only the text between markers is offered to expressions, which could otherwise match inside a marker for ever.
+// Only the text between marks is offered to expressions, which could otherwise match inside a mark for ever.
 bool Redactor::Rules::replace_own(std::string& text) const {
   bool changed = false;
   for (std::size_t rule = 0; rule < own.size(); ++rule) {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
-      auto [marker, length] = next_marker(text, at);
-      changed = own.replace(rule, std::string_view(text).substr(at, marker - at), out) || changed;
-      out.append(text, marker, length);
-      at = marker + length;
+      TextSpan mark = next_mark(text, at);
+      changed = own.replace(rule, std::string_view(text).substr(at, mark.begin - at), out) || changed;
+      out.append(text, mark.begin, mark.end - mark.begin);
+      at = mark.end;
     }
     text = std::move(out);
   }
@@ -67,36 +46,88 @@ bool Redactor::Rules::replace_built_in(std::string_view text, std::string& out) 
   std::size_t done = 0;  // everything before it is in `out`
   bool changed = false;
   for (std::size_t at = 0; at < text.size();) {
-    std::optional<SecretSpan> span;
+    std::vector<SecretSpan> pieces;
     char c = text[at];
+    auto take = [&](std::optional<SecretSpan> span) {
+      if (span) pieces.push_back(*span);
+    };
     if (c == '[') {
-      if (std::size_t length = marker_at(text, at); length > 0) {
+      if (std::size_t length = mark_at(text, at); length > 0) {
         out.append(text.substr(done, at + length - done));
         done = at += length;
         continue;
       }
     } else if (c == '@') {
-      if (options.emails) span = email_at(text, at, done);
+      if (options.emails) take(email_at(text, at, done));
     } else if (is_in(c, kDigit)) {
-      if (options.cards) span = card_at(text, at);
-      if (!span) {
+      if (options.cards) take(card_at(text, at));
+      if (pieces.empty()) {
         at = end_of_run(text, at, kDigit);
         continue;
       }
     } else {
-      span = scan.secret_at(text, at, done);
+      pieces = scan.secret_at(text, at, done);
     }
-    if (!span) {
+    if (pieces.empty()) {
       ++at;
       continue;
     }
-    out.append(text.substr(done, span->begin - done));
-    append_marker(out, span->kind);
-    done = at = span->end;
+    for (const SecretSpan& piece : pieces) {
+      out.append(text.substr(done, piece.begin - done));
+      append_mark(out, piece.kind, text.substr(piece.begin, piece.end - piece.begin));
+      done = at = piece.end;
+    }
     changed = true;
   }
   out.append(text.substr(done));
   return changed;
+}
+
+// Where in the source the secrets are that its meaning shows.
+std::vector<SecretSpan> Redactor::Rules::found_in(const SpelledText& spelled) const {
+  std::vector<SecretSpan> found;
+  std::string_view text = spelled.text;
+  for (std::size_t at = 0, done = 0; at < text.size();) {
+    std::size_t mark = text[at] == '[' ? mark_at(text, at) : 0;
+    std::vector<SecretSpan> pieces = mark == 0 ? scan.secret_at(text, at, done) : std::vector<SecretSpan>{};
+    at += std::max<std::size_t>(mark, 1);
+    if (mark > 0) done = at;
+    for (const SecretSpan& piece : pieces) {
+      for (TextSpan span : spelled.in_source({piece.begin, piece.end}))
+        found.push_back({span.begin, span.end, piece.kind});
+      done = at = piece.end;
+    }
+  }
+  return found;
+}
+
+// Never false where replace_spelled() would change the text, or a string inside it when it is JSON source.
+bool Redactor::Rules::may_match_spelled(std::string_view text) const {
+  for (TextSpan run = next_percent_run(text, 0); run.begin < text.size(); run = next_percent_run(text, run.end)) {
+    // In JSON source a run may go on before or after a \/.
+    bool escaped = (run.end < text.size() && text[run.end] == '\\') || (run.begin > 0 && text[run.begin - 1] == '\\');
+    if (escaped || scan.may_match(percent_decoded(text, run).text)) return true;
+  }
+  return has_joined_lines(text) && scan.may_match(lines_joined(text, true).text);
+}
+
+// What the plain look does not see: %XX, and lines that a shell joins.
+bool Redactor::Rules::replace_spelled(std::string& text) const {
+  std::vector<SecretSpan> found;
+  for (TextSpan run = next_percent_run(text, 0); run.begin < text.size(); run = next_percent_run(text, run.end)) {
+    for (const SecretSpan& span : found_in(percent_decoded(text, run))) found.push_back(span);
+  }
+  if (found.empty() && has_joined_lines(text)) found = found_in(lines_joined(text, false));
+  std::string out;
+  std::size_t done = 0;
+  for (const SecretSpan& span : found) {
+    out.append(text, done, span.begin - done);
+    append_mark(out, span.kind, std::string_view(text).substr(span.begin, span.end - span.begin));
+    done = span.end;
+  }
+  if (found.empty()) return false;
+  text = out.append(text, done);
+  return true;
 }
 
 Redactor::Redactor(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}
@@ -107,14 +138,14 @@ Redactor::~Redactor() = default;
 Result<Redactor> Redactor::create(const RedactOptions& options) {
   auto own = OwnPatterns::create(options.patterns, options.secrets);
   if (!own) return fail(own.error());
-  return Redactor(std::make_unique<Rules>(options, std::move(*own), TriggerScan()));
+  return Redactor(std::make_unique<Rules>(options, std::move(*own)));
 }
 
 bool Redactor::may_match(std::string_view text) const {
   const auto& rules = *rules_;
   if (!rules.options.enabled) return false;
   return rules.scan.may_match(text) || (rules.options.emails && may_have_email(text)) ||
-         (rules.options.cards && may_have_card(text)) || rules.own.may_match(text);
+         (rules.options.cards && may_have_card(text)) || rules.own.may_match(text) || rules.may_match_spelled(text);
 }
 
 std::string Redactor::redact(std::string_view text) const {
@@ -124,6 +155,7 @@ std::string Redactor::redact(std::string_view text) const {
     std::string next;
     bool changed = rules_->replace_own(current);
     changed = rules_->replace_built_in(current, next) || changed;
+    changed = rules_->replace_spelled(next) || changed;
     if (!changed) break;
     current = std::move(next);
   }
@@ -147,12 +179,12 @@ std::size_t Redactor::beginning_of_secret(std::string_view text) const {
 
 std::string Redactor::redact_member(std::string_view key, std::string_view value) const {
   std::string text = redact(value);
-  if (!rules_->options.enabled || marker_at(text, 0) == text.size()) return text;
+  if (!rules_->options.enabled || mark_at(text, 0) == text.size()) return text;
   std::string_view kind = secret_member_kind(key, text);
   if (kind.empty()) return text;
-  std::string marker;
-  append_marker(marker, kind);
-  return marker;
+  std::string mark;
+  append_mark(mark, kind, value);
+  return mark;
 }
 
 }  // namespace shepherd

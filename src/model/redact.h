@@ -1,4 +1,4 @@
-// Redaction: one pure function that replaces secrets in text by `[redacted:<kind>]`.
+// Redaction: one pure function that replaces secrets in text by `[redacted:<kind>:<characters>]`.
 //
 // Kinds: api_key, token, secret, password, private_key, email, card, pattern (the operator's own).
 // Linear time: a literal prefilter decides whether anything can match; only then does the text get a closer look, by

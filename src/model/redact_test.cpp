@@ -83,20 +83,20 @@ TEST(Redact, SwitchesAreObeyed) {
 
 TEST(Redact, ATellingMemberNameMakesItsValueASecret) {
   Redactor redactor = standard();
-  EXPECT_EQ(redactor.redact_member("dbPassword", "hunter2hunter2"), "[redacted:password]");
-  EXPECT_EQ(redactor.redact_member("apiKey", "7c9e6679f3b14c0e"), "[redacted:api_key]");
+  EXPECT_EQ(redactor.redact_member("dbPassword", "hunter2hunter2"), "[redacted:password:14]");
+  EXPECT_EQ(redactor.redact_member("apiKey", "7c9e6679f3b14c0e"), "[redacted:api_key:16]");
   EXPECT_EQ(redactor.redact_member("password", "must have 12 characters"), "must have 12 characters");
   EXPECT_EQ(redactor.redact_member("summary", "7c9e6679f3b14c0e"), "7c9e6679f3b14c0e");
-  EXPECT_EQ(redactor.redact_member("token", "[redacted:token]"), "[redacted:token]");
+  EXPECT_EQ(redactor.redact_member("token", "[redacted:token:9]"), "[redacted:token:9]");
 }
 
 TEST(Redact, OwnPatterns) {
   RedactOptions options;
   options.patterns = {"ACME-[0-9]{4}", "^top secret", "red"};
   Redactor redactor = Redactor::create(options).value();
-  EXPECT_EQ(redactor.redact("see ACME-1234"), "see [redacted:pattern]");
-  EXPECT_EQ(redactor.redact("top secret plan"), "[redacted:pattern] plan");
-  EXPECT_EQ(redactor.redact("a red card"), "a [redacted:pattern] card");
+  EXPECT_EQ(redactor.redact("see ACME-1234"), "see [redacted:pattern:9]");
+  EXPECT_EQ(redactor.redact("top secret plan"), "[redacted:pattern:10] plan");
+  EXPECT_EQ(redactor.redact("a red card"), "a [redacted:pattern:3] card");
   EXPECT_TRUE(redactor.may_match("{\"summary\":\"see acme-1234\"}"));
   std::string once = redactor.redact("red ACME-1234 red");
   EXPECT_EQ(redactor.redact(once), once) << "a pattern that matches inside a marker must not loop";
@@ -117,14 +117,14 @@ TEST(Redact, ExactSecretsInTheFormsTheyTravelIn) {
   RedactOptions options;
   options.secrets = {"p/w\"with +signs", "abc"};
   Redactor redactor = Redactor::create(options).value();
-  EXPECT_EQ(redactor.redact("is p/w\"with +signs ok"), "is [redacted:secret] ok");
-  EXPECT_EQ(redactor.redact("is p/w\\\"with +signs ok"), "is [redacted:secret] ok");
-  EXPECT_EQ(redactor.redact("?q=p%2Fw%22with%20%2Bsigns&x"), "?q=[redacted:secret]&x");
+  EXPECT_EQ(redactor.redact("is p/w\"with +signs ok"), "is [redacted:secret:15] ok");
+  EXPECT_EQ(redactor.redact("is p/w\\\"with +signs ok"), "is [redacted:secret:16] ok");
+  EXPECT_EQ(redactor.redact("?q=p%2Fw%22with%20%2Bsigns&x"), "?q=[redacted:secret:23]&x");
   EXPECT_EQ(redactor.redact("abc"), "abc") << "too short to be told from ordinary text";
   // base64("user:" + secret), as in an Authorization header: the value starts in the middle of a group.
   std::string basic = "dXNlcjpwL3ci<d2l0aCArc2lnbnM=";
   basic.erase(basic.find('<'), 1);
-  EXPECT_NE(redactor.redact(basic).find("[redacted:secret]"), std::string::npos);
+  EXPECT_NE(redactor.redact(basic).find("[redacted:secret:"), std::string::npos);
   EXPECT_TRUE(redactor.may_match(as_json("is p/w\"with +signs ok")));
 }
 
@@ -284,7 +284,27 @@ TEST(RedactCost, AdversarialTextCostsNoMoreThanALargeFactor) {
                                   "curl -u1a:",
                                   "SG.aaaaaaaaaaaaaaaaaaaa.",
                                   "whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-                                  "x-"};
+                                  "x-",
+                                  "--token ",
+                                  "password ",
+                                  "login a password ",
+                                  "c2stYW50L",
+                                  "cGFzc3dvcmQ9",
+                                  "LS0tLS1CRUdJTi",
+                                  "czovL",
+                                  "MTk4NjIy",
+                                  "1234567890:AA",
+                                  "pat",
+                                  "%41",
+                                  "%41 ",
+                                  "a%",
+                                  "\\\n",
+                                  "\\\\\\n",
+                                  "# \\\n",
+                                  "-----BEGIN PRIVATE KEY-----\n",
+                                  "-----BEGIN PRIVATE KEY-----\nA: b\n",
+                                  "aB3dE5fG7hJ9kL1m\n-----END PRIVATE KEY-----\n",
+                                  "[redacted:token:4"};
   for (const auto& piece : pieces) {
     double adversarial = cpu_seconds(redactor, repeated(piece, kBytes), 1);
     EXPECT_LT(adversarial, 100 * benign) << "repeated " << piece << " against " << benign << " s";

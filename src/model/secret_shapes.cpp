@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <deque>
+#include <string>
 
 #include "model/assignment.h"
 #include "model/base64.h"
 #include "model/curl_password.h"
+#include "model/encoded_secret.h"
 #include "model/pem_block.h"
 #include "model/text_class.h"
 
@@ -48,9 +51,71 @@ constexpr auto kTriggers = std::to_array<Trigger>({
     {"hf_", Shape::token, "token", 30, kAlnum, true},
     {"dop_v1_", Shape::token, "token", 40, kAlnum, true},
     {"pypi-AgE", Shape::token, "token", 50, kUrlSafe, true},  // the rest spells the index's address
+    {"dor_v1_", Shape::token, "token", 40, kAlnum, true},
+    {"doo_v1_", Shape::token, "token", 40, kAlnum, true},
+    {"gldt-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glrt-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glft-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glptt-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glcbt-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glimt-", Shape::token, "token", 20, kUrlSafe, false},
+    {"gloas-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glsoat-", Shape::token, "token", 20, kUrlSafe, false},
+    {"glagent-", Shape::token, "token", 20, kUrlSafe, false},
+    {"ya29.", Shape::token, "token", 30, kUrlSafe, true},
+    {"GOCSPX-", Shape::token, "secret", 20, kUrlSafe, true},
+    {"key-", Shape::token, "api_key", 32, kHex, true},
+    {"rubygems_", Shape::token, "api_key", 40, kHex, true},
+    {"dckr_pat_", Shape::token, "token", 20, kUrlSafe, true},
+    {"dckr_oat_", Shape::token, "token", 20, kUrlSafe, true},
+    {"r8_", Shape::token, "token", 30, kAlnum, true},
+    {"gsk_", Shape::token, "api_key", 32, kAlnum, true},
+    {"pplx-", Shape::token, "api_key", 32, kAlnum, true},
+    {"xai-", Shape::token, "api_key", 32, kAlnum, true},
+    {"nvapi-", Shape::token, "api_key", 40, kUrlSafe, true},
+    {"HRKU-", Shape::token, "api_key", 30, kUrlSafe, true},
+    {"hvs.", Shape::token, "token", 20, kUrlSafe, true},
+    {"hvb.", Shape::token, "token", 20, kUrlSafe, true},
+    {".atlasv1.", Shape::infix, "token", 40, kUrlSafe, false, 14, kAlnum},
+    {"dp.pt.", Shape::token, "token", 30, kAlnum, true},
+    {"dp.ct.", Shape::token, "token", 30, kAlnum, true},
+    {"dp.sa.", Shape::token, "token", 30, kAlnum, true},
+    {"dp.st.", Shape::token, "token", 30, kUrlSafe | kDotTilde, true},
+    {"dapi", Shape::token, "token", 32, kHex, true},
+    {"pscale_tkn_", Shape::token, "token", 30, kUrlSafe | kDotTilde, true},
+    {"pscale_pw_", Shape::token, "password", 30, kUrlSafe | kDotTilde, true},
+    {"sbp_", Shape::token, "token", 32, kHex, true},
+    {"NRAK-", Shape::token, "api_key", 20, kDigit | kUpper, true},
+    {"glsa_", Shape::token, "token", 32, kWord, true},
+    {"glc_", Shape::token, "token", 24, kUrlSafe | kBase64Sign, true},
+    {"sntrys_", Shape::token, "token", 30, kUrlSafe | kBase64Sign, true},
+    {"sntryu_", Shape::token, "token", 40, kHex, true},
+    {"lin_api_", Shape::token, "api_key", 30, kAlnum, true},
+    {"ntn_", Shape::token, "token", 40, kAlnum, true},
+    {"figd_", Shape::token, "token", 30, kUrlSafe, true},
+    {"PMAK-", Shape::token, "api_key", 40, kHex | kDash, true},
+    {"shpat_", Shape::token, "token", 30, kHex, true},
+    {"shpss_", Shape::token, "secret", 30, kHex, true},
+    {"shpca_", Shape::token, "token", 30, kHex, true},
+    {"shppa_", Shape::token, "token", 30, kHex, true},
+    {"sq0atp-", Shape::token, "token", 20, kUrlSafe, true},
+    {"sq0csp-", Shape::token, "secret", 30, kUrlSafe, true},
+    {"ATATT3", Shape::token, "token", 60, kUrlSafe | kBase64Sign, true},
+    {"tskey-", Shape::token, "token", 20, kAlnum | kDash, true},
+    {"xkeysib-", Shape::token, "api_key", 40, kAlnum | kDash, true},
+    {"AGE-SECRET-KEY-1", Shape::token, "private_key", 50, kDigit | kUpper, true},
+    {"v1.0-", Shape::token, "token", 60, kHex | kDash, true},
+    {":AA", Shape::infix, "token", 32, kUrlSafe, false, 8, kDigit},
+    {"sig=", Shape::after, "secret", 40, kBase64, true},
+    {"hooks.slack.com", Shape::after, "secret", 30, kBase64, true},
+    {"webhooks", Shape::after, "secret", 60, kUrlSafe | kBase64Sign, true},
+    {"pat", Shape::dotted, "token", 14, kAlnum, true, 60},
+    {"xapp-", Shape::token, "token", 20, kAlnum | kDash, true},
     {"SG.", Shape::dotted, "api_key", 16, kUrlSafe, true},
     {"xoxa-", Shape::token, "token", 10, kAlnum | kDash, true},
     {"xoxb-", Shape::token, "token", 10, kAlnum | kDash, true},
+    {"xoxc-", Shape::token, "token", 10, kAlnum | kDash, true},
+    {"xoxd-", Shape::token, "token", 10, kUrlSafe | kBase64Sign, true},
     {"xoxe-", Shape::token, "token", 10, kAlnum | kDash, true},
     {"xoxo-", Shape::token, "token", 10, kAlnum | kDash, true},
     {"xoxp-", Shape::token, "token", 10, kAlnum | kDash, true},
@@ -82,6 +147,8 @@ constexpr auto kTriggers = std::to_array<Trigger>({
     {"api-key", Shape::assignment, "api_key", 0, 0, false},
     {"apikey", Shape::assignment, "api_key", 0, 0, false},
     {"access_key", Shape::assignment, "api_key", 0, 0, false},
+    {"accesskey", Shape::assignment, "api_key", 0, 0, false},
+    {"accountkey", Shape::assignment, "secret", 0, 0, false},
     {"private_key", Shape::assignment, "private_key", 0, 0, false},
     {"\\u00", Shape::escape, "", 0, 0, false},
 });
@@ -111,10 +178,22 @@ bool looks_made(std::string_view text) {
   return text.size() >= kLongName && has(kLower) && has(kUpper);
 }
 
-// Like end_of_run; a slash may be spelled \/.
+// A sign of base64 in a URL: %2B, %2F, %3D.
+bool is_percent_sign(std::string_view text, std::size_t at) {
+  std::string_view spelled = text.substr(at, 3);
+  if (spelled.size() < 3 || spelled[0] != '%') return false;
+  char last = folded(spelled[2]);
+  return (spelled[1] == '2' && (last == 'b' || last == 'f')) || (spelled[1] == '3' && last == 'd');
+}
+
+// Like end_of_run; a slash may be spelled \/, and any sign of base64 as in a URL.
 std::size_t end_of_credential(std::string_view text, std::size_t at, std::uint8_t charset, std::size_t most) {
   std::size_t far = most < text.size() - at ? at + most : text.size();
   while (at < far) {
+    if (is_percent_sign(text, at)) {
+      at += 3;
+      continue;
+    }
     std::size_t escape = text[at] == '\\' ? count_backslashes(text, at) : 0;
     if (escape > 0 ? !text.substr(at + escape).starts_with('/') : !is_in(text[at], charset)) break;
     at += escape + 1;
@@ -152,7 +231,44 @@ std::size_t end_of_dotted(const Trigger& trigger, std::string_view text, std::si
   std::size_t dot = end_of_run(text, after, trigger.charset, kMostJudgedBytes);
   if (dot - after < trigger.least || dot >= text.size() || text[dot] != '.') return after;
   std::size_t end = end_of_run(text, dot + 1, trigger.charset, kMostJudgedBytes);
-  return end - dot - 1 < trigger.least ? after : end;
+  return end - dot - 1 < (trigger.second > 0 ? trigger.second : trigger.least) ? after : end;
+}
+
+// Where an infix token begins; `at` when too little is before its literal.
+std::size_t begin_of_infix(const Trigger& trigger, std::string_view text, std::size_t at) {
+  std::size_t begin = at;
+  std::size_t far = at - std::min(at, 2 * trigger.second);
+  while (begin > far && is_in(text[begin - 1], trigger.charset_before)) --begin;
+  return at - begin < trigger.second ? at : begin;
+}
+
+// Three parts, the first one base64 of an account's number; `at` when it is none.
+std::size_t end_of_discord(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLeastFirst = 22, kLeastSecond = 5, kLeastThird = 25;
+  std::size_t first = end_of_run(text, at, kAlnum, kMostJudgedBytes);
+  if (first - at < kLeastFirst || first >= text.size() || text[first] != '.') return at;
+  auto number = decode_base64(text.substr(at, first - at));
+  if (!number || !std::ranges::all_of(*number, [](char c) { return is_in(c, kDigit); })) return at;
+  std::size_t second = end_of_run(text, first + 1, kUrlSafe, kMostJudgedBytes);
+  if (second - first - 1 < kLeastSecond || second >= text.size() || text[second] != '.') return at;
+  std::size_t third = end_of_run(text, second + 1, kUrlSafe);
+  return third - second - 1 < kLeastThird ? at : third;
+}
+
+// An account's key is SK and 32 hexadecimal digits; a trigger has three characters.
+void add_twilio(std::vector<Trigger>& all) {
+  constexpr auto kLiterals = std::to_array<std::string_view>(
+      {"SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"});
+  for (std::string_view literal : kLiterals) all.push_back({literal, Shape::token, "api_key", 31, kHex, true});
+}
+
+// What base64 makes of three digits.
+void add_discord(std::vector<Trigger>& all) {
+  static std::deque<std::string> kept;
+  for (int number = 100; number < 1000; ++number) {
+    kept.push_back(encode_base64(std::to_string(number)));
+    all.push_back({kept.back(), Shape::discord, "token", 0, 0, true});
+  }
 }
 
 // The option's value may follow `-u` at once, as in -uname:password.
@@ -217,7 +333,9 @@ Range url_password(std::string_view text, std::size_t colon) {
 
 bool is_placeholder(std::string_view password) {
   constexpr std::string_view kMarks = "$<{%*[";
-  return password.empty() || kMarks.find(password.front()) != std::string_view::npos;
+  if (password.empty()) return true;
+  bool encoded = password.size() > 2 && password[0] == '%' && is_hex(password[1]) && is_hex(password[2]);
+  return !encoded && kMarks.find(password.front()) != std::string_view::npos;
 }
 
 bool is_password(const Trigger& trigger) {
@@ -227,7 +345,15 @@ bool is_password(const Trigger& trigger) {
 }  // namespace
 
 std::span<const Trigger> triggers() {
-  return kTriggers;
+  static const std::vector<Trigger> kAll = [] {
+    std::vector<Trigger> all(kTriggers.begin(), kTriggers.end());
+    add_twilio(all);
+    std::vector<Trigger> encoded = encoded_triggers(all);
+    add_discord(all);
+    all.insert(all.end(), encoded.begin(), encoded.end());
+    return all;
+  }();
+  return kAll;
 }
 
 bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::size_t at) {
@@ -237,14 +363,15 @@ bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::siz
     if (folded(text[at + i]) != folded(literal[i])) return false;
   }
   // Letter case tells a key from a word and one option from another; names and schemes come in any.
-  bool any_case = trigger.shape != Shape::token && trigger.shape != Shape::dotted && trigger.shape != Shape::jwt &&
-                  trigger.shape != Shape::curl_user;
+  constexpr auto kExact = std::to_array<Shape>(
+      {Shape::token, Shape::dotted, Shape::jwt, Shape::curl_user, Shape::infix, Shape::discord, Shape::encoded});
+  bool any_case = std::ranges::find(kExact, trigger.shape) == kExact.end();
   return any_case || text.substr(at).starts_with(literal);
 }
 
 bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at) {
   std::size_t after = at + trigger.literal.size();
-  if (trigger.at_start && !at_word_start(text, at)) return false;
+  if (trigger.at_start && trigger.shape != Shape::encoded && !at_word_start(text, at)) return false;
   switch (trigger.shape) {
     case Shape::token:
       return end_of_token(text, after, trigger.charset, trigger.least) - after >= trigger.least;
@@ -264,7 +391,16 @@ bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at
     case Shape::url_password:
       return url_password(text, at).size() > 0;
     case Shape::assignment:
-      return may_be_assignment(text, after);
+      return may_be_assignment(text, at, after, is_password(trigger));
+    case Shape::after:
+      return end_of_credential(text, after, trigger.charset, trigger.least) - after >= trigger.least;
+    case Shape::infix:
+      return begin_of_infix(trigger, text, at) != at &&
+             end_of_run(text, after, trigger.charset, trigger.least) - after >= trigger.least;
+    case Shape::discord:
+      return end_of_discord(text, at) != at;
+    case Shape::encoded:
+      return !encoded_secret(trigger, text, at, 0).empty();
     case Shape::escape: {
       // Printable ASCII and white space; other control characters are in no secret.
       std::string_view hex = text.substr(after, 2);
@@ -275,29 +411,29 @@ bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at
   return true;
 }
 
-std::optional<SecretSpan> secret_at(const Trigger& trigger, std::string_view text, std::size_t at, std::size_t floor) {
+std::vector<SecretSpan> secret_at(const Trigger& trigger, std::string_view text, std::size_t at, std::size_t floor) {
   std::size_t after = at + trigger.literal.size();
-  if (!may_be_secret(trigger, text, at)) return std::nullopt;
+  if (!may_be_secret(trigger, text, at)) return {};
   Range found;
   switch (trigger.shape) {
     case Shape::token: {
       // Only a refusal may look at bytes that are looked at again, so it looks at few.
       std::size_t judged = end_of_token(text, after, trigger.charset, kMostJudgedBytes);
       std::string_view body = text.substr(after, judged - after);
-      if (trigger.literal == "sk-" ? !looks_random(body) : !looks_made(body)) return std::nullopt;
+      if (trigger.literal == "sk-" ? !looks_random(body) : !looks_made(body)) return {};
       found = {at, end_of_token(text, judged, trigger.charset)};
       break;
     }
     case Shape::dotted: {
       std::size_t judged = end_of_dotted(trigger, text, after);
-      if (!looks_made(text.substr(after, judged - after))) return std::nullopt;
+      if (!looks_made(text.substr(after, judged - after))) return {};
       found = {at, end_of_run(text, judged, trigger.charset)};
       break;
     }
     case Shape::curl_user: {
       auto password = curl_password(text, at, after, is_attached(trigger));
       if (!password || is_placeholder(text.substr(password->begin, password->end - password->begin))) {
-        return std::nullopt;
+        return {};
       }
       found = {password->begin, password->end};
       break;
@@ -307,36 +443,52 @@ std::optional<SecretSpan> secret_at(const Trigger& trigger, std::string_view tex
       break;
     case Shape::bearer: {
       found = credential_after(text, after, kBearer);
-      if (!has_digit(text.substr(found.begin, found.size())) && found.size() < 2 * kLeastBearer) return std::nullopt;
+      if (!has_digit(text.substr(found.begin, found.size())) && found.size() < 2 * kLeastBearer) return {};
       break;
     }
     case Shape::basic: {
       found = credential_after(text, after, kBase64);
-      if (!is_basic_credential(text.substr(found.begin, found.size()))) return std::nullopt;
+      if (!is_basic_credential(text.substr(found.begin, found.size()))) return {};
       break;
     }
     case Shape::pem_begin:
     case Shape::pem_end: {
-      auto block = trigger.shape == Shape::pem_begin ? pem_from_begin(text, at) : pem_to_end(text, at, floor);
-      if (!block) return std::nullopt;
-      found = {block->begin, block->end};
-      break;
+      std::vector<SecretSpan> key;
+      for (TextSpan piece :
+           trigger.shape == Shape::pem_begin ? pem_from_begin(text, at) : pem_to_end(text, at, floor)) {
+        key.push_back({piece.begin, piece.end, trigger.kind});
+      }
+      return key;
     }
     case Shape::url_password: {
       found = url_password(text, at);
-      if (is_placeholder(text.substr(found.begin, found.size()))) return std::nullopt;
+      found.end = before_shell_syntax(text, found.begin, found.end);
+      if (is_placeholder(text.substr(found.begin, found.size()))) return {};
       break;
     }
     case Shape::assignment: {
-      auto value = assigned_value(text, after, is_password(trigger));
-      if (!value) return std::nullopt;
+      auto value = assigned_value(text, at, after, is_password(trigger));
+      if (!value) return {};
       found = {value->begin, value->end};
       break;
     }
+    case Shape::after:
+      found = {after, end_of_credential(text, after, trigger.charset, std::string_view::npos)};
+      if (!has_digit(text.substr(after, std::min(found.size(), kMostJudgedBytes)))) return {};
+      break;
+    case Shape::infix:
+      found = {begin_of_infix(trigger, text, at), end_of_run(text, after, trigger.charset)};
+      break;
+    case Shape::discord:
+      found = {at, end_of_discord(text, at)};
+      break;
+    case Shape::encoded:
+      return encoded_secret(trigger, text, at, floor);
     case Shape::escape:
-      return std::nullopt;
+      return {};
   }
-  return SecretSpan{found.begin, found.end, trigger.kind};
+  if (found.size() == 0) return {};
+  return {SecretSpan{found.begin, found.end, trigger.kind}};
 }
 
 std::string_view secret_member_kind(std::string_view key, std::string_view value) {

@@ -8,9 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace shepherd {
 
@@ -30,7 +30,11 @@ enum class Shape : std::uint8_t {
   pem_end,       // the end of a key whose beginning was cut off
   url_password,  // scheme://user:password@
   curl_user,     // curl -u user:password
-  assignment,    // password=…, "api_key": "…"
+  assignment,    // password=…, "api_key": "…", --token …
+  after,         // what follows a literal that stays: hooks.slack.com/…
+  infix,         // characters of a set before the literal, and after it: 123456789:AA…
+  discord,       // base64 of a number, and two more parts
+  encoded,       // another trigger in base64
   escape,        // \u00XX in JSON source, which could spell any of the others
 };
 
@@ -38,11 +42,17 @@ struct Trigger {
   std::string_view literal;  // at least 3 bytes; found in any letter case
   Shape shape = Shape::token;
   std::string_view kind;
-  std::size_t least = 0;     // token, dotted: characters that must follow the literal and the dot
-  std::uint8_t charset = 0;  // token, dotted: which
-  bool at_start = false;     // token, dotted: nothing word-like may stand before it
+  std::size_t least = 0;            // token, dotted, after, infix: characters that must follow the literal
+  std::uint8_t charset = 0;         // the same: which
+  bool at_start = false;            // nothing word-like may stand before it; encoded: it begins the base64
+  std::size_t second = 0;           // dotted: characters after the dot, when not `least`; infix: before the literal
+  std::uint8_t charset_before = 0;  // infix
+  const Trigger* inner = nullptr;   // encoded: what
+  std::uint8_t skip = 0;            // encoded: characters of its first group before the literal
+  std::uint8_t before = 0;          // encoded: bytes from there to `inner`
 };
 
+// All of them: those that are written down, and what is derived from them.
 std::span<const Trigger> triggers();
 
 // True when text[at..] starts with the trigger's literal in any letter case.
@@ -50,8 +60,9 @@ bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::siz
 
 bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at);
 
-// The secret that the trigger at text[at] announces. Nothing before `floor` is taken: it was replaced already.
-std::optional<SecretSpan> secret_at(const Trigger& trigger, std::string_view text, std::size_t at, std::size_t floor);
+// The secret that the trigger at text[at] announces, in its pieces; empty: none. Nothing before `floor` is taken: it
+// was replaced already. What no secret of its shape contains is in none of them, shell syntax above all.
+std::vector<SecretSpan> secret_at(const Trigger& trigger, std::string_view text, std::size_t at, std::size_t floor);
 
 // The kind of secret that a JSON member of this name and text value holds; empty when it holds none.
 std::string_view secret_member_kind(std::string_view key, std::string_view value);

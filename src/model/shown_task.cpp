@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "model/redaction_mark.h"
 #include "model/text_class.h"
 
 namespace shepherd {
@@ -25,8 +26,10 @@ std::string shown_member(std::string_view member) {
   std::size_t equals = member.find('=');
   if (equals == std::string_view::npos || equals + 1 == member.size()) return std::string(member);
   std::string_view value = member.substr(equals + 1);
-  if (value.starts_with(kMark) || !tells(member.substr(0, equals))) return std::string(member);
-  return std::string(member.substr(0, equals + 1)) + "[redacted:secret]";
+  if (mark_at(value, 0) > 0 || !tells(member.substr(0, equals))) return std::string(member);
+  std::string shown(member.substr(0, equals + 1));
+  append_mark(shown, "secret", value);
+  return shown;
 }
 
 std::string shown_query(std::string_view query) {

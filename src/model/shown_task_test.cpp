@@ -12,12 +12,12 @@ Redactor standard() {
 TEST(ShownUrl, HidesWhatOpensDoors) {
   Redactor redactor = standard();
   auto shown = [&](std::string_view url) { return shown_url(redactor, url); };
-  EXPECT_EQ(shown("https://joe:pw@git.example.org/a.git"), "https://joe:[redacted:password]@git.example.org/a.git");
+  EXPECT_EQ(shown("https://joe:pw@git.example.org/a.git"), "https://joe:[redacted:password:2]@git.example.org/a.git");
   EXPECT_EQ(shown("https://q9vX2mLr7TzKpW4n@git.example.org/a"), "https://[redacted]@git.example.org/a");
   EXPECT_EQ(shown("https://example.org/hook?token=short&x=1#top"),
-            "https://example.org/hook?token=[redacted:secret]&x=1#top");
+            "https://example.org/hook?token=[redacted:secret:5]&x=1#top");
   EXPECT_EQ(shown("https://example.org/hook?a=1;API_Key=short"),
-            "https://example.org/hook?a=1;API_Key=[redacted:secret]");
+            "https://example.org/hook?a=1;API_Key=[redacted:secret:5]");
   for (const char* plain : {"https://git@example.org/a.git", "git@github.com:acme/auth.git", "/srv/git/a.git",
                             "https://example.org/hook?task=7&token=", "https://example.org/@team/project?page=2", ""}) {
     EXPECT_EQ(shown(plain), plain);
@@ -35,11 +35,11 @@ TEST(ShownTask, KeepsTheRestAsItWas) {
   task.spec.command = {"curl", "curl -u joe:plugh3 example.org"};
   task.spec.labels = {{"team", "core"}};
   Task shown = shown_task(standard(), task);
-  EXPECT_EQ(shown.spec.description, "log in with password=[redacted:password]");
+  EXPECT_EQ(shown.spec.description, "log in with password=[redacted:password:8]");
   EXPECT_EQ(shown.spec.context, task.spec.context);
-  EXPECT_EQ(shown.spec.repo_url, "https://u:[redacted:password]@example.org/a");
-  EXPECT_EQ(shown.spec.callback_url, "https://example.org/?token=[redacted:secret]");
-  EXPECT_EQ(shown.spec.command.back(), "curl -u joe:[redacted:password] example.org");
+  EXPECT_EQ(shown.spec.repo_url, "https://u:[redacted:password:2]@example.org/a");
+  EXPECT_EQ(shown.spec.callback_url, "https://example.org/?token=[redacted:secret:3]");
+  EXPECT_EQ(shown.spec.command.back(), "curl -u joe:[redacted:password:6] example.org");
   EXPECT_EQ(shown.spec.labels, task.spec.labels);
   EXPECT_EQ(shown.spec.id, "t1");
 }

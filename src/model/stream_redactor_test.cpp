@@ -112,7 +112,8 @@ TEST_F(StreamRedactorTest, ExactValuesWaitFromTheirFirstCharacter) {
     std::string first = stream.add(text.substr(0, at));
     ASSERT_EQ(first.find("correct"), std::string::npos) << at;
     std::string second = stream.add(text.substr(at));
-    ASSERT_EQ(first + second + stream.finish(), kBefore + "[redacted:secret]" + kAfter);
+    ASSERT_EQ(first + second + stream.finish(),
+              kBefore + "[redacted:secret:" + std::to_string(value.size()) + "]" + kAfter);
   }
 }
 
@@ -146,7 +147,7 @@ TEST_F(StreamRedactorTest, AKeyWithoutABeginningWaitsForItsEnd) {
   std::string text = kBefore + "\n" + key + "-----END RSA PRIVATE KEY-----\n" + kAfter;
   for (std::size_t bytes : {1, 10, 100}) {
     std::string shown = streamed(redactor_, in_pieces_of(text, bytes));
-    EXPECT_EQ(shown, kBefore + "\n[redacted:private_key]\n" + kAfter);
+    EXPECT_EQ(shown, kBefore + "\n[redacted:private_key:" + std::to_string(key.size() + 29) + "]\n" + kAfter);
   }
 }
 

@@ -21,6 +21,8 @@ inline constexpr std::uint8_t kUnderscore = 8;
 inline constexpr std::uint8_t kDash = 16;
 inline constexpr std::uint8_t kBase64Sign = 32;  // + / =
 inline constexpr std::uint8_t kDotTilde = 64;    // . ~
+inline constexpr std::uint8_t kHexLetter = 128;  // a to f in either case, which are letters too
+inline constexpr std::uint8_t kHex = kDigit | kHexLetter;
 inline constexpr std::uint8_t kAlnum = kDigit | kLower | kUpper;
 inline constexpr std::uint8_t kWord = kAlnum | kUnderscore;
 
@@ -29,6 +31,8 @@ inline constexpr std::array<std::uint8_t, 256> kByteClass = [] {
   for (unsigned c = '0'; c <= '9'; ++c) classes[c] = kDigit;
   for (unsigned c = 'a'; c <= 'z'; ++c) classes[c] = kLower;
   for (unsigned c = 'A'; c <= 'Z'; ++c) classes[c] = kUpper;
+  for (unsigned c = 'a'; c <= 'f'; ++c) classes[c] |= kHexLetter;
+  for (unsigned c = 'A'; c <= 'F'; ++c) classes[c] |= kHexLetter;
   classes['_'] = kUnderscore;
   classes['-'] = kDash;
   classes['+'] = classes['/'] = classes['='] = kBase64Sign;
@@ -41,6 +45,18 @@ constexpr bool is_in(char c, std::uint8_t charset) {
 }
 constexpr char folded(char c) {
   return is_in(c, kUpper) ? static_cast<char>(c | 0x20) : c;
+}
+
+// Ends a word in a shell, or makes one of its own. No mark may stand for it: what it hides could run.
+constexpr bool is_shell_syntax(char c) {
+  constexpr std::string_view kSigns = ";&|$()<>`\"'\\\x7f";
+  return static_cast<unsigned char>(c) <= ' ' || kSigns.find(c) != std::string_view::npos;
+}
+
+// The end of the part of text[begin, end) before the first shell syntax in it.
+constexpr std::size_t before_shell_syntax(std::string_view text, std::size_t begin, std::size_t end) {
+  while (begin < end && !is_shell_syntax(text[begin])) ++begin;
+  return begin;
 }
 
 // The end of the run of `charset` bytes that starts at text[at], looking at most `most` bytes far.

@@ -1,5 +1,6 @@
 #include "model/trigger_scan.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -29,6 +30,7 @@ bool may_follow(const Trigger& trigger, char c) {
     case Shape::token:
     case Shape::dotted:
     case Shape::jwt:
+    case Shape::infix:
       return is_in(c, kWord | kDash);
     case Shape::assignment:
       return !is_in(c, kWord);
@@ -47,18 +49,17 @@ std::uint32_t TriggerScan::slot(const char* three_bytes_of_four) {
 
 TriggerScan::TriggerScan() {
   auto all = triggers();
-  SHEPHERD_ASSERT(all.size() <= 64, "a set of triggers is one word");
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::string_view literal = all[i].literal;
     SHEPHERD_ASSERT(literal.size() >= 3, "a trigger fills a group");
-    for (unsigned c = 0; c < 256; ++c) {
-      if (folded(static_cast<char>(c)) == folded(literal[0])) by_first_[c] |= std::uint64_t{1} << i;
-    }
     // Whichever byte of a pair the trigger starts at, one of its first two groups is asked.
     std::array<char, 4> group{literal[0], literal[1], literal[2], literal.size() > 3 ? literal[3] : '\0'};
-    set(slot(group.data()));
-    heads_[i].mask = literal.size() > 3 ? ~0U : std::endian::native == std::endian::little ? 0xFFFFFFU : ~0xFFU;
-    heads_[i].value = folded_word(group.data()) & heads_[i].mask;
+    std::uint32_t first = slot(group.data());
+    set(first);
+    Head head{.slot = first, .trigger = static_cast<std::uint32_t>(i)};
+    head.mask = literal.size() > 3 ? ~0U : std::endian::native == std::endian::little ? 0xFFFFFFU : ~0xFFU;
+    head.value = folded_word(group.data()) & head.mask;
+    heads_.push_back(head);
     group = {literal[1], literal[2], group[3], 0};
     for (unsigned c = 0; literal.size() == 3 && c < 256; ++c) {
       group[2] = static_cast<char>(c);
@@ -66,20 +67,35 @@ TriggerScan::TriggerScan() {
     }
     if (literal.size() > 3) set(slot(group.data()));
   }
+  // Those of one slot stand together, in the order of the table.
+  std::ranges::stable_sort(heads_, {}, &Head::slot);
+  for (std::size_t bucket = 0, at = 0; bucket < buckets_.size(); ++bucket) {
+    while (at < heads_.size() && heads_[at].slot >> kSlotsPerBucketLog < bucket) ++at;
+    buckets_[bucket] = static_cast<std::uint16_t>(at);
+  }
 }
 
 // Offers each trigger that text[at..] starts with to `accept` until it says true.
 template <class Visit>
 bool TriggerScan::visit(std::string_view text, std::size_t at, Visit accept) const {
   auto all = triggers();
+  std::array<char, 4> padded{};
   bool whole = at + 4 <= text.size();
-  std::uint32_t word = whole ? folded_word(text.data() + at) : 0;
-  for (std::uint64_t set = by_first_[static_cast<unsigned char>(text[at])]; set != 0; set &= set - 1) {
-    auto i = static_cast<std::size_t>(std::countr_zero(set));
-    if (whole && (word & heads_[i].mask) != heads_[i].value) continue;
-    if (starts_with_trigger(all[i], text, at) && accept(all[i])) return true;
+  if (!whole) std::ranges::copy(text.substr(at), padded.begin());
+  const char* four = whole ? text.data() + at : padded.data();
+  std::uint32_t word = folded_word(four);
+  std::uint32_t wanted = slot(four);
+  for (std::size_t i = buckets_[wanted >> kSlotsPerBucketLog]; i < heads_.size() && heads_[i].slot <= wanted; ++i) {
+    const Head& head = heads_[i];
+    if (head.slot != wanted || (whole && (word & head.mask) != head.value)) continue;
+    if (starts_with_trigger(all[head.trigger], text, at) && accept(all[head.trigger])) return true;
   }
   return false;
+}
+
+const TriggerScan& TriggerScan::all() {
+  static const TriggerScan kScan;
+  return kScan;
 }
 
 bool TriggerScan::may_start(std::string_view text, std::size_t at) const {
@@ -110,14 +126,15 @@ bool TriggerScan::may_match(std::string_view text) const {
   return false;
 }
 
-std::optional<SecretSpan> TriggerScan::secret_at(std::string_view text, std::size_t at, std::size_t floor) const {
-  std::optional<SecretSpan> span;
-  if (at + 4 <= text.size() && !is_set(slot(text.data() + at))) return span;
+std::vector<SecretSpan> TriggerScan::secret_at(std::string_view text, std::size_t at, std::size_t floor) const {
+  std::vector<SecretSpan> pieces;
+  if (at + 4 <= text.size() && !is_set(slot(text.data() + at))) return pieces;
   bool found = visit(text, at, [&](const Trigger& trigger) {
-    span = shepherd::secret_at(trigger, text, at, floor);
-    return span && span->end > span->begin && span->begin >= floor;
+    pieces = shepherd::secret_at(trigger, text, at, floor);
+    return !pieces.empty() && pieces.front().begin >= floor;
   });
-  return found ? span : std::nullopt;
+  if (!found) pieces.clear();
+  return pieces;
 }
 
 }  // namespace shepherd

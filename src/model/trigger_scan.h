@@ -8,8 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "model/secret_shapes.h"
 
@@ -17,20 +17,25 @@ namespace shepherd {
 
 class TriggerScan {
  public:
-  TriggerScan();
+  // Of all triggers there are.
+  static const TriggerScan& all();
 
   // True when some trigger's may_be_secret() holds anywhere in the text (decoded, or JSON source).
   bool may_match(std::string_view text) const;
 
   // The first trigger (in table order) whose secret starts or is announced at text[at].
-  std::optional<SecretSpan> secret_at(std::string_view text, std::size_t at, std::size_t floor) const;
+  std::vector<SecretSpan> secret_at(std::string_view text, std::size_t at, std::size_t floor) const;
 
  private:
   // The first bytes of a trigger as one number, so that most hits end with one comparison.
   struct Head {
+    std::uint32_t slot = 0;
+    std::uint32_t trigger = 0;
     std::uint32_t value = 0;
     std::uint32_t mask = 0;
   };
+  static constexpr unsigned kSlotsPerBucketLog = 4;
+  TriggerScan();
   static std::uint32_t slot(const char* three_bytes_of_four);
   template <class Visit>
   bool visit(std::string_view text, std::size_t at, Visit accept) const;
@@ -38,9 +43,9 @@ class TriggerScan {
   void set(std::uint32_t slot) { bits_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
   bool may_start(std::string_view text, std::size_t at) const;
 
-  std::array<std::uint64_t, 1024> bits_{};     // 65,536 slots of hashed groups
-  std::array<std::uint64_t, 256> by_first_{};  // first byte -> set of triggers
-  std::array<Head, 64> heads_{};
+  std::array<std::uint64_t, 1024> bits_{};                                   // 65,536 slots of hashed groups
+  std::vector<Head> heads_;                                                  // by slot
+  std::array<std::uint16_t, (65'536 >> kSlotsPerBucketLog) + 1> buckets_{};  // where the heads of 16 slots begin
 };
 
 }  // namespace shepherd

@@ -204,18 +204,29 @@ TEST_F(EventsIn, SecretsAreReplacedWhereverTheyStand) {
   ASSERT_TRUE(batch.has_value());
   EXPECT_EQ(
       batch->body(batch->drafts[0]),
-      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"tool_call","summary":"mail [redacted:email]","tool":"Bash",)"
-      R"("input":{"command":"export PASSWORD=[redacted:password]","n":0.1,"big":12345678901234567890},)"
-      R"("data":{"apiKey":"[redacted:api_key]","card":"[redacted:card]"},)"
-      R"("[redacted:email]":{"x":["[redacted:email]"]},"version":1)");
-  EXPECT_EQ(batch->drafts[0].detail, R"({"raw":"PASSWORD=[redacted:password]"})");
+      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"tool_call","summary":"mail [redacted:email:16]","tool":"Bash",)"
+      R"("input":{"command":"export PASSWORD=[redacted:password:8]","n":0.1,"big":12345678901234567890},)"
+      R"("data":{"apiKey":"[redacted:api_key:16]","card":"[redacted:card:16]"},)"
+      R"("[redacted:email:16]":{"x":["[redacted:email:15]"]},"version":1)");
+  EXPECT_EQ(batch->drafts[0].detail, R"({"raw":"PASSWORD=[redacted:password:8]"})");
+}
+
+TEST_F(EventsIn, IdsAndTypesHoldNoSecretEither) {
+  const std::string secret = std::string("gh") + "p_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1234";
+  for (const char* member : {"type", "callID", "parentCallID", "sessionID", "traceID", "spanID", "tool"}) {
+    std::string event = std::string(R"({"type":"tool_call",")") + member + R"(":")" + secret + R"("})";
+    if (std::string_view(member) == "type") event = R"({"type":")" + secret + R"("})";
+    auto batch = decode(event);
+    ASSERT_TRUE(batch.has_value()) << event;
+    EXPECT_EQ(batch->body(batch->drafts[0]).find(secret), std::string::npos) << batch->body(batch->drafts[0]);
+  }
 }
 
 TEST_F(EventsIn, NamesThatBecomeTheSameStayApart) {
   EXPECT_EQ(
       body(R"({"type":"jane@example.org","a@example.org":1,"b@example.org":{"c@example.org":1,"d@example.org":2}})"),
-      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"redacted","summary":"","[redacted:email]":1,)"
-      R"("[redacted:email]~2":{"[redacted:email]":1,"[redacted:email]~2":2},"version":1)");
+      R"("timestamp":"2026-02-18T14:00:00.123Z","type":"redacted","summary":"","[redacted:email:13]":1,)"
+      R"("[redacted:email:13]~2":{"[redacted:email:13]":1,"[redacted:email:13]~2":2},"version":1)");
 }
 
 TEST_F(EventsIn, OneSecretDoesNotChangeItsNeighbours) {

@@ -172,7 +172,7 @@ TEST(Deltas, OneOrMany) {
   EXPECT_EQ(decode_deltas(R"({"block":0,"text":"a\n"})", intake).value(),
             (std::vector<std::string>{R"({"block":0,"text":"a\n"})"}));
   EXPECT_EQ(decode_deltas(R"([{"block":"b1","text":"jane@example.org"},{"block":2,"text":""}])", intake).value(),
-            (std::vector<std::string>{R"({"block":"b1","text":"[redacted:email]"})", R"({"block":2,"text":""})"}));
+            (std::vector<std::string>{R"({"block":"b1","text":"[redacted:email:16]"})", R"({"block":2,"text":""})"}));
   for (const char* bad : {"1", "{}", R"({"block":0})", R"({"text":"x"})", R"({"block":-1,"text":"x"})",
                           R"([{"block":0,"text":5}])", ""}) {
     EXPECT_FALSE(decode_deltas(bad, intake).has_value()) << bad;

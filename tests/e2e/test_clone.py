@@ -113,7 +113,7 @@ def test_a_clone_over_https_with_a_token(forge, pool):
     # (database, spool, clone with its configuration), the agent's home.
     assert watch.looks > 3 and any(b"clone" in words for words in watch.git), "the watch saw nothing"
     assert watch.found == []
-    assert TOKEN not in log and "the token is [redacted:secret]" in log
+    assert TOKEN not in log and f"the token is [redacted:secret:{len(TOKEN)}]" in log
     assert TOKEN not in server.log_path.read_text(errors="replace")
     assert server.stop() == 0
     tree = server.data / "workspaces" / task / "tree"

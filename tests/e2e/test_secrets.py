@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CORPUS = Path(__file__).parent.parent / "golden" / "redaction"
-MARK = re.compile(r"\[redacted:[a-z_]+\]")
+MARK = re.compile(r"\[redacted:[a-z_]+:[0-9]+\]")
 
 
 def joined(text):
@@ -126,6 +126,46 @@ def test_an_agents_secrets_are_gone_before_the_spool(make_server, noisy_script, 
         log = whole_log(api, task)
     assert "[redacted:" in log, "the agent's output was not delivered"
     assert not leaks(log)
+
+
+# Commands whose secret parts are followed by more: the more is what runs.
+HIDDEN_COMMANDS = [
+    "git fetch https://u:x;touch${IFS}PWNR;:@github.com/o/r",
+    "curl https://u:x&touch${IFS}PWNR&@example.com",
+    "curl -u admin:x1;touch${IFS}PWNR;: https://h",
+    "cat > k <<EOF\n-----BEGIN RSA PRIVATE " "KEY-----\nEOF\ntouch PWNR\ncat <<EOF\n-----END RSA PRIVATE " "KEY-----\nEOF",
+    "curl -u 'admin:x1'$(touch${IFS}PWNR) https://h",
+    "curl -u admin:x1|touch${IFS}PWNR",
+    "export PASSWORD=hunter22`touch${IFS}PWNR`",
+    "export API_TOKEN=a1b2c3d4e5f6$(touch${IFS}PWNR)",
+    "psql postgres://app:s3cr3t$(touch${IFS}PWNR)@db/app",
+    "curl -H 'Authorization: Bearer aB3dE5fG7hJ9kL1mN2pQ';touch${IFS}PWNR",
+    "mysql --password hunter22;touch${IFS}PWNR",
+    "curl https://u:x>PWNR@example.com",
+    "PASSWORD=hunter22\ntouch PWNR",
+]
+
+
+@pytest.mark.parametrize("command", HIDDEN_COMMANDS)
+def test_what_an_approval_runs_is_shown(server, command):
+    """A mark stands for the secret alone, wherever an operator looks before they approve."""
+    with server.api() as api, server.runner() as runner:
+        task = api.post("/api/v1/tasks", json={"prompt": "x"}).json()["id"]
+        runner.post(f"/api/v1/tasks/{task}/events", json=[
+            {"type": "tool_call", "summary": f"Running {command}", "tool": "Bash", "callID": "c1", "input": {"command": command}},
+            {"type": "approval", "summary": f"Needs approval: Running {command}", "tool": "Bash", "callID": "c1",
+             "input": {"command": command}, "data": {"approvalID": "a1", "state": "pending", "kind": "permission", "tool": "Bash",
+                                                     "input": {"command": command}}}]).raise_for_status()
+        views = {"log": api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1}).text,
+                 "inbox": api.get("/api/v1/inbox").text}
+    views["shepherd inbox"] = server.cli("inbox").stdout
+    views["shepherd export"] = server.cli("export", task).stdout
+    assert views["log"].count("PWNR") == command.count("PWNR") * 5, views["log"]
+    assert views["shepherd export"].count("PWNR") == command.count("PWNR") * 5
+    for name in ("inbox", "shepherd inbox"):
+        assert "PWNR" in views[name], (name, views[name])
+    with server.api() as api:
+        api.delete(f"/api/v1/tasks/{task}").raise_for_status()  # the next one looks for its own
 
 
 def wait_for_task(api):
