@@ -1,7 +1,7 @@
 // Long text: its beginning, and the rest on demand, in steps that a browser can bear.
 import type {ComponentChildren} from "preact";
 import {useMemo, useState} from "preact/hooks";
-import {excerpt, linesIn} from "../model/excerpt";
+import {excerpt} from "../model/excerpt";
 
 export const kManyRows = 3000;
 const kGrow = 20;
@@ -24,7 +24,7 @@ export function Clipped({text, rows, children, more}: {
       {!part.whole && (
         <p class="clipped">
           <span class="quiet number">{part.lines > part.shownLines ? `${number(part.lines)} lines, ${number(part.shownLines)} shown` : `${number(text.length)} characters, ${number(part.text.length)} shown`}</span>{" "}
-          <button type="button" class="more" onClick={() => setRoom(next)}>{linesIn(text) <= next ? "show all of it" : "show more"}</button>
+          <button type="button" class="more" onClick={() => setRoom(next)}>{part.lines <= next ? "show all of it" : "show more"}</button>
         </p>)}
       {part.whole && more}
     </>

@@ -1,0 +1,35 @@
+// With the real Claude Code: what it did and said is read on the page, whole, and what it asks is answered there.
+import {expect, test} from "./fixture";
+import {hasClaude, RealAgent} from "./real_agent";
+
+test("a long output, an approval, a denial and a long answer", async ({server, fleet}) => {
+  test.skip(!hasClaude, "NOT TESTED: the real Claude Code is not installed; tools/install-agent says why");
+  const agent = new RealAgent(server);
+  try {
+    await agent.run("real", `Reply(tool("Bash", command="seq 1 400 | tee numbers", description="Count")),
+      Reply(tool("Bash", command="touch pushed", description="Publish", timeout=61000)),
+      Reply(text("\\n".join(f"Line {n} of a long answer that does not end before all is said." for n in range(1, 301))))`);
+    await fleet.goto(server.url + "/?task=real");
+    const asks = (command: string) => fleet.locator(".card.needs-you", {has: fleet.locator("pre.command", {hasText: command})});
+    await asks("seq 1 400").getByRole("button", {name: "Approve"}).click({timeout: 60_000});
+    await fleet.mouse.move(5, 5);
+    const counted = fleet.locator(".step-tool_call", {hasText: "seq 1 400"});
+    await counted.getByRole("button", {name: "show all of it"}).click();
+    await expect(counted.locator("pre.output")).toHaveText(Array.from({length: 400}, (_, n) => `${n + 1}`).join("\n"));
+    const ask = asks("touch pushed");
+    await expect(ask.locator(".exact")).toContainText("61000");
+    await ask.getByLabel("A word to the agent").fill("not today");
+    await ask.getByRole("button", {name: "Deny"}).click();
+    await fleet.mouse.move(5, 5);
+    await expect(fleet.locator(".task-title .state")).toHaveText("completed");
+    const answer = fleet.locator(".step-thinking", {hasText: "Line 1 of a long answer"});
+    await expect(answer).not.toContainText("Line 300 of");
+    await answer.getByRole("button", {name: "show all of it"}).click();
+    await expect(answer).toContainText("Line 300 of a long answer");
+    const calls = (await server.call("GET", "/api/v1/tasks/real/events?types=tool_call"))["events"] as {sequence: number}[];
+    await fleet.goto(server.url + `/?task=real&at=${calls[1]!.sequence + 8}`);
+    await expect(fleet.locator(".step-tool_call", {hasText: "touch pushed"})).toContainText("not today");
+  } finally {
+    await agent.end();
+  }
+});
