@@ -96,6 +96,7 @@ struct TaskState {
   std::vector<TaskCommand> commands;                                 // newest last; settled ones go first
   std::vector<TaskApproval> approvals;                               // open ones
   std::string capabilities_json;                                     // what may be asked of its agent; empty: not known
+  std::string confined;                                              // none, secrets, workspace; empty: nobody said
   std::string runner;                                                // who claimed it; empty: nobody
   std::uint64_t lease_epoch = 0;                                     // number of the event that says so; 0: nobody
   std::uint64_t claims = 0;                                          // how often it was claimed

@@ -90,6 +90,8 @@ void fold_runner(TaskState& state, const FoldEvent& event) {
   if (capabilities.starts_with('{') && capabilities.size() <= kMaxCapabilitiesBytes) {
     state.capabilities_json = capabilities;
   }
+  std::string confined = text_member(data, "confined");
+  if (confined == "none" || confined == "secrets" || confined == "workspace") state.confined = std::move(confined);
   // Only the server gives leases: what a producer says of one is not true for that.
   if (!event.by_server || find_member(data, "leaseEpoch").empty()) return;
   state.runner = text_member(data, "runner");

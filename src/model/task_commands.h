@@ -14,7 +14,7 @@ struct FoldEvent;
 void fold_command(TaskState& state, const FoldEvent& event);
 void fold_command_result(TaskState& state, const FoldEvent& event);
 void fold_approval(TaskState& state, const FoldEvent& event);
-// A status event's capabilities, and who claimed the task when the server says so.
+// A status event's capabilities, how the agent is confined, and who claimed the task when the server says so.
 void fold_runner(TaskState& state, const FoldEvent& event);
 // The task has ended: what was accepted and never delivered is refused, what was asked is no longer open.
 void end_commands(TaskState& state);

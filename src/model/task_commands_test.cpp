@@ -91,6 +91,16 @@ TEST(TaskCommands, OnlyTheServerGivesLeases) {
   EXPECT_EQ(log.state.runner, "r1");
 }
 
+TEST(TaskCommands, TheRunnerSaysHowTheAgentIsConfined) {
+  Log log;
+  log.add(EventType::status, R"({"state":"running","confined":"secrets"})");
+  EXPECT_EQ(log.state.confined, "secrets");
+  log.add(EventType::status, R"({"state":"running","confined":"in a cage"})")
+      .add(EventType::status, R"({"confined":7})");
+  EXPECT_EQ(log.state.confined, "secrets");
+  EXPECT_EQ(decode_task_state(encode_task_state(log.state)).confined, "secrets");
+}
+
 TEST(TaskCommands, NonsenseInTheLogIsPassedOver) {
   Log log;
   log.add(EventType::command, "7").add(EventType::command, R"({"id":5,"kind":"steer"})");

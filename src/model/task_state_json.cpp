@@ -128,6 +128,7 @@ std::string encode_task_state(const TaskState& state) {
     if (!state.commands.empty()) append_commands(object.member("commands"), state.commands);
     if (!state.approvals.empty()) append_approvals(object.member("approvals"), state.approvals);
     if (!state.capabilities_json.empty()) object.json("capabilities", state.capabilities_json);
+    object.text_unless_empty("confined", state.confined);
     object.text_unless_empty("runner", state.runner);
     if (state.lease_epoch != 0) object.number("leaseEpoch", state.lease_epoch);
     if (state.claims != 0) object.number("claims", state.claims);
@@ -175,6 +176,7 @@ TaskState decode_task_state(std::string_view json) {
   if ((*root)["capabilities"].get(capabilities) == simdjson::SUCCESS) {
     state.capabilities_json = simdjson::minify(capabilities);
   }
+  take(*root, "confined", state.confined);
   take(*root, "runner", state.runner);
   take(*root, "leaseEpoch", state.lease_epoch);
   take(*root, "claims", state.claims);

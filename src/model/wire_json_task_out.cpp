@@ -134,6 +134,7 @@ void append_task(std::string& out, const Task& task, TaskForm form) {
   object.number("errors", state.errors);
   object.number("toolCalls", state.tool_calls);
   object.json("capabilities", state.capabilities_json.empty() ? "null" : state.capabilities_json);
+  object.text_unless_empty("confined", state.confined);
   append_commands(object.member("commands"), state.commands);
   append_approvals(object.member("approvals"), state.approvals);
 }
