@@ -25,6 +25,7 @@ class ClaudeCode final : public Driver {
  public:
   std::string_view name() const override { return "claude"; }
   std::vector<std::string> version_command(const std::string& program) const override;
+  std::vector<std::string> state_paths(const Variable& variable) const override;
   Result<LaunchPlan> launch(const Launch& launch) override;
   void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
   void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;

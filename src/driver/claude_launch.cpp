@@ -114,6 +114,13 @@ std::string_view ClaudeCode::dispensable_option(std::string_view errors) const {
   return {};
 }
 
+std::vector<std::string> ClaudeCode::state_paths(const Variable& variable) const {
+  if (std::string own = variable("CLAUDE_CONFIG_DIR"); !own.empty()) return {own};
+  std::string home = variable("HOME");
+  if (home.empty()) return {};
+  return {home + "/.claude"};  // it reads ~/.claude.json too, and goes on when it cannot write it
+}
+
 std::vector<std::string> ClaudeCode::version_command(const std::string& program) const {
   return {program.empty() ? "claude" : program, "--version"};
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -169,6 +170,10 @@ class Driver {
 
   // The command that makes the program (empty: the usual one) say its version; empty: it has none that matters.
   virtual std::vector<std::string> version_command(const std::string& program) const;
+
+  // Directories with what its program keeps of itself (sessions, settings), by the variables of its environment.
+  using Variable = std::function<std::string(std::string_view name)>;
+  virtual std::vector<std::string> state_paths(const Variable& /*variable*/) const { return {}; }
 
   // invalid_argument when the agent cannot be asked for this (a value that would read as an option, no prompt).
   virtual Result<LaunchPlan> launch(const Launch& launch) = 0;

@@ -105,6 +105,7 @@ AgentUsage AgentProcess::Loop::usage() const {
   if (auto warden = process_stat(launched_.warden)) ticks = warden->waited_ticks;
   for (const ProcessStat& process : descendants_of(launched_.warden)) {
     ticks += process.cpu_ticks + process.waited_ticks;
+    if (process.pid == launched_.first) continue;  // ours
     usage.resident_bytes += process.resident_bytes;
     ++usage.processes;
   }

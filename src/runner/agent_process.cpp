@@ -14,11 +14,14 @@ Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const AgentSpec& spec,
   if (!wake) return fail(ErrorCode::unavailable, "cannot_start", "no descriptor is left for another agent");
   auto launched = launch_agent(spec);
   if (!launched) return fail(std::move(launched.error()));
+  ConfineLevel confined = launched->confined;
+  std::string why = std::move(launched->why_not_confined);
   auto loop = std::make_unique<Loop>(std::move(*launched), std::move(wake), spec.with_stdin, listener, clock);
-  return std::unique_ptr<AgentProcess>(new AgentProcess(std::move(loop)));
+  return std::unique_ptr<AgentProcess>(new AgentProcess(std::move(loop), confined, std::move(why)));
 }
 
-AgentProcess::AgentProcess(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+AgentProcess::AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, std::string why_not)
+    : loop_(std::move(loop)), confined_(confined), why_not_confined_(std::move(why_not)) {}
 AgentProcess::~AgentProcess() = default;
 
 pid_t AgentProcess::pid() const {

@@ -38,6 +38,8 @@ class AgentProcess final : public AgentLink {
   ~AgentProcess() override;  // kill(), then waits for the end
 
   pid_t pid() const;
+  ConfineLevel confined() const { return confined_; }                        // the level that holds
+  const std::string& why_not_confined() const { return why_not_confined_; }  // when it is not the wanted one
 
   Result<void> write(std::string_view bytes) override;
   void close_input() override;
@@ -58,8 +60,10 @@ class AgentProcess final : public AgentLink {
 
  private:
   class Loop;
-  explicit AgentProcess(std::unique_ptr<Loop> loop);
+  AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, std::string why_not);
   std::unique_ptr<Loop> loop_;
+  const ConfineLevel confined_;
+  const std::string why_not_confined_;
 };
 
 }  // namespace shepherd

@@ -13,8 +13,17 @@
 namespace shepherd {
 namespace {
 
-TEST(AgentProcess, TellsOutputThenExitThenEnd) {
-  TestAgent agent({"say", "hello"});
+// Confined or not, an agent is started, talked to and ended in the same way.
+class AgentProcessTest : public testing::TestWithParam<ConfineLevel> {
+ protected:
+  static Confinement wanted() { return {GetParam(), true, {}, {}, {}}; }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, AgentProcessTest,
+                         testing::Values(ConfineLevel::none, ConfineLevel::secrets, ConfineLevel::workspace),
+                         [](const auto& level) { return std::string(name(level.param)); });
+
+TEST_P(AgentProcessTest, TellsOutputThenExitThenEnd) {
+  TestAgent agent({"say", "hello"}, true, wanted());
   AgentEnd end = agent.end();
   EXPECT_EQ(agent.listener.out(), "hello");
   EXPECT_EQ(end.exit.code, 0);
@@ -29,19 +38,19 @@ TEST(AgentProcess, TellsOutputThenExitThenEnd) {
   EXPECT_EQ(agent.listener.closed(), 2);
 }
 
-TEST(AgentProcess, AgentHasItsOwnSessionAndOnlyWhatItWasGiven) {
-  TestAgent where({"where"});
+TEST_P(AgentProcessTest, AgentHasItsOwnSessionAndOnlyWhatItWasGiven) {
+  TestAgent where({"where"}, true, wanted());
   EXPECT_EQ(where.end().exit.code, 0);
   EXPECT_EQ(where.listener.out(), "/");
-  TestAgent environment({"environment"});
+  TestAgent environment({"environment"}, true, wanted());
   environment.end();
   EXPECT_EQ(environment.listener.out(), "SHEPHERD_TEST_MARK=" + environment.mark + "\n");
-  TestAgent descriptors({"descriptors"});
+  TestAgent descriptors({"descriptors"}, true, wanted());
   descriptors.end();
   EXPECT_EQ(descriptors.listener.out(), "0 1 2 ");
 }
 
-TEST(AgentProcess, WhatCannotBeStartedSaysWhy) {
+TEST_P(AgentProcessTest, WhatCannotBeStartedSaysWhy) {
   SystemClock clock;
   RecordingListener listener;
   AgentSpec spec;
@@ -49,6 +58,7 @@ TEST(AgentProcess, WhatCannotBeStartedSaysWhy) {
   spec.environment = {"PATH=/usr/bin:/bin"};
   spec.directory = "/";
   spec.warden_program = MISBEHAVING_AGENT;
+  spec.confinement = wanted();
   auto missing = AgentProcess::start(spec, listener, clock);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
@@ -62,7 +72,7 @@ TEST(AgentProcess, WhatCannotBeStartedSaysWhy) {
   EXPECT_EQ(AgentProcess::start(spec, listener, clock).error().code, ErrorCode::internal);
 }
 
-TEST(AgentProcess, LooksTheProgramUpInTheAgentsOwnPath) {
+TEST_P(AgentProcessTest, LooksTheProgramUpInTheAgentsOwnPath) {
   SystemClock clock;
   RecordingListener listener;
   AgentSpec spec;
@@ -71,14 +81,15 @@ TEST(AgentProcess, LooksTheProgramUpInTheAgentsOwnPath) {
   spec.environment = {"PATH=/nowhere:" + agent.parent_path().string()};
   spec.directory = "/";
   spec.warden_program = MISBEHAVING_AGENT;
+  spec.confinement = wanted();
   auto process = AgentProcess::start(spec, listener, clock);
   ASSERT_TRUE(process) << process.error().message;
   ASSERT_TRUE((*process)->wait(20s));
   EXPECT_EQ(listener.out(), "found");
 }
 
-TEST(AgentProcess, InputComesBackWholeAndCloses) {
-  TestAgent agent({"echo"});
+TEST_P(AgentProcessTest, InputComesBackWholeAndCloses) {
+  TestAgent agent({"echo"}, true, wanted());
   std::string sent;
   for (int i = 0; i < 30'000; ++i) sent += "line " + std::to_string(i) + " of what an operator says\n";
   ASSERT_TRUE(agent.process->write(sent));
@@ -88,8 +99,8 @@ TEST(AgentProcess, InputComesBackWholeAndCloses) {
   EXPECT_EQ(agent.listener.out(), sent);
 }
 
-TEST(AgentProcess, AnAgentThatDoesNotReadNeverMakesTheWriterWait) {
-  TestAgent agent({"deaf"});
+TEST_P(AgentProcessTest, AnAgentThatDoesNotReadNeverMakesTheWriterWait) {
+  TestAgent agent({"deaf"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   std::string megabyte(1 << 20, 'x');
   Result<void> last;
@@ -101,20 +112,20 @@ TEST(AgentProcess, AnAgentThatDoesNotReadNeverMakesTheWriterWait) {
   EXPECT_EQ(agent.process->write("x").error().reason, "stdin_closed");
 }
 
-TEST(AgentProcess, WithoutStdinItReadsAnEmptyFile) {
-  TestAgent agent({"echo"}, false);
+TEST_P(AgentProcessTest, WithoutStdinItReadsAnEmptyFile) {
+  TestAgent agent({"echo"}, false, wanted());
   EXPECT_EQ(agent.end().exit.code, 0);
   EXPECT_FALSE(agent.process->write("x"));
 }
 
-TEST(AgentProcess, AFloodArrivesWhole) {
-  TestAgent agent({"flood", "50000000"});
+TEST_P(AgentProcessTest, AFloodArrivesWhole) {
+  TestAgent agent({"flood", "50000000"}, true, wanted());
   EXPECT_EQ(agent.end().exit.code, 0);
   EXPECT_EQ(agent.listener.out().size(), 50'000'000u);
 }
 
-TEST(AgentProcess, AnAgentMayCloseItsOutputAndLive) {
-  TestAgent agent({"close_output"});
+TEST_P(AgentProcessTest, AnAgentMayCloseItsOutputAndLive) {
+  TestAgent agent({"close_output"}, true, wanted());
   ASSERT_TRUE(eventually([&] { return agent.listener.closed() == 2; }));
   EXPECT_FALSE(agent.process->wait(50ms));
   EXPECT_EQ(carriers_of(agent.mark).size(), 1u);
@@ -122,9 +133,9 @@ TEST(AgentProcess, AnAgentMayCloseItsOutputAndLive) {
   EXPECT_EQ(agent.end().exit.code, 5);
 }
 
-TEST(AgentProcess, ExitIsToldAlthoughAChildHoldsTheOutputAndTheChildIsEnded) {
+TEST_P(AgentProcessTest, ExitIsToldAlthoughAChildHoldsTheOutputAndTheChildIsEnded) {
   auto began = std::chrono::steady_clock::now();
-  TestAgent agent({"exit_but_child_holds_output"});
+  TestAgent agent({"exit_but_child_holds_output"}, true, wanted());
   ASSERT_TRUE(eventually([&] { return !agent.listener.exits().empty(); }));
   EXPECT_EQ(agent.listener.ends(), 0) << "the exit is told at once, the end when nobody holds the output any more";
   AgentEnd end = agent.end();
@@ -137,8 +148,8 @@ TEST(AgentProcess, ExitIsToldAlthoughAChildHoldsTheOutputAndTheChildIsEnded) {
   EXPECT_TRUE(carriers_of(agent.mark).empty());
 }
 
-TEST(AgentProcess, SilenceIsVisible) {
-  TestAgent agent({"silent"});
+TEST_P(AgentProcessTest, SilenceIsVisible) {
+  TestAgent agent({"silent"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   std::int64_t last = agent.process->last_output_ms();
   EXPECT_FALSE(agent.process->wait(60ms));
@@ -146,10 +157,10 @@ TEST(AgentProcess, SilenceIsVisible) {
   EXPECT_GE(agent.clock.steady_ms() - last, 60);
 }
 
-TEST(AgentProcess, TheDestructorLeavesNobody) {
+TEST_P(AgentProcessTest, TheDestructorLeavesNobody) {
   std::string mark;
   {
-    TestAgent agent({"stubborn"});
+    TestAgent agent({"stubborn"}, true, wanted());
     mark = agent.mark;
     ASSERT_TRUE(agent.ready());
     ASSERT_TRUE(eventually([&] { return carriers_of(mark).size() == 4; }));
@@ -158,7 +169,7 @@ TEST(AgentProcess, TheDestructorLeavesNobody) {
 }
 
 TEST(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
-  TestAgent sigint({"exit_on_sigint"});
+  TestAgent sigint({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(sigint.ready());
   StopPlan patient = quick_plan();
   patient.sigint_wait = patient.sigterm_wait = 20s;
@@ -167,7 +178,7 @@ TEST(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
   EXPECT_EQ(first.rung, StopRung::sigint);
   EXPECT_EQ(first.exit.code, 7);
 
-  TestAgent sigterm({"exit_on_sigterm"});
+  TestAgent sigterm({"exit_on_sigterm"}, true, wanted());
   ASSERT_TRUE(sigterm.ready());
   patient.sigint_wait = 20ms;
   sigterm.process->stop(patient);
@@ -177,7 +188,7 @@ TEST(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
 }
 
 TEST(StopLadder, TheAgentsOwnInterruptComesFirst) {
-  TestAgent agent({"echo"});
+  TestAgent agent({"echo"}, true, wanted());
   StopPlan plan;
   plan.interrupt_wait = 20s;
   plan.interrupt = [&] {
@@ -191,7 +202,7 @@ TEST(StopLadder, TheAgentsOwnInterruptComesFirst) {
 }
 
 TEST(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
-  TestAgent agent({"exit_on_sigint"});
+  TestAgent agent({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
   plan.interrupt = [] { return false; };
@@ -200,7 +211,7 @@ TEST(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
 }
 
 TEST(StopLadder, ListsEverybodyWhoIsGone) {
-  TestAgent agent({"stubborn"});
+  TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   ASSERT_TRUE(eventually([&] { return carriers_of(agent.mark).size() == 4; }));
   agent.process->stop(quick_plan());
@@ -217,7 +228,7 @@ TEST(StopLadder, ListsEverybodyWhoIsGone) {
 }
 
 TEST(StopLadder, APausedAgentIsStoppedToo) {
-  TestAgent agent({"exit_on_sigint"});
+  TestAgent agent({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   agent.process->pause();
   ASSERT_TRUE(eventually([&] { return process_stat(agent.process->pid())->state == 'T'; }));
@@ -228,7 +239,7 @@ TEST(StopLadder, APausedAgentIsStoppedToo) {
 }
 
 TEST(StopLadder, KillCutsAStopShort) {
-  TestAgent agent({"stubborn"});
+  TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan patient;
   patient.sigint_wait = patient.sigterm_wait = 60s;
@@ -239,7 +250,7 @@ TEST(StopLadder, KillCutsAStopShort) {
 }
 
 TEST(StopLadder, AForkBombIsEnded) {
-  TestAgent agent({"fork_bomb", "600"});
+  TestAgent agent({"fork_bomb", "600"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
   plan.interrupt_wait = plan.sigint_wait = plan.sigterm_wait = 0ms;  // straight to the last rung
@@ -251,8 +262,8 @@ TEST(StopLadder, AForkBombIsEnded) {
   EXPECT_EQ(end.rung, StopRung::sigkill);
 }
 
-TEST(AgentProcess, PauseStopsTheWholeTreeAndResumeLetsItGoOn) {
-  TestAgent agent({"stubborn"});
+TEST_P(AgentProcessTest, PauseStopsTheWholeTreeAndResumeLetsItGoOn) {
+  TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   ASSERT_TRUE(eventually([&] { return carriers_of(agent.mark).size() == 4; }));
   auto all_are = [&](bool stopped) {
@@ -268,8 +279,8 @@ TEST(AgentProcess, PauseStopsTheWholeTreeAndResumeLetsItGoOn) {
   EXPECT_TRUE(eventually([&] { return all_are(false); }));
 }
 
-TEST(AgentProcess, UsageCountsTheWholeTree) {
-  TestAgent agent({"burn"});
+TEST_P(AgentProcessTest, UsageCountsTheWholeTree) {
+  TestAgent agent({"burn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   ASSERT_TRUE(eventually([&] { return agent.process->usage().cpu_ms >= 100; }));
   AgentUsage usage = agent.process->usage();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <utility>
 
 #include "driver/registry.h"
@@ -12,6 +13,18 @@
 // The lock is held while the driver, the outbox and the link are called: they do not wait, and none of them calls
 // back while it is being called. It is what keeps lines, commands and time in one order.
 namespace shepherd {
+namespace {
+
+// The last one counts, as for the program.
+std::string variable_of(const AgentSpec& spec, std::string_view name) {
+  std::string value;
+  for (std::string_view entry : spec.environment) {
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) value = entry.substr(name.size() + 1);
+  }
+  return value;
+}
+
+}  // namespace
 
 AgentRun::AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock)
     : order_(order), events_(events), clock_(clock) {}
@@ -152,11 +165,33 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
   spec.directory = settings_.directory;
   spec.with_stdin = plan.keep_input_open || !plan.standard_input.empty();
   spec.warden_program = settings_.warden_program;
-  return AgentProcess::start(spec, *this, clock_);
+  spec.confinement = settings_.confinement;
+  if (spec.confinement.level == ConfineLevel::workspace) spec.environment.emplace_back("TMPDIR=/tmp");
+  // A program may lie beside other things of its own, and where the agent's temporary files do.
+  std::error_code error;
+  std::filesystem::path program = std::filesystem::canonical(spec.command.front(), error);
+  if (!error) {
+    spec.confinement.readable.push_back(program.string());
+    spec.confinement.readable.push_back(program.parent_path().string());
+    spec.confinement.readable.push_back(std::filesystem::path(spec.command.front()).parent_path().string());
+  }
+  for (std::string& path : driver_->state_paths([&](std::string_view name) { return variable_of(spec, name); })) {
+    // It could not make it itself.
+    if (spec.confinement.level == ConfineLevel::workspace) std::filesystem::create_directories(path, error);
+    spec.confinement.writable.push_back(std::move(path));
+  }
+  Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, *this, clock_);
+  if (!process) return fail(std::move(process.error()));
+  confined_ = (*process)->confined();
+  if (const std::string& why = (*process)->why_not_confined(); !why.empty()) {
+    events_.log("The agent runs unconfined, because this machine cannot confine it: " + why);
+  }
+  return std::unique_ptr<AgentLink>(*std::move(process));
 }
 
 void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
   std::string members = "\"capabilities\":" + encode_capabilities(driver_->capabilities());
+  members += ",\"confined\":\"" + std::string(name(confined_)) + "\"";
   if (!settings_.version.empty()) {
     members += ",\"agentVersion\":";
     append_json_string(members, settings_.version);

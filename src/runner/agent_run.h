@@ -18,6 +18,7 @@
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
 #include "runner/agent_link.h"
+#include "runner/confinement.h"
 #include "runner/limits.h"
 #include "runner/program_stop.h"
 #include "runner/remote_agent.h"
@@ -40,6 +41,7 @@ struct AgentSettings {
   std::chrono::milliseconds stall = kStallSilence;
   std::chrono::milliseconds end_wait = kAgentEndWait;  // for one whose work is done to go by itself
   std::string warden_program = "/proc/self/exe";
+  Confinement confinement;
   std::optional<RemoteAgent> remote;  // for drivers whose agents are services
 };
 
@@ -123,6 +125,7 @@ class AgentRun final : private AgentListener {
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;
   std::string cause_message_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
+  ConfineLevel confined_ GUARDED_BY(mutex_) = ConfineLevel::none;
   std::vector<std::string> without_ GUARDED_BY(mutex_);  // options that the program does not know
   bool finished_ GUARDED_BY(mutex_) = false;             // run() is over or about to be
   bool input_closed_ GUARDED_BY(mutex_) = false;

@@ -105,27 +105,20 @@ int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
   return error;
 }
 
-WardenMessage start_message(const AgentSpec& spec) {
-  WardenMessage start{WardenVerb::start, {static_cast<std::int64_t>(spec.command.size())}, {spec.directory}};
-  start.words.insert(start.words.end(), spec.command.begin(), spec.command.end());
-  start.words.insert(start.words.end(), spec.environment.begin(), spec.environment.end());
-  return start;
-}
-
 std::unexpected<Error> failed_start(const AgentSpec& spec, const std::optional<WardenMessage>& answer) {
   if (!answer || answer->verb != WardenVerb::failed || answer->words.empty() || answer->numbers.empty()) {
     return fail(ErrorCode::internal, "cannot_start",
                 spec.warden_program + " did not become the warden of " + spec.command.front());
+  }
+  if (answer->words.size() > 1 && answer->words[1] == "cannot_confine") {
+    return fail(ErrorCode::unavailable, "cannot_confine", answer->words[0]);
   }
   std::int64_t error = answer->numbers[0];
   bool missing = error == ENOENT || error == ENOTDIR || error == EACCES || error == ENOEXEC;
   return fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot_start", answer->words[0]);
 }
 
-}  // namespace
-
-Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
-  if (spec.command.empty()) return fail(ErrorCode::invalid_argument, "cannot_start", "no program was named");
+Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
   // Should the warden be killed, what it watched comes to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   LaunchedAgent launched;
@@ -158,7 +151,7 @@ Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
     return no_resources("start a warden");
   }
   side = {};  // or we would never see the end of anything
-  send_message(launched.socket.get(), start_message(spec));
+  send_message(launched.socket.get(), encode_start(start));
   auto answer = receive_message(launched.socket.get());
   if (!answer || answer->verb != WardenVerb::started || answer->numbers.empty()) {
     launched.socket.reset();
@@ -166,6 +159,37 @@ Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
     return failed_start(spec, answer);
   }
   launched.agent = static_cast<pid_t>(answer->numbers[0]);
+  if (answer->numbers.size() > 1) launched.first = static_cast<pid_t>(answer->numbers[1]);
+  return launched;
+}
+
+}  // namespace
+
+Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
+  if (spec.command.empty()) return fail(ErrorCode::invalid_argument, "cannot_start", "no program was named");
+  WardenStart start{spec.directory, spec.command, spec.environment, false, {}};
+  const Confinement& wanted = spec.confinement;
+  std::string why;
+  if (wanted.level != ConfineLevel::none) {
+    Result<std::vector<ConfineStep>> steps = plan_confinement(wanted, spec.directory);
+    if (!steps) return fail(std::move(steps.error()));
+    start.confined = true;
+    start.steps = *std::move(steps);
+    Result<LaunchedAgent> launched = launch(spec, start);
+    if (launched) launched->confined = wanted.level;
+    if (launched || launched.error().reason != "cannot_confine") return launched;
+    why = std::move(launched.error().message);
+    if (wanted.required) {
+      return fail(ErrorCode::unavailable, "cannot_confine",
+                  "the agent was not started, because this machine cannot confine it at level " +
+                      std::string(name(wanted.level)) + " (" + why +
+                      "); allow user namespaces here, or set runners.confine to none");
+    }
+    start.confined = false;
+    start.steps.clear();
+  }
+  Result<LaunchedAgent> launched = launch(spec, start);
+  if (launched) launched->why_not_confined = std::move(why);
   return launched;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runner/confinement.h"
 #include "runner/descriptor.h"
 #include "runner/process_tree.h"
 
@@ -18,16 +19,22 @@ struct AgentSpec {
   std::string directory;
   bool with_stdin = true;                         // false: it reads an empty file
   std::string warden_program = "/proc/self/exe";  // answers `__warden` with warden_main()
+  Confinement confinement;
 };
 
 struct LaunchedAgent {
   pid_t warden = 0, agent = 0;
+  pid_t first = 0;          // of a confined agent's own process numbers (warden_init.h)
   Descriptor socket;        // to the warden
   Descriptor in, out, err;  // our ends of the agent's streams, non-blocking; `in` is empty without stdin
+  ConfineLevel confined = ConfineLevel::none;  // the level that holds
+  std::string why_not_confined;                // when it is not the wanted one
 };
 
 // Returns once the agent's program runs. not_found/cannot_start when there is no such program or directory,
-// unavailable/cannot_start when the machine has no descriptors or processes left. Nothing is left over on failure.
+// unavailable/cannot_start when the machine has no descriptors or processes left, and cannot_confine when the machine
+// cannot give the confinement that is required; one that is not required is left out then. Nothing is left over on
+// failure.
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec);
 
 // To be called with every launched warden in the end: takes its answer. `stuck` true: it is still busy with somebody

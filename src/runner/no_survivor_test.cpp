@@ -23,8 +23,8 @@ std::uint64_t seed_of_run() {
 }
 
 // A runner in a process of its own.
-pid_t start_runner(const std::string& mark, std::vector<std::string> mode) {
-  std::vector<std::string> words{MISBEHAVING_AGENT, "runner", mark};
+pid_t start_runner(const std::string& mark, ConfineLevel level, std::vector<std::string> mode) {
+  std::vector<std::string> words{MISBEHAVING_AGENT, "runner", mark, std::string(name(level))};
   words.insert(words.end(), mode.begin(), mode.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -46,14 +46,22 @@ bool all_gone(const std::vector<ProcessStat>& processes) {
   });
 }
 
-TEST(NoSurvivor, RunnerKilledAtRandomMoments) {
+// Both without and in processes of the agent's own.
+class NoSurvivor : public testing::TestWithParam<ConfineLevel> {
+ protected:
+  static Confinement wanted() { return {GetParam(), true, {}, {}, {}}; }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, NoSurvivor, testing::Values(ConfineLevel::none, ConfineLevel::secrets),
+                         [](const auto& level) { return std::string(name(level.param)); });
+
+TEST_P(NoSurvivor, RunnerKilledAtRandomMoments) {
   std::uint64_t seed = seed_of_run();
   std::printf("SHEPHERD_CRASH_SEED=%llu\n", static_cast<unsigned long long>(seed));
   SeededRandom random(seed);
   int agents_seen = 0;
   for (int round = 0; round < 40; ++round) {
     std::string mark = fresh_mark();
-    pid_t runner = start_runner(mark, {"stubborn"});
+    pid_t runner = start_runner(mark, GetParam(), {"stubborn"});
     // A moment of its start, or one when it has so many processes already; from before the warden exists to long after
     // the agent has all its children.
     std::size_t wanted = random.below(6);
@@ -70,18 +78,18 @@ TEST(NoSurvivor, RunnerKilledAtRandomMoments) {
   EXPECT_GT(agents_seen, 0);
 }
 
-TEST(NoSurvivor, RunnerKilledWhileItsAgentForksWithoutEnd) {
+TEST_P(NoSurvivor, RunnerKilledWhileItsAgentForksWithoutEnd) {
   std::string mark = fresh_mark();
-  pid_t runner = start_runner(mark, {"fork_bomb", "400"});
+  pid_t runner = start_runner(mark, GetParam(), {"fork_bomb", "400"});
   ASSERT_TRUE(eventually([&] { return carriers_of(mark).size() > 20; }));
   ::kill(runner, SIGKILL);
   ::waitpid(runner, nullptr, 0);
   EXPECT_TRUE(eventually([&] { return carriers_of(mark).empty(); }, 90s));
 }
 
-TEST(NoSurvivor, WardenKilled) {
+TEST_P(NoSurvivor, WardenKilled) {
   for (int round = 0; round < 10; ++round) {
-    TestAgent agent({"stubborn"});
+    TestAgent agent({"stubborn"}, true, wanted());
     ASSERT_TRUE(agent.ready());
     ASSERT_TRUE(eventually([&] { return carriers_of(agent.mark).size() == 4; }));
     pid_t warden = process_stat(agent.process->pid())->parent;
@@ -93,8 +101,8 @@ TEST(NoSurvivor, WardenKilled) {
   }
 }
 
-TEST(NoSurvivor, AWardenThatIsStoppedDoesNotSaveTheAgent) {
-  TestAgent agent({"stubborn"});
+TEST_P(NoSurvivor, AWardenThatIsStoppedDoesNotSaveTheAgent) {
+  TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   pid_t warden = process_stat(agent.process->pid())->parent;
   ::kill(warden, SIGSTOP);
@@ -105,9 +113,25 @@ TEST(NoSurvivor, AWardenThatIsStoppedDoesNotSaveTheAgent) {
   EXPECT_TRUE(carriers_of(agent.mark).empty());
 }
 
-TEST(NoSurvivor, AnotherAgentOutlivesALostWarden) {
-  TestAgent unlucky({"stubborn"});
-  TestAgent other({"stubborn"});
+// In processes of its own the agent cannot reach its warden. Whoever stops it all the same, the runner's end is still
+// the end of everybody.
+TEST(ConfinedSurvivor, RunnerKilledWhileAConfinedAgentsWardenIsStopped) {
+  std::string mark = fresh_mark();
+  pid_t runner = start_runner(mark, ConfineLevel::secrets, {"stubborn"});
+  ASSERT_TRUE(eventually([&] { return carriers_of(mark).size() == 4; }));
+  std::vector<ProcessStat> family = descendants_of(runner);
+  ASSERT_FALSE(family.empty());
+  pid_t warden = family.front().pid;
+  ::kill(warden, SIGSTOP);
+  ::kill(runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return carriers_of(mark).empty(); }));
+  ::kill(warden, SIGKILL);
+}
+
+TEST_P(NoSurvivor, AnotherAgentOutlivesALostWarden) {
+  TestAgent unlucky({"stubborn"}, true, wanted());
+  TestAgent other({"stubborn"}, true, wanted());
   ASSERT_TRUE(unlucky.ready() && other.ready());
   ASSERT_TRUE(eventually([&] { return carriers_of(other.mark).size() == 4; }));
   ::kill(process_stat(unlucky.process->pid())->parent, SIGKILL);
@@ -118,14 +142,14 @@ TEST(NoSurvivor, AnotherAgentOutlivesALostWarden) {
 }
 
 // SHEPHERD_STOPS=1000 for the full figure.
-TEST(NoSurvivor, Stops) {
+TEST_P(NoSurvivor, Stops) {
   const char* given = std::getenv("SHEPHERD_STOPS");
   int stops = given != nullptr ? std::atoi(given) : 100;
   StopPlan plan = quick_plan();
   plan.sigint_wait = plan.sigterm_wait = 5ms;
   std::vector<double> milliseconds;
   for (int i = 0; i < stops; ++i) {
-    TestAgent agent({"stubborn"});
+    TestAgent agent({"stubborn"}, true, wanted());
     ASSERT_TRUE(agent.ready());
     auto began = std::chrono::steady_clock::now();
     agent.process->stop(plan);

@@ -135,6 +135,10 @@ AgentOutcome TaskRun::run_agent() {
   settings.directory = parts.workspace->directory();
   for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
   settings.rules = parts.workspace->rules();
+  // Beside the tree, so among what is hidden.
+  for (const std::string& variable : parts.workspace->environment()) {
+    settings.confinement.readable.push_back(variable.substr(variable.find('=') + 1));
+  }
   if (settings.version.empty()) settings.version = version_of(settings);
   return parts.agent->run(std::move(settings));
 }
@@ -150,6 +154,7 @@ std::string TaskRun::version_of(const AgentSettings& settings) {
   question.directory = settings.directory;
   question.with_stdin = false;
   question.warden_program = settings.warden_program;
+  question.confinement = settings.confinement;
   return parts.runner.versions->ask(question, *parts.runner.clock, &parts.agent->preparation());
 }
 

@@ -101,7 +101,7 @@ class RecordingListener final : public AgentListener {
 };
 
 struct TestAgent {
-  explicit TestAgent(std::vector<std::string> words, bool with_stdin = true) {
+  explicit TestAgent(std::vector<std::string> words, bool with_stdin = true, Confinement confinement = {}) {
     AgentSpec spec;
     spec.command = {MISBEHAVING_AGENT};
     spec.command.insert(spec.command.end(), words.begin(), words.end());
@@ -109,6 +109,7 @@ struct TestAgent {
     spec.directory = "/";
     spec.with_stdin = with_stdin;
     spec.warden_program = MISBEHAVING_AGENT;
+    spec.confinement = std::move(confinement);
     auto started = AgentProcess::start(spec, listener, clock);
     EXPECT_TRUE(started) << started.error().message;
     if (started) process = std::move(*started);

@@ -12,21 +12,25 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "runner/descriptor.h"
 #include "runner/limits.h"
 #include "runner/tree_end.h"
 #include "runner/warden_agent.h"
+#include "runner/warden_init.h"
 #include "runner/warden_wire.h"
 
 namespace shepherd {
 namespace {
 
 // As it will be named in the report, even if it is gone before anybody looks.
-std::string command_of(const WardenMessage& start) {
+std::string command_of(const WardenStart& start) {
   std::string command;
-  for (std::size_t i = 1; i <= static_cast<std::size_t>(start.numbers[0]); ++i) {
-    command += (i == 1 ? "" : " ") + start.words[i];
+  for (const std::string& word : start.arguments) {
+    command += (command.empty() ? "" : " ") + word;
     if (command.size() > kMaxCommandLineBytes) break;
   }
   return command.substr(0, kMaxCommandLineBytes);
@@ -34,22 +38,26 @@ std::string command_of(const WardenMessage& start) {
 
 class Warden {
  public:
-  Warden() : tree_([](const Visit& visit) { return descendants_of(::getpid(), visit); }, clock_) {}
+  Warden() : tree_([this](const Visit& visit) { return agents_processes(visit); }, clock_) {}
 
   int run() {
     prepare();
-    auto start = receive_message(kWardenSocket);
-    if (!start || start->verb != WardenVerb::start) return 1;
-    auto agent = start_agent(*start);
+    auto message = receive_message(kWardenSocket);
+    if (!message) return 1;
+    auto start = decode_start(*std::move(message));
+    if (!start) return 1;
+    Result<pid_t> agent = start_all(*start);
     for (int fd : {kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::close(fd);
     if (!agent) {
-      std::int64_t error = agent.error().fields.empty() ? 0 : std::get<std::int64_t>(agent.error().fields[0].value);
-      send_message(kWardenSocket, {WardenVerb::failed, {error}, {agent.error().message}});
+      end_first(clock_.steady_ms() + kSigkillWait.count());
+      const Error& why = agent.error();
+      std::int64_t error = why.fields.empty() ? 0 : std::get<std::int64_t>(why.fields[0].value);
+      send_message(kWardenSocket, {WardenVerb::failed, {error}, {why.message, why.reason}});
       return 1;
     }
     agent_ = *agent;
     tree_.keep(agent_, command_of(*start));
-    send_message(kWardenSocket, {WardenVerb::started, {agent_}, {}});
+    send_message(kWardenSocket, {WardenVerb::started, {agent_, first_}, {}});
     watch();
     return end_everybody();
   }
@@ -68,6 +76,36 @@ class Warden {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "shepherd-warden");
     for (int fd : {kWardenSocket, kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+
+  Result<pid_t> start_all(const WardenStart& start) {
+    if (start.confined) {
+      Result<pid_t> first = enter_own_processes();
+      if (!first) return first;
+      first_ = *first;
+    }
+    return start_agent(start);
+  }
+
+  // The first process of the agent's own numbers is ours: it takes the answers of others to their end.
+  std::vector<ProcessStat> agents_processes(const Visit& visit) const {
+    if (first_ == 0) return descendants_of(::getpid(), visit);
+    std::vector<ProcessStat> all = descendants_of(::getpid(), [&](const ProcessStat& process) {
+      if (visit && process.pid != first_) visit(process);
+    });
+    std::erase_if(all, [this](const ProcessStat& process) { return process.pid == first_; });
+    return all;
+  }
+
+  // With it the kernel ends whoever is left; it is gone when they are.
+  void end_first(std::int64_t deadline_ms) {
+    if (first_ == 0) return;
+    ::kill(first_, SIGKILL);
+    while (::waitpid(first_, nullptr, WNOHANG) == 0) {
+      if (clock_.steady_ms() >= deadline_ms) return;
+      std::this_thread::sleep_for(kFirstGonePause);
+    }
+    first_ = 0;
   }
 
   // Until the runner wants the end, or is gone.
@@ -140,6 +178,7 @@ class Warden {
     do {
       bool gone =
           empty_ || tree_.kill(std::chrono::milliseconds(std::max<std::int64_t>(deadline_ms - clock_.steady_ms(), 0)));
+      end_first(deadline_ms);
       siginfo_t answer{};
       bool nobody = ::waitid(P_ALL, 0, &answer, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
       empty_ = false;
@@ -152,6 +191,7 @@ class Warden {
   TreeEnd tree_;
   Descriptor children_;
   pid_t agent_ = 0;
+  pid_t first_ = 0;     // of a confined agent's own process numbers; 0: there is none
   bool empty_ = false;  // nobody is left, the agent's number included
   std::chrono::milliseconds wait_ = kSigkillWait;
 };

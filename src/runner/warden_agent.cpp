@@ -11,30 +11,44 @@
 #include <string>
 #include <vector>
 
+#include "runner/confine.h"
 #include "runner/descriptor.h"
+#include "runner/limits.h"
 #include "runner/warden.h"
 
 namespace shepherd {
 namespace {
 
+// What the child tells before it gives up.
+enum class Step : char { confine, directory, program };
 struct Failure {
+  Step step = Step::directory;
   int error = 0;
-  char step = 0;  // 'd' for the directory, 'p' for the program
+  char text[kMaxStartFailureBytes] = {};  // of confine()
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& words, std::size_t from, std::size_t to) {
+std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> list;
-  for (std::size_t i = from; i < to; ++i) list.push_back(const_cast<char*>(words[i].c_str()));
+  list.reserve(words.size() + 1);
+  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
   list.push_back(nullptr);
   return list;
 }
 
-// In the child: no way back.
-[[noreturn]] void become_agent(const char* directory, char** arguments, char** environment, pid_t warden, int report) {
+// Returns only when it cannot.
+Failure become_program(const WardenStart& start, pid_t warden) {
   ::setsid();
-  // The warden's death is the agent's; it may have died before this line.
+  if (start.confined) {
+    if (Result<void> done = confine(start.steps); !done) {
+      Failure failure{Step::confine};
+      done.error().message.copy(failure.text, sizeof failure.text - 1);
+      return failure;
+    }
+  }
+  // The warden's death is the agent's; it may have died before this line. In processes of its own the agent does not
+  // know its parent, and goes with the first of them.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != warden) ::_exit(1);
+  if (!start.confined && ::getppid() != warden) ::_exit(1);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -42,15 +56,12 @@ std::vector<char*> pointers(const std::vector<std::string>& words, std::size_t f
   ::dup2(kWardenAgentIn, 0);
   ::dup2(kWardenAgentOut, 1);
   ::dup2(kWardenAgentErr, 2);
-  Failure failure{0, 'd'};
-  if (::chdir(directory) == 0) {
-    failure.step = 'p';
-    environ = environment;  // execvp looks into its PATH
-    ::execvp(arguments[0], arguments);
-  }
-  failure.error = errno;
-  [[maybe_unused]] ssize_t told = ::write(report, &failure, sizeof failure);
-  ::_exit(127);
+  if (::chdir(start.directory.c_str()) != 0) return {Step::directory, errno};
+  std::vector<char*> arguments = pointers(start.arguments);
+  std::vector<char*> environment = pointers(start.environment);
+  environ = environment.data();  // execvp looks into its PATH
+  ::execvp(arguments[0], arguments.data());
+  return {Step::program, errno};
 }
 
 Error cannot_start(const std::string& what, int error) {
@@ -62,13 +73,7 @@ Error cannot_start(const std::string& what, int error) {
 
 }  // namespace
 
-Result<pid_t> start_agent(const WardenMessage& start) {
-  auto arguments_end = start.numbers.empty() ? std::size_t{0} : 1 + static_cast<std::size_t>(start.numbers[0]);
-  if (arguments_end < 2 || arguments_end > start.words.size()) {
-    return fail(ErrorCode::internal, "cannot_start", "no program was named");
-  }
-  std::vector<char*> arguments = pointers(start.words, 1, arguments_end);
-  std::vector<char*> environment = pointers(start.words, arguments_end, start.words.size());
+Result<pid_t> start_agent(const WardenStart& start) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0) return fail(cannot_start("cannot make a pipe", errno));
   Descriptor reads(report[0]), writes(report[1]);
@@ -76,7 +81,9 @@ Result<pid_t> start_agent(const WardenMessage& start) {
   pid_t agent = ::fork();
   if (agent < 0) return fail(cannot_start("cannot fork", errno));
   if (agent == 0) {
-    become_agent(start.words[0].c_str(), arguments.data(), environment.data(), warden, writes.get());
+    Failure failure = become_program(start, warden);
+    [[maybe_unused]] ssize_t told = ::write(writes.get(), &failure, sizeof failure);
+    ::_exit(127);
   }
   writes.reset();
   Failure failure;
@@ -87,8 +94,14 @@ Result<pid_t> start_agent(const WardenMessage& start) {
   if (got == 0) return agent;  // the pipe closed by exec
   ::waitpid(agent, nullptr, 0);
   if (got != sizeof failure) return fail(ErrorCode::internal, "cannot_start", "the agent died while it was started");
-  return fail(failure.step == 'd' ? cannot_start("cannot enter " + start.words[0], failure.error)
-                                  : cannot_start("cannot run " + start.words[1], failure.error));
+  switch (failure.step) {
+    case Step::confine:
+      return fail(ErrorCode::unavailable, "cannot_confine", failure.text);
+    case Step::directory:
+      return fail(cannot_start("cannot enter " + start.directory, failure.error));
+    default:
+      return fail(cannot_start("cannot run " + start.arguments.front(), failure.error));
+  }
 }
 
 }  // namespace shepherd

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "runner/limits.h"
@@ -102,6 +103,45 @@ std::optional<WardenMessage> receive_message(int socket) {
   }
   message.verb = static_cast<WardenVerb>(verb);
   return message;
+}
+
+// Numbers: how many arguments, variables, whether it is confined, the kinds of the steps. Words: the directory,
+// arguments, variables, the steps' paths.
+WardenMessage encode_start(const WardenStart& start) {
+  WardenMessage message{WardenVerb::start,
+                        {static_cast<std::int64_t>(start.arguments.size()),
+                         static_cast<std::int64_t>(start.environment.size()), start.confined ? 1 : 0},
+                        {start.directory}};
+  for (const auto* list : {&start.arguments, &start.environment}) {
+    message.words.insert(message.words.end(), list->begin(), list->end());
+  }
+  for (const ConfineStep& step : start.steps) {
+    message.numbers.push_back(static_cast<std::int64_t>(step.kind));
+    message.words.push_back(step.path);
+  }
+  return message;
+}
+
+std::optional<WardenStart> decode_start(WardenMessage message) {
+  constexpr std::size_t kBefore = 3;
+  const auto& numbers = message.numbers;
+  if (message.verb != WardenVerb::start || numbers.size() < kBefore || numbers[0] < 1 || numbers[1] < 0) {
+    return std::nullopt;
+  }
+  auto arguments = static_cast<std::size_t>(numbers[0]);
+  auto variables = static_cast<std::size_t>(numbers[1]);
+  std::size_t steps = numbers.size() - kBefore;
+  if (message.words.size() != 1 + arguments + variables + steps) return std::nullopt;
+  WardenStart start;
+  auto next = std::make_move_iterator(message.words.begin());
+  start.directory = *next++;
+  start.confined = numbers[2] != 0;
+  for (std::size_t i = 0; i < arguments; ++i) start.arguments.push_back(*next++);
+  for (std::size_t i = 0; i < variables; ++i) start.environment.push_back(*next++);
+  for (std::size_t i = 0; i < steps; ++i) {
+    start.steps.push_back({static_cast<ConfineStep::Kind>(numbers[kBefore + i]), *next++});
+  }
+  return start;
 }
 
 WardenMessage encode_end(const AgentEnd& end) {

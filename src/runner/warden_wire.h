@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "runner/agent_end.h"
+#include "runner/confinement.h"
 
 namespace shepherd {
 
 enum class WardenVerb : std::uint8_t {
   // to the warden; the end of the socket means: end everything
-  start,         // numbers: how many words are arguments; words: directory, arguments, environment
+  start,         // see encode_start
   signal_agent,  // numbers: signal; to the agent's first process
   signal_group,  // numbers: signal; to its process group
   pause,
   resume,
   end,  // numbers: milliseconds to wait after SIGKILL
   // to the runner
-  started,  // numbers: pid
-  failed,   // numbers: errno; words: what could not be done
+  started,  // numbers: pid, and that of the first process of its own numbers
+  failed,   // numbers: errno; words: what could not be done, the error's reason
   exited,   // numbers: code, signal
   ended,    // see encode_end
 };
@@ -37,6 +38,16 @@ struct WardenMessage {
 bool send_message(int socket, const WardenMessage& message);
 // Waits for a whole one; nullopt when the other side is gone or does not make sense.
 std::optional<WardenMessage> receive_message(int socket);
+
+// What a warden starts. Threads: value.
+struct WardenStart {
+  std::string directory;
+  std::vector<std::string> arguments, environment;
+  bool confined = false;
+  std::vector<ConfineStep> steps;
+};
+WardenMessage encode_start(const WardenStart& start);
+std::optional<WardenStart> decode_start(WardenMessage message);
 
 WardenMessage encode_end(const AgentEnd& end);
 std::optional<AgentEnd> decode_end(const WardenMessage& message);

@@ -1,5 +1,5 @@
 // An agent with bad manners, for tests: `misbehaving_agent MODE [ARGUMENT]`. It can also be a warden (`__warden`) and a
-// runner that waits to be killed (`runner MARK MODE …`).
+// runner that waits to be killed (`runner MARK LEVEL MODE …`, LEVEL as of confinement.h).
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -98,6 +98,7 @@ class Quiet final : public AgentListener {
 };
 
 int run_agent(const char* self, const char* mark, char** words) {
+  ConfineLevel level = confine_level(*words++).value_or(ConfineLevel::none);
   SystemClock clock;
   Quiet listener;
   AgentSpec spec;
@@ -105,6 +106,7 @@ int run_agent(const char* self, const char* mark, char** words) {
   while (*words != nullptr) spec.command.emplace_back(*words++);
   spec.environment = {std::string("SHEPHERD_TEST_MARK=") + mark};
   spec.directory = "/";
+  spec.confinement = {level, true, {}, {}, {}};
   auto agent = AgentProcess::start(spec, listener, clock);
   if (!agent) return 1;
   hang();

@@ -1,0 +1,19 @@
+// The first process of a confined agent's own process numbers.
+//
+// The agent's processes see nobody outside and can signal nobody outside. Whoever of them loses its parent comes to
+// this one, which takes its answer. When it ends, the kernel ends all of them at once; it ends when the warden does,
+// and when the runner does, though the warden may be stopped. The agent itself is the warden's child, as without it.
+// Threads: caller (a process with one thread).
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.h"
+
+namespace shepherd {
+
+// From here on whoever this process starts is in there. Its first process is started and its number returned.
+// unavailable/cannot_confine when the machine does not allow it.
+Result<pid_t> enter_own_processes();
+
+}  // namespace shepherd
