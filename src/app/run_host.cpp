@@ -72,7 +72,7 @@ RunHost::~RunHost() {
 }
 
 Result<Destination> RunHost::locate() const {
-  return find_server({options_.url, options_.internal_url, config_.data}, environment_);
+  return find_server({options_.url, options_.internal_url, config_.data, hosting()}, environment_);
 }
 
 bool RunHost::reachable() const {

@@ -87,6 +87,25 @@ class FindServerTest : public testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
+// An agent that ran `shepherd approve` would otherwise be its own operator.
+TEST_F(FindServerTest, TheAdminTokenIsNotUsedInsideATask) {
+  serve();
+  variables_["SHEPHERD_TASK_ID"] = "task-1";
+  auto found = find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->public_url, "http://127.0.0.1:5");
+  EXPECT_EQ(found->token, "");
+  EXPECT_NE(found->no_token.find("SHEPHERD_TASK_ID"), std::string::npos);
+  EXPECT_NE(found->no_token.find("SHEPHERD_TOKEN"), std::string::npos);
+  // A token that was given is used, and so is one's own server's.
+  variables_["SHEPHERD_TOKEN"] = "given";
+  EXPECT_EQ(find()->token, "given");
+  variables_.erase("SHEPHERD_TOKEN");
+  FindOptions own;
+  own.own_server = true;
+  EXPECT_EQ(find(own)->token, "shp_local");
+}
+
 TEST_F(FindServerTest, TheServerOfThisMachineAndItsAdminToken) {
   serve();
   Result<Destination> found = find();

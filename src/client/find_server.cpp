@@ -132,7 +132,17 @@ Result<Destination> find_server(const FindOptions& options, const Environment& e
   if (is_local) {
     found.public_url = local->public_url;
     found.internal_url = local->internal_url;
-    if (found.token.empty()) found.token = trimmed(file_text(directory + "/" + kAdminTokenFile));
+    if (!found.token.empty()) return found;
+    if (std::string task = environment("SHEPHERD_TASK_ID"); !task.empty() && !options.own_server) {
+      found.no_token = fmt::format(
+          "this is inside the task {} (SHEPHERD_TASK_ID), where the admin token of this machine is not used, so that "
+          "an "
+          "agent cannot approve its own requests; if it is meant to call the server, give it a token of its own in "
+          "SHEPHERD_TOKEN (\"shepherd token create NAME\")",
+          task);
+      return found;
+    }
+    found.token = trimmed(file_text(directory + "/" + kAdminTokenFile));
     return found;
   }
   if (url.empty() && !local) {

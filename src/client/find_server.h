@@ -3,7 +3,8 @@
 //   address   --url, SHEPHERD_URL, or what `shepherd serve` wrote to server.json in the data directory
 //             (for posting events: --internal-url, SHEPHERD_INTERNAL_URL, else the same way)
 //   token     SHEPHERD_TOKEN, or admin.token in the data directory; the latter is only ever given to the server of that
-//             data directory, never to an address that merely came from a flag or the environment
+//             data directory, never to an address that merely came from a flag or the environment, and not inside a
+//             task (SHEPHERD_TASK_ID): an agent must not approve what it asks for
 //   data      --data, SHEPHERD_DATA, $XDG_DATA_HOME/shepherd, ~/.local/share/shepherd
 //
 // Failures: unavailable/no_server when no address is known, invalid_argument when a file or a URL makes no sense.
@@ -41,12 +42,14 @@ struct FindOptions {
   std::string url;             // --url
   std::string internal_url;    // --internal-url
   std::string data_directory;  // --data
+  bool own_server = false;     // it is this process's, so its token is too, also inside a task
 };
 
 struct Destination {
   std::string public_url;
-  std::string internal_url;  // where events are posted
-  std::string token;         // empty: none known
+  std::string internal_url;   // where events are posted
+  std::string token;          // empty: none known
+  std::string no_token = {};  // why not, where that is not plain; for the end of a sentence
 };
 Result<Destination> find_server(const FindOptions& options, const Environment& environment);
 
