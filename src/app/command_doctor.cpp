@@ -116,6 +116,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
   report(examine_data(config.data));
   report(examine_machine());
   report(examine_agents(config));
+  report({examine_confinement(config, context.environment)});
   if (DataLock::holder(config.data)) {
     Result<Destination> destination = find_server({"", "", config.data}, context.environment);
     Result<ApiClient> client =

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent_confinement.h"
 #include "app/commands.h"
 #include "app/detach.h"
 #include "app/help_format.h"
@@ -26,7 +27,7 @@ namespace {
 struct Options {
   ServerOptions server;
   RunRequest request;
-  std::string timeout, config_file, rules;
+  std::string timeout, config_file, rules, confine;
   std::string tasks_file;
   int parallel = 0;  // 0: as the file says
   bool detach = false, json = false, brief = false;
@@ -36,6 +37,7 @@ Result<LoadedConfig> load(const Context& context, const Options& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
   if (!options.rules.empty()) inputs.flags.emplace_back("runners.rules", options.rules);
+  if (!options.confine.empty()) inputs.flags.emplace_back("runners.confine", options.confine);
   return load_config(inputs, context.environment);
 }
 
@@ -204,6 +206,7 @@ void add_run_command(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_option("--directory,-C", request.directory, "Working directory (default: here)");
   command->add_flag("--worktree", request.worktree, "Work in a separate git work tree, on branch shepherd/TASK");
+  add_confine_option(*command, options->confine);
   command->add_option("--rules", options->rules,
                       "Instructions given in addition to the task: a file, or a directory of *.md files");
   command->add_option("--resume", request.resume_of,

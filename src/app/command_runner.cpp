@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "access/secret.h"
+#include "app/agent_confinement.h"
 #include "app/agent_pool.h"
 #include "app/assignment_port.h"
 #include "app/commands.h"
@@ -27,7 +28,7 @@ namespace json = boost::json;
 
 struct Options {
   ServerOptions server;
-  std::string config_file, id, listen, token_file;
+  std::string config_file, confine, id, listen, token_file;
   std::vector<std::string> labels, agents, api_urls;
   std::size_t parallel = kRunners;
   bool no_claims = false, json = false;
@@ -77,6 +78,7 @@ Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const 
 Result<ExitCode> runner(Context& context, const Options& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
+  if (!options.confine.empty()) inputs.flags.emplace_back("runners.confine", options.confine);
   Result<LoadedConfig> loaded = load_config(inputs, context.environment);
   if (!loaded) return fail(std::move(loaded.error()));
   const Config& config = loaded->config;
@@ -135,6 +137,7 @@ void add_runner_command(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_option("--label", options->labels, "Only tasks with this label, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
+  add_confine_option(*command, options->confine);
   command->add_option("--id", options->id, "This runner's id (default: made up)");
   command->add_option("--listen", options->listen, "Also take tasks by POST /task at this address (127.0.0.1:8888)");
   command->add_option(

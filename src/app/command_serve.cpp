@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent_confinement.h"
 #include "app/agent_pool.h"
 #include "app/commands.h"
 #include "app/config_flags.h"
@@ -146,6 +147,7 @@ void add_serve_command(CLI::App& app, Context& context) {
   flags.add_key(*command, "--internal-listen", "internal.listen", "Internal address (default 127.0.0.1:8081)");
   flags.add_key(*command, "--grpc-listen", "grpc.listen",
                 "gRPC address (default 127.0.0.1:8082 if it is free); off: none");
+  flags.add_key(*command, "--confine", "runners.confine", std::string(kConfineHelp));
   flags.add_key(*command, "--tls-cert", "public.tls.cert", "Certificate chain of the public address (PEM)");
   flags.add_key(*command, "--tls-key", "public.tls.key", "Its private key (PEM)");
   flags.add_key(*command, "--internal-tls-cert", "internal.tls.cert", "The same for the internal address");

@@ -134,6 +134,8 @@ Result<LoadedConfig> load_config(const ConfigInputs& inputs, const Environment& 
     if (Result<void> done = loader.apply(name, *value, "flag", "command line"); !done) return fail(done.error());
   }
   if (!loader.loaded.config.data.empty()) loader.loaded.config.data = absolute(loader.loaded.config.data);
+  loader.loaded.config.file = loader.loaded.file;
+  loader.loaded.config.confine_required = loader.loaded.sources.at("runners.confine") != "default";
   return std::move(loader.loaded);
 }
 

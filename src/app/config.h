@@ -48,6 +48,7 @@ inline PortConfig port_at(std::string listen) {
 }
 
 struct Config {
+  std::string file;  // that it was read from; empty: none
   std::string data;
   PortConfig open = port_at("127.0.0.1:8080");  // the keys under `public`
   PortConfig internal = port_at("127.0.0.1:8081");
@@ -68,6 +69,9 @@ struct Config {
   bool keep_detail = true;
   SteeringConfig steering;  // the keys under `callbacks`, and those of `runners` that are the server's
   // For whoever runs the agents: this program's runs and runners.
+  std::string confine = "secrets";  // none, secrets, workspace (docs/security.md)
+  bool confine_required = false;    // somebody asked for that level: an agent that cannot have it does not start
+  std::vector<std::string> confine_writable;
   std::string rules;           // file or directory; empty: none
   std::string claude_program;  // empty: "claude", as PATH finds it
   std::string claude_output_format = "stream-json";

@@ -25,5 +25,7 @@ std::vector<Finding> examine_machine();                               // clock, 
 std::vector<Finding> examine_ports(const Config& config);             // when no server runs: are they free?
 std::vector<Finding> examine_agents(const Config& config);  // the agents' programs: are they there, which version?
 std::vector<Finding> examine_server(ApiClient& client);     // when one runs: does it answer, is search behind?
+// Starts a program as agents are.
+Finding examine_confinement(const Config& config, const Environment& environment);
 
 }  // namespace shepherd

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/agent_confinement.h"
 #include "app/hook_delivery.h"
 #include "app/task_names.h"
 #include "base/ids.h"
@@ -42,6 +43,7 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
     settings.driver = "grpc";
     settings.remote = found->second;
   }
+  settings.confinement = agent_confinement(config, process_environment());
   settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
   settings.ladder.sigint_wait = std::chrono::milliseconds(config.stop_sigint_ms);
   settings.ladder.sigterm_wait = std::chrono::milliseconds(config.stop_sigterm_ms);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "app/command_demo.h"
+#include "app/own_secrets.h"
 #include "app/program.h"
 #include "runner/warden.h"
 
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
   // A reader that went away is an error code from write(), not a death in the middle of it.
   std::signal(SIGPIPE, SIG_IGN);
   if (std::getenv("GRPC_VERBOSITY") == nullptr) ::gpr_set_log_function(hear_grpc);
-  shepherd::Environment environment = shepherd::process_environment();
+  shepherd::Environment environment = shepherd::keep_secrets();
   shepherd::Context context{
       environment, shepherd::Output(stdout, environment), shepherd::Output(stderr, environment), {}};
   return shepherd::run_program(argc, argv, context);
