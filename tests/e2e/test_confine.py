@@ -1,0 +1,244 @@
+"""An agent cannot reach the tower: what the levels of `runners.confine` promise, tried by real processes."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from agent_run import AgentRun
+from agents import CLAUDE, claude_environment, needs_claude
+from model_api import ModelAPI, Reply, text, tool
+from server import BINARY, Server
+
+CANARY = "canary-" + "b7c1e0aa52"  # in the server's environment; whoever prints it has read that
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+# Inside, no namespace can be made: neither by privilege nor as a user.
+NO_NAMESPACES = ["unshare", "-U", "-r", "sh", "-c",
+                 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all "$@"', "sh"]
+
+# What an agent would try. It prints what it got.
+ATTACK = r"""
+import glob, json, os, subprocess, sys
+data, binary, server, outside = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+got = {}
+def attempt(name, what):
+    try:
+        got[name] = what()
+    except OSError:
+        got[name] = None
+def read(path):
+    with open(path, "rb") as file:
+        return file.read().decode(errors="replace")
+attempt("admin token", lambda: read(data + "/admin.token"))
+attempt("database", lambda: len(read(data + "/shepherd.db")))
+attempt("spool", lambda: os.listdir(data + "/spool"))
+attempt("another tree", lambda: read(data + "/workspaces/other/tree/secret"))
+attempt("server's environment", lambda: read(f"/proc/{server}/environ"))
+attempt("server's memory", lambda: open(f"/proc/{server}/mem", "rb").close() or "opened")
+attempt("a signal to the server", lambda: os.kill(server, 0) or "sent")
+attempt("write outside", lambda: open(outside, "w").close() or "written")
+attempt("write to /tmp", lambda: open("/tmp/" + os.environ["SHEPHERD_TASK_ID"], "w").close() or "written")
+attempt("write here", lambda: open("here", "w").close() or "written")
+environments = []
+for path in glob.glob("/proc/[0-9]*/environ"):
+    try:
+        environments.append(read(path))
+    except OSError:
+        pass
+got["tokens in environments"] = [text for text in environments if "canary-" in text]
+said = subprocess.run([binary, "approve", os.environ["SHEPHERD_TASK_ID"], "req-1"], capture_output=True, text=True)
+got["approve"] = {"code": said.returncode, "said": said.stderr}
+got["processes"] = len(glob.glob("/proc/[0-9]*"))
+print(json.dumps(got))
+"""
+
+
+class Place:
+    """A directory that the given user owns, with a server in it; neither needs anything of the test's own user."""
+
+    def __init__(self, prefix, data="data", **options):
+        self.root = Path(tempfile.mkdtemp(prefix="shepherd-confine-"))
+        self.prefix = prefix
+        for name in ("work", "home"):
+            (self.root / name).mkdir()
+        self.server = Server(self.root / data, command_prefix=prefix, env={"SHEPHERD_TOKEN": CANARY}, **options)
+        (self.server.data / "workspaces/other/tree").mkdir(parents=True)
+        (self.server.data / "workspaces/other/tree/secret").write_text("of another task")
+        (self.server.data / "spool").mkdir()
+        (self.root / "work/attack.py").write_text(ATTACK)
+        if prefix == NOBODY:
+            subprocess.run(["chown", "-R", "65534:65534", self.root], check=True)
+        self.server.start()
+
+    def run(self, *arguments, prefix=None, cwd=None, token=None):
+        """`shepherd run`; its exit code, its events and the task."""
+        env = {k: v for k, v in self.server.env.items() if k != "SHEPHERD_TOKEN"}
+        env |= {"SHEPHERD_DATA": str(self.server.data), "HOME": str(self.root / "home")}
+        if token:
+            env |= {"SHEPHERD_TOKEN": token, "SHEPHERD_URL": self.server.public}
+        ran = subprocess.run([*(self.prefix if prefix is None else prefix), BINARY, "run", "--json", *map(str, arguments)],
+                             cwd=cwd or self.root / "work", env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=120)
+        lines = [json.loads(line) for line in ran.stdout.splitlines()]
+        assert lines, ran.stderr
+        with self.server.api() as api:
+            task = api.get(f"/api/v1/tasks/{lines[0]['taskID']}").json()
+        return ran.returncode, lines[1:], task
+
+    def attack(self, *arguments):
+        code, events, task = self.run(*arguments, "--", "python3", "attack.py", self.server.data, BINARY,
+                                      self.server.process.pid, self.root / "home/outside")
+        printed = "".join(event["data"]["text"] for event in events if event["type"] == "output")
+        assert code == 0, events
+        return json.loads(printed), task
+
+    def end(self):
+        self.server.kill()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+@pytest.fixture(params=["as this user", "as another"])
+def place(request):
+    """The same for whoever runs the tests and for a user without any privilege."""
+    prefix = []
+    if request.param == "as another":
+        if os.geteuid() != 0:
+            pytest.skip("only root can be somebody else")
+        if subprocess.run([*NOBODY, "test", "-x", BINARY], check=False).returncode != 0:
+            pytest.skip("the program lies where another user cannot run it")
+        prefix = NOBODY
+    made = []
+
+    def make(*args, **options):
+        made.append(Place(prefix, *args, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+def refused(got):
+    """That nothing of the tower was within reach."""
+    for name in ("admin token", "database", "spool", "another tree", "server's environment", "server's memory",
+                 "a signal to the server"):
+        assert got[name] is None, (name, got)
+    assert got["tokens in environments"] == []
+    assert got["approve"]["code"] != 0
+
+
+def test_by_default_nothing_of_the_tower_is_there(place):
+    got, task = place().attack()
+    refused(got)
+    assert task["confined"] == "secrets"
+    assert got["write here"] == got["write outside"] == "written"
+    assert got["processes"] < 10
+
+
+@pytest.mark.parametrize("data", ["home/.local/share/shepherd", "work/data"])
+def test_wherever_the_data_directory_lies(place, data):
+    got, task = place(data).attack()
+    refused(got)
+    assert task["confined"] == "secrets" and got["write here"] == "written"
+
+
+def test_at_level_workspace_only_its_place_is_writable(place):
+    desk = place()
+    got, task = desk.attack("--confine", "workspace")
+    refused(got)
+    assert task["confined"] == "workspace"
+    assert got["write outside"] is None
+    assert got["write here"] == "written" and (desk.root / "work/here").exists()
+    assert got["write to /tmp"] == "written" and not Path("/tmp", task["id"]).exists(), "a temporary directory of its own"
+
+
+def test_without_confinement_the_token_is_in_no_environment_and_the_command_line_refuses(place):
+    """Also shows that the other tests can fail: here the admin token is within reach."""
+    desk = place()
+    got, task = desk.attack("--confine", "none")
+    assert task["confined"] == "none"
+    assert got["admin token"].strip() == desk.server.token and got["another tree"] == "of another task"
+    assert got["tokens in environments"] == []
+    if desk.prefix:
+        assert got["server's environment"] is None and got["server's memory"] is None
+    said = got["approve"]
+    assert said["code"] == 4 and "SHEPHERD_TASK_ID" in said["said"] and "SHEPHERD_TOKEN" in said["said"], said
+
+
+def test_a_work_tree_in_the_data_directory(place):
+    """It is the agent's own, with its repository elsewhere; its neighbour's is not there."""
+    desk = place()
+    git = [*desk.prefix, "git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], cwd=desk.root / "work", check=True, env={**os.environ, "HOME": str(desk.root / "home")})
+    script = ("set -e; echo new > file; git add file; git -c user.name=t -c user.email=t@example.org commit -qm second; "
+              'test "$(ls $SHEPHERD_DATA/workspaces)" = $SHEPHERD_TASK_ID; cat $SHEPHERD_RULES')
+    (desk.root / "rules.md").write_text("read me\n")
+    for level in ("secrets", "workspace"):
+        code, events, task = desk.run("--worktree", "--confine", level, "--rules", desk.root / "rules.md", "--", "sh", "-c", script)
+        assert code == 0 and task["confined"] == level, events
+        result = next(event for event in events if event["type"] == "result")
+        assert result["data"]["files"] == ["file"] and len(result["data"]["commits"]) == 1, result
+        assert "read me" in json.dumps(events)
+
+
+def test_a_level_that_cannot_hold(place):
+    """The default gives way and says so; a level that somebody asked for does not."""
+    desk = place()
+    if desk.prefix:
+        pytest.skip("once is enough")
+    code, events, task = desk.run("--", "true", prefix=NO_NAMESPACES)
+    assert code == 0 and task["confined"] == "none"
+    assert any("unconfined" in event["summary"] for event in events if event["type"] == "log"), events
+    for level in ("secrets", "workspace"):
+        code, events, task = desk.run("--confine", level, "--", "touch", "ran", prefix=NO_NAMESPACES)
+        assert code == 7 and task["status"]["state"] == "failed" and "confined" not in task
+        assert "cannot confine" in task["status"]["message"], task["status"]
+    assert not (desk.root / "work/ran").exists()
+
+
+def test_doctor_says_what_agents_are_kept_from(place):
+    desk = place()
+    def finding(prefix, *arguments):
+        said = subprocess.run([*prefix, BINARY, "doctor", "--json", "--data", desk.server.data, *arguments],
+                              env=desk.server.env, capture_output=True, text=True, timeout=120)
+        return next(found for found in map(json.loads, said.stdout.splitlines()) if found["subject"] == "confinement")
+    assert finding(desk.prefix)["level"] == "ok"
+    assert finding(desk.prefix, "--set", "runners.confine=none")["level"] == "warn"
+    if not desk.prefix:
+        assert finding(NO_NAMESPACES)["level"] == "warn"
+        assert finding(NO_NAMESPACES, "--set", "runners.confine=secrets")["level"] == "fail"
+
+
+@needs_claude
+@pytest.mark.parametrize("level", ["none", "secrets", "workspace"])
+def test_real_claude_works_unharmed(server, tmp_path, level):
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "trunk"], cwd=work, check=True)
+    (work / "add.py").write_text("def add(a, b):\n    return a - b\n")
+    path = str(work / "add.py")
+    commit = "git add add.py && git -c user.name=t -c user.email=t@example.org commit -qm fixed && git log --oneline"
+    model = ModelAPI([Reply(text("Reading it."), tool("Read", file_path=path)),
+                      Reply(tool("Edit", file_path=path, old_string="a - b", new_string="a + b")),
+                      Reply(tool("Bash", command=commit, description="Commits")), Reply(text("Fixed."))]).start()
+    try:
+        with AgentRun(server, ["fix it", "--agent", "claude", "--program", CLAUDE, "--mode", "interactive", "--confine", level],
+                      work, claude_environment(home, model.url)) as run:
+            for _ in range(2):  # the edit and the commit
+                asked = run.until_type("approval")
+                run.until_state("waiting_for_input")
+                assert run.command("approve", approvalID=asked["data"]["approvalID"])["state"] == "acknowledged", run.story()
+            task, code = run.to_end(120)
+    finally:
+        model.stop()
+    assert code == 0 and task["confined"] == level, run.story()
+    assert (work / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
+    assert all(event["output"]["success"] for event in run.of_type("tool_result")), run.story()
+    assert run.of_type("log") == [], run.story()
+    assert list((home / ".claude" / "projects").rglob("*.jsonl")), "its own record of the session is kept"
