@@ -126,6 +126,7 @@ class Top {
 
   // After every change, at most once a second; and now and then, because a task that says nothing stalls.
   void follow_inbox() {
+    if (!connection_.empty()) return;  // the list is asked for anew when it is back
     std::int64_t since_ms = clock_.steady_ms() - inbox_ms_;
     if (asking_inbox_ || since_ms < kTopRefresh.count() || (!inbox_stale_ && since_ms < kTopInbox.count())) return;
     asking_inbox_ = true;
