@@ -120,7 +120,7 @@ Result<ExitCode> backup(Context& context, const Options& options) {
 void add_backup_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "backup", "Copy the database, the figures and the callbacks' secret, also while the server runs");
+      "backup", "Back up the database, the statistics and the callback secret, even while the server runs");
   command->add_option("DEST", options->destination, "The file to write, or a directory that gets a dated one")
       ->required();
   command->add_option("--data", options->data, "Data directory of the server");

@@ -21,7 +21,7 @@ void add_bench_command(CLI::App& app, Context& context) {
   command->add_flag("--keep-data", options->keep_data, "Leave the data of the measured servers behind");
   command->add_option("--server", options->server, "The program to measure (default: this one)");
   command->add_option("--server-args", options->server_args, "More arguments for its `serve`")->allow_extra_args(false);
-  command->add_option("--directory", options->directory, "Where the data go; the disk matters");
+  command->add_option("--directory", options->directory, "Directory for the data; the disk matters");
   command->footer(
       "It starts servers of its own on free ports and ends them. Exit code 1 when an event was missing, repeated or "
       "out\n"

@@ -144,7 +144,7 @@ void add_doctor_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("doctor", "Check this installation and say what to do");
   options->flags.add_to(*command);
-  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--json", options->json, "One JSON object per line");
   command->footer(
       "Checks the data directory, permissions, lock, disk, clock, limits, agents, ports or the running server, and the "
       "search\n"

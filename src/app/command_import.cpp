@@ -154,7 +154,7 @@ void add_import_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "import", "Recreate exported tasks, or Claude Code's own sessions; running it twice adds nothing");
-  command->add_option("--from", options->from, "The input's format")
+  command->add_option("--from", options->from, "Input format")
       ->check(CLI::IsMember({"ndjson", "claude"}))
       ->capture_default_str();
   command->add_option("FILE", options->file, "The export (- or nothing: standard input); a transcript or session id");

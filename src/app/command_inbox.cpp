@@ -157,7 +157,7 @@ void add_inbox_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("inbox", "What needs you now: approvals, questions, agents that wait or failed");
-  command->add_option("--limit", options->limit, "At most this many, the most urgent first")
+  command->add_option("--limit", options->limit, "Maximum number of items, most urgent first")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_flag("--json", options->json, "The server's answer as JSON");

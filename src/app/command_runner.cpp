@@ -130,7 +130,7 @@ Result<ExitCode> runner(Context& context, const Options& options) {
 void add_runner_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("runner", "Claim tasks from a server and run them on this machine");
-  command->add_option("--parallel", options->parallel, "So many tasks at once")
+  command->add_option("--parallel", options->parallel, "How many tasks to run at once")
       ->check(CLI::Range(std::int64_t{1}, kMaxRunners))
       ->capture_default_str();
   command->add_option("--agent", options->agents, "Only tasks for this agent; may be repeated")
@@ -138,14 +138,14 @@ void add_runner_command(CLI::App& app, Context& context) {
   command->add_option("--label", options->labels, "Only tasks with this label, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
   add_confine_option(*command, options->confine);
-  command->add_option("--id", options->id, "This runner's id (default: made up)");
+  command->add_option("--id", options->id, "Runner id (default: generated)");
   command->add_option("--listen", options->listen, "Also take tasks by POST /task at this address (127.0.0.1:8888)");
   command->add_option(
       "--listen-token-file", options->token_file,
       "The token that callers there must have (default: runner.token in the data directory, made when missing)");
-  command->add_option("--api-url", options->api_urls, "Another name of the server that callers may give")
+  command->add_option("--api-url", options->api_urls, "Another server address that callers may give")
       ->allow_extra_args(false);
-  command->add_flag("--no-claims", options->no_claims, "Only what is posted to --listen");
+  command->add_flag("--no-claims", options->no_claims, "Take only tasks posted to --listen");
   command->add_flag("--json", options->json, "Print one JSON line when ready");
   command->add_option("--config", options->config_file, "Configuration file");
   add_server_options(*command, options->server);

@@ -56,10 +56,10 @@ Result<ExitCode> search(Context& context, const Options& options) {
 
 void add_search_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("search", "Find events of all tasks by their text");
+  CLI::App* command = app.add_subcommand("search", "Search the events of all tasks");
   command->add_option("QUERY", options->query, "Words (all must match), \"a phrase\", prefix*, OR, -without")
       ->required();
-  command->add_option("--limit", options->limit, "At most this many, newest first")
+  command->add_option("--limit", options->limit, "Maximum number of results, newest first")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{1}, kMaxSearchResults));
   command->add_flag("--json", options->json, "The server's answer as JSON");

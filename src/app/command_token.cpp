@@ -115,11 +115,11 @@ Result<ExitCode> login_link(Context& context, const Options& options) {
 
 void add_token_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* token = app.add_subcommand("token", "Make, list and revoke tokens; sign in a browser");
+  CLI::App* token = app.add_subcommand("token", "Create, list and revoke tokens; sign in a browser");
   token->require_subcommand(1);
   token->footer("Examples:\n  shepherd token create ann --scope operator\n  shepherd token login-link");
 
-  CLI::App* make = token->add_subcommand("create", "Make a token and print it, once");
+  CLI::App* make = token->add_subcommand("create", "Create a token and print it once");
   make->add_option("NAME", options->request.name, "The person or program that will use it")->required();
   options->request.scope = "viewer";
   make->add_option("--scope", options->request.scope,
@@ -134,7 +134,7 @@ void add_token_command(CLI::App& app, Context& context) {
   make->callback([options, &context] { context.action = [options, &context] { return create(context, *options); }; });
 
   CLI::App* all = token->add_subcommand("list", "List tokens (never their secrets)");
-  all->add_flag("--json", options->json, "One JSON object a line");
+  all->add_flag("--json", options->json, "One JSON object per line");
   add_server_options(*all, options->server);
   all->footer("Example:\n  shepherd token list");
   all->callback([options, &context] { context.action = [options, &context] { return list(context, *options); }; });

@@ -334,9 +334,9 @@ Result<ExitCode> top(Context& context, const Options& options) {
 
 void add_top_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("top", "All tasks live on a full screen; who needs you comes first");
-  command->add_option("--filter", options->filter, "Begin with this filter: words of title, id, agent or state");
-  command->add_flag("--active", options->active, "Begin without the tasks that have ended");
+  CLI::App* command = app.add_subcommand("top", "All tasks live on one screen, those that need you first");
+  command->add_option("--filter", options->filter, "Start with this filter: words of title, id, agent or state");
+  command->add_flag("--active", options->active, "Start without the tasks that have ended");
   add_server_options(*command, options->server);
   command->footer(
       "Keys: arrows or j k, Enter the task's log, a approve, d deny, i interrupt, x stop, / filter, s sort, t ended, "

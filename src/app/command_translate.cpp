@@ -84,11 +84,12 @@ void add_translate_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
-  command->add_option("FILE", options->file, "What the agent printed; standard input without it");
+  command->add_option("FILE", options->file, "What the agent printed (default: standard input)");
   command
-      ->add_option("--agent", options->agent, "Whose dialect it is: claude, grpc (messages as JSON, one a line), text")
+      ->add_option("--agent", options->agent,
+                   "Which agent printed it: claude, grpc (messages as JSON, one per line), text")
       ->required();
-  command->add_option("--format", options->format, "How the agent was asked to print")
+  command->add_option("--format", options->format, "The output format that the agent was asked for")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
       ->capture_default_str();
   command->add_flag("--detail", options->detail, "Also the full content and the agent's own record of each event");

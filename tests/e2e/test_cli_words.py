@@ -125,7 +125,7 @@ def every_help(env, path=()):
     for line in text.splitlines():
         if re.match(r"^\S.*:\s*$", line):
             inside = not re.match(r"(Options|Positionals|Environment|Exit codes|Start here|Examples?|Connection|Usage|Or )", line)
-        elif inside and (match := re.match(r"^  ([a-z][a-z-]*)(,ls)?(\s{2,}\S|\s*$)", line)):
+        elif inside and (match := re.match(r"^  ([a-z][a-z-]*)(, ?ls)?(\s{2,}\S|\s*$)", line)):
             yield from every_help(env, (*path, match.group(1)))
 
 
