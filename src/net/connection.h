@@ -1,6 +1,7 @@
 // What every connection has, whatever it speaks: a socket, unsent bytes, a place in its shard.
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
@@ -51,7 +52,8 @@ class Connection : public EventLoop::Watcher, public ConnectionHook, public std:
   Socket socket_;
   Outbox outbox_;
   std::int64_t progress_ms_ = 0;  // when kept bytes last moved
-  bool peer_ended_ = false;       // the kernel has seen the peer's end: a short read no longer means "wait for an edge"
+  // The kernel has seen the peer's end: a short read no longer means "wait for an edge". Any thread may look.
+  std::atomic<bool> peer_ended_ = false;
 
  private:
   EventLoop& loop_;

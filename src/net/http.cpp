@@ -88,6 +88,11 @@ void Responder::upgrade(std::string subprotocol, std::vector<std::pair<std::stri
       ->answer(UpgradeAnswer{std::move(subprotocol), std::move(headers), std::move(handler)});
 }
 
+std::function<bool()> Responder::peer_watch() const {
+  SHEPHERD_ASSERT(target_, "a request is watched before it is answered");
+  return [target = target_] { return target->peer_gone(); };
+}
+
 Executor& Responder::executor() const {
   return target_->executor();
 }

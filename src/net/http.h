@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,6 +96,9 @@ class Responder {
                std::shared_ptr<StreamHandler> handler);
 
   Executor& executor() const;  // the connection's io thread
+  // Answers whether the peer has gone since (it closed its side, or the connection broke): for requests that wait.
+  // May be kept and called after the request was answered, from any thread.
+  std::function<bool()> peer_watch() const;
 
  private:
   std::shared_ptr<Target> target_;

@@ -46,9 +46,9 @@ Executor& HttpConnection::executor() {
 
 void HttpConnection::on_events(std::uint32_t events) {
   if (!is_open()) return;
+  note_end(events);
   if ((events & (EPOLLERR | EPOLLHUP)) != 0 && phase_ == Phase::in_flight) return release();
   if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0) readable_ = true;
-  note_end(events);
   if (socket_.secure()) readable_ = true;  // a handshake may have waited for either direction
   if (((events & EPOLLOUT) != 0 || socket_.secure()) && !outbox_.empty()) {
     written(note(outbox_.flush(socket_)));

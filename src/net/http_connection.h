@@ -14,7 +14,7 @@ namespace shepherd::net {
 
 // Reads into the io thread's buffer and parses from there; owns bytes only while a request is incomplete, or pipelined
 // behind one that is being handled. An answer that starts a stream passes the socket on to a stream connection.
-// Threads: strand, except answer() and executor(), which any thread may call for the request in flight.
+// Threads: strand, except answer(), executor() and peer_gone(), which any thread may call for the request in flight.
 class HttpConnection final : public Connection, public Responder::Target {
  public:
   HttpConnection(Shard& shard, Socket socket, std::string peer);
@@ -29,6 +29,7 @@ class HttpConnection final : public Connection, public Responder::Target {
 
   void answer(Answer answer) override;
   Executor& executor() override;
+  bool peer_gone() const override { return peer_ended_; }
 
  private:
   enum class Phase : std::uint8_t { reading, in_flight, last_words, lingering };

@@ -30,6 +30,7 @@ class Responder::Target {
   virtual ~Target() = default;
   virtual void answer(Answer answer) = 0;  // exactly once
   virtual Executor& executor() = 0;
+  virtual bool peer_gone() const = 0;
 };
 
 }  // namespace shepherd::net
