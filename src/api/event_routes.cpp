@@ -1,8 +1,10 @@
 // Events in: what producers post. The per-event path: decode on the io thread, append, answer from the writer's thread.
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/lease_header.h"
 #include "api/limits.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
@@ -70,23 +72,22 @@ std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   return connection->trail;
 }
 
-// A post keeps its task's lease. A runner that names its lease is told when it no longer has it.
-Result<void> keep_lease(const Call& call) {
+// A post keeps its task's lease. A runner that names its lease is told when another one has the task, and keeps no
+// lease but its own; the store looks again when the events are committed.
+Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
   Leases& leases = call.parts().steering.leases();
-  std::string_view header = call.request().header("shepherd-lease");
-  if (header.empty()) {
+  auto epoch = lease_header(call.request());
+  if (!epoch) return fail(epoch.error());
+  if (!*epoch) {
     leases.touch(call.id());
-    return {};
+    return std::nullopt;
   }
-  std::uint64_t epoch = 0;
-  auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), epoch);
-  if (error != std::errc() || end != header.data() + header.size()) {
-    return fail(ErrorCode::invalid_argument, "bad_lease", "Shepherd-Lease must be the lease's epoch, a whole number.");
-  }
-  return leases.renew(call.id(), epoch);
+  bool live = leases.renew(call.id(), **epoch).has_value();
+  if (!live && leases.held(call.id())) return fail(lease_lost());
+  return LeaseFence{**epoch, live};
 }
 
-void append_events(Call call, std::shared_ptr<ProducerTrail> trail) {
+void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<ProducerTrail> trail) {
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
   Framing framing =
@@ -101,6 +102,7 @@ void append_events(Call call, std::shared_ptr<ProducerTrail> trail) {
   request.producer = std::move(*producer);
   request.drafts = std::move(*batch);
   request.received_ms = now_ms;
+  request.fence = fence;
   call.drop_request();  // here, not on the writer's thread
   parts.journal.append(std::move(request),
                        [call = std::move(call), trail = std::move(trail)](Result<Appended> appended) mutable {
@@ -137,15 +139,18 @@ void answer_ended(Call call, State wanted, Error error) {
 }  // namespace
 
 void post_events(Call call) {
-  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
+  auto fence = keep_lease(call);
+  if (!fence) return call.fail(fence.error());
   auto trail = trail_of(call);
-  if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), std::move(trail));
-  Call::on_lane(std::move(call),
-                [trail = std::move(trail)](Call large) mutable { append_events(std::move(large), std::move(trail)); });
+  if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), *fence, std::move(trail));
+  Call::on_lane(std::move(call), [fence = *fence, trail = std::move(trail)](Call large) mutable {
+    append_events(std::move(large), fence, std::move(trail));
+  });
 }
 
 void post_status(Call call) {
-  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
+  auto fence = keep_lease(call);
+  if (!fence) return call.fail(fence.error());
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
   auto batch = decode_status_update(call.request().body, intake_of(parts, now_ms));
@@ -157,6 +162,7 @@ void post_status(Call call) {
   request.task = call.id();
   request.drafts = std::move(*batch);
   request.received_ms = now_ms;
+  request.fence = *fence;
   parts.journal.append(std::move(request), [call = std::move(call), wanted](Result<Appended> appended) mutable {
     if (appended) {
       call.set_range(appended->last_sequence - appended->added + 1, appended->last_sequence);
@@ -168,7 +174,9 @@ void post_status(Call call) {
 }
 
 void post_deltas(Call call) {
-  if (auto kept = keep_lease(call); !kept) return call.fail(kept.error());
+  auto fence = keep_lease(call);
+  if (!fence) return call.fail(fence.error());
+  if (*fence && !(*fence)->live) return call.fail(lease_lost());  // text of now, of a lease that is over
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());

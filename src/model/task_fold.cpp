@@ -17,7 +17,9 @@ int rank(State state) {
   return state == State::starting ? 1 : 2;
 }
 
-bool is_allowed(State from, State to) {
+// But one that nobody began goes back to the queue: the server says so when its runner is not heard of again.
+bool is_allowed(State from, State to, bool by_server) {
+  if (by_server && from == State::starting && to == State::queued) return true;
   return !is_terminal(from) && rank(to) >= rank(from);
 }
 
@@ -54,7 +56,7 @@ std::optional<State> reported_state(std::string_view data) {
 }
 
 void enter(TaskState& state, State next, const FoldEvent& event) {
-  if (!is_allowed(state.state, next)) return;
+  if (!is_allowed(state.state, next, event.by_server)) return;
   state.state = next;
   if (state.started_ms == 0 && rank(next) == 2) state.started_ms = event.received_ms;
   if (is_terminal(next)) {

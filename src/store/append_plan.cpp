@@ -28,6 +28,7 @@ class Planner {
     if (request_.producer.kind == ProducerKind::strict && request_.producer.id.empty()) {
       return fail(ErrorCode::invalid_argument, "producer_required", "A strict producer needs an id.");
     }
+    if (request_.fence && !admits(*request_.fence, state_)) return fail(lease_lost());
     plan_.fresh.reserve(request_.drafts.drafts.size());
     for (std::uint32_t i = 0; i < request_.drafts.drafts.size(); ++i) {
       auto taken = take(i);

@@ -8,8 +8,8 @@
 //   none, or a loose draft without number: event_id, when given, deduplicates
 //
 // Repeats are always fine. New drafts after an end are gone/task_ended, unless the server inferred that end: then they
-// are late. Within one request nothing new may follow a status that ends the task.
-// Threads: caller.
+// are late. An append under a lease that the task no longer has is conflict/lease_lost. Within one request nothing new
+// may follow a status that ends the task. Threads: caller.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,7 @@
 #include "model/draft.h"
 #include "model/task.h"
 #include "store/event_run.h"
+#include "store/lease_fence.h"
 
 namespace shepherd {
 
@@ -44,6 +45,7 @@ struct AppendRequest {
   DraftBatch drafts;
   std::int64_t received_ms = 0;
   bool by_server = false;  // the server infers this (timeout, runner lost): a terminal status in it is `inferred`
+  std::optional<LeaseFence> fence = {};  // refused with conflict/lease_lost when the task is no longer that lease's
 };
 
 struct Appended {

@@ -1,0 +1,30 @@
+// Which lease an append is made under. A runner that has lost its task must not write into the log of its successor,
+// least of all its end. Threads: value.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "model/task.h"
+
+namespace shepherd {
+
+struct LeaseFence {
+  std::uint64_t epoch = 0;
+  bool live = true;  // false: its time is over, so only what comes after an end is taken
+};
+
+inline Error lease_lost() {
+  return {ErrorCode::conflict,
+          "lease_lost",
+          "This runner no longer has the task: its lease ended or went to another one. Stop the agent.",
+          {}};
+}
+
+// Whether the task, as it is now, is still that lease's. Between two runners it is nobody's.
+inline bool admits(const LeaseFence& fence, const TaskState& state) {
+  if (state.lease_epoch != fence.epoch) return false;
+  return is_terminal(state.state) || (fence.live && state.state != State::queued);
+}
+
+}  // namespace shepherd
