@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/lease_header.h"
 #include "model/runner_json.h"
 
 namespace shepherd {
@@ -27,8 +28,10 @@ void claim_task(Call call) {
   }
   Steering& steering = call.parts().steering;
   call.drop_request();  // it may wait for a while
+  auto gone = call.peer_watch();
   steering.claims().claim(
-      std::move(*request), [&steering, call = std::move(call)](Result<std::optional<Claim>> claim) mutable {
+      std::move(*request),
+      [&steering, call = std::move(call)](Result<std::optional<Claim>> claim) mutable {
         if (!claim) return call.fail(claim.error());
         if (*claim) {
           return call.send_json(200, encode_lease((*claim)->task, (*claim)->epoch, steering.leases().lease_seconds()));
@@ -36,7 +39,8 @@ void claim_task(Call call) {
         net::Response nothing;
         nothing.status = 204;
         call.send(std::move(nothing));
-      });
+      },
+      std::move(gone));
 }
 
 void renew_lease(Call call) {
@@ -65,11 +69,13 @@ void get_task_data(Call call) {
 }
 
 void get_repo_token(Call call) {
-  Call::on_lane(std::move(call), [](Call on_lane) {
+  auto epoch = lease_header(call.request());
+  if (!epoch) return call.fail(epoch.error());
+  Call::on_lane(std::move(call), [epoch = *epoch](Call on_lane) {
     auto task = on_lane.parts().journal.store().task(on_lane.id());
     if (!task) return on_lane.fail(task.error());
     Steering& steering = on_lane.parts().steering;
-    steering.repo_token(*task, [call = std::move(on_lane)](Result<RepoToken> token) mutable {
+    steering.repo_token(*task, epoch, [call = std::move(on_lane)](Result<RepoToken> token) mutable {
       if (!token) return call.fail(token.error());
       call.send_json(200, encode_repo_token(*token));
     });

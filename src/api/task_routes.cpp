@@ -92,6 +92,16 @@ Error unknown_resume_task(const std::string& id) {
       .with("member", std::string("resumeOf"));
 }
 
+// Before the task is made: one that cannot go on with anything would fail at its start.
+Error no_session(const std::string& id) {
+  return Error{ErrorCode::invalid_argument,
+               "no_session",
+               "The task " + id +
+                   " has no conversation to go on with: its agent never said one. Leave `resumeOf` out to begin anew.",
+               {}}
+      .with("member", std::string("resumeOf"));
+}
+
 // A title is shown to everybody, in many places. What the agent is told stays as it was given.
 void redact_title(TaskSpec& spec, const Redactor* redactor) {
   if (redactor == nullptr) return;
@@ -148,6 +158,7 @@ void create_task(Call call) {
     auto earlier = on_lane.parts().journal.store().task(spec.resume_of);
     if (!earlier && earlier.error().code != ErrorCode::not_found) return on_lane.fail(earlier.error());
     if (!earlier) return on_lane.fail(unknown_resume_task(spec.resume_of));
+    if (earlier->state.session_id.empty()) return on_lane.fail(no_session(spec.resume_of));
     create_checked(std::move(on_lane), std::move(spec), std::move(key), named);
   });
 }

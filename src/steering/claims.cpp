@@ -10,17 +10,6 @@
 namespace shepherd {
 namespace {
 
-bool has_labels(const std::map<std::string, std::string>& has, const std::map<std::string, std::string>& wants) {
-  return std::ranges::all_of(wants, [&](const auto& label) {
-    auto found = has.find(label.first);
-    return found != has.end() && found->second == label.second;
-  });
-}
-
-bool speaks(const std::vector<std::string>& agents, const std::string& agent) {
-  return std::ranges::find(agents, agent) != agents.end();
-}
-
 // Nobody has begun it: queued, or claimed by a runner that was never heard of again.
 bool is_free(const Task& task, const Leases& leases) {
   if (leases.held(task.spec.id)) return false;
@@ -66,22 +55,15 @@ Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, cons
 
 }  // namespace
 
-bool suits(const TaskSpec& spec, const ClaimRequest& request) {
-  bool named = request.task == spec.id;
-  // A runner that was told to take a task may take one that names no agent.
-  bool speaks_it = speaks(request.agents, spec.agent) || (named && (spec.agent.empty() || request.agents.empty()));
-  return speaks_it && (spec.runner.empty() || spec.runner == request.runner) && has_labels(spec.labels, request.labels);
-}
-
 bool Claims::suits(const Offer& offer, const ClaimRequest& request) {
-  return speaks(request.agents, offer.agent) && (offer.runner.empty() || offer.runner == request.runner) &&
-         has_labels(offer.labels, request.labels);
+  return shepherd::suits(offer.agent, offer.runner, offer.labels, request);
 }
 
 Claims::Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics)
     : journal_(journal),
       leases_(leases),
       clock_(clock),
+      roster_(clock),
       claimed_(metrics.counter("shepherd_claims_total", "Tasks given to runners")),
       waiting_runners_(metrics.gauge("shepherd_claims_waiting", "Claims that wait for a task")),
       waiting_tasks_(metrics.gauge("shepherd_tasks_waiting", "Tasks that wait for a runner")) {}
@@ -90,48 +72,47 @@ Claims::~Claims() {
   stop();
 }
 
-void Claims::claim(ClaimRequest request, Answer answer) {
+void Claims::claim(ClaimRequest request, Answer answer, PeerGone gone) {
+  roster_.note(request);
   std::int64_t until_ms = clock_.steady_ms() + request.wait_seconds * 1'000;
-  if (!request.task.empty()) {
-    std::string task = request.task;
-    return write(std::move(task), std::nullopt, std::move(request), until_ms, std::move(answer));
-  }
-  take(std::move(request), until_ms, std::move(answer));
+  std::string task = request.task;
+  Asker asker{std::move(request), std::move(answer), std::move(gone), until_ms};
+  if (!task.empty()) return write(std::move(task), std::nullopt, std::move(asker));
+  take(std::move(asker));
 }
 
-void Claims::take(ClaimRequest request, std::int64_t until_ms, Answer answer) {
+void Claims::take(Asker asker) {
   std::optional<std::pair<Key, Offer>> found;
   bool full = false;
   {
     MutexLock lock(mutex_);
-    auto offer = std::ranges::find_if(offers_, [&](const auto& each) { return suits(each.second, request); });
+    auto offer = std::ranges::find_if(offers_, [&](const auto& each) { return suits(each.second, asker.request); });
     if (offer != offers_.end()) {
       found.emplace(offer->first, std::move(offer->second));
       created_.erase(offer->first.second);
       offers_.erase(offer);
       count();
-    } else if (!stopped_ && clock_.steady_ms() < until_ms) {
+    } else if (!stopped_ && clock_.steady_ms() < asker.until_ms) {
       full = parked_.size() >= kMaxParkedClaims;
       if (!full) {
-        parked_.push_back({std::move(request), std::move(answer), until_ms});
+        parked_.push_back(std::move(asker));
         count();
         return;
       }
     }
   }
   if (full) {
-    return answer(fail(ErrorCode::rate_limited, "too_many_claims",
-                       std::to_string(kMaxParkedClaims) + " runners wait for work already. Ask again later."));
+    return asker.answer(fail(ErrorCode::rate_limited, "too_many_claims",
+                             std::to_string(kMaxParkedClaims) + " runners wait for work already. Ask again later."));
   }
-  if (!found) return answer(std::nullopt);
+  if (!found) return asker.answer(std::nullopt);
   std::string task = found->first.second;
-  write(std::move(task), std::move(found), std::move(request), until_ms, std::move(answer));
+  write(std::move(task), std::move(found), std::move(asker));
 }
 
-void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, ClaimRequest request,
-                   std::int64_t until_ms, Answer answer) {
+void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, Asker asker) {
   auto claimed = std::make_shared<std::optional<Claim>>();
-  auto asked = std::make_shared<const ClaimRequest>(std::move(request));
+  auto asked = std::make_shared<const ClaimRequest>(asker.request);
   journal_.write(
       [this, task, asked, claimed](WriteTxn& txn) -> Result<void> {
         auto result = claim_in(txn, task, *asked, leases_, clock_.wall_ms());
@@ -139,19 +120,42 @@ void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, 
         *claimed = std::move(*result);
         return {};
       },
-      [this, task, asked, claimed, until_ms, from = std::move(from),
-       answer = std::move(answer)](Result<void> written) mutable {
+      [this, task, claimed, from = std::move(from), asker = std::move(asker)](Result<void> written) mutable {
         if (written && *claimed) {
           claimed_.add();
           withdraw(task);
-          return answer(std::move(*claimed));
+          Claim claim = **claimed;
+          bool unheard = asker.gone();
+          asker.answer(std::move(*claimed));
+          if (!unheard) return;
+          leases_.end(task, claim.epoch);
+          return give_back(claim, asker.request.runner + " asked for it and has gone");
         }
         if (!written && *claimed) leases_.end(task, (*claimed)->epoch);  // the commit failed
-        if (!from) return answer(fail(written.error()));                 // a named task is had or refused
+        if (!from) return asker.answer(fail(written.error()));           // a named task is had or refused
         bool gone = written.has_value() || written.error().code == ErrorCode::not_found;
-        if (gone) return take(*asked, until_ms, std::move(answer));
+        if (gone) return take(std::move(asker));
         put_back(std::move(from->first), std::move(from->second));
-        answer(fail(written.error()));
+        asker.answer(fail(written.error()));
+      });
+}
+
+void Claims::give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed) {
+  auto again = std::make_shared<std::optional<Task>>();
+  journal_.write(
+      [this, claim, why = std::move(why), again](WriteTxn& txn) -> Result<void> {
+        auto task = txn.task(claim.task);
+        if (!task) return fail(task.error());
+        if (task->state.state != State::starting || task->state.lease_epoch != claim.epoch) return {};
+        auto queued = txn.append(status_event(claim.task, State::queued, why, {},
+                                              "given-back:" + std::to_string(claim.epoch), clock_.wall_ms()));
+        if (!queued) return fail(queued.error());
+        *again = std::move(*task);
+        return {};
+      },
+      [this, again, failed = std::move(failed)](Result<void> written) mutable {
+        if (written && *again) return offer(**again);
+        if (!written && written.error().code != ErrorCode::not_found) failed();
       });
 }
 
@@ -171,23 +175,33 @@ void Claims::offer(const Task& task) {
   if (task.spec.agent.empty()) return;  // somebody posts its events; no runner is wanted
   Key key{task.created_ms, task.spec.id};
   Offer offer{task.spec.agent, task.spec.runner, task.spec.labels};
-  std::optional<Parked> waiting;
+  std::optional<Asker> waiting;
+  std::deque<Asker> gone;
   {
     MutexLock lock(mutex_);
-    auto found = std::ranges::find_if(parked_, [&](const Parked& each) { return suits(offer, each.request); });
+    gone = take_parked(&Asker::gone);
+    auto found = std::ranges::find_if(parked_, [&](const Asker& each) { return suits(offer, each.request); });
     if (found == parked_.end()) {
       created_[key.second] = key.first;
-      offers_.insert_or_assign(std::move(key), std::move(offer));
-      count();
-      return;
+      offers_.insert_or_assign(key, offer);
+    } else {
+      waiting.emplace(std::move(*found));
+      parked_.erase(found);
     }
-    waiting.emplace(std::move(*found));
-    parked_.erase(found);
     count();
   }
+  for (Asker& each : gone) each.answer(std::nullopt);
+  if (!waiting) return;
   std::string id = key.second;
-  write(std::move(id), std::pair(std::move(key), std::move(offer)), std::move(waiting->request), waiting->until_ms,
-        std::move(waiting->answer));
+  write(std::move(id), std::pair(std::move(key), std::move(offer)), *std::move(waiting));
+}
+
+// In their order; what is left keeps its own.
+std::deque<Claims::Asker> Claims::take_parked(const std::function<bool(const Asker&)>& which) {
+  std::deque<Asker> taken, left;
+  for (Asker& each : parked_) (which(each) ? taken : left).push_back(std::move(each));
+  parked_ = std::move(left);
+  return taken;
 }
 
 void Claims::withdraw(const std::string& task) {
@@ -200,32 +214,26 @@ void Claims::withdraw(const std::string& task) {
 }
 
 void Claims::tick() {
-  std::vector<Parked> over;
+  std::deque<Asker> over;
   {
     std::int64_t now_ms = clock_.steady_ms();
     MutexLock lock(mutex_);
-    for (auto parked = parked_.begin(); parked != parked_.end();) {
-      if (parked->until_ms > now_ms) {
-        ++parked;
-        continue;
-      }
-      over.push_back(std::move(*parked));
-      parked = parked_.erase(parked);
-    }
+    over = take_parked([&](const Asker& each) { return each.until_ms <= now_ms || each.gone(); });
     count();
   }
-  for (Parked& each : over) each.answer(std::nullopt);
+  for (Asker& each : over) each.answer(std::nullopt);
+  roster_.forget_silent(leases_.runners());
 }
 
 void Claims::stop() {
-  std::deque<Parked> over;
+  std::deque<Asker> over;
   {
     MutexLock lock(mutex_);
     stopped_ = true;
     over.swap(parked_);
     count();
   }
-  for (Parked& each : over) each.answer(std::nullopt);
+  for (Asker& each : over) each.answer(std::nullopt);
 }
 
 }  // namespace shepherd

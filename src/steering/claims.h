@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "journal/journal.h"
 #include "model/runner_json.h"
 #include "steering/leases.h"
+#include "steering/runner_roster.h"
 
 namespace shepherd {
 
@@ -27,14 +29,13 @@ struct Claim {
   std::uint64_t epoch = 0;
 };
 
-// Whether a runner with this claim may have the task, its state apart.
-bool suits(const TaskSpec& spec, const ClaimRequest& request);
-
 // Threads: any.
 class Claims {
  public:
   // nullopt: nothing came in time.
   using Answer = Done<std::optional<Claim>>;
+  // Whether whoever waits for the answer has gone: such a claim takes no task.
+  using PeerGone = std::function<bool()>;
 
   Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics);
   ~Claims();  // everything parked is answered with nothing
@@ -44,11 +45,16 @@ class Claims {
   // Gives the oldest task that suits. With request.task only that one, and again the same answer for the runner that
   // has it; conflict/already_claimed, conflict/not_claimable (another runner or agent is wanted), gone/task_ended,
   // not_found/unknown_task when it cannot be had. rate_limited/too_many_claims when too many are parked.
-  void claim(ClaimRequest request, Answer answer) EXCLUDES(mutex_);
+  void claim(ClaimRequest request, Answer answer, PeerGone gone = {}) EXCLUDES(mutex_);
   // The task waits for a runner.
   void offer(const Task& task) EXCLUDES(mutex_);
   void withdraw(const std::string& task) EXCLUDES(mutex_);
-  // Answers claims that have waited long enough.
+  // The runner that claimed it was never heard of and its lease has ended: back into the queue, with the reason, and to
+  // whoever asks next. `failed` is called when the store did not take that.
+  void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
+  // Why nobody takes a queued task; empty when somebody will.
+  std::string why_waiting(const TaskSpec& spec) const { return roster_.why_waiting(spec); }
+  // Answers claims that have waited long enough, or whose runner has gone.
   void tick() EXCLUDES(mutex_);
   // Answers everything parked with nothing, and parks no more (shutdown).
   void stop() EXCLUDES(mutex_);
@@ -59,29 +65,34 @@ class Claims {
     std::map<std::string, std::string> labels;
   };
   using Key = std::pair<std::int64_t, std::string>;  // created, id: oldest first
-  struct Parked {
+  // A runner that asks, until it is answered.
+  struct Asker {
     ClaimRequest request;
     Answer answer;
+    PeerGone peer_gone;
     std::int64_t until_ms = 0;  // steady
+
+    bool gone() const { return peer_gone && peer_gone(); }
   };
 
   static bool suits(const Offer& offer, const ClaimRequest& request);
-  void take(ClaimRequest request, std::int64_t until_ms, Answer answer) EXCLUDES(mutex_);
-  void write(std::string task, std::optional<std::pair<Key, Offer>> from, ClaimRequest request, std::int64_t until_ms,
-             Answer answer) EXCLUDES(mutex_);
+  void take(Asker asker) EXCLUDES(mutex_);
+  void write(std::string task, std::optional<std::pair<Key, Offer>> from, Asker asker) EXCLUDES(mutex_);
+  std::deque<Asker> take_parked(const std::function<bool(const Asker&)>& which) REQUIRES(mutex_);
   void put_back(Key key, Offer offer) EXCLUDES(mutex_);
   void count() REQUIRES(mutex_);
 
   Journal& journal_;
   Leases& leases_;
   const Clock& clock_;
+  RunnerRoster roster_;
   Counter& claimed_;
   Gauge& waiting_runners_;
   Gauge& waiting_tasks_;
   Mutex mutex_;
   std::map<Key, Offer> offers_ GUARDED_BY(mutex_);
   std::map<std::string, std::int64_t> created_ GUARDED_BY(mutex_);  // of offers, by id
-  std::deque<Parked> parked_ GUARDED_BY(mutex_);
+  std::deque<Asker> parked_ GUARDED_BY(mutex_);
   bool stopped_ GUARDED_BY(mutex_) = false;
 };
 

@@ -118,8 +118,10 @@ TEST_F(ClaimsTest, WhatAnotherTookMeanwhileIsNotLost) {
     ASSERT_TRUE(claimed) << claimed.error().message;
     second = *claimed;
   });
-  clock_.advance_ms(kLeaseMs);
-  steering_->tick();
+  for (std::int64_t passed = 0; passed < kLeaseMs; passed += kMostLeaseStep.count()) {
+    clock_.advance_ms(kMostLeaseStep.count());
+    steering_->tick();
+  }
   settle();
   ASSERT_TRUE(second);
   EXPECT_EQ(state("t").state, State::starting);
@@ -131,7 +133,8 @@ TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   create("t", kClaude);
   auto first = *claim(runner("r1"));
   pass_ms(kLeaseMs);
-  EXPECT_EQ(state("t").state, State::starting) << "nobody was heard of: nothing was begun";
+  EXPECT_EQ(state("t").state, State::queued) << "nobody was heard of: nothing was begun";
+  EXPECT_EQ(state("t").message, "r1 took it and was not heard of again");
   auto second = *claim(runner("r2"));
   ASSERT_TRUE(second);
   EXPECT_GT(second->epoch, first->epoch);
@@ -147,12 +150,12 @@ TEST_F(ClaimsTest, ALostLeaseThatCannotBeWrittenIsLostLater) {
   create("t", kClaude);
   auto claimed = *claim(runner("r1"));
   ASSERT_TRUE(steering_->leases().renew("t", claimed->epoch, "r1"));
-  ASSERT_TRUE(steering_->leases().take_token("t"));
+  ASSERT_TRUE(steering_->leases().take_token("t", claimed->epoch));
   fault_ = Fault::fail_before_commit;
   pass_ms(kLeaseMs);
   fault_ = Fault::none;
   EXPECT_EQ(state("t").state, State::starting);
-  Result<std::uint64_t> again = steering_->leases().take_token("t");
+  Result<std::uint64_t> again = steering_->leases().take_token("t", claimed->epoch);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().reason, "token_taken");
   pass_ms(kLeaseMs);
@@ -184,6 +187,115 @@ TEST_F(ClaimsTest, ARestartGivesEveryLeaseAFullPeriod) {
   EXPECT_EQ((*claim(runner("r2")))->task, "queued") << "what waited still waits";
   pass_ms(kLeaseMs);
   EXPECT_EQ(state("running").state, State::failed);
+}
+
+// Stopped by a signal, or with the machine: none of its runners could be heard meanwhile.
+TEST_F(ClaimsTest, AServerThatStoodStillLosesNoRunner) {
+  create("t", kClaude);
+  auto claimed = *claim(runner("r1"));
+  ASSERT_TRUE(post("t", R"({"type":"thinking","summary":"hm"})"));
+  clock_.advance_ms(40 * kLeaseMs);
+  steering_->tick();
+  settle();
+  EXPECT_EQ(state("t").state, State::running);
+  EXPECT_EQ(renewed("t", claimed->epoch, "r1"), "kept");
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").error, "runner lost") << "its clock goes on";
+}
+
+TEST_F(ClaimsTest, TheClaimOfARunnerThatHasGoneTakesNoTask) {
+  bool gone = false;
+  std::vector<std::string> got;
+  auto park = [&](const std::string& id, Claims::PeerGone peer_gone) {
+    ClaimRequest request = runner(id);
+    request.wait_seconds = 20;
+    steering_->claims().claim(
+        request,
+        [&got, id](Result<std::optional<Claim>> claimed) {
+          got.push_back(id + ":" + (*claimed ? (*claimed)->task : "nothing"));
+        },
+        std::move(peer_gone));
+    settle();
+  };
+  park("dead", [&] { return gone; });
+  park("live", {});
+  gone = true;
+  create("t", kClaude);
+  EXPECT_EQ(got, (std::vector<std::string>{"dead:nothing", "live:t"}));
+  EXPECT_EQ(state("t").runner, "live");
+  got.clear();
+  gone = false;
+  park("dead", [&] { return gone; });
+  gone = true;
+  steering_->tick();
+  EXPECT_EQ(got, std::vector<std::string>{"dead:nothing"}) << "it waits no longer";
+}
+
+TEST_F(ClaimsTest, AClaimAnsweredToNobodyGoesBackIntoTheQueueAtOnce) {
+  create("t", kClaude);
+  steering_->claims().claim(runner("dead"), [](Result<std::optional<Claim>>) {}, [] { return true; });
+  settle();
+  EXPECT_EQ(state("t").state, State::queued);
+  EXPECT_FALSE(steering_->leases().held("t"));
+  auto second = *claim(runner("r2"));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(state("t").runner, "r2");
+}
+
+TEST_F(ClaimsTest, WhatOnlyALostRunnerMayRunDoesNotWaitForEver) {
+  create("t", R"(,"agent":"claude","runner":"run-1")");
+  ASSERT_TRUE(*claim(runner("run-1", "t")));
+  restart();
+  pass_ms(kLeaseMs);
+  EXPECT_EQ(state("t").state, State::failed);
+  EXPECT_EQ(state("t").error, "runner lost");
+}
+
+TEST_F(ClaimsTest, WhatWasGivenBackWaitsAfterARestartToo) {
+  create("t", kClaude);
+  auto first = *claim(runner("r1"));
+  pass_ms(kLeaseMs);
+  restart();
+  EXPECT_EQ(state("t").state, State::queued);
+  EXPECT_EQ(renewed("t", first->epoch, "r1"), "lease_lost");
+  EXPECT_EQ((*claim(runner("r2")))->task, "t");
+}
+
+TEST_F(ClaimsTest, SaysWhyNobodyTakesATask) {
+  auto why = [&](const std::string& id) { return steering_->claims().why_waiting(journal_.store().task(id)->spec); };
+  create("external");
+  create("gpt", R"(,"agent":"gpt")");
+  create("pinned", R"(,"agent":"claude","runner":"r9")");
+  EXPECT_EQ(why("external"), "") << "somebody posts its events";
+  EXPECT_EQ(why("gpt").substr(0, 22), "no runner is connected");
+  ASSERT_FALSE(*claim(runner("r1")));
+  EXPECT_EQ(why("gpt"), "no connected runner takes agent gpt; known: claude");
+  EXPECT_EQ(why("pinned"), "waits for the runner r9, which is not connected");
+  create("claude", kClaude);
+  EXPECT_EQ(why("claude"), "");
+  auto claimed = *claim(runner("r1"));
+  create("next", kClaude);
+  for (int i = 0; i < 10; ++i) {
+    pass_ms(kLeaseMs / 2);
+    ASSERT_EQ(renewed("claude", claimed->epoch, "r1"), "kept");
+  }
+  EXPECT_EQ(why("next"), "") << "it is busy, not gone";
+  ASSERT_TRUE(post("claude", R"({"type":"status","data":{"state":"completed"}})"));
+  pass_ms(kRunnerSeenSeconds * 1'000 + 1'000);
+  EXPECT_EQ(why("next").substr(0, 22), "no runner is connected");
+}
+
+TEST_F(ClaimsTest, TheTokenIsForTheHolderOfTheLease) {
+  create("t", kClaude);
+  auto claimed = *claim(runner("r1"));
+  auto refusal = [&](std::optional<std::uint64_t> epoch) {
+    auto taken = steering_->leases().take_token("t", epoch);
+    return taken ? "given" : taken.error().reason;
+  };
+  EXPECT_EQ(refusal(std::nullopt), "lease_needed");
+  EXPECT_EQ(refusal(claimed->epoch + 1), "lease_lost");
+  EXPECT_EQ(refusal(claimed->epoch), "given") << "what others tried took nothing away";
+  EXPECT_EQ(refusal(claimed->epoch), "token_taken");
 }
 
 TEST_F(ClaimsTest, TheEndOfATaskEndsItsLease) {

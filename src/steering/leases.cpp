@@ -1,8 +1,23 @@
 #include "steering/leases.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "steering/limits.h"
+#include "store/lease_fence.h"
+
 namespace shepherd {
+
+std::int64_t Leases::now_ms() const {
+  return passed_ms_ + std::min<std::int64_t>(clock_.steady_ms() - ticked_ms_, kMostLeaseStep.count());
+}
+
+std::set<std::string> Leases::runners() const {
+  std::set<std::string> names;
+  MutexLock lock(mutex_);
+  for (const auto& [task, lease] : leases_) names.insert(lease.runner);
+  return names;
+}
 
 void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
   MutexLock lock(mutex_);
@@ -26,12 +41,18 @@ bool Leases::end(const std::string& task) {
   return token_taken;
 }
 
-Result<std::uint64_t> Leases::take_token(const std::string& task) {
+Result<std::uint64_t> Leases::take_token(const std::string& task, std::optional<std::uint64_t> epoch) {
   MutexLock lock(mutex_);
   auto found = leases_.find(task);
   if (found == leases_.end()) {
     return fail(ErrorCode::conflict, "not_claimed", "Only the runner that has claimed the task gets its token.");
   }
+  if (!epoch) {
+    return fail(ErrorCode::conflict, "lease_needed",
+                "Only the runner that has claimed the task gets its token. Send the claim's leaseEpoch in the header "
+                "Shepherd-Lease.");
+  }
+  if (found->second.epoch != *epoch) return fail(lease_lost());
   if (std::exchange(found->second.token_taken, true)) {
     return fail(ErrorCode::conflict, "token_taken", "The token of this lease was given out already.");
   }
@@ -60,8 +81,7 @@ Result<void> Leases::renew(const std::string& task, std::uint64_t epoch, const s
   MutexLock lock(mutex_);
   auto found = leases_.find(task);
   if (found == leases_.end() || found->second.epoch != epoch || (!runner.empty() && found->second.runner != runner)) {
-    return fail(ErrorCode::conflict, "lease_lost",
-                "This runner no longer has the task: its lease ended or went to another one. Stop the agent.");
+    return fail(lease_lost());
   }
   found->second.until_ms = period_end();
   found->second.heard = true;
@@ -79,11 +99,11 @@ void Leases::touch(const std::string& task) {
 
 std::vector<LostLease> Leases::take_lost() {
   std::vector<LostLease> lost;
-  if (size() == 0) return lost;
-  std::int64_t now_ms = clock_.steady_ms();
   MutexLock lock(mutex_);
+  passed_ms_ = now_ms();
+  ticked_ms_ = clock_.steady_ms();
   for (auto lease = leases_.begin(); lease != leases_.end();) {
-    if (lease->second.until_ms > now_ms) {
+    if (lease->second.until_ms > passed_ms_) {
       ++lease;
       continue;
     }

@@ -3,14 +3,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "model/json_read.h"
@@ -37,15 +41,22 @@ class Descriptor {
   int fd_;
 };
 
+// Waits until `fd` is readable. False: the deadline has passed, or `stop` (-1: none) is readable.
+bool wait_readable(int fd, int stop, SteadyTime deadline) {
+  for (;;) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    std::array<pollfd, 2> waiting{pollfd{fd, POLLIN, 0}, pollfd{stop, POLLIN, 0}};
+    int ready = ::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready < 0 && errno == EINTR) continue;
+    return ready > 0 && waiting[1].revents == 0;
+  }
+}
+
 // Reads until the end, at most kMaxTokenBytes and until the deadline. False: one of them was exceeded.
-bool read_all(int fd, std::string& out, SteadyTime deadline) {
+bool read_all(int fd, int stop, std::string& out, SteadyTime deadline) {
   std::array<char, 4096> buffer{};
   for (;;) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd waiting{fd, POLLIN, 0};
-    int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
+    if (!wait_readable(fd, stop, deadline)) return false;
     ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0;
@@ -61,7 +72,7 @@ class FileProvider final : public RepoTokenProvider {
   Result<RepoToken> token(const TaskSpec&) override {
     Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     std::string text;
-    if (file.fd() < 0 || !read_all(file.fd(), text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
+    if (file.fd() < 0 || !read_all(file.fd(), -1, text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
       return fail(token_provider_failed("the configured file cannot be read"));
     }
     return parse_repo_token(text);
@@ -71,9 +82,43 @@ class FileProvider final : public RepoTokenProvider {
   std::string path_;
 };
 
+// A program in a process group of its own, of which nobody is left when it goes out of scope.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid), gone_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
+  // The group before its leader is reaped: until then nobody else can have its number.
+  ~Child() {
+    ::kill(-pid_, SIGKILL);
+    reap();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Closing its output is not its end. nullopt: it lives on at the deadline.
+  std::optional<int> wait(int stop, SteadyTime deadline) {
+    if (gone_.fd() < 0 || !wait_readable(gone_.fd(), stop, deadline)) return std::nullopt;
+    ::kill(-pid_, SIGKILL);
+    return reap();
+  }
+
+ private:
+  int reap() {
+    while (!reaped_ && ::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+    return status_;
+  }
+
+  pid_t pid_;
+  Descriptor gone_;
+  int status_ = 0;
+  bool reaped_ = false;
+};
+
 class CommandProvider final : public RepoTokenProvider {
  public:
-  explicit CommandProvider(std::vector<std::string> command) : command_(std::move(command)) {}
+  explicit CommandProvider(std::vector<std::string> command)
+      : command_(std::move(command)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
   Result<RepoToken> token(const TaskSpec& task) override {
     std::array<int, 2> ends{-1, -1};
@@ -81,19 +126,24 @@ class CommandProvider final : public RepoTokenProvider {
     Descriptor ours(ends[0]), theirs(ends[1]);
     auto pid = spawn(task, theirs.fd());
     if (!pid) return fail(pid.error());
+    Child child(*pid);
     theirs.close();
     std::string text;
-    bool complete = read_all(ours.fd(), text, std::chrono::steady_clock::now() + kTokenCommandTimeout);
-    if (!complete) ::kill(-*pid, SIGKILL);  // its own group, so its children with it
-    int status = 0;
-    while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+    SteadyTime deadline = std::chrono::steady_clock::now() + kTokenCommandTimeout;
+    bool complete = read_all(ours.fd(), stop_.fd(), text, deadline);
+    std::optional<int> status = complete ? child.wait(stop_.fd(), deadline) : std::nullopt;
+    if (!status) {
+      return fail(token_provider_failed("the configured command did not end in time, or said too much; it was ended"));
     }
-    if (!complete)
-      return fail(token_provider_failed("the configured command did not answer in time, or said too much"));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
       return fail(token_provider_failed("the configured command failed"));
     }
     return parse_repo_token(text);
+  }
+
+  void cancel() override {
+    std::uint64_t one = 1;
+    [[maybe_unused]] ssize_t wrote = ::write(stop_.fd(), &one, sizeof one);  // never read: it stays
   }
 
  private:
@@ -109,7 +159,14 @@ class CommandProvider final : public RepoTokenProvider {
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    // The server blocks the signals by which it is stopped; its child must heed them.
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     auto argv = pointers(command_);
     auto envp = pointers(environment);
@@ -132,6 +189,7 @@ class CommandProvider final : public RepoTokenProvider {
   }
 
   std::vector<std::string> command_;
+  Descriptor stop_;
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ class RepoTokenProvider {
   virtual ~RepoTokenProvider() = default;
   // unavailable/token_provider_failed says what went wrong, without secrets.
   virtual Result<RepoToken> token(const TaskSpec& task) = 0;
+  // What is under way, and every later call, fails soon: the server stops.
+  virtual void cancel() {}
 };
 
 // The first of command, GitHub App and file that is configured; nullptr: none is.

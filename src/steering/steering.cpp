@@ -16,9 +16,11 @@ constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
 
 constexpr const char* kTokenRecords = "lease_token";
 
-// Claimed by a runner that was never heard of: another one may have it, for a while.
+// Claimed by a runner that was never heard of: another one may have it, for a while. Not what only that runner may run:
+// it would wait for ever.
 bool goes_to_another(const Task& task, const LostLease& lost) {
-  return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims;
+  return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims &&
+         task.spec.runner.empty();
 }
 
 }  // namespace
@@ -67,14 +69,14 @@ Result<void> Steering::restore() {
     auto tasks = parts_.journal.store().tasks(filter);
     if (!tasks) return fail(tasks.error());
     for (const Task& task : *tasks) {
-      if (task.state.lease_epoch != 0) {
+      if (task.state.state == State::queued) {
+        claims_.offer(task);
+      } else if (task.state.lease_epoch != 0) {
         const std::string& id = task.spec.id;
         leases_.grant(id, task.state.runner, task.state.lease_epoch);
         auto given = tokens->find(id);
         bool taken = given != tokens->end() && given->second == std::to_string(task.state.lease_epoch);
         leases_.set_token_taken(id, task.state.lease_epoch, taken);
-      } else if (task.state.state == State::queued) {
-        claims_.offer(task);
       }
       note(task);
     }
@@ -174,29 +176,31 @@ void Steering::settle(const std::string& task) {
 }
 
 void Steering::lose(const LostLease& lost) {
-  auto again = std::make_shared<std::optional<Task>>();
+  auto again = std::make_shared<bool>(false);
+  // The next period tries again; its runner may come back until then.
+  auto restore = [this, lost] { leases_.restore(lost); };
   parts_.journal.write(
       [this, lost, again](WriteTxn& txn) -> Result<void> {
         auto task = txn.task(lost.task);
         if (!task) return fail(task.error());
         if (is_terminal(task->state.state) || task->state.lease_epoch != lost.epoch) return {};
-        if (goes_to_another(*task, lost)) {
-          *again = std::move(*task);
-          return {};
-        }
+        *again = goes_to_another(*task, lost);
+        if (*again) return {};
         auto ended = txn.append(status_event(lost.task, State::failed, "runner lost", {},
                                              "lost:" + std::to_string(lost.epoch), parts_.clock.wall_ms()));
         if (!ended) return fail(ended.error());
         return {};
       },
-      [this, lost, again](Result<void> written) {
-        if (written && *again) return claims_.offer(**again);
-        // The next period tries again; its runner may come back until then.
-        if (!written && written.error().code != ErrorCode::not_found) leases_.restore(lost);
+      [this, lost, again, restore](Result<void> written) {
+        if (written && *again) {
+          return claims_.give_back({lost.task, lost.epoch}, lost.runner + " took it and was not heard of again",
+                                   restore);
+        }
+        if (!written && written.error().code != ErrorCode::not_found) restore();
       });
 }
 
-void Steering::repo_token(const Task& task, Done<RepoToken> done) {
+void Steering::repo_token(const Task& task, std::optional<std::uint64_t> given, Done<RepoToken> done) {
   if (is_terminal(task.state.state)) {
     return done(fail(Error{ErrorCode::gone, "task_ended", "The task has ended; it needs no token any more.", {}}.with(
         "currentState", std::string(name(task.state.state)))));
@@ -206,7 +210,7 @@ void Steering::repo_token(const Task& task, Done<RepoToken> done) {
                      "This server gives out no repository tokens: none of runners.token_command, "
                      "runners.github_app.id and runners.token_file is set."));
   }
-  auto epoch = leases_.take_token(task.spec.id);
+  auto epoch = leases_.take_token(task.spec.id, given);
   if (!epoch) return done(fail(epoch.error()));
   token_lanes_->post([this, spec = task.spec, epoch = *epoch, done = std::move(done)]() mutable {
     give_token(spec, epoch, std::move(done));
@@ -231,6 +235,7 @@ void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoTo
 
 void Steering::stop() {
   claims_.stop();
+  if (token_provider_ != nullptr) token_provider_->cancel();
   if (watch_ != nullptr) watch_->stop();
   watch_.reset();
   callbacks_.stop();

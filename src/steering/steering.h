@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,9 +57,9 @@ class Steering {
   CommandFeeds& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // A repository credential for the runner that has the task, once per lease. gone/task_ended, conflict/not_claimed,
-  // conflict/token_taken, unavailable/no_token_provider, unavailable/token_provider_failed.
-  void repo_token(const Task& task, Done<RepoToken> done);
+  // A repository credential for the runner that has the task, by its lease's epoch; once per lease. gone/task_ended,
+  // those of Leases::take_token(), unavailable/no_token_provider, unavailable/token_provider_failed.
+  void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 
   // A task was made: a runner may be waiting for it.
   void created(const Task& task);

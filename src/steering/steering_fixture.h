@@ -1,6 +1,7 @@
 // Steering over a memory store, a clock moved by hand and a journal cranked by hand. For this folder's tests.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "journal/journal_fixture.h"
 #include "model/task_commands.h"
+#include "steering/limits.h"
 #include "steering/steering.h"
 
 namespace shepherd {
@@ -29,10 +31,13 @@ class SteeringFixture : public JournalFixture {
     stop_now(*steering_);
     steering_.reset();
   }
+  // As a server that is not held up sees it: one tick after the other.
   void pass_ms(std::int64_t ms) {
-    clock_.advance_ms(ms);
-    steering_->tick();
-    settle();
+    for (; ms > 0; ms -= kMostLeaseStep.count()) {
+      clock_.advance_ms(std::min<std::int64_t>(ms, kMostLeaseStep.count()));
+      steering_->tick();
+      settle();
+    }
   }
 
   Task create(const std::string& id, const std::string& members = "") {

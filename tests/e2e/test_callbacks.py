@@ -198,8 +198,9 @@ def test_a_deleted_task_leaves_nothing(api, runner, receiver):
 
 # --- repository tokens ---
 
-def token(runner, task, expect=200):
-    answer = runner.get(f"/api/v1/tasks/{task}/token")
+def token(runner, task, expect=200, lease=1):
+    """As the runner asks whose claim is the task's first event."""
+    answer = runner.get(f"/api/v1/tasks/{task}/token", headers={"Shepherd-Lease": str(lease)} if lease else {})
     assert answer.status_code == expect, answer.text
     return answer.json()
 
@@ -218,6 +219,8 @@ def test_a_token_once_per_lease(make_server, tmp_path):
         task = new_task(api, agent=AGENT)
         assert token(runner, task, expect=409)["code"] == "not_claimed"
         claim(runner, "r1", taskID=task)
+        assert token(runner, task, expect=409, lease=None)["code"] == "lease_needed", "whoever else may post to the task"
+        assert token(runner, task, expect=409, lease=2)["code"] == "lease_lost"
         assert token(runner, task) == {"token": "secret-of-the-file", "expiresAt": None}
         assert token(runner, task, expect=409)["code"] == "token_taken"
     server.kill()
@@ -310,3 +313,36 @@ def test_a_token_from_a_github_app(make_server, tmp_path):
     subprocess.run(["openssl", "dgst", "-sha256", "-verify", public, "-signature", signature_file], check=True,
                    input=f"{header}.{claims}".encode(), capture_output=True)
     assert json.loads(decoded(header))["alg"] == "RS256" and json.loads(decoded(claims))["iss"] == "12345"
+
+
+def test_a_token_command_that_closes_its_output_and_lives_on(make_server, tmp_path):
+    """It holds up no shutdown, and nobody of it is left."""
+    marks = tmp_path / "marks"
+    server = make_server(config="runners:\n  token_command: [sh, -c, 'sleep 777 & echo $$ $! >> %s; exec >&-; exec sleep 777']\n" % marks).start()
+    answers = []
+    with server.api() as api, server.runner() as runner:
+        tasks = [new_task(api, agent=AGENT) for _ in range(3)]
+        for task in tasks:
+            claim(runner, "r1", taskID=task)
+
+    def ask(task):
+        with server.runner() as client:
+            try:
+                answers.append(token(client, task, expect=503)["code"])
+            except Exception as error:  # noqa: BLE001  the server may be gone before it answers
+                answers.append(str(error))
+
+    asking = [threading.Thread(target=ask, args=(task,)) for task in tasks]
+    [each.start() for each in asking]
+    wait_for(lambda: marks.exists() and len(marks.read_text().split()) == 4, 30)
+    assert server.stop(timeout=20) == 0
+    [each.join(30) for each in asking]
+    wait_for(lambda: not any(is_alive(int(pid)) for pid in marks.read_text().split()), 20)
+    assert len(answers) == 3
+
+
+def is_alive(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
