@@ -11,6 +11,7 @@
 #include "api/host_check.h"
 #include "api/limits.h"
 #include "api/status_map.h"
+#include "app/exposure.h"
 
 namespace shepherd {
 namespace {
@@ -33,10 +34,6 @@ net::Response problem(int status, std::string_view code, std::string_view detail
 std::string without_slash(std::string text) {
   while (text.ends_with('/')) text.pop_back();
   return text;
-}
-
-bool is_loopback(std::string_view address) {
-  return address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:");
 }
 
 bool is_json(std::string_view content_type) {

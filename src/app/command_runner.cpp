@@ -16,6 +16,7 @@
 #include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/end_signals.h"
+#include "app/exposure.h"
 #include "app/limits.h"
 #include "app/whole_file.h"
 #include "base/log.h"
@@ -31,7 +32,7 @@ struct Options {
   std::string config_file, confine, id, listen, token_file;
   std::vector<std::string> labels, agents, api_urls;
   std::size_t parallel = kRunners;
-  bool no_claims = false, json = false;
+  bool no_claims = false, json = false, insecure_bind = false;
 };
 
 Result<PoolOptions> pool(const Options& options, const Config& config) {
@@ -82,6 +83,12 @@ Result<ExitCode> runner(Context& context, const Options& options) {
   Result<LoadedConfig> loaded = load_config(inputs, context.environment);
   if (!loaded) return fail(std::move(loaded.error()));
   const Config& config = loaded->config;
+  if (!options.listen.empty() && !is_loopback(options.listen) && !options.insecure_bind) {
+    return fail(ErrorCode::invalid_argument, "exposed",
+                fmt::format("{} is reachable from other machines, and its token would travel in the clear; listen on "
+                            "127.0.0.1, or give --insecure-bind if something in front does TLS",
+                            options.listen));
+  }
   start_log(config.log_level);
   if (Result<void> made = make_data_directory(config.data); !made) return fail(std::move(made.error()));
   Result<Destination> server = locate_server(context, options.server);
@@ -145,6 +152,7 @@ void add_runner_command(CLI::App& app, Context& context) {
       "The token that callers there must have (default: runner.token in the data directory, made when missing)");
   command->add_option("--api-url", options->api_urls, "Another server address that callers may give")
       ->allow_extra_args(false);
+  command->add_flag("--insecure-bind", options->insecure_bind, "--listen beyond this machine, without TLS");
   command->add_flag("--no-claims", options->no_claims, "Take only tasks posted to --listen");
   command->add_flag("--json", options->json, "Print one JSON line when ready");
   command->add_option("--config", options->config_file, "Configuration file");

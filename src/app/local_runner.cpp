@@ -109,20 +109,30 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& asked, Obs
   TaskRunOptions options;
   Result<std::optional<TaskClaim>> claim = server.claim({runner_, {order->agent}, {}, 0, order->task});
   if (claim && *claim) {
-    options.claim = **claim;
+    options.lease.emplace(leases_, **claim);
   } else if (!claim && claim.error().code != ErrorCode::not_found) {
     return fail(std::move(claim.error()));
   }
-  if (!request.resume_of.empty()) {
-    Result<TaskOrder> full = server.order(order->task);
-    if (!full) return fail(std::move(full.error()));
-    if (full->resume_session.empty()) {
-      return fail(ErrorCode::invalid_argument, "no_session",
-                  fmt::format("the task {} has no conversation to go on with", request.resume_of));
+  std::string task = order->task;
+  Result<std::unique_ptr<TaskRun>> run =
+      prepare(server, request, *std::move(order), std::move(options), std::move(observe));
+  // Nobody else may run it, and nobody else will say what became of it.
+  if (!run && claim && *claim) {
+    if (Result<void> told = server.end_unstarted(**claim, State::failed, run.error().message); !told) {
+      log_warn("{}: {}", task, told.error().message);
     }
-    order->resume_session = full->resume_session;
   }
-  options.agent = agent_settings(config_, order->agent);
+  return run;
+}
+
+Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const RunRequest& request, TaskOrder order,
+                                                      TaskRunOptions options, Observe observe) {
+  if (!request.resume_of.empty()) {
+    Result<TaskOrder> full = server.order(order.task);
+    if (!full) return fail(std::move(full.error()));
+    order.resume_session = full->resume_session;
+  }
+  options.agent = agent_settings(config_, order.agent);
   if (!request.program.empty()) options.agent.program = request.program;
   if (request.command.empty() && !request.address.empty()) options.agent.remote.emplace().address = request.address;
   options.agent.keep_open = request.keep_open;
@@ -139,7 +149,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& asked, Obs
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &versions_, &clock_});
+  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

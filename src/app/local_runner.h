@@ -51,6 +51,8 @@ class LocalRunner {
  private:
   Result<TaskOrder> create(ApiClient& api, const RunRequest& request);
   static Result<RunRequest> resolved(ApiClient& api, const RunRequest& request);
+  Result<std::unique_ptr<TaskRun>> prepare(RunnerApi& server, const RunRequest& request, TaskOrder order,
+                                           TaskRunOptions options, Observe observe);
 
   const Config& config_;
   Locate locate_;

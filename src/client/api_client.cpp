@@ -204,13 +204,15 @@ Result<std::string> ApiClient::detail(std::string_view task, std::uint64_t seque
   return body_of_answer({.target = task_target(task, fmt::format("/events/{}/detail", sequence))});
 }
 
-Result<Posted> ApiClient::post_events(std::string_view task, std::string_view ndjson, const std::string& producer) {
+Result<Posted> ApiClient::post_events(std::string_view task, std::string_view ndjson, const std::string& producer,
+                                      std::int64_t lease) {
   Call call{.method = "POST",
             .target = task_target(task, "/events"),
             .body = ndjson,
             .content_type = kNdjson,
             .port = Port::internal};
   if (!producer.empty()) call.headers.emplace_back("Shepherd-Producer", producer);
+  if (lease != 0) call.headers.emplace_back("Shepherd-Lease", std::to_string(lease));
   Result<net::ClientResponse> response = send(std::move(call));
   if (!response) {
     Error error = response.error();

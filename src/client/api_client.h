@@ -89,8 +89,10 @@ class ApiClient {
   // The JSON of one event, and of its detail: what the event has only the beginning of. not_found when there is none.
   Result<std::string> event(std::string_view task, std::uint64_t sequence);
   Result<std::string> detail(std::string_view task, std::uint64_t sequence);
-  // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget.
-  Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "");
+  // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget. `lease`
+  // is the epoch of the claim they are posted under; 0: none.
+  Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "",
+                             std::int64_t lease = 0);
 
   // `body` is a command as in model/command.h. That it is in the log says nothing yet about what becomes of it.
   Result<AcceptedCommand> post_command(std::string_view task, std::string_view body);

@@ -35,7 +35,7 @@ std::string set_aside(const PendingSpool& spool, const Locate& locate) {
 
 Result<Delivered> deliver_spool(const PendingSpool& spool, const Locate& locate, const net::ClientTls& tls,
                                 const Clock& clock) {
-  std::unique_ptr<EventSink> sink = make_server_sink(locate, tls);
+  std::unique_ptr<EventSink> sink = make_server_sink(locate, tls, spool.identity.lease);
   SystemRandom random;
   Result<std::unique_ptr<Outbox>> outbox = Outbox::resume(spool.path, *sink, clock, random);
   if (!outbox) return fail(std::move(outbox.error()));
@@ -44,7 +44,8 @@ Result<Delivered> deliver_spool(const PendingSpool& spool, const Locate& locate,
   if (drained.status.trouble) delivered.trouble = drained.status.trouble->message;
   OutboxState state = drained.status.state;
   delivered.stuck = state == OutboxState::waiting || state == OutboxState::refused;
-  if (state == OutboxState::orphaned) delivered.set_aside = set_aside(spool, locate);
+  if (state == OutboxState::orphaned || state == OutboxState::superseded)
+    delivered.set_aside = set_aside(spool, locate);
   return delivered;
 }
 

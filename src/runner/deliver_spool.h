@@ -22,8 +22,8 @@ struct Delivered {
 };
 
 // Tries for kPendingDrain. A task that ended while the events were away takes no more: they are given up with it. One
-// that the server does not know was deleted, and its spool is set aside; but not by a server that the spool was never
-// meant for (its destination is another machine), which is only not asked again.
+// that another runner has by now, or that the server does not know, is none of the spool's: it is set aside; but not by
+// a server that the spool was never meant for (its destination is another machine), which is only not asked again.
 // Errors are those of Spool::open(), e.g. unavailable/spool_in_use.
 Result<Delivered> deliver_spool(const PendingSpool& spool, const Locate& locate, const net::ClientTls& tls,
                                 const Clock& clock);

@@ -11,11 +11,12 @@ namespace {
 
 class ServerSink final : public EventSink {
  public:
-  ServerSink(Locate locate, net::ClientTls tls) : locate_(std::move(locate)), tls_(std::move(tls)) {}
+  ServerSink(Locate locate, net::ClientTls tls, std::int64_t lease)
+      : locate_(std::move(locate)), tls_(std::move(tls)), lease_(lease) {}
 
   Result<Posted> post_events(const std::string& task, std::string_view ndjson, const std::string& producer) override {
     if (Result<void> ready = connect(); !ready) return fail(std::move(ready.error()));
-    Result<Posted> posted = server_->api.post_events(task, ndjson, producer);
+    Result<Posted> posted = server_->api.post_events(task, ndjson, producer, lease_);
     // Another address, or another token, may be the right one by now.
     bool look_again =
         !posted && (posted.error().reason == "unreachable" || posted.error().code == ErrorCode::unauthenticated);
@@ -29,6 +30,7 @@ class ServerSink final : public EventSink {
     net::HeaderList headers{{"Content-Type", "application/json"}};
     const std::string& token = server_->api.destination().token;
     if (!token.empty()) headers.emplace_back("Authorization", "Bearer " + token);
+    if (lease_ != 0) headers.emplace_back("Shepherd-Lease", std::to_string(lease_));
     auto response = server_->deltas.request("POST", "/api/v1/tasks/" + percent_encoded(task) + "/deltas", headers, json,
                                             kDeltaTimeout);
     if (!response) return fail(std::move(response.error()));
@@ -56,13 +58,14 @@ class ServerSink final : public EventSink {
 
   Locate locate_;
   net::ClientTls tls_;
+  const std::int64_t lease_;
   std::optional<Server> server_;
 };
 
 }  // namespace
 
-std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls) {
-  return std::make_unique<ServerSink>(std::move(locate), std::move(tls));
+std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls, std::int64_t lease) {
+  return std::make_unique<ServerSink>(std::move(locate), std::move(tls), lease);
 }
 
 }  // namespace shepherd

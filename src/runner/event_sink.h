@@ -1,6 +1,7 @@
 // Where an outbox posts: one server, in the end. Behind an interface, so that a test can lose answers.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ class EventSink {
 
 // The server's internal port. Where that is, is asked again after a call that did not reach it: a server that was
 // started anew, or another process that took over, may have another address.
-std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls = {});
+// Everything is posted under `lease` (0: none): the server refuses what comes from a runner that has lost it.
+std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls = {}, std::int64_t lease = 0);
 
 }  // namespace shepherd

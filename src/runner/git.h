@@ -1,9 +1,10 @@
-// git as a program: one work tree, one environment. Quiet, without prompts, without the user's hooks for our commands.
+// git as a program: one work tree, one environment. Quiet, without prompts, without hooks, over the usual protocols.
 // Threads: value; calls block.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -13,9 +14,16 @@
 
 namespace shepherd {
 
-// Variables that let git sign in with a token, for us and for the agent. The token itself stands in one of them only:
-// it is in no argument, no URL and no file. Empty without a token.
-std::vector<std::string> git_credentials(const std::string& token);
+// Whether a token may be sent to the host of this repository: over https, or to this machine itself.
+bool takes_token(std::string_view repo_url);
+
+// Variables that let git sign in with a token at the repository's own host, for us and for the agent. It goes to nobody
+// else: not to where that host redirects, nor to another one that the agent talks to. The token itself stands in one
+// variable only: it is in no argument, no URL and no file. Empty without a token, and for a host that may not have it.
+std::vector<std::string> git_credentials(const std::string& token, std::string_view repo_url);
+
+// The branch of a task: shepherd/{task}, with dots where git would not have them as %2E.
+std::string task_branch(std::string_view task);
 
 class Git {
  public:
@@ -33,6 +41,11 @@ class Git {
   Git in(std::string directory) const;
   Git stopped_by(ProgramStop* stop) const;  // null: by nobody
   Git within(std::chrono::milliseconds timeout) const;
+  // For a tree in which an agent has worked: nothing in its configuration, attributes or the user's that names a
+  // program is followed, nothing is fetched, and no credential is in the environment. But for filters (clean, smudge,
+  // process), whose names the tree makes up: without_filters() looks for them now and switches them off from here on.
+  Git inspecting() const;
+  Git without_filters() const;
 
  private:
   std::string directory_;
@@ -41,6 +54,7 @@ class Git {
   std::string warden_program_;
   std::chrono::milliseconds timeout_ = kGitTimeout;
   ProgramStop* stop_ = nullptr;
+  bool inspecting_ = false;
 };
 
 }  // namespace shepherd

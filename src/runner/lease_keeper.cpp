@@ -1,6 +1,7 @@
 #include "runner/lease_keeper.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -21,26 +22,64 @@ LeaseKeeper::~LeaseKeeper() {
   thread_.join();
 }
 
-void LeaseKeeper::keep(const TaskClaim& claim, std::function<void()> lost) {
+void LeaseKeeper::keep(const TaskClaim& claim) {
   MutexLock lock(mutex_);
-  held_[claim.task] = {claim, std::move(lost), clock_.steady_ms() + period_ms(claim)};
+  held_[claim.task] = {claim, {}, false, clock_.steady_ms() + period_ms(claim)};
+  changed_.notify_all();
+}
+
+void LeaseKeeper::when_lost(const std::string& task, std::function<void()> lost) {
+  {
+    MutexLock lock(mutex_);
+    auto found = held_.find(task);
+    if (found == held_.end()) return;
+    if (!found->second.is_lost) {
+      found->second.lost = std::move(lost);
+      return;
+    }
+    telling_.insert(task);
+  }
+  tell(task, std::move(lost));
+}
+
+void LeaseKeeper::told_lost(const std::string& task, std::int64_t epoch) {
+  std::function<void()> lost;
+  {
+    MutexLock lock(mutex_);
+    auto found = held_.find(task);
+    if (found == held_.end() || found->second.claim.epoch != epoch || found->second.is_lost) return;
+    found->second.is_lost = true;
+    lost = std::exchange(found->second.lost, {});
+    if (!lost) return;  // when_lost() will find it
+    telling_.insert(task);
+  }
+  tell(task, std::move(lost));
+}
+
+void LeaseKeeper::tell(const std::string& task, std::function<void()> lost) {
+  lost();
+  MutexLock lock(mutex_);
+  telling_.erase(task);
   changed_.notify_all();
 }
 
 void LeaseKeeper::drop(const std::string& task) {
   MutexLock lock(mutex_);
   held_.erase(task);
-  while (telling_ == task) changed_.wait(mutex_);
+  while (telling_.contains(task)) changed_.wait(mutex_);
 }
 
 void LeaseKeeper::run() {
+  auto due_of = [](const auto& each) {
+    return each.second.is_lost ? std::numeric_limits<std::int64_t>::max() : each.second.due_ms;
+  };
   for (;;) {
     std::optional<TaskClaim> due;
     {
       MutexLock lock(mutex_);
       while (!stopping_ && !due) {
-        auto first = std::ranges::min_element(held_, {}, [](const auto& each) { return each.second.due_ms; });
-        if (first == held_.end()) {
+        auto first = std::ranges::min_element(held_, {}, due_of);
+        if (first == held_.end() || first->second.is_lost) {
           changed_.wait(mutex_);
           continue;
         }
@@ -54,29 +93,18 @@ void LeaseKeeper::run() {
       }
       if (stopping_) return;
     }
-    renew(due->task, *due);
+    renew(*due);
   }
 }
 
-void LeaseKeeper::renew(const std::string& task, const TaskClaim& claim) {
-  Result<void> renewed = api_.renew(claim, runner_);
+// One answer that does not come must not make the others late.
+void LeaseKeeper::renew(const TaskClaim& claim) {
+  Result<void> renewed = api_.renew(claim, runner_, kLeaseRenewTimeout);
   if (renewed) return;
   const Error& error = renewed.error();
   bool gone = error.reason == "lease_lost" || error.code == ErrorCode::not_found;
-  if (!gone) return spdlog::debug("the lease of {} could not be renewed: {}", task, error.message);
-  std::function<void()> lost;
-  {
-    MutexLock lock(mutex_);
-    auto found = held_.find(task);
-    if (found == held_.end()) return;
-    lost = std::move(found->second.lost);
-    held_.erase(found);
-    telling_ = task;
-  }
-  lost();
-  MutexLock lock(mutex_);
-  telling_.clear();
-  changed_.notify_all();
+  if (gone) return told_lost(claim.task, claim.epoch);
+  spdlog::debug("the lease of {} could not be renewed: {}", claim.task, error.message);
 }
 
 }  // namespace shepherd

@@ -36,6 +36,7 @@ inline constexpr std::size_t kOutboxDeltas = 256;             // live text waiti
 inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // and its bytes
 inline constexpr std::chrono::milliseconds kDeltaTimeout{2'000};  // live text that takes longer is not worth sending
 inline constexpr std::size_t kSpoolBytes = 1024 * kMiB;        // undelivered events on disk; more are lost and counted
+inline constexpr std::size_t kSpoolRoomBytes = 128 * kKiB;     // kept on the disk for a task's end, its largest event
 inline constexpr std::size_t kSpoolTrimBytes = 64 * kMiB;      // delivered events kept, should the server ask for them
 inline constexpr std::chrono::milliseconds kSpoolSync{1'000};  // undelivered events reach the disk itself within this
 
@@ -47,11 +48,15 @@ inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle age
 inline constexpr std::chrono::milliseconds kRunTick{1'000};       // the longest a run goes without a look at the time
 inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
 inline constexpr std::chrono::milliseconds kPendingDrain{5'000};  // for one spool that somebody left behind
+inline constexpr std::chrono::milliseconds kSpoolLook{15'000};    // between two tries to deliver what was left behind
 inline constexpr std::size_t kMaxEndedInStatus = 200;             // ended processes named in an event; more are counted
 inline constexpr std::size_t kMaxResultCommits = 100;             // named in a result; more are counted
 inline constexpr std::size_t kMaxResultFiles = 500;               // the same for changed files
 inline constexpr std::size_t kMaxProgramOutputBytes = 4 * kMiB;   // of git and the like; more is cut
 inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
+inline constexpr std::chrono::milliseconds kGitLookTimeout{5'000};  // one look at what an agent left: it may be hostile
+inline constexpr std::chrono::milliseconds kWorkResultTimeout{10'000};  // all of them: an end waits for the result
+inline constexpr std::size_t kMaxCountedBytes = 64 * kMiB;              // of new files, for the number of their lines
 
 // --- runner: around the agent ---
 inline constexpr std::chrono::milliseconds kProgramStopWait{500};  // for a git that is stopped to tidy up; then SIGKILL
@@ -62,7 +67,8 @@ inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;  // one argument has th
 // --- runner: many tasks ---
 inline constexpr std::int64_t kClaimSeconds = 20;  // one question for work waits this long; below kClientTimeout
 inline constexpr int kLeaseRenewals = 3;           // tries within one lease
-inline constexpr std::chrono::milliseconds kClaimPause{1'000};  // after a question that failed
+inline constexpr std::chrono::milliseconds kLeaseRenewTimeout{5'000};  // for one answer: one thread renews all leases
+inline constexpr std::chrono::milliseconds kClaimPause{1'000};         // after a question that failed
 
 // --- streaming agents (gRPC) ---
 inline constexpr std::chrono::milliseconds kAgentConnectWait{5'000};  // for an agent that is just starting

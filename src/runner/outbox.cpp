@@ -9,8 +9,9 @@ namespace shepherd {
 
 Result<std::unique_ptr<Outbox>> Outbox::create(const OutboxOptions& options, EventSink& sink, const Clock& clock,
                                                Random& random) {
-  SpoolIdentity identity{options.task, "runner-" + make_sortable_id(clock.wall_ms(), random), options.destination};
-  auto spool = Spool::create(options.spool_directory, std::move(identity));
+  SpoolIdentity identity{options.task, "runner-" + make_sortable_id(clock.wall_ms(), random), options.destination,
+                         options.lease};
+  auto spool = Spool::create(options.spool_directory, std::move(identity), options.spool_bytes);
   if (!spool) return fail(std::move(spool.error()));
   return std::unique_ptr<Outbox>(new Outbox(std::make_unique<Delivery>(std::move(*spool), sink, clock, random)));
 }
@@ -27,6 +28,9 @@ Outbox::~Outbox() = default;
 
 void Outbox::add(std::string event_json) {
   delivery_->add(std::move(event_json));
+}
+void Outbox::add_end(std::string event_json) {
+  delivery_->add_end(std::move(event_json));
 }
 void Outbox::add_delta(std::string delta_json) {
   delivery_->add_delta(std::move(delta_json));

@@ -3,7 +3,8 @@
 // add() gives an event to a thread that writes it to a spool file; another thread posts what is in the file, in
 // batches, as a strict producer whose id lives in the file. So the agent never waits for the server, a dead server
 // fills the disk and not the memory, and a runner that is killed leaves everything it was given, but for the last
-// milliseconds, to whoever delivers the spool next.
+// milliseconds, to whoever delivers the spool next. When the disk is full, events are posted from memory; when the
+// server is away as well, what no longer fits is lost, and the log says how much, before the task's end.
 //
 // What the server answers:
 //   accepted                      the spool notes the number
@@ -13,6 +14,7 @@
 //   409 sequence_reused           the same: the machine lost the end of a spool that the server had already seen
 //   410                           the task has ended: nothing more can be delivered, state `ended`
 //   404 unknown_task              the task was deleted: nobody can ever take these events, state `orphaned`
+//   409 lease_lost                another runner has the task: these events are no part of its log, state `superseded`
 //   401, 403, other               state `refused` with the error; again, because somebody may put it right
 #pragma once
 
@@ -26,15 +28,17 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "runner/event_sink.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 
 enum class OutboxState {
   delivering,
-  waiting,   // the server is away
-  refused,   // the server does not want this producer; somebody has to do something
-  ended,     // the task has ended
-  orphaned,  // the server has no such task
+  waiting,     // the server is away
+  refused,     // the server does not want this producer; somebody has to do something
+  ended,       // the task has ended
+  orphaned,    // the server has no such task
+  superseded,  // another runner has the task
 };
 
 struct OutboxStatus {
@@ -52,6 +56,8 @@ struct OutboxOptions {
   std::string spool_directory;
   std::string task;
   std::string destination;  // noted in the spool, for people
+  std::int64_t lease = 0;   // what the sink posts under, noted for whoever delivers the spool; 0: none
+  std::size_t spool_bytes = kSpoolBytes;
 };
 
 struct Drained {
@@ -76,13 +82,16 @@ class Outbox {
 
   // An event as JSON, redacted, with its own timestamp and without `sequence`. Never waits, never fails.
   void add(std::string event_json);
+  // The task's end, its last event: there is always room for it. Before it stands what was lost.
+  void add_end(std::string event_json);
   // Live text as JSON, {"block":…,"text":…}. Dropped first.
   void add_delta(std::string delta_json);
 
   OutboxStatus status() const;
   std::string spool_path() const;
 
-  // Takes no more events and tries until the server has all of them, nobody can have them, or the time is over.
+  // Takes no more events and tries until the server has all of them, nobody can have them, or the time is over. What is
+  // only in memory then is lost, but for the end.
   Drained drain(std::chrono::milliseconds deadline);
 
  private:

@@ -20,6 +20,7 @@ class Outbox::Delivery {
   ~Delivery();
 
   void add(std::string event_json) EXCLUDES(mutex_);
+  void add_end(std::string event_json) EXCLUDES(mutex_);
   void add_delta(std::string delta_json) EXCLUDES(mutex_);
   OutboxStatus status() const EXCLUDES(mutex_);
   Drained drain(std::chrono::milliseconds deadline) EXCLUDES(mutex_);
@@ -29,6 +30,8 @@ class Outbox::Delivery {
   using Events = std::vector<SpooledEvent>;
 
   void enqueue(std::string event_json) REQUIRES(mutex_);
+  void tell_lost() REQUIRES(mutex_);
+  void settle_unsaved() EXCLUDES(mutex_);
   std::uint64_t undelivered() const REQUIRES(mutex_);
   bool given_up() const REQUIRES(mutex_);
   bool finished() const REQUIRES(mutex_);
@@ -36,7 +39,7 @@ class Outbox::Delivery {
   // The keeper's.
   void keep() EXCLUDES(mutex_);
   std::vector<std::string> take_queue() REQUIRES(mutex_);
-  void keep_on_disk(const std::vector<std::string>& events) EXCLUDES(mutex_);
+  void keep_on_disk(std::vector<std::string> events) EXCLUDES(mutex_);
   void sync_while_away() EXCLUDES(mutex_);
 
   // The poster's.
@@ -78,6 +81,9 @@ class Outbox::Delivery {
   std::size_t delta_bytes_ GUARDED_BY(mutex_) = 0;
   std::int64_t last_sync_ms_ GUARDED_BY(mutex_) = 0;
   std::uint64_t lost_untold_ GUARDED_BY(mutex_) = 0;
+  std::string end_ GUARDED_BY(mutex_);       // the task's last event; empty: not yet
+  bool posting_ GUARDED_BY(mutex_) = false;  // the poster has events on the way
+  bool disk_refuses_ GUARDED_BY(mutex_) = false;
   std::int64_t retry_at_ms_ GUARDED_BY(mutex_) = 0;
   bool sealed_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;

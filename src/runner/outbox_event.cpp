@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/limits.h"
 #include "net/limits.h"
@@ -79,6 +80,12 @@ std::string unfit_event(std::string_view event, std::int64_t wall_ms) {
 std::string lost_events(std::uint64_t count, std::int64_t wall_ms) {
   return log_event(fmt::format("{} events are missing here: the runner had no room left to keep them", count), wall_ms,
                    "events_lost", [&](JsonObject& data) { data.number("count", count); });
+}
+
+std::uint64_t lost_with(std::string_view event) {
+  std::string_view data = find_member(event, "data");
+  if (string_value(find_member(data, "code")) != "events_lost") return 1;
+  return count_value(find_member(data, "count")).value_or(1);
 }
 
 std::string damaged_spool_event(std::size_t bytes, std::int64_t wall_ms) {

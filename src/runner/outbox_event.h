@@ -23,6 +23,8 @@ void append_numbered(std::string& out, std::uint64_t number, std::string_view ev
 std::string refused_event(std::string_view event, const Error& why, std::int64_t wall_ms);
 std::string unfit_event(std::string_view event, std::int64_t wall_ms);
 std::string lost_events(std::uint64_t count, std::int64_t wall_ms);
+// How many events are lost with this one: those that it says are missing, or itself.
+std::uint64_t lost_with(std::string_view event);
 std::string damaged_spool_event(std::size_t bytes, std::int64_t wall_ms);
 std::string new_producer_event(std::string_view why, std::int64_t wall_ms);
 

@@ -28,6 +28,7 @@ Outbox::Delivery::~Delivery() {
   work_.notify_all();
   keeper_.join();
   poster_.join();
+  settle_unsaved();
   MutexLock lock(mutex_);
   if (undelivered() == 0 || status_.state == OutboxState::ended) {
     spool_->remove();
@@ -43,15 +44,34 @@ void Outbox::Delivery::add(std::string event_json) {
   if (!fits) line = unfit_event(event_json, now_ms);
   {
     MutexLock lock(mutex_);
-    if (sealed_ || queue_bytes_ + line->size() > kOutboxQueueBytes) {
+    if (sealed_ || queue_bytes_ + spool_->held_bytes() + line->size() > kOutboxQueueBytes) {
       ++status_.lost;
       if (!sealed_) ++lost_untold_;
       return;
     }
     if (!fits) ++status_.replaced;
+    tell_lost();
     enqueue(*std::move(line));
   }
   queued_.notify_one();
+}
+
+void Outbox::Delivery::add_end(std::string event_json) {
+  std::optional<std::string> line = one_line_event(event_json);
+  {
+    MutexLock lock(mutex_);
+    if (sealed_) return;
+    if (!line) line = unfit_event(event_json, clock_.wall_ms());
+    tell_lost();
+    end_ = *line;
+    enqueue(*std::move(line));
+  }
+  queued_.notify_one();
+}
+
+// Where they are missing: before whatever comes next.
+void Outbox::Delivery::tell_lost() {
+  if (lost_untold_ > 0) enqueue(lost_events(std::exchange(lost_untold_, 0), clock_.wall_ms()));
 }
 
 void Outbox::Delivery::enqueue(std::string event_json) {
@@ -82,7 +102,8 @@ std::uint64_t Outbox::Delivery::undelivered() const {
 }
 
 bool Outbox::Delivery::given_up() const {
-  return status_.state == OutboxState::ended || status_.state == OutboxState::orphaned;
+  return status_.state == OutboxState::ended || status_.state == OutboxState::orphaned ||
+         status_.state == OutboxState::superseded;
 }
 
 bool Outbox::Delivery::finished() const {
@@ -102,6 +123,8 @@ Drained Outbox::Delivery::drain(std::chrono::milliseconds deadline) {
   {
     MutexLock lock(mutex_);
     sealed_ = true;
+    tell_lost();
+    queued_.notify_one();
     retry_at_ms_ = 0;  // one try at once, whatever the last one said
     work_.notify_all();
     while (!finished()) {
@@ -109,7 +132,12 @@ Drained Outbox::Delivery::drain(std::chrono::milliseconds deadline) {
       if (left_ms <= 0) break;
       changed_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
     }
+    // The keeper has what was added in its hands for a moment only; a post of what is in memory is waited for.
+    while (!given_up() && (!queue_.empty() || keeping_ > 0 || (spool_->holds() && posting_))) {
+      changed_.wait_for(mutex_, kSpoolSync);
+    }
   }
+  settle_unsaved();
   Drained drained;
   drained.status = status();
   drained.everything = drained.status.undelivered == 0 && drained.status.state != OutboxState::ended;
@@ -122,14 +150,32 @@ Drained Outbox::Delivery::drain(std::chrono::milliseconds deadline) {
   return drained;
 }
 
+// What is in memory alone goes with this process: the log gets to know how much that was, and the end.
+void Outbox::Delivery::settle_unsaved() {
+  MutexLock lock(mutex_);
+  if (!spool_->holds() || given_up()) return;
+  std::uint64_t lost = 0;
+  std::vector<std::string> last;
+  for (const std::string& event : spool_->drop_held()) {
+    if (event != end_) lost += lost_with(event);
+  }
+  if (lost > 0) last.push_back(lost_events(lost, clock_.wall_ms()));
+  if (!end_.empty()) last.push_back(end_);
+  status_.lost += lost;
+  if (auto kept = spool_->append_last(last); !kept) {
+    status_.lost += last.size();
+    log_warn("the end of a log is lost: {}", kept.error().message);
+  }
+}
+
 void Outbox::Delivery::keep() {
   for (;;) {
     std::vector<std::string> events;
     {
       MutexLock lock(mutex_);
-      while (queue_.empty() && lost_untold_ == 0 && !stopping_) {
+      while (queue_.empty() && !stopping_) {
         bool away = status_.state == OutboxState::waiting || status_.state == OutboxState::refused;
-        if (!away || !unsynced_) {
+        if (!spool_->holds() && (!away || !unsynced_)) {
           queued_.wait(mutex_);
         } else if (!queued_.wait_for(mutex_, kSpoolSync)) {
           break;
@@ -138,7 +184,7 @@ void Outbox::Delivery::keep() {
       events = take_queue();
       if (events.empty() && stopping_) return;
     }
-    if (!events.empty()) keep_on_disk(events);
+    if (!events.empty() || spool_->holds()) keep_on_disk(std::move(events));
     sync_while_away();
   }
 }
@@ -146,35 +192,28 @@ void Outbox::Delivery::keep() {
 std::vector<std::string> Outbox::Delivery::take_queue() {
   std::vector<std::string> events{std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end())};
   queue_.clear();
-  if (lost_untold_ > 0) {
-    events.push_back(lost_events(std::exchange(lost_untold_, 0), clock_.wall_ms()));
-    queue_bytes_ += events.back().size();
-  }
   keeping_ = events.size();
   return events;
 }
 
-// Tries until it succeeds: meanwhile the queue takes what it can.
-void Outbox::Delivery::keep_on_disk(const std::vector<std::string>& events) {
-  for (bool told = false;; told = true) {
-    auto appended = spool_->append(events);
-    if (!appended && !told) log_warn("events wait in memory: {}", appended.error().message);
+// What the disk does not take waits in memory, from where it is posted just as well.
+void Outbox::Delivery::keep_on_disk(std::vector<std::string> events) {
+  std::size_t bytes = 0;
+  for (const std::string& event : events) bytes += event.size();
+  auto appended = spool_->append(events);
+  if (!appended) spool_->hold(std::move(events));
+  bool was_refusing = false;
+  {
     MutexLock lock(mutex_);
-    if (!appended && !stopping_) {
-      std::int64_t again_ms = clock_.steady_ms() + kSpoolSync.count();
-      while (!stopping_ && clock_.steady_ms() < again_ms) {
-        queued_.wait_for(mutex_, std::chrono::milliseconds(std::max<std::int64_t>(again_ms - clock_.steady_ms(), 1)));
-      }
-      continue;
-    }
-    if (!appended) status_.lost += events.size();
-    for (const std::string& event : events) queue_bytes_ -= event.size();
+    queue_bytes_ -= bytes;
     keeping_ = 0;
-    unsynced_ = true;
+    if (appended) unsynced_ = true;
+    was_refusing = std::exchange(disk_refuses_, !appended);
     work_.notify_one();
     changed_.notify_all();
-    return;
   }
+  if (!appended && !was_refusing) log_warn("events wait in memory: {}", appended.error().message);
+  if (appended && was_refusing) log_info("{} can be written again", spool_->path());
 }
 
 // At most every kSpoolSync: see spool.h for why not always.

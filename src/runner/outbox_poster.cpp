@@ -37,7 +37,12 @@ OutboxState state_after(ErrorCode code) {
 }  // namespace
 
 void Outbox::Delivery::post() {
-  while (wait_for_work()) deliver();
+  while (wait_for_work()) {
+    deliver();
+    MutexLock lock(mutex_);
+    posting_ = false;
+    changed_.notify_all();
+  }
 }
 
 // False when it is over. A batch that is not full waits kOutboxLinger for company.
@@ -57,7 +62,10 @@ bool Outbox::Delivery::wait_for_work() {
       if (linger_until_ms == 0) linger_until_ms = now_ms + kOutboxLinger.count();
       until_ms = linger_until_ms;
     }
-    if (until_ms <= now_ms) return true;
+    if (until_ms <= now_ms) {
+      posting_ = true;
+      return true;
+    }
     work_.wait_for(mutex_, std::chrono::milliseconds(until_ms - now_ms));
   }
 }
@@ -101,7 +109,9 @@ void Outbox::Delivery::deliver_deltas() {
 }
 
 void Outbox::Delivery::accepted(const Events& events) {
-  if (auto noted = spool_->set_delivered(events.back().number); !noted) log_warn("{}", noted.error().message);
+  // A disk that is full is told about where events are kept.
+  auto noted = spool_->set_delivered(events.back().number);
+  if (!noted && noted.error().code != ErrorCode::storage_full) log_warn("{}", noted.error().message);
   pause_ = kReconnectFirst;
   last_resync_ = 0;
   batch_events_ = std::min(kPostLines, batch_events_ * 2);
@@ -150,6 +160,10 @@ void Outbox::Delivery::give_up(OutboxState state, const Error& error) {
 
 bool Outbox::Delivery::settle_conflict(const Events& events, const Error& error) {
   if (error.code != ErrorCode::conflict) return false;
+  if (error.reason == "lease_lost") {
+    give_up(OutboxState::superseded, error);
+    return true;
+  }
   std::uint64_t posted = events.front().number;
   if (error.reason == "sequence_reused") {
     std::uint64_t reused = number_in(error, "sequence").value_or(posted);

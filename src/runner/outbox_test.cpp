@@ -50,8 +50,9 @@ class OutboxTest : public ApiFixture {
   std::unique_ptr<EventSink> server_sink() {
     return make_server_sink([this]() -> Result<Destination> { return destination_; });
   }
+  std::size_t spool_bytes_ = kSpoolBytes;
   void open(EventSink& sink) {
-    auto outbox = Outbox::create({directory_, "t", destination_.internal_url}, sink, clock_, random_);
+    auto outbox = Outbox::create({directory_, "t", destination_.internal_url, 0, spool_bytes_}, sink, clock_, random_);
     ASSERT_TRUE(outbox) << outbox.error().message;
     outbox_ = std::move(*outbox);
   }
@@ -359,6 +360,81 @@ TEST_F(OutboxTest, AddNeverWaitsForAServerThatHangs) {
   EXPECT_EQ(outbox_->status().lost, 0u);
   EXPECT_FALSE(outbox_->drain(10ms).everything);
   let_go.set_value();
+  outbox_.reset();  // before its sink
+}
+
+// The disk takes nothing, the server everything.
+TEST_F(OutboxTest, AFullDiskLosesNothingWhileTheServerIsThere) {
+  spool_bytes_ = 2'000;
+  open(*sink_);
+  add(1, 500);
+  outbox_->add_end(R"({"type":"status","data":{"state":"completed"},"summary":"done"})");
+  auto drained = outbox_->drain(60s);
+  EXPECT_TRUE(drained.everything);
+  EXPECT_EQ(drained.status.lost, 0u);
+  auto events = log();
+  ASSERT_EQ(events.size(), 501u);
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(summary(events[static_cast<std::size_t>(i)]), "step " + std::to_string(i + 1));
+  EXPECT_EQ(summary(events.back()), "done");
+  EXPECT_TRUE(Spool::pending(directory_).empty());
+}
+
+// Neither takes anything, and then the runner goes: the next one says how much is missing, and the end.
+TEST_F(OutboxTest, WhatIsLostOnAFullDiskIsNamedAndTheEndIsTold) {
+  spool_bytes_ = 2'000;
+  FaultySink nowhere([](auto&&...) { return away(); });
+  open(nowhere);
+  add(1, 500);
+  outbox_->add_end(R"({"type":"status","data":{"state":"completed"},"summary":"done"})");
+  auto drained = outbox_->drain(50ms);
+  EXPECT_FALSE(drained.everything);
+  EXPECT_GT(drained.status.lost, 0u);
+  outbox_.reset();
+  resume(*sink_);
+  ASSERT_TRUE(outbox_->drain(60s).everything);
+  auto events = log();
+  ASSERT_GT(events.size(), 2u);
+  EXPECT_EQ(summary(events.back()), "done");
+  const json::object& notice = events[events.size() - 2];
+  EXPECT_EQ(code(notice), "events_lost");
+  EXPECT_EQ(notice.at("data").as_object().at("count").to_number<std::uint64_t>(), 500 - (events.size() - 2));
+}
+
+// More than memory holds: what is missing is named where it is missing, and what comes after it is there.
+TEST_F(OutboxTest, WhatMemoryDoesNotHoldIsNamedBeforeWhatComesNext) {
+  spool_bytes_ = 2'000;
+  std::atomic<bool> there = false;
+  FaultySink faulty([&](const std::string& task, std::string_view body, const std::string& id) -> Result<Posted> {
+    if (!there) return away();
+    return sink_->post_events(task, body, id);
+  });
+  open(faulty);
+  std::string large = R"({"type":"output","summary":"large","data":{"text":")" + std::string(1'000'000, 'x') + "\"}}";
+  for (int i = 0; i < 30; ++i) outbox_->add(large);
+  EXPECT_GT(outbox_->status().lost, 0u);
+  std::uint64_t lost = outbox_->status().lost;
+  there = true;
+  ASSERT_TRUE(eventually([&] { return outbox_->status().undelivered == 0; }));
+  add(1, 1);
+  ASSERT_TRUE(outbox_->drain(60s).everything);
+  auto events = log();
+  ASSERT_EQ(events.size(), 30 - lost + 2);
+  EXPECT_EQ(code(events[events.size() - 2]), "events_lost");
+  EXPECT_EQ(events[events.size() - 2].at("data").as_object().at("count").to_number<std::uint64_t>(), lost);
+  EXPECT_EQ(summary(events.back()), "step 1");
+  outbox_.reset();  // before its sink
+}
+
+TEST_F(OutboxTest, AnotherRunnersTaskTakesNothingOfOurs) {
+  FaultySink lost(
+      [](auto&&...) -> Result<Posted> { return fail(ErrorCode::conflict, "lease_lost", "another runner has it"); });
+  open(lost);
+  add(1, 3);
+  ASSERT_TRUE(waits_for(OutboxState::superseded));
+  auto drained = outbox_->drain(60s);
+  EXPECT_FALSE(drained.everything);
+  EXPECT_EQ(drained.spool_path, outbox_->spool_path());
   outbox_.reset();  // before its sink
 }
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "client/api_client.h"
-#include "client/limits.h"
 #include "client/problem.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
@@ -22,28 +21,30 @@ std::int64_t whole(std::string_view object, std::string_view key) {
 
 std::string claim_body(const WorkRequest& request) {
   std::string body;
-  JsonObject object(body);
-  object.text("runner", request.runner);
-  std::string& agents = object.member("agents");
-  char before = '[';
-  for (const std::string& agent : request.agents) {
-    agents.push_back(std::exchange(before, ','));
-    append_json_string(agents, agent);
-  }
-  agents.append(before == '[' ? "[]" : "]");
-  if (!request.labels.empty()) {
-    std::string& labels = object.member("labels");
-    before = '{';
-    for (const auto& [name, value] : request.labels) {
-      labels.push_back(std::exchange(before, ','));
-      append_json_string(labels, name);
-      labels.push_back(':');
-      append_json_string(labels, value);
+  {
+    JsonObject object(body);
+    object.text("runner", request.runner);
+    std::string& agents = object.member("agents");
+    char before = '[';
+    for (const std::string& agent : request.agents) {
+      agents.push_back(std::exchange(before, ','));
+      append_json_string(agents, agent);
     }
-    labels.push_back('}');
+    agents.append(before == '[' ? "[]" : "]");
+    if (!request.labels.empty()) {
+      std::string& labels = object.member("labels");
+      before = '{';
+      for (const auto& [name, value] : request.labels) {
+        labels.push_back(std::exchange(before, ','));
+        append_json_string(labels, name);
+        labels.push_back(':');
+        append_json_string(labels, value);
+      }
+      labels.push_back('}');
+    }
+    object.number("wait", request.wait_seconds);
+    object.text_unless_empty("taskID", request.task);
   }
-  object.number("wait", request.wait_seconds);
-  object.text_unless_empty("taskID", request.task);
   return body;
 }
 
@@ -75,11 +76,13 @@ Result<net::ClientResponse> RunnerApi::send(const Call& call) {
   net::HeaderList headers{{"Accept", "application/json"}};
   if (!link->token.empty()) headers.emplace_back("Authorization", "Bearer " + link->token);
   if (!call.body.empty()) headers.emplace_back("Content-Type", "application/json");
+  if (call.lease != 0) headers.emplace_back("Shepherd-Lease", std::to_string(call.lease));
   Result<net::ClientResponse> response =
-      link->client->request(call.method, call.target, headers, call.body, kClientTimeout);
+      link->client->request(call.method, call.target, headers, call.body, call.timeout);
   if (!response) {
     MutexLock lock(mutex_);
-    (call.open ? open_ : internal_) = {};
+    Link& known = call.open ? open_ : internal_;
+    if (known.client == link->client) known = {};
     return fail(with_connection_advice(std::move(response.error())));
   }
   if (response->status >= 400) return fail(read_problem(response->status, response->body));
@@ -92,6 +95,12 @@ void RunnerApi::cancel() {
   for (const Link& link : {internal_, open_}) {
     if (link.client) link.client->cancel();
   }
+  internal_ = open_ = {};  // a client that was cancelled stays so
+}
+
+void RunnerApi::resume() {
+  MutexLock lock(mutex_);
+  cancelled_ = false;
 }
 
 Result<std::optional<TaskClaim>> RunnerApi::claim(const WorkRequest& request) {
@@ -106,14 +115,15 @@ Result<std::optional<TaskClaim>> RunnerApi::claim(const WorkRequest& request) {
   return claim;
 }
 
-Result<void> RunnerApi::renew(const TaskClaim& claim, std::string_view runner) {
+Result<void> RunnerApi::renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout) {
   std::string body;
   {
     JsonObject object(body);
     object.text("runner", runner);
     object.number("leaseEpoch", claim.epoch);
   }
-  Result<net::ClientResponse> answer = send({"PUT", task_target(claim.task, "/lease"), std::move(body)});
+  Result<net::ClientResponse> answer =
+      send({.method = "PUT", .target = task_target(claim.task, "/lease"), .body = std::move(body), .timeout = timeout});
   if (!answer) return fail(std::move(answer.error()));
   return {};
 }
@@ -124,10 +134,27 @@ Result<TaskOrder> RunnerApi::order(std::string_view task) {
   return decode_task_order(answer->body);
 }
 
-Result<std::string> RunnerApi::token(std::string_view task) {
-  Result<net::ClientResponse> answer = send({"GET", task_target(task, "/token"), ""});
+Result<std::string> RunnerApi::token(const TaskClaim& claim) {
+  Result<net::ClientResponse> answer =
+      send({.method = "GET", .target = task_target(claim.task, "/token"), .body = "", .lease = claim.epoch});
   if (!answer) return fail(std::move(answer.error()));
   return string_value(find_member(answer->body, "token")).value_or("");
+}
+
+Result<void> RunnerApi::end_unstarted(const TaskClaim& claim, State state, std::string_view message) {
+  std::string body;
+  {
+    JsonObject event(body);
+    event.text("type", "status");
+    event.text("summary", std::string(name(state)) + ": the task could not be started");
+    JsonObject data(event.member("data"));
+    data.text("state", name(state));
+    data.text("message", message);
+  }
+  Result<net::ClientResponse> answer = send(
+      {.method = "POST", .target = task_target(claim.task, "/events"), .body = std::move(body), .lease = claim.epoch});
+  if (!answer) return fail(std::move(answer.error()));
+  return {};
 }
 
 Result<void> RunnerApi::command(std::string_view task, std::string_view command_json) {

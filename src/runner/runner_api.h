@@ -4,6 +4,7 @@
 // away.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,7 +15,9 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "client/limits.h"
 #include "client/live_client.h"
+#include "model/task.h"
 #include "net/client.h"
 #include "runner/task_order.h"
 
@@ -41,20 +44,27 @@ class RunnerApi {
   explicit RunnerApi(Locate locate, net::ClientTls tls = {});
 
   Result<std::optional<TaskClaim>> claim(const WorkRequest& request);  // nullopt: nothing to do
-  Result<void> renew(const TaskClaim& claim, std::string_view runner);
+  Result<void> renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout);
   Result<TaskOrder> order(std::string_view task);
-  Result<std::string> token(std::string_view task);
+  // The repository token, which the holder of the claim gets once.
+  Result<std::string> token(const TaskClaim& claim);
+  // Ends a claimed task that was never begun. Not when another runner has it by now.
+  Result<void> end_unstarted(const TaskClaim& claim, State state, std::string_view message);
   // On the public port: what an operator asks of a task.
   Result<void> command(std::string_view task, std::string_view command_json);
-  // What is under way, and every later call, fails soon.
+  // What is under way, and every later call, fails soon: unavailable/cancelled.
   void cancel() EXCLUDES(mutex_);
+  // Calls are made again.
+  void resume() EXCLUDES(mutex_);
 
  private:
   struct Call {
     std::string_view method;
     std::string target;
     std::string body;
-    bool open = false;  // the public port
+    bool open = false;       // the public port
+    std::int64_t lease = 0;  // made under this lease; 0: none
+    std::chrono::milliseconds timeout = kClientTimeout;
   };
   struct Link {
     std::shared_ptr<net::HttpClient> client;

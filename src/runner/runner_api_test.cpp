@@ -104,23 +104,51 @@ TEST_F(RunnerApiTest, ALostLeaseIsToldOnce) {
   server_.then(reply(409, R"({"code":"lease_lost","detail":"it is gone"})"));
   std::atomic<int> lost = 0;
   LeaseKeeper keeper(locate(), {}, "r", clock_);
-  keeper.keep({"t", 7, 1}, [&] { ++lost; });
+  KeptLease lease(keeper, {"t", 7, 1});
+  lease.when_lost([&] { ++lost; });
   EXPECT_TRUE(eventually([&] { return lost == 1; }));
   auto requests = server_.requests();
   ASSERT_EQ(requests.size(), 3u);
   EXPECT_EQ(requests[0].method, "PUT");
   EXPECT_EQ(requests[0].target, "/api/v1/tasks/t/lease");
   EXPECT_EQ(requests[0].body, R"({"runner":"r","leaseEpoch":7})");
-  keeper.drop("t");
+  lease.told_lost();
+  lease.drop();
   EXPECT_EQ(lost, 1);
+}
+
+// Between the claim and the agent's start, and by somebody who posts under it.
+TEST_F(RunnerApiTest, ALeaseThatIsLostBeforeAnybodyAsksIsToldToWhoAsks) {
+  std::atomic<int> lost = 0;
+  LeaseKeeper keeper(locate(), {}, "r", clock_);
+  KeptLease lease(keeper, {"t", 7, 600});
+  keeper.told_lost("t", 6);
+  lease.when_lost([&] { ++lost; });
+  EXPECT_EQ(lost, 0) << "that was another one";
+  KeptLease early(keeper, {"u", 8, 600});
+  early.told_lost();
+  early.when_lost([&] { ++lost; });
+  EXPECT_EQ(lost, 1);
+  EXPECT_TRUE(server_.requests().empty()) << "nothing was due";
+}
+
+TEST_F(RunnerApiTest, WhatWasGivenUpCanBeAskedAgain) {
+  server_.then(reply(204, ""));
+  RunnerApi api(locate());
+  api.cancel();
+  EXPECT_EQ(api.claim({"r", {}, {}, 0, ""}).error().reason, "cancelled");
+  api.resume();
+  EXPECT_TRUE(api.claim({"r", {}, {}, 0, ""}));
 }
 
 TEST_F(RunnerApiTest, ADroppedLeaseIsNotRenewed) {
   LeaseKeeper keeper(locate(), {}, "r", clock_);
-  keeper.keep({"t", 7, 1}, [] { ADD_FAILURE() << "nobody lost it"; });
-  keeper.drop("t");
+  {
+    KeptLease lease(keeper, {"t", 7, 1});
+    lease.when_lost([] { ADD_FAILURE() << "nobody lost it"; });
+  }
   server_.then(reply(200, "{}"));
-  keeper.keep({"u", 8, 1}, [] {});
+  KeptLease other(keeper, {"u", 8, 1});
   EXPECT_TRUE(eventually([&] { return !server_.requests().empty(); }));
   EXPECT_EQ(server_.requests()[0].target, "/api/v1/tasks/u/lease");
 }

@@ -7,7 +7,6 @@
 
 #include "base/ids.h"
 #include "base/log.h"
-#include "model/json_write.h"
 #include "runner/limits.h"
 
 namespace shepherd {
@@ -26,9 +25,10 @@ RunnerPool::RunnerPool(PoolOptions options, Locate locate, net::ClientTls tls, c
       locate_(std::move(locate)),
       tls_(std::move(tls)),
       clock_(clock),
-      leases_(locate_, tls_, options_.runner, clock) {
-  for (std::size_t i = 0; i < options_.slots; ++i) claims_.push_back(std::make_unique<RunnerApi>(locate_, tls_));
-  for (std::size_t i = 0; i < options_.slots; ++i) threads_.emplace_back([this, i] { work(*claims_[i]); });
+      leases_(locate_, tls_, options_.runner, clock),
+      courier_(options_.data_directory + "/spool", locate_, tls_, clock) {
+  for (std::size_t i = 0; i < options_.slots; ++i) slots_.push_back(std::make_unique<Slot>(locate_, tls_));
+  for (const auto& slot : slots_) threads_.emplace_back([this, mine = slot.get()] { work(*mine); });
 }
 
 RunnerPool::~RunnerPool() {
@@ -42,21 +42,45 @@ void RunnerPool::end(const std::string& why) {
   changed_.notify_all();
   // The runs outlive this: a slot takes its own out of the table, under the lock, before it ends.
   for (const auto& [task, run] : runs_) run->end(EndCause::shutdown, why);
-  for (const auto& claim : claims_) claim->cancel();  // a question for work may wait for long
+  // A question for work may wait for long, and so may a token. The server takes back what nobody hears any more.
+  for (const auto& slot : slots_) {
+    slot->claims.cancel();
+    slot->api.cancel();
+  }
 }
 
 std::size_t RunnerPool::running() const {
   MutexLock lock(mutex_);
-  return busy_;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(slots_, [](const auto& slot) { return slot->running || slot->reserved; }));
+}
+
+// A slot that asks for work gives its question up; the one that got a task by it is not free. Null: all are busy.
+RunnerPool::Slot* RunnerPool::reserve() {
+  MutexLock lock(mutex_);
+  for (const auto& slot : slots_) {
+    if (ending_) return nullptr;
+    if (slot->running || slot->reserved) continue;
+    slot->reserved = true;
+    slot->claims.cancel();
+    changed_.notify_all();
+    while (slot->asking) changed_.wait(mutex_);
+    if (!slot->running) return slot.get();
+    slot->reserved = false;
+  }
+  return nullptr;
 }
 
 Result<void> RunnerPool::assign(const std::string& task) {
-  {
+  auto has_it = [&] {
     MutexLock lock(mutex_);
-    if (ending_ || busy_ >= options_.slots) {
-      return fail(ErrorCode::conflict, "busy", "this runner is busy; try again later or ask another one");
-    }
-    ++busy_;
+    return tasks_.contains(task);
+  };
+  if (has_it()) return {};
+  Slot* slot = reserve();
+  if (slot == nullptr) {
+    if (has_it()) return {};  // that is what the last slot got
+    return fail(ErrorCode::conflict, "busy", "this runner is busy; try again later or ask another one");
   }
   RunnerApi api(locate_, tls_);
   Result<void> known = knows_agent_of(api, task);
@@ -64,14 +88,16 @@ Result<void> RunnerPool::assign(const std::string& task) {
                                                ? api.claim({options_.runner, options_.agents, options_.labels, 0, task})
                                                : Result<std::optional<TaskClaim>>(fail(std::move(known.error())));
   MutexLock lock(mutex_);
-  if (claim && *claim) {
-    assigned_.push_back(**claim);
-    changed_.notify_all();
-    return {};
+  bool mine = claim && *claim && tasks_.insert(task).second;
+  if (mine) {
+    slot->assigned.emplace(leases_, **claim);
+  } else {
+    slot->reserved = false;
   }
-  --busy_;
+  changed_.notify_all();
   if (!claim) return fail(std::move(claim.error()));
-  return fail(ErrorCode::conflict, "not_claimable", "the server does not give this task to this runner");
+  if (!*claim) return fail(ErrorCode::conflict, "not_claimable", "the server does not give this task to this runner");
+  return {};  // another slot may have got it meanwhile; it runs once
 }
 
 // Before the claim: one that is claimed and cannot be run has failed, and a task that is somebody else's to run, or
@@ -85,123 +111,132 @@ Result<void> RunnerPool::knows_agent_of(RunnerApi& api, const std::string& task)
                                    : "this runner does not run the agent \"" + order->agent + "\"");
 }
 
-bool RunnerPool::pause() {
-  std::int64_t until_ms = clock_.steady_ms() + kClaimPause.count();
-  MutexLock lock(mutex_);
-  while (!ending_ && assigned_.empty()) {
-    std::int64_t left_ms = until_ms - clock_.steady_ms();
-    if (left_ms <= 0) break;
-    changed_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
+void RunnerPool::work(Slot& slot) {
+  while (std::optional<KeptLease> lease = next(slot)) {
+    std::string task = lease->claim().task;
+    run(slot, *std::move(lease));
+    MutexLock lock(mutex_);
+    slot.running = false;
+    tasks_.erase(task);
   }
-  return !ending_;
 }
 
-void RunnerPool::work(RunnerApi& claims) {
-  RunnerApi api(locate_, tls_);
+// The next task of this slot, assigned or asked for; nullopt at the end.
+std::optional<KeptLease> RunnerPool::next(Slot& slot) {
   for (;;) {
-    std::optional<TaskClaim> mine;
     {
       MutexLock lock(mutex_);
-      if (ending_ && assigned_.empty()) return;
-      if (!assigned_.empty()) {
-        mine = std::move(assigned_.back());
-        assigned_.pop_back();
+      while (!ending_ && !slot.assigned && (slot.reserved || !options_.claims)) changed_.wait(mutex_);
+      if (slot.assigned) {
+        slot.reserved = false;
+        slot.running = true;
+        return std::exchange(slot.assigned, std::nullopt);
       }
+      if (ending_) return std::nullopt;
+      slot.asking = true;
+      slot.claims.resume();
     }
-    if (mine) {
-      run(api, *mine);
-    } else if (!options_.claims || !claim_next(claims, api)) {
-      if (!pause()) return;
-    }
+    if (std::optional<KeptLease> lease = ask(slot)) return lease;
   }
 }
 
-// False: it makes sense to wait before asking again.
-bool RunnerPool::claim_next(RunnerApi& claims, RunnerApi& api) {
+std::optional<KeptLease> RunnerPool::ask(Slot& slot) {
   Result<std::optional<TaskClaim>> claim =
-      claims.claim({options_.runner, options_.agents, options_.labels, kClaimSeconds, ""});
-  if (!claim) {
-    spdlog::debug("no work could be asked for: {}", claim.error().message);
-    return false;
+      slot.claims.claim({options_.runner, options_.agents, options_.labels, kClaimSeconds, ""});
+  MutexLock lock(mutex_);
+  slot.asking = false;
+  changed_.notify_all();
+  if (claim && *claim) {
+    // What comes after the end, or is here already, is not run: nobody keeps it, and the server gives it to another.
+    if (ending_ || !tasks_.insert((*claim)->task).second) return std::nullopt;
+    slot.running = true;
+    return KeptLease(leases_, **claim);
   }
-  if (!*claim) return true;
+  if (claim || slot.reserved || ending_) return std::nullopt;
+  spdlog::debug("no work could be asked for: {}", claim.error().message);
+  std::int64_t until_ms = clock_.steady_ms() + kClaimPause.count();
+  while (!ending_ && !slot.reserved && clock_.steady_ms() < until_ms) {
+    changed_.wait_for(mutex_, std::chrono::milliseconds(std::max<std::int64_t>(until_ms - clock_.steady_ms(), 1)));
+  }
+  return std::nullopt;
+}
+
+void RunnerPool::run(Slot& slot, KeptLease lease) {
+  TaskClaim claim = lease.claim();
+  Result<std::unique_ptr<TaskRun>> prepared = prepare(slot.api, std::move(lease));
+  if (!prepared) {
+    log_warn("{} could not be started: {}", claim.task, prepared.error().message);
+    return tell_failure(claim, prepared.error());
+  }
+  TaskRun& run = **prepared;
+  bool too_late = false;
   {
     MutexLock lock(mutex_);
-    ++busy_;
+    runs_[claim.task] = &run;
+    too_late = ending_;
   }
-  run(api, **claim);
-  return true;
-}
-
-void RunnerPool::run(RunnerApi& api, const TaskClaim& claim) {
-  Result<std::unique_ptr<TaskRun>> prepared = prepare(api, claim);
-  if (prepared) {
-    TaskRun& run = **prepared;
-    bool too_late = false;
-    {
-      MutexLock lock(mutex_);
-      runs_[claim.task] = &run;
-      too_late = ending_;
-    }
-    if (too_late) run.end(EndCause::shutdown, "the runner was stopped");
-    TaskOutcome outcome = run.run();
-    if (outcome.cause == EndCause::deleted) {
-      log_info("{} was deleted; what was left of its log is set aside in {}", claim.task, outcome.drained.spool_path);
-    } else if (!outcome.drained.spool_path.empty()) {
-      log_warn("{}: the server does not have all of its log; the rest is in {}", claim.task,
-               outcome.drained.spool_path);
-    }
+  if (too_late) run.end(EndCause::shutdown, "the runner was stopped");
+  TaskOutcome outcome = run.run();
+  const std::string& left = outcome.drained.spool_path;
+  if (outcome.cause == EndCause::deleted) {
+    log_info("{} was deleted; what was left of its log is set aside in {}", claim.task, left);
+  } else if (outcome.drained.status.state == OutboxState::superseded) {
+    log_warn("another runner has {}; what was done here is set aside in {}", claim.task, left);
+  } else if (!left.empty()) {
+    log_warn("{}: the server does not have all of its log; the rest is in {}", claim.task, left);
+  }
+  {
     MutexLock lock(mutex_);
     runs_.erase(claim.task);
-  } else {
-    log_warn("{} could not be started: {}", claim.task, prepared.error().message);
-    tell_failure(claim, prepared.error());
   }
-  MutexLock lock(mutex_);
-  --busy_;
+  prepared->reset();
+  if (!left.empty()) courier_.look_again();
 }
 
-Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, const TaskClaim& claim) {
+Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease lease) {
+  const TaskClaim claim = lease.claim();
   Result<TaskOrder> order = api.order(claim.task);
   if (!order) return fail(std::move(order.error()));
   TaskRunOptions options;
-  options.claim = claim;
   options.agent = options_.settings(order->agent);
   options.workspace.workspaces = options_.data_directory + "/workspaces";
   if (order->repo_url.empty()) {
     options.workspace.directory = options.workspace.workspaces + "/" + order->task + "/tree";
     std::error_code error;
     std::filesystem::create_directories(options.workspace.directory, error);
+    if (!options.agent.remote) {
+      options.remark =
+          "This task names no repository: its agent works in a new, empty directory, " + options.workspace.directory;
+    }
   } else {
     options.workspace.kind = WorkspaceKind::clone;
-    Result<std::string> token = api.token(claim.task);
-    // A public repository needs none.
-    if (!token && token.error().reason != "no_token_provider" && token.error().code != ErrorCode::not_found) {
-      return fail(std::move(token.error()));
+    if (takes_token(order->repo_url)) {
+      Result<std::string> token = api.token(claim);
+      // A public repository needs none.
+      if (!token && token.error().reason != "no_token_provider" && token.error().code != ErrorCode::not_found) {
+        return fail(std::move(token.error()));
+      }
+      options.repository_token = token.value_or("");
     }
-    options.repository_token = token.value_or("");
   }
   options.spool_directory = options_.data_directory + "/spool";
   options.redact = options_.redact;
   options.workspace.rules = options_.rules;
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &leases_, &versions_, &clock_});
+  options.lease = std::move(lease);
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
 }
 
 // Nothing has started that could tell it.
 void RunnerPool::tell_failure(const TaskClaim& claim, const Error& error) {
-  Result<Destination> found = locate_();
-  Result<ApiClient> api = found ? ApiClient::create(*found, tls_) : Result<ApiClient>(fail(found.error()));
-  if (!api) return;
-  std::string event = R"({"type":"status","summary":"failed: the task could not be started","data":{"state":"failed",)";
-  std::string message;
+  bool ending = false;
   {
-    JsonObject object(message);
-    object.text("message", error.message);
+    MutexLock lock(mutex_);
+    ending = ending_;
   }
-  event.append(message, 1, message.size() - 1).append("}\n");
-  if (Result<Posted> posted = api->post_events(claim.task, event); !posted) {
-    log_warn("{}: {}", claim.task, posted.error().message);
-  }
+  RunnerApi api(locate_, tls_);
+  Result<void> told = ending ? api.end_unstarted(claim, State::cancelled, "the runner was stopped")
+                             : api.end_unstarted(claim, State::failed, error.message);
+  if (!told) log_warn("{}: {}", claim.task, told.error().message);
 }
 
 }  // namespace shepherd

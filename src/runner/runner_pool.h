@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "runner/lease_keeper.h"
+#include "runner/spool_courier.h"
 #include "runner/task_run.h"
 
 namespace shepherd {
@@ -45,20 +48,32 @@ class RunnerPool {
   // Claims no more and stops what runs.
   void end(const std::string& why) EXCLUDES(mutex_);
   // Runs this task when a slot is free: conflict/busy otherwise; invalid_argument/unknown_agent, before it is claimed,
-  // when its agent is none of ours; or the server's answer to the claim.
+  // when its agent is none of ours; or the server's answer to the claim. One that this runner has already is not run
+  // again, and that is no error.
   Result<void> assign(const std::string& task) EXCLUDES(mutex_);
 
   std::size_t running() const EXCLUDES(mutex_);
   const std::string& runner() const { return options_.runner; }
 
  private:
-  void work(RunnerApi& claims) EXCLUDES(mutex_);
-  bool claim_next(RunnerApi& claims, RunnerApi& api) EXCLUDES(mutex_);
-  void run(RunnerApi& api, const TaskClaim& claim) EXCLUDES(mutex_);
-  Result<std::unique_ptr<TaskRun>> prepare(RunnerApi& api, const TaskClaim& claim);
+  // One task at a time. Its state is the pool's lock's.
+  struct Slot {
+    Slot(const Locate& locate, const net::ClientTls& tls) : claims(locate, tls), api(locate, tls) {}
+    RunnerApi claims, api;  // its questions for work, and about one task; cancelled at the end
+    bool asking = false;    // for work
+    bool reserved = false;  // for a task that is being assigned
+    bool running = false;
+    std::optional<KeptLease> assigned;
+  };
+
+  void work(Slot& slot) EXCLUDES(mutex_);
+  std::optional<KeptLease> next(Slot& slot) EXCLUDES(mutex_);
+  std::optional<KeptLease> ask(Slot& slot) EXCLUDES(mutex_);
+  Slot* reserve() EXCLUDES(mutex_);
+  void run(Slot& slot, KeptLease lease) EXCLUDES(mutex_);
+  Result<std::unique_ptr<TaskRun>> prepare(RunnerApi& api, KeptLease lease);
   Result<void> knows_agent_of(RunnerApi& api, const std::string& task) const;
-  void tell_failure(const TaskClaim& claim, const Error& error);
-  bool pause() EXCLUDES(mutex_);  // false: ending
+  void tell_failure(const TaskClaim& claim, const Error& error) EXCLUDES(mutex_);
 
   const PoolOptions options_;
   const Locate locate_;
@@ -66,14 +81,14 @@ class RunnerPool {
   const Clock& clock_;
   LeaseKeeper leases_;
   AgentVersions versions_;
+  SpoolCourier courier_;
 
   mutable Mutex mutex_;
   CondVar changed_;
   bool ending_ GUARDED_BY(mutex_) = false;
-  std::size_t busy_ GUARDED_BY(mutex_) = 0;  // slots with a task, or about to have one
+  std::set<std::string> tasks_ GUARDED_BY(mutex_);  // that a slot has, or is about to have
   std::map<std::string, TaskRun*> runs_ GUARDED_BY(mutex_);
-  std::vector<TaskClaim> assigned_ GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<RunnerApi>> claims_;  // one a slot, for its questions; cancelled at the end
+  std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::thread> threads_;
 };
 

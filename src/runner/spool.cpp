@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -24,15 +25,19 @@ constexpr std::string_view kAsideSuffix = ".undeliverable";
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 
 std::string identity_text(const SpoolIdentity& identity) {
-  return identity.task + "\n" + identity.producer + "\n" + identity.destination;
+  return identity.task + "\n" + identity.producer + "\n" + identity.destination + "\n" + std::to_string(identity.lease);
 }
 
 SpoolIdentity parse_identity(std::string_view text) {
   std::size_t first = std::min(text.find('\n'), text.size());
   std::size_t second = std::min(text.find('\n', first + 1), text.size());
   if (first == text.size() || second == text.size()) return {};
-  return {std::string(text.substr(0, first)), std::string(text.substr(first + 1, second - first - 1)),
-          std::string(text.substr(second + 1))};
+  std::size_t third = std::min(text.find('\n', second + 1), text.size());
+  SpoolIdentity identity{std::string(text.substr(0, first)), std::string(text.substr(first + 1, second - first - 1)),
+                         std::string(text.substr(second + 1, third - second - 1)), 0};
+  // Earlier ones have no lease.
+  if (third < text.size()) std::from_chars(text.data() + third + 1, text.data() + text.size(), identity.lease);
+  return identity;
 }
 
 std::string record_bytes(SpoolKind kind, std::uint64_t number, std::string_view text) {
@@ -50,6 +55,14 @@ bool write_all(int file, std::string_view bytes, off_t at) {
     at += wrote;
   }
   return true;
+}
+
+// Has the disk promise the bytes, without a longer file. What went wrong; 0: nothing.
+int allocate(int file, off_t from, off_t to) {
+  while (::fallocate(file, FALLOC_FL_KEEP_SIZE, from, to - from) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
 }
 
 void sync_directory(const std::string& path) {
@@ -84,10 +97,16 @@ Result<std::unique_ptr<Spool>> Spool::create(const std::string& directory, Spool
   std::string path = directory + "/" + identity.task + "~" + identity.producer + std::string(kSuffix);
   std::unique_ptr<Spool> spool(new Spool(std::move(path), max_bytes, trim_bytes));
   MutexLock lock(spool->mutex_);
-  spool->file_ = Descriptor(::open(spool->path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
+  // Under another name until it is locked and says whose it is: pending() takes an empty one for a leftover.
+  std::string first_path = spool->path_ + ".new";
+  spool->file_ = Descriptor(::open(first_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
   if (!spool->file_ || ::flock(spool->file_.get(), LOCK_EX | LOCK_NB) != 0) return spool->failed("create");
   auto written = spool->write(record_bytes(SpoolKind::identity, 0, identity_text(identity)));
-  if (!written) return fail(std::move(written.error()));
+  if (!written || ::rename(first_path.c_str(), spool->path_.c_str()) != 0) {
+    std::unexpected<Error> why = written ? spool->failed("create") : fail(std::move(written.error()));
+    ::unlink(first_path.c_str());
+    return why;
+  }
   spool->identity_ = std::move(identity);
   spool->start_ = spool->cursor_ = {1, spool->end_};
   return spool;
@@ -121,6 +140,8 @@ Result<void> Spool::load() {
     end_ = reader.offset();
   }
   cursor_ = start_;
+  written_ = last_;
+  noted_ = delivered_;
   recount();
   if (end_ == size) return {};
   cut_bytes_ = static_cast<std::size_t>(size - end_);
@@ -175,7 +196,27 @@ std::uint64_t Spool::first() const {
   return first_;
 }
 
-Result<void> Spool::write(std::string_view bytes) {
+// Behind what is written next there must be room left for the last words.
+bool Spool::make_room(off_t until) {
+  if (!keeps_room_ || until <= room_until_) return true;
+  // Twice as much as is needed, so that not every event asks for it.
+  for (off_t to : {until + static_cast<off_t>(kSpoolRoomBytes), until}) {
+    int error = allocate(file_.get(), end_, to);
+    if (error == 0) {
+      room_until_ = to;
+      return true;
+    }
+    errno = error;  // for failed()
+    if (error == ENOSPC || error == EDQUOT) continue;
+    keeps_room_ = false;
+    return true;
+  }
+  return false;
+}
+
+Result<void> Spool::write(std::string_view bytes, bool last) {
+  off_t end = end_ + static_cast<off_t>(bytes.size());
+  if (!last && !make_room(end + static_cast<off_t>(kSpoolRoomBytes))) return failed("write");
   if (!write_all(file_.get(), bytes, end_)) {
     auto error = failed("write");
     // Whole records only; what a failed truncation leaves is overwritten or cut off by its checksum.
@@ -186,25 +227,72 @@ Result<void> Spool::write(std::string_view bytes) {
   return {};
 }
 
-Result<void> Spool::append(const std::vector<std::string>& events) {
-  MutexLock lock(mutex_);
+std::string Spool::records_of(const std::vector<std::string>& events) const {
   std::string bytes;
-  std::uint64_t number = last_;
+  // What was delivered from memory is in no file: whoever opens it must not look for it.
+  if (noted_ != delivered_) append_record(bytes, {SpoolKind::delivered, delivered_, {}});
+  std::uint64_t number = last_ - held_.size();
+  for (const std::string& event : held_) {
+    auto other = replaced_.find(++number);
+    append_record(bytes, {SpoolKind::event, number, other == replaced_.end() ? event : other->second});
+    if (other != replaced_.end()) append_record(bytes, {SpoolKind::replaced, number, other->second});
+  }
   for (const std::string& event : events) append_record(bytes, {SpoolKind::event, ++number, event});
-  if (static_cast<std::size_t>(end_) + bytes.size() > max_bytes_) {
+  return bytes;
+}
+
+Result<void> Spool::append(const std::vector<std::string>& events, bool last) {
+  MutexLock lock(mutex_);
+  std::string bytes = records_of(events);
+  if (!last && static_cast<std::size_t>(end_) + bytes.size() > max_bytes_) {
     // Starting over copies everything undelivered; only when that wins enough.
     bool worth_it = delivered_ >= first_ && delivered_ - first_ + 1 >= (last_ - first_ + 1) / 4;
     if (worth_it) {
       if (auto done = rewrite(identity_, delivered_ + 1); !done) return done;
+      bytes = records_of(events);
     }
     if (static_cast<std::size_t>(end_) + bytes.size() > max_bytes_) {
       return fail(ErrorCode::storage_full, "spool_full", path_ + " has reached its bound");
     }
   }
-  if (auto written = write(bytes); !written) return written;
-  last_ = number;
+  off_t begin = end_;
+  if (auto written = write(bytes, last); !written) return written;
+  if (delivered_ > written_) {  // from memory, so the file begins anew here
+    first_ = delivered_ + 1;
+    start_ = cursor_ = {first_, begin};
+  }
+  last_ += events.size();
+  written_ = last_;
+  noted_ = delivered_;
+  held_.clear();
+  held_bytes_ = 0;
   recount();
   return {};
+}
+
+void Spool::hold(std::vector<std::string> events) {
+  MutexLock lock(mutex_);
+  for (std::string& event : events) {
+    held_bytes_ += event.size();
+    held_.push_back(std::move(event));
+    ++last_;
+  }
+  recount();
+}
+
+std::deque<std::string> Spool::drop_held() {
+  MutexLock lock(mutex_);
+  last_ -= held_.size();
+  held_bytes_ = 0;
+  recount();
+  return std::exchange(held_, {});
+}
+
+void Spool::forget_delivered() {
+  while (!held_.empty() && last_ - held_.size() < delivered_) {
+    held_bytes_ -= held_.front().size();
+    held_.pop_front();
+  }
 }
 
 Result<std::vector<SpooledEvent>> Spool::read_after(std::uint64_t number, std::size_t max_events,
@@ -219,14 +307,17 @@ Result<std::vector<SpooledEvent>> Spool::read_from(std::uint64_t number, std::si
   Place place = number >= cursor_.number ? cursor_ : start_;
   SpoolReader reader(file_.get(), place.offset, end_);
   std::size_t bytes = 0;
-  while (place.number <= last_ && events.size() < max_events) {
+  while (place.number <= written_ && events.size() < max_events) {
     auto record = reader.next();
     if (!record) {
       return fail(ErrorCode::unavailable, "spool_failed",
                   path_ + " cannot be read at " + std::to_string(reader.offset()));
     }
     if (record->kind == SpoolKind::event && record->number >= number) {
-      if (!events.empty() && bytes + record->text.size() > max_bytes) break;
+      if (!events.empty() && bytes + record->text.size() > max_bytes) {
+        cursor_ = place;
+        return events;
+      }
       auto other = replaced_.find(record->number);
       bool replaced = other != replaced_.end();
       events.push_back({record->number, replaced ? other->second : std::string(record->text), replaced});
@@ -236,16 +327,29 @@ Result<std::vector<SpooledEvent>> Spool::read_from(std::uint64_t number, std::si
     place.offset = reader.offset();
   }
   cursor_ = place;
+  std::uint64_t held = last_ - held_.size();
+  for (const std::string& event : held_) {
+    if (++held < number) continue;
+    if (events.size() >= max_events || (!events.empty() && bytes + event.size() > max_bytes)) break;
+    auto other = replaced_.find(held);
+    bool replaced = other != replaced_.end();
+    events.push_back({held, replaced ? other->second : event, replaced});
+    bytes += events.back().json.size();
+  }
   return events;
 }
 
 Result<void> Spool::set_delivered(std::uint64_t number) {
   MutexLock lock(mutex_);
   delivered_ = std::min(number, last_);
+  forget_delivered();
   recount();
   if (delivered_ == last_ && static_cast<std::size_t>(end_) > trim_bytes_) return rewrite(identity_, last_ + 1);
-  // Should this not be written, those events are posted once more.
-  return write(record_bytes(SpoolKind::delivered, number, {}));
+  // Should this not be written, those events are posted once more. What the file does not have it need not know yet.
+  if (delivered_ > written_) return {};
+  auto written = write(record_bytes(SpoolKind::delivered, delivered_, {}));
+  if (written) noted_ = delivered_;
+  return written;
 }
 
 Result<void> Spool::replace(std::uint64_t number, std::string json) {
@@ -275,6 +379,7 @@ Result<void> Spool::rewrite(const SpoolIdentity& identity, std::uint64_t first_n
   for (std::uint64_t from = delivered_ + 1; from <= last_;) {
     auto events = read_from(from, kPostLines, kPostBytes);
     if (!events) return fail(std::move(events.error()));
+    if (events->empty()) break;
     for (const SpooledEvent& event : *events) {
       append_record(bytes, {SpoolKind::event, number, event.json});
       if (event.replaced) {
@@ -298,8 +403,11 @@ Result<void> Spool::rewrite(const SpoolIdentity& identity, std::uint64_t first_n
   end_ = written;
   replaced_ = std::move(replaced);
   first_ = first_number;
-  last_ = number - 1;
-  delivered_ = first_number - 1;
+  last_ = written_ = number - 1;
+  delivered_ = noted_ = first_number - 1;
+  held_.clear();
+  held_bytes_ = 0;
+  room_until_ = 0;
   recount();
   start_ = cursor_ = {first_, start};
   return {};

@@ -8,6 +8,9 @@
 // The producer's id lives in the file, and so do the numbers of its events, 1, 2, 3, …: whoever opens it again posts
 // the same events under the same numbers, and the server recognises what it has. What the last write left unfinished is
 // cut off when the file is opened. A lock on the file keeps two from delivering it at once.
+//
+// While the disk takes nothing more, events can be held in memory: they have numbers and can be read and delivered like
+// the others, and the next append writes them. A little room behind the end is kept for the last words of a producer.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,6 +37,7 @@ struct SpoolIdentity {
   std::string task;
   std::string producer;
   std::string destination;  // where it was meant to go, for people
+  std::int64_t lease = 0;   // what its events are posted under; 0: none
 };
 
 struct SpooledEvent {
@@ -74,8 +79,16 @@ class Spool {
   std::uint64_t undelivered() const { return undelivered_; }  // never waits for the disk
   std::size_t cut_bytes() const { return cut_bytes_; }        // what open() found damaged at the end
 
-  // Gives the events the next numbers. All or none.
-  Result<void> append(const std::vector<std::string>& events) EXCLUDES(mutex_);
+  // Gives the events the next numbers, behind what is held, which is written with them. All or none.
+  Result<void> append(const std::vector<std::string>& events) EXCLUDES(mutex_) { return append(events, false); }
+  // The same with the room that is kept for it, beyond any bound.
+  Result<void> append_last(const std::vector<std::string>& events) EXCLUDES(mutex_) { return append(events, true); }
+  // Gives them the next numbers, in memory alone.
+  void hold(std::vector<std::string> events) EXCLUDES(mutex_);
+  // Forgets what is held and not delivered, and gives it back.
+  std::deque<std::string> drop_held() EXCLUDES(mutex_);
+  std::size_t held_bytes() const { return held_bytes_; }  // never waits for the disk
+  bool holds() const { return held_bytes_ > 0; }
   // The events after `number`, at most so many and about so many bytes, one at least.
   Result<std::vector<SpooledEvent>> read_after(std::uint64_t number, std::size_t max_events, std::size_t max_bytes)
       EXCLUDES(mutex_);
@@ -98,10 +111,15 @@ class Spool {
   Spool(std::string path, std::size_t max_bytes, std::size_t trim_bytes)
       : path_(std::move(path)), max_bytes_(max_bytes), trim_bytes_(trim_bytes) {}
 
+  Result<void> append(const std::vector<std::string>& events, bool last) EXCLUDES(mutex_);
+  // What is to be written: the held events and these.
+  std::string records_of(const std::vector<std::string>& events) const REQUIRES(mutex_);
+  void forget_delivered() REQUIRES(mutex_);
+  bool make_room(off_t until) REQUIRES(mutex_);
   Result<void> load() EXCLUDES(mutex_);
   void learn(const SpoolRecord& record) REQUIRES(mutex_);
   void recount() REQUIRES(mutex_) { undelivered_ = last_ - delivered_; }
-  Result<void> write(std::string_view bytes) REQUIRES(mutex_);
+  Result<void> write(std::string_view bytes, bool last = false) REQUIRES(mutex_);
   // Starts the file over with what is not delivered, under the given identity.
   Result<void> rewrite(const SpoolIdentity& identity, std::uint64_t first_number) REQUIRES(mutex_);
   Result<std::vector<SpooledEvent>> read_from(std::uint64_t number, std::size_t max_events, std::size_t max_bytes)
@@ -112,13 +130,19 @@ class Spool {
   const std::size_t max_bytes_, trim_bytes_;
   std::size_t cut_bytes_ = 0;
   std::atomic<std::uint64_t> undelivered_ = 0;
+  std::atomic<std::size_t> held_bytes_ = 0;
   mutable Mutex mutex_;
   Descriptor file_ GUARDED_BY(mutex_);
   SpoolIdentity identity_ GUARDED_BY(mutex_);
   off_t end_ GUARDED_BY(mutex_) = 0;
   std::uint64_t first_ GUARDED_BY(mutex_) = 1;
   std::uint64_t last_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t written_ GUARDED_BY(mutex_) = 0;  // the newest in the file; what comes after it is held
   std::uint64_t delivered_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t noted_ GUARDED_BY(mutex_) = 0;                        // what the file says of it
+  std::deque<std::string> held_ GUARDED_BY(mutex_);                   // up to `last_`
+  off_t room_until_ GUARDED_BY(mutex_) = 0;                           // what the disk has promised
+  bool keeps_room_ GUARDED_BY(mutex_) = true;                         // this disk can
   std::map<std::uint64_t, std::string> replaced_ GUARDED_BY(mutex_);  // few: what the server refused
   Place start_ GUARDED_BY(mutex_);                                    // the first event
   Place cursor_ GUARDED_BY(mutex_);                                   // where the last reading ended

@@ -11,7 +11,7 @@
 namespace shepherd {
 
 enum class SpoolKind : std::uint8_t {
-  identity = 'I',   // first in the file; text: task, producer and destination with a newline between
+  identity = 'I',   // first in the file; text: task, producer, destination and lease with a newline between
   event = 'E',      // number and JSON
   replaced = 'R',   // the event of that number became this one
   delivered = 'D',  // the server has everything up to the number; the last such record counts

@@ -138,6 +138,54 @@ TEST_F(SpoolTest, IsBoundedAndRoomComesBackWithDelivery) {
             std::to_string(appended) + "{\"n\":" + std::to_string(appended) + "} ");
 }
 
+TEST_F(SpoolTest, WhatIsHeldInMemoryIsReadLikeTheRestAndWrittenWithTheNext) {
+  auto spool = create();
+  ASSERT_TRUE(spool->append(numbered(1, 2)));
+  spool->hold(numbered(3, 5));
+  EXPECT_EQ(spool->last(), 5u);
+  EXPECT_EQ(spool->undelivered(), 5u);
+  EXPECT_EQ(texts(*spool, 0), "1{\"n\":1} 2{\"n\":2} 3{\"n\":3} 4{\"n\":4} 5{\"n\":5} ");
+  EXPECT_EQ(texts(*spool, 1, 2), "2{\"n\":2} 3{\"n\":3} ");
+  ASSERT_TRUE(spool->replace(5, "{\"other\":5}"));
+  ASSERT_TRUE(spool->set_delivered(4)) << "two of them were never in the file";
+  EXPECT_EQ(texts(*spool, 4), "5{\"other\":5} ");
+  ASSERT_TRUE(spool->append(numbered(6, 6)));
+  EXPECT_FALSE(spool->holds());
+  EXPECT_EQ(texts(*spool, 4), "5{\"other\":5} 6{\"n\":6} ");
+  EXPECT_EQ(spool->first(), 5u);
+  std::string path = spool->path();
+  spool.reset();
+  spool = reopen(path);
+  EXPECT_EQ(spool->delivered(), 4u);
+  EXPECT_EQ(texts(*spool, 4), "5{\"other\":5} 6{\"n\":6} ");
+  EXPECT_EQ(spool->first(), 5u);
+}
+
+TEST_F(SpoolTest, ThereIsAlwaysRoomForTheLastWords) {
+  auto spool = create(3'000);
+  while (spool->append(numbered(1, 1))) {
+  }
+  std::uint64_t kept = spool->last();
+  spool->hold(numbered(1, 7));
+  EXPECT_EQ(spool->drop_held().size(), 7u);
+  ASSERT_TRUE(spool->append_last({"{\"end\":true}"}));
+  EXPECT_EQ(texts(*spool, kept), std::to_string(kept + 1) + "{\"end\":true} ");
+}
+
+TEST_F(SpoolTest, AnEarlierSpoolHasNoLease) {
+  auto spool = Spool::create(directory_, {"task-1", "runner-1", "http://here", 42});
+  ASSERT_TRUE(spool);
+  std::string path = (*spool)->path();
+  spool->reset();
+  EXPECT_EQ(reopen(path)->identity().lease, 42);
+  std::filesystem::remove(path);
+  std::string bytes;
+  append_record(bytes, {SpoolKind::identity, 0, "task-1\nrunner-1\nhttp://here"});
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_EQ(reopen(path)->identity().lease, 0);
+  EXPECT_EQ(reopen(path)->identity().destination, "http://here");
+}
+
 TEST_F(SpoolTest, AnotherProducerStartsAtOne) {
   auto spool = create();
   ASSERT_TRUE(spool->append(numbered(1, 5)));

@@ -8,6 +8,7 @@
 #include "model/json_scan.h"
 #include "model/json_tree.h"
 #include "model/json_write.h"
+#include "model/task_fold.h"
 #include "runner/outbox_event.h"
 #include "runner/pull_request_link.h"
 
@@ -69,7 +70,12 @@ void TaskEvents::add(const DriverEvent& event) {
   std::string json;
   json.reserve(event.json.size() + event.detail.size() + 16);
   append_posted(json, event, 0);
-  outbox_.add(redacted(std::move(json)));
+  json = redacted(std::move(json));
+  if (event.type == EventType::status && is_terminal(end_state_of(event.type, event.json))) {
+    outbox_.add_end(std::move(json));
+  } else {
+    outbox_.add(std::move(json));
+  }
 }
 
 void TaskEvents::delta(const TextDelta& delta) {

@@ -24,6 +24,33 @@ std::vector<std::string> agent_environment() {
   return out;
 }
 
+namespace {
+
+// Tells the keeper of a lease what the server says of it: the agent must stop at once, not at the next renewal.
+class LeasedSink final : public EventSink {
+ public:
+  LeasedSink(std::unique_ptr<EventSink> sink, const KeptLease& lease) : sink_(std::move(sink)), lease_(lease) {}
+
+  Result<Posted> post_events(const std::string& task, std::string_view ndjson, const std::string& producer) override {
+    return heard(sink_->post_events(task, ndjson, producer));
+  }
+  Result<void> post_deltas(const std::string& task, std::string_view json) override {
+    return heard(sink_->post_deltas(task, json));
+  }
+
+ private:
+  template <class Answer>
+  Answer heard(Answer answer) {
+    if (!answer && answer.error().reason == "lease_lost") lease_.told_lost();
+    return answer;
+  }
+
+  std::unique_ptr<EventSink> sink_;
+  const KeptLease& lease_;
+};
+
+}  // namespace
+
 // In the order in which they are made; the other way round they end.
 struct TaskRun::Parts {
   Parts(TaskOrder asked, TaskRunOptions given, RunnerParts shared, Redactor redacts)
@@ -45,7 +72,8 @@ struct TaskRun::Parts {
 Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions options, RunnerParts shared) {
   std::vector<std::string>& environment = options.agent.environment;
   environment.push_back("SHEPHERD_TASK_ID=" + order.task);
-  for (std::string& variable : git_credentials(options.repository_token)) environment.push_back(std::move(variable));
+  for (std::string& variable : git_credentials(options.repository_token, order.repo_url))
+    environment.push_back(std::move(variable));
   options.workspace.environment = environment;
   RedactOptions redact = options.redact;
   for (std::string& value : secret_values(environment)) redact.secrets.push_back(std::move(value));
@@ -59,8 +87,10 @@ Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions
 
   auto parts = std::make_unique<Parts>(std::move(order), std::move(options), std::move(shared), *std::move(redactor));
   const Clock& clock = *parts->runner.clock;
-  parts->sink = make_server_sink(parts->runner.locate, parts->runner.tls);
-  OutboxOptions outbox{parts->options.spool_directory, parts->order.task, ""};
+  const std::optional<KeptLease>& lease = parts->options.lease;
+  OutboxOptions outbox{parts->options.spool_directory, parts->order.task, "", lease ? lease->claim().epoch : 0};
+  parts->sink = make_server_sink(parts->runner.locate, parts->runner.tls, outbox.lease);
+  if (lease) parts->sink = std::make_unique<LeasedSink>(std::move(parts->sink), *lease);
   if (Result<Destination> found = parts->runner.locate()) outbox.destination = found->internal_url;
   Result<std::unique_ptr<Outbox>> made = Outbox::create(outbox, *parts->sink, clock, parts->outbox_random);
   if (!made) return fail(std::move(made.error()));
@@ -99,19 +129,19 @@ TaskOutcome TaskRun::run() {
                      .deleted = [&agent] { agent.end(EndCause::deleted, ""); }};
   parts.feed = std::make_unique<CommandFeed>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
                                              parts.feed_random, parts.runner.tls);
-  bool leased = parts.options.claim && parts.runner.leases != nullptr;
-  if (leased) {
-    parts.runner.leases->keep(*parts.options.claim, [&agent] {
+  if (parts.options.lease) {
+    parts.options.lease->when_lost([&agent] {
       agent.end(EndCause::lease_lost, "the server gave this task up");
       agent.kill();
     });
   }
+  if (!parts.options.remark.empty()) parts.events->log(parts.options.remark);
   AgentOutcome outcome = run_agent();
   TaskOutcome told{outcome.state, outcome.message, outcome.cause, std::nullopt, "", "", agent.hints().cost_usd, {}};
   tell_end(outcome, told);
   told.drained = parts.outbox->drain(parts.options.drain);
-  if (told.drained.status.state == OutboxState::orphaned) tell_deleted(told);
-  if (leased) parts.runner.leases->drop(task);
+  tell_undeliverable(told);
+  if (parts.options.lease) parts.options.lease->drop();
   parts.feed.reset();
   return told;
 }
@@ -174,11 +204,13 @@ void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {
   parts.events->status(outcome.state, summary, end_members(outcome, told.pr_url));
 }
 
-// Whatever its agent did, there is no task that it could have done.
-void TaskRun::tell_deleted(TaskOutcome& told) {
-  told.state = State::cancelled;
-  told.cause = EndCause::deleted;
-  told.message = "the task was deleted";
+// Whatever its agent did, there is no task that it could have done, or it is another runner's.
+void TaskRun::tell_undeliverable(TaskOutcome& told) {
+  bool superseded = told.drained.status.state == OutboxState::superseded;
+  if (!superseded && told.drained.status.state != OutboxState::orphaned) return;
+  told.state = superseded ? State::failed : State::cancelled;
+  told.cause = superseded ? EndCause::lease_lost : EndCause::deleted;
+  told.message = superseded ? "another runner has this task" : "the task was deleted";
   if (Result<std::string> aside = Spool::set_aside(told.drained.spool_path)) {
     told.drained.spool_path = *std::move(aside);
   } else {

@@ -29,7 +29,8 @@ struct TaskRunOptions {
   Observe observe;  // may be empty
   std::string spool_directory;
   RedactOptions redact;
-  std::optional<TaskClaim> claim;  // nullopt: the task has no lease
+  std::optional<KeptLease> lease;  // nullopt: the task has none
+  std::string remark;              // of the runner about this run, for its log; empty: none
   std::chrono::milliseconds drain = kRunDrain;
 };
 
@@ -48,7 +49,6 @@ struct TaskOutcome {
 struct RunnerParts {
   Locate locate;  // the server; asked again when it cannot be reached
   net::ClientTls tls;
-  LeaseKeeper* leases = nullptr;
   AgentVersions* versions = nullptr;  // null: nobody asks
   const Clock* clock = nullptr;
 };
@@ -81,7 +81,7 @@ class TaskRun {
   AgentOutcome run_agent();
   std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
-  static void tell_deleted(TaskOutcome& told);
+  static void tell_undeliverable(TaskOutcome& told);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -1,11 +1,17 @@
 #include "runner/workspace.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "runner/descriptor.h"
 #include "runner/limits.h"
 #include "runner/rules.h"
 
@@ -44,7 +50,7 @@ Result<void> clone(const TaskOrder& order, const Git& git, const std::string& di
     std::string remote = "refs/remotes/origin/" + order.repo_ref;
     start = inside.run({"rev-parse", "--verify", "--quiet", remote}) ? remote : order.repo_ref;
   }
-  Result<std::string> out = inside.run({"checkout", "--quiet", "--no-track", "-b", "shepherd/" + order.task, start});
+  Result<std::string> out = inside.run({"checkout", "--quiet", "--no-track", "-b", task_branch(order.task), start});
   if (!out) return fail(std::move(out.error()));
   return {};
 }
@@ -57,7 +63,7 @@ Result<void> add_worktree(const TaskOrder& order, const Git& git, const std::str
   if (!git.run({"rev-parse", "--verify", "--quiet", "HEAD"})) {
     return fail(ErrorCode::invalid_argument, "no_commit", "the repository has no commit yet to start a work tree from");
   }
-  Result<std::string> added = git.run({"worktree", "add", "--quiet", "-b", "shepherd/" + order.task, directory});
+  Result<std::string> added = git.run({"worktree", "add", "--quiet", "-b", task_branch(order.task), directory});
   if (!added) return fail(std::move(added.error()));
   return {};
 }
@@ -85,12 +91,23 @@ void discard(const std::string& task, const WorkspaceOptions& options, const Git
   if (options.kind != WorkspaceKind::worktree) return;
   Git quick = git.stopped_by(nullptr).within(kProgramStopWait);
   quick.ask({"worktree", "prune"});
-  quick.ask({"branch", "--quiet", "-D", "shepherd/" + task});
+  quick.ask({"branch", "--quiet", "-D", task_branch(task)});
 }
 
-std::int64_t line_count(const files::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+// Of a file, not of what a link or a pipe with its name leads to; at most `bytes` of it, which are taken off.
+std::int64_t line_count(const std::string& path, std::size_t& bytes) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts{};
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return 0;
+  std::int64_t lines = 0;
+  std::array<char, 64 * kKiB> buffer{};
+  while (bytes > 0) {
+    ssize_t got = ::read(file.get(), buffer.data(), std::min(buffer.size(), bytes));
+    if (got <= 0) break;
+    bytes -= static_cast<std::size_t>(got);
+    lines += std::count(buffer.begin(), buffer.begin() + got, '\n');
+  }
+  return lines;
 }
 
 }  // namespace
@@ -121,7 +138,8 @@ Result<Workspace> Workspace::prepare(const TaskOrder& order, const WorkspaceOpti
     std::string inside = git.ask({"rev-parse", "--show-prefix"});
     if (!inside.empty() && files::is_directory(tree + "/" + inside, error)) directory += "/" + inside;
   }
-  Workspace workspace(options.kind, directory, git.in(directory));
+  Workspace workspace(options.kind, directory, git.in(directory).inspecting());
+  workspace.clock_ = &clock;
   if (made) made = workspace.stage(order, options, beside);
   if (made) workspace.remember_start();
   if (options.stop != nullptr && options.stop->stopped()) {
@@ -162,22 +180,30 @@ void Workspace::remember_start() {
   git_ = git_.in(git_.ask({"rev-parse", "--show-toplevel"}));  // so that all paths are the tree's
   start_commit_ = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
   if (kind_ != WorkspaceKind::as_is) return;  // fresh: nothing was changed
-  dirty_start_ = git_.ask({"diff", "--numstat", start_commit_.empty() ? kEmptyTree : start_commit_});
+  dirty_start_ = git_.without_filters().ask(numstat_words());
   untracked_start_ = lines_of(git_.ask({"ls-files", "--others", "--exclude-standard"}));
 }
 
 std::optional<WorkResult> Workspace::collect() const {
   if (!is_git_) return std::nullopt;
+  std::int64_t until_ms = clock_->steady_ms() + kWorkResultTimeout.count();
+  // However the tree is made, the task's end does not wait for it.
+  Git look = git_.without_filters();
+  auto ask = [&](std::vector<std::string> words) -> std::string {
+    std::int64_t left_ms = until_ms - clock_->steady_ms();
+    if (left_ms <= 0) return {};
+    return look.within(std::min(kGitLookTimeout, std::chrono::milliseconds(left_ms))).ask(std::move(words));
+  };
   WorkResult result;
-  result.branch = git_.ask({"rev-parse", "--abbrev-ref", "HEAD"});
-  result.head = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
+  result.branch = ask({"rev-parse", "--abbrev-ref", "HEAD"});
+  result.head = ask({"rev-parse", "--verify", "--quiet", "HEAD"});
   if (!result.head.empty() && result.head != start_commit_) {
     std::string range = start_commit_.empty() ? "HEAD" : start_commit_ + "..HEAD";
-    result.commits = lines_of(git_.ask({"log", "--format=%H %s", range}));
+    result.commits = lines_of(ask({"log", "--format=%H %s", range}));
     result.commit_count = result.commits.size();
     if (result.commits.size() > kMaxResultCommits) result.commits.resize(kMaxResultCommits);
   }
-  std::string changed = git_.ask({"diff", "--numstat", start_commit_.empty() ? kEmptyTree : start_commit_});
+  std::string changed = ask(numstat_words());
   // What was changed before and is still changed in the same way is not the agent's.
   std::vector<std::string> before = lines_of(dirty_start_);
   std::string fresh;
@@ -185,13 +211,18 @@ std::optional<WorkResult> Workspace::collect() const {
     if (std::ranges::find(before, line) == before.end()) fresh.append(line).push_back('\n');
   }
   add_numstat(result, fresh);
-  for (const std::string& path : lines_of(git_.ask({"ls-files", "--others", "--exclude-standard"}))) {
+  std::size_t bytes = kMaxCountedBytes;
+  for (const std::string& path : lines_of(ask({"ls-files", "--others", "--exclude-standard"}))) {
     if (std::ranges::find(untracked_start_, path) != untracked_start_.end()) continue;
-    result.insertions += line_count(files::path(git_.directory()) / path);
+    if (clock_->steady_ms() < until_ms) result.insertions += line_count(git_.directory() + "/" + path, bytes);
     ++result.file_count;
     if (result.files.size() < kMaxResultFiles) result.files.push_back(path);
   }
   return result;
+}
+
+std::vector<std::string> Workspace::numstat_words() const {
+  return {"diff", "--no-ext-diff", "--no-textconv", "--numstat", start_commit_.empty() ? kEmptyTree : start_commit_};
 }
 
 }  // namespace shepherd

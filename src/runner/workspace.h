@@ -1,8 +1,8 @@
 // Where an agent works, and what it leaves there.
 //
 //   as_is      a directory that is there already
-//   worktree   a git work tree of that directory's repository, on branch shepherd/{task}, under the data directory
-//   clone      a fresh clone of the task's repository at its ref, on the same branch
+//   worktree   a git work tree of that directory's repository, on branch shepherd/{task} (task_branch()), under the
+//   data directory clone      a fresh clone of the task's repository at its ref, on the same branch
 //
 // A task's context and the runner's rules (rules.h) go into files beside the tree, whose paths the agent finds in
 // SHEPHERD_CONTEXT and SHEPHERD_RULES; so they are in no diff and overwrite nothing. Work trees and clones stay when
@@ -56,7 +56,8 @@ class Workspace {
   const std::string& rules() const { return rules_; }  // their text; empty: none
   // Variables for the agent.
   const std::vector<std::string>& environment() const { return environment_; }
-  // Compares the tree with how it was. nullopt when it is no git work tree.
+  // Compares the tree with how it was, within kWorkResultTimeout; what was not learned by then is left out. nullopt
+  // when it is no git work tree.
   std::optional<WorkResult> collect() const;
 
  private:
@@ -64,10 +65,12 @@ class Workspace {
       : kind_(kind), directory_(std::move(directory)), git_(std::move(git)) {}
   Result<void> stage(const TaskOrder& order, const WorkspaceOptions& options, const std::string& beside);
   void remember_start();
+  std::vector<std::string> numstat_words() const;
 
   WorkspaceKind kind_;
   std::string directory_;
-  Git git_;
+  Git git_;                       // inspects: what is there may be an agent's doing
+  const Clock* clock_ = nullptr;  // set with it
   std::string rules_;
   std::vector<std::string> environment_;
   bool is_git_ = false;

@@ -1,6 +1,7 @@
 #include "runner/workspace.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -252,20 +253,113 @@ TEST_F(StoppedWorkspaceTest, WhatAnEarlierRunLeftStays) {
 
 // git asks the helper as it would for a clone over https; the token must come from the variable and stand nowhere else.
 TEST_F(WorkspaceTest, TheTokenIsGivenToGitByAVariable) {
-  std::vector<std::string> variables = git_credentials("token-value-1");
+  std::vector<std::string> variables = git_credentials("token-value-1", "https://me@example.org/a/b.git");
   int holders = 0;
   for (const std::string& variable : variables) holders += variable.find("token-value-1") != std::string::npos ? 1 : 0;
   EXPECT_EQ(holders, 1);
-  AgentSpec spec;
-  spec.command = {"sh", "-c", "printf 'protocol=https\\nhost=example.org\\n\\n' | git credential fill"};
-  spec.environment = options_.environment;
-  spec.environment.insert(spec.environment.end(), variables.begin(), variables.end());
-  spec.directory = "/";
-  spec.warden_program = MISBEHAVING_AGENT;
-  auto ran = run_program(spec, 20s, clock_);
-  ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_NE(ran->out.find("username=x-access-token\npassword=token-value-1\n"), std::string::npos) << ran->out;
-  EXPECT_TRUE(git_credentials("").empty());
+  auto asked = [&](const std::string& protocol, const std::string& host) {
+    AgentSpec spec;
+    spec.command = {
+        "sh", "-c",
+        "printf 'protocol=" + protocol + "\\nhost=" + host + "\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill"};
+    spec.environment = options_.environment;
+    spec.environment.insert(spec.environment.end(), variables.begin(), variables.end());
+    spec.directory = "/";
+    spec.warden_program = MISBEHAVING_AGENT;
+    auto ran = run_program(spec, 20s, clock_);
+    return ran ? ran->out : ran.error().message;
+  };
+  std::string given = asked("https", "example.org");
+  EXPECT_NE(given.find("username=x-access-token\npassword=token-value-1\n"), std::string::npos) << given;
+  for (const char* other : {"localhost", "evil.example.org", "example.org.evil.net", "example.org:8443"}) {
+    EXPECT_EQ(asked("https", other).find("token-value-1"), std::string::npos) << other;
+  }
+  EXPECT_EQ(asked("http", "example.org").find("token-value-1"), std::string::npos) << "not in the clear";
+  EXPECT_TRUE(git_credentials("", "https://example.org/x").empty());
+}
+
+TEST_F(WorkspaceTest, ATokenIsForHttpsOrThisMachine) {
+  for (const char* good :
+       {"https://example.org/x", "http://127.0.0.1:8080/x", "http://localhost/x", "http://[::1]:1/x"}) {
+    EXPECT_TRUE(takes_token(good)) << good;
+  }
+  for (const char* bad : {"http://example.org/x", "http://127.0.0.1.evil.net/x", "http://localhost@evil.net/x",
+                          "ssh://git@example.org/x", "git@example.org:a/b", "file:///srv/x", "/srv/x", ""}) {
+    EXPECT_FALSE(takes_token(bad)) << bad;
+    EXPECT_TRUE(git_credentials("token", bad).empty()) << bad;
+  }
+}
+
+TEST_F(WorkspaceTest, EveryTaskIdHasABranch) {
+  EXPECT_EQ(task_branch("task-1.2"), "shepherd/task-1.2");
+  make_repository();
+  options_.kind = WorkspaceKind::clone;
+  order_.repo_url = repository_;
+  for (const char* id : {"x.lock", "a..b", "enddot.", ".begins", "a...", "...", "x.lock.lock", "-dash"}) {
+    order_.task = id;
+    auto made = Workspace::prepare(order_, options_, clock_);
+    ASSERT_TRUE(made) << id << ": " << made.error().message;
+    EXPECT_EQ(made->collect()->branch, task_branch(id));
+  }
+}
+
+TEST_F(WorkspaceTest, AUrlNamesNoProgram) {
+  options_.kind = WorkspaceKind::clone;
+  for (const char* url : {"fd::17/foo", "evil::x", "ext::sh -c true"}) {
+    order_.repo_url = url;
+    auto made = Workspace::prepare(order_, options_, clock_);
+    ASSERT_FALSE(made) << url;
+    EXPECT_NE(made.error().message.find("not allowed"), std::string::npos) << made.error().message;
+  }
+}
+
+// Each way by which a tree can have git run something of the agent's, after the agent's end.
+TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
+  make_repository();
+  options_.kind = WorkspaceKind::clone;
+  options_.environment.push_back("SHEPHERD_REPOSITORY_TOKEN=token-value-1");
+  order_.repo_url = repository_;
+  Workspace workspace = prepare();
+  files::path tree = workspace.directory(), proof = root_ / "ran";
+  files::path script = root_ / "script";
+  write(script, "#!/bin/sh\nenv >> '" + proof.string() + "'\ncat; exec sleep 600\n");
+  files::permissions(script, files::perms::owner_all);
+  Git inside = git(tree);
+  for (const char* key :
+       {"core.fsmonitor", "diff.external", "core.pager", "core.sshCommand", "gpg.program", "credential.helper",
+        "filter.evil.clean", "filter.evil.process", "filter.a=b.c.clean", "diff.evil.textconv", "diff.evil.command"}) {
+    ASSERT_TRUE(inside.run({"config", key, script})) << key;
+  }
+  ASSERT_TRUE(inside.run({"config", "core.hooksPath", root_.string()}));
+  ASSERT_TRUE(inside.run({"config", "filter.evil.required", "true"}));
+  ASSERT_TRUE(inside.run({"config", "log.showSignature", "true"}));
+  files::copy_file(script, root_ / "post-index-change");
+  write(tree / ".git/info/attributes", "file filter=evil diff=evil\nother filter=a=b.c\n");
+  write(tree / "file", "one\ntwo\n");
+  write(tree / "other", "1\n2\n3\n");
+  auto before = std::chrono::steady_clock::now();
+  auto result = workspace.collect();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, kWorkResultTimeout + 20s);
+  EXPECT_FALSE(files::exists(proof)) << text_of(proof);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->files, (std::vector<std::string>{"file", "other"}));
+  EXPECT_EQ(result->insertions, 4);
+}
+
+// A pipe where git expects a file, links to what never ends: the look is over in time all the same.
+TEST_F(WorkspaceTest, ATreeThatBlocksWhoLooksHoldsNobodyUp) {
+  make_repository();
+  Workspace workspace = prepare();
+  ASSERT_EQ(::mkfifo((repository_ / ".gitignore").c_str(), 0600), 0);
+  files::create_symlink("/dev/zero", repository_ / "endless");
+  auto before = std::chrono::steady_clock::now();
+  auto result = workspace.collect();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, kWorkResultTimeout + 20s);
+  ASSERT_TRUE(result);
+  files::remove(repository_ / ".gitignore");
+  result = workspace.collect();
+  EXPECT_EQ(result->files, std::vector<std::string>{"endless"});
+  EXPECT_EQ(result->insertions, 0) << "what it leads to is not its content";
 }
 
 TEST(PullRequestLink, IsFoundAndHeldAgainstTheRepository) {
