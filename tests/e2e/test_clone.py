@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,63 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(forge, pool):
         events, end = to_end(server, create(api, forge.url, [{"say": "never"}]))
     assert end["status"] in ("failed", "Failed") and "certificate" in json.dumps(events), events
     assert forge.requests == [], "nothing was said to it, least of all the token"
+
+
+def test_the_token_does_not_follow_a_redirect(pool):
+    """A repository of this machine that sends git to another host, which asks who it is."""
+    heard = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_GET(self):
+            heard.append((self.headers["Host"], self.headers.get("Authorization")))
+            elsewhere = self.headers["Host"].startswith("localhost")
+            self.send_response(401 if elsewhere else 302)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"') if elsewhere else self.send_header(
+                "Location", f"http://localhost:{self.server.server_port}{self.path}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    server = pool()
+    try:
+        with server.api() as api:
+            events, end = to_end(server, create(api, f"http://127.0.0.1:{served.server_port}/app.git", [{"say": "never"}]))
+    finally:
+        served.shutdown()
+        served.server_close()
+    assert end["status"] in ("failed", "Failed"), end
+    assert any(host.startswith("localhost") for host, _ in heard), "git went there"
+    assert [token for _, token in heard if token] == []
+
+
+def test_the_configuration_of_a_tree_holds_up_neither_stop_nor_shutdown(pool, tmp_path):
+    """The agent leaves a program where git looks for one, that never ends."""
+    repository, ran = tmp_path / "repository", tmp_path / "ran"
+    repository.mkdir()
+    for words in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], cwd=repository, check=True)
+    script = tmp_path / "monitor"
+    script.write_text(f"#!/bin/sh\nenv >> {ran}\nsleep 1000\n")
+    script.chmod(0o755)
+    server = pool()
+    work = (f"echo x > file; git add file; git config core.fsmonitor {script}; git config filter.evil.clean {script}; "
+            f"echo '* filter=evil' > .git/info/attributes; echo yy > file; rm -f {ran}; echo done")
+    with server.api() as api:
+        task = create(api, str(repository), [{"tool": "Bash", "input": {"command": work}, "run": True}, {"say": "ready"}, {"wait": "message"}])
+        with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+            while "ready" not in json.dumps(feed.next(60).data or {}):
+                pass
+        assert api.post(f"/api/v1/tasks/{task}/commands", json={"id": "s1", "kind": "stop"}).status_code == 202
+        events, end = to_end(server, task)
+        assert end["status"] in ("cancelled", "Cancelled"), end
+        result, = [event["data"] for event in events if event["type"] == "result"]
+        assert result["files"] == ["file"], "what it did is known all the same"
+    assert server.stop(timeout=30) == 0
+    assert not ran.exists(), ran.read_text()
 
 
 def test_a_stop_does_not_wait_for_a_clone(pool):
