@@ -154,6 +154,7 @@ Result<ExitCode> create(Context& context, const Options& options) {
     context.out.json_line(created->task.json);
   } else {
     context.out.line(one_line(created->task.id));
+    if (!created->task.message.empty()) context.err.line(one_line("it waits: " + created->task.message));
     if (context.out.is_terminal()) {
       context.err.line(context.err.paint(Color::dim, fmt::format("follow it: shepherd watch {}", created->task.id)));
     }

@@ -242,6 +242,8 @@ def test_a_task_that_nobody_takes_says_so(make_server):
             row = api.get(f"/api/v1/tasks/{made['id']}").json()
             assert row["status"]["message"] == "no connected runner takes agent gpt; known: claude"
             assert "known: claude" in server.cli("tasks", "show", made["id"]).stdout
+            made = server.cli("tasks", "create", "--agent", "gpt", "x")
+            assert "no connected runner takes agent gpt" in made.stderr
             task = create(api, {"say": "hello"})
             assert ended(server, task)["status"] in ("completed", "Succeeded")
             assert [e for e in log_of(api, task) if "empty directory" in e["summary"]], "it has no repository, and says so"
