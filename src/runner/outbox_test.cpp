@@ -394,7 +394,7 @@ TEST_F(OutboxTest, WhatIsLostOnAFullDiskIsNamedAndTheEndIsTold) {
   resume(*sink_);
   ASSERT_TRUE(outbox_->drain(60s).everything);
   auto events = log();
-  ASSERT_GT(events.size(), 2u);
+  ASSERT_GE(events.size(), 2u);
   EXPECT_EQ(summary(events.back()), "done");
   const json::object& notice = events[events.size() - 2];
   EXPECT_EQ(code(notice), "events_lost");
