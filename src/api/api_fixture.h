@@ -12,7 +12,9 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/api.h"
@@ -218,6 +220,13 @@ class ApiFixture : public testing::Test {
   std::unique_ptr<Inbox> inbox_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<net::HttpServer> public_, internal_;
+  // As the server does: what waits for its predecessors or for quiet is let go.
+  std::jthread ticks_{[this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      journal_.tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }};
 };
 
 }  // namespace shepherd

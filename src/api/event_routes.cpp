@@ -1,4 +1,5 @@
 // Events in: what producers post. The per-event path: decode on the io thread, append, answer from the writer's thread.
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -61,6 +62,13 @@ Result<Producer> producer_of(const Call& call, const DraftBatch& batch) {
   return Producer{ProducerKind::strict, std::string(id)};
 }
 
+// Nobody repeats what such a producer sent, so it is not refused for having been overtaken by the task's end. Ids are
+// for those who import or report a second time.
+bool fires_and_forgets(const Producer& producer, const DraftBatch& batch) {
+  if (producer.kind == ProducerKind::strict) return false;
+  return std::ranges::all_of(batch.drafts, [](const Draft& draft) { return draft.event_id.empty(); });
+}
+
 // The connection's audit trail for this task. Only on the io thread.
 std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   ConnectionState* connection = call.connection();
@@ -99,6 +107,7 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
 
   AppendRequest request;
   request.task = call.id();
+  if (fires_and_forgets(*producer, *batch)) request.late_within_ms = kLateEvents.count();
   request.producer = std::move(*producer);
   request.drafts = std::move(*batch);
   request.received_ms = now_ms;
@@ -163,6 +172,7 @@ void post_status(Call call) {
   request.drafts = std::move(*batch);
   request.received_ms = now_ms;
   request.fence = *fence;
+  if (!is_terminal(wanted)) request.late_within_ms = kLateEvents.count();
   parts.journal.append(std::move(request), [call = std::move(call), wanted](Result<Appended> appended) mutable {
     if (appended) {
       call.set_range(appended->last_sequence - appended->added + 1, appended->last_sequence);

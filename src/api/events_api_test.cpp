@@ -108,8 +108,8 @@ TEST_F(EventsApi, AStatusEndsTheTaskOnce) {
   auto other = produce(status, R"({"event":"failed","message":"no"})");
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(parsed(other).at("currentState").as_string(), "completed");
-  EXPECT_EQ(produce(status, R"({"event":"progress","message":"still"})").status, 410);
-  EXPECT_EQ(produce(kEvents, R"({"type":"log","summary":"late"})").status, 410);
+  EXPECT_EQ(produce(status, R"({"event":"progress","message":"still"})").status, 200);
+  EXPECT_EQ(produce(kEvents, R"({"type":"log","summary":"late"})").status, 200) << "within half a minute";
   auto task = parsed(get("/api/v1/tasks/t1"));
   EXPECT_EQ(task.at("status").at("phase").as_string(), "Succeeded");
   EXPECT_EQ(task.at("status").at("prURL").as_string(), "https://x/pull/1");

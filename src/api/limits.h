@@ -11,8 +11,12 @@ namespace shepherd {
 // --- ids and small fields ---
 inline constexpr std::size_t kMaxProducerIdBytes = 128;
 
+// --- events in ---
+inline constexpr std::chrono::milliseconds kLateEvents{30'000};  // after a task's end, from who fires and forgets
+
 // --- tasks ---
 inline constexpr std::size_t kMaxTaskBodyBytes = 2 * kMiB;
+inline constexpr std::size_t kMaxTaskRequestBytes = 4 * kMiB;  // a new task: a full context whose every byte is escaped
 
 // --- feeds and hub ---
 inline constexpr std::size_t kPageEvents = 500;      // default JSON page

@@ -177,12 +177,14 @@ Journal::~Journal() {
 }
 
 void Journal::append(AppendRequest request, Done<Appended> done) {
-  if (request.producer.kind == ProducerKind::loose) {
-    impl_->reorder.append(std::move(request), std::move(done));
-  } else {
-    if (ends_task(request.drafts)) impl_->reorder.release(request.task);
-    impl_->submit_append(std::move(request), std::move(done));
+  if (request.producer.kind == ProducerKind::loose) return impl_->reorder.append(std::move(request), std::move(done));
+  if (ends_task(request.drafts)) {
+    // Who numbers strictly, or is the server, says the end when it has come.
+    bool may_wait = request.producer.kind == ProducerKind::none && !request.by_server;
+    if (may_wait) return impl_->reorder.end(std::move(request), std::move(done));
+    impl_->reorder.release(request.task);
   }
+  impl_->submit_append(std::move(request), std::move(done));
 }
 
 void Journal::create_task(TaskSpec spec, std::string idempotency_key, Done<Created> done) {

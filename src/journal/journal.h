@@ -35,7 +35,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Appends drafts; a loose producer's early numbers wait here for their predecessors (kReorderWait, kReorderEvents).
+  // Appends drafts; a loose producer's early numbers wait here for their predecessors, and the end of its task for both
+  // (reorder.h).
   // unavailable/busy when the writer's queue is full. Callers fill received_ms.
   void append(AppendRequest request, Done<Appended> done);
   void create_task(TaskSpec spec, std::string idempotency_key, Done<Created> done);

@@ -386,6 +386,10 @@ TEST_F(JournalTest, WhatWaitsGoesBeforeTheEndOfItsTask) {
   EXPECT_EQ(summaries(), std::vector<std::string>{"one"});
   start_post(R"({"type":"status","summary":"end","data":{"state":"completed"}})", {}, "t", end);
   turn();
+  EXPECT_EQ(summaries(), std::vector<std::string>{"one"}) << "two may still come";
+  clock_.advance_ms(kReorderWait.count());
+  journal_.tick();
+  turn();
   EXPECT_TRUE(end.has_value());
   EXPECT_TRUE(third.has_value());
   EXPECT_EQ(summaries(), (std::vector<std::string>{"one", "Producer numbers 2 have not arrived", "three", "end"}));

@@ -10,7 +10,10 @@ namespace shepherd {
 
 // --- fire-and-forget producers ---
 inline constexpr std::chrono::milliseconds kReorderWait{2000};  // how long an early number waits for its predecessors
-inline constexpr std::size_t kReorderEvents = 64;               // and how many may wait, per task
+inline constexpr std::size_t kReorderEvents = 4'096;            // and how many may wait, per task
+inline constexpr std::size_t kReorderBytes = 8 * kMiB;          // and how much
+inline constexpr std::size_t kReorderAllBytes = 64 * kMiB;      // of all tasks together: half of what waits for a disk
+inline constexpr std::chrono::milliseconds kEndQuiet{100};      // an end waits for what was sent just before it
 
 // --- feeds and hub ---
 inline constexpr std::size_t kFeedReadEvents = 4'096;  // one store read of a feed that is behind

@@ -16,16 +16,25 @@ std::string numbers(std::uint64_t from, std::uint64_t to) {
   return from == to ? std::to_string(from) : std::to_string(from) + "-" + std::to_string(to);
 }
 
-AppendRequest missing_notice(const std::string& task, std::uint64_t from, std::uint64_t to, std::int64_t now_ms) {
+// Says before `early` which numbers are missing.
+AppendRequest missing_notice(std::uint64_t from, std::uint64_t to, const AppendRequest& early) {
+  std::int64_t now_ms = early.received_ms;
   std::string json = R"({"type":"log","summary":"Producer numbers )" + numbers(from, to) +
                      R"( have not arrived","data":{"missing":{"from":)" + std::to_string(from) + R"(,"to":)" +
                      std::to_string(to) + "}}}";
   AppendRequest notice;
-  notice.task = task;
+  notice.task = early.task;
   notice.received_ms = now_ms;
   notice.by_server = true;
+  notice.late_within_ms = early.late_within_ms;
   if (auto drafts = decode_events(json, Framing::json, Intake{.now_ms = now_ms})) notice.drafts = std::move(*drafts);
   return notice;
+}
+
+std::size_t size_of(const DraftBatch& batch) {
+  std::size_t bytes = batch.bytes.size();
+  for (const Draft& draft : batch.drafts) bytes += draft.detail.size();
+  return bytes;
 }
 
 // Sorts a request's events by their numbers; one without stays behind the one it came behind. Returns the lowest and
@@ -66,9 +75,12 @@ void Reorder::append(AppendRequest request, Done done) {
       Queue& queue = at->second;
       start = made;
       queue.used_ms = clock_.steady_ms();
+      std::size_t bytes = size_of(request.drafts);
       queue.events += request.drafts.drafts.size();
-      queue.waiting.emplace(first, Waiting{std::move(request), std::move(done), last, queue.used_ms});
-      if (queue.started) release_due(task, queue, Which::due, releases);
+      queue.bytes += bytes;
+      bytes_ += bytes;
+      queue.waiting.emplace(first, Waiting{std::move(request), std::move(done), last, bytes, queue.used_ms});
+      if (queue.started) release_due(queue, Which::due, releases);
     }
     submit_all(std::move(releases));
   }
@@ -93,29 +105,60 @@ void Reorder::on_started(const std::string& task, const Result<Appended>& high) 
     queue.started = true;
     queue.next = high ? high->producer_sequence + 1 : 1;
     // When the store cannot say (unknown task, no disk), it will say so to each request itself.
-    release_due(task, queue, high ? Which::due : Which::unlooked, releases);
-    if (!high) queues_.erase(at);
+    release_due(queue, high ? Which::due : Which::unlooked, releases);
+    if (!high) {
+      release_ends(queue, releases);
+      queues_.erase(at);
+    }
   }
   submit_all(std::move(releases));
+}
+
+void Reorder::end(AppendRequest request, Done done) {
+  MutexLock order(order_mutex_);
+  std::vector<Release> releases;
+  {
+    MutexLock lock(mutex_);
+    std::int64_t now_ms = clock_.steady_ms();
+    auto at = queues_.find(request.task);
+    if (at == queues_.end() ||
+        (at->second.waiting.empty() && at->second.ends.empty() && now_ms - at->second.used_ms >= kEndQuiet.count())) {
+      releases.push_back({std::move(request), std::move(done)});
+    } else {
+      at->second.ends.push_back({std::move(request), std::move(done), 0, 0, now_ms});
+    }
+  }
+  submit_all(std::move(releases));
+}
+
+bool Reorder::is_full(const Queue& queue) const {
+  return queue.events > kReorderEvents || queue.bytes > kReorderBytes || bytes_ > kReorderAllBytes;
+}
+
+void Reorder::release_ends(Queue& queue, std::vector<Release>& out) {
+  for (Waiting& end : queue.ends) out.push_back({std::move(end.request), std::move(end.done)});
+  queue.ends.clear();
 }
 
 void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
   auto node = queue.waiting.extract(queue.waiting.begin());
   Waiting& waiting = node.mapped();
   queue.events -= waiting.request.drafts.drafts.size();
+  queue.bytes -= waiting.bytes;
+  bytes_ -= waiting.bytes;
   queue.next = std::max(queue.next, waiting.last + 1);
   out.push_back({std::move(waiting.request), std::move(waiting.done)});
 }
 
-void Reorder::release_due(const std::string& task, Queue& queue, Which which, std::vector<Release>& out) {
+void Reorder::release_due(Queue& queue, Which which, std::vector<Release>& out) {
   std::int64_t now_ms = clock_.steady_ms();
   while (!queue.waiting.empty()) {
     auto& [first, oldest] = *queue.waiting.begin();
     bool in_order = first <= queue.next;
-    bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || queue.events > kReorderEvents;
+    bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || is_full(queue);
     if (!in_order && !waited && which == Which::due) return;
     if (!in_order && which != Which::unlooked) {
-      out.push_back({missing_notice(task, queue.next, first - 1, oldest.request.received_ms), [](Result<Appended>) {}});
+      out.push_back({missing_notice(queue.next, first - 1, oldest.request), [](Result<Appended>) {}});
     }
     release_front(queue, out);
   }
@@ -133,7 +176,15 @@ void Reorder::tick() {
     std::int64_t now_ms = clock_.steady_ms();
     for (auto at = queues_.begin(); at != queues_.end();) {
       Queue& queue = at->second;
-      if (queue.started) release_due(at->first, queue, Which::due, releases);
+      if (queue.started) release_due(queue, Which::due, releases);
+      if (queue.started && !queue.ends.empty()) {
+        bool quiet = queue.waiting.empty() && now_ms - queue.used_ms >= kEndQuiet.count();
+        bool waited = now_ms - queue.ends.front().since_ms >= kReorderWait.count();
+        if (quiet || waited) {
+          release_due(queue, Which::rest, releases);
+          release_ends(queue, releases);
+        }
+      }
       bool forget = queue.started && queue.waiting.empty() && now_ms - queue.used_ms > kForgetAfterMs;
       at = forget ? queues_.erase(at) : std::next(at);
     }
@@ -148,7 +199,8 @@ void Reorder::release(const std::string& task) {
     MutexLock lock(mutex_);
     auto at = queues_.find(task);
     if (at == queues_.end()) return;
-    release_due(task, at->second, at->second.started ? Which::rest : Which::unlooked, releases);
+    release_due(at->second, at->second.started ? Which::rest : Which::unlooked, releases);
+    release_ends(at->second, releases);
   }
   submit_all(std::move(releases));
 }
@@ -158,7 +210,10 @@ void Reorder::flush() {
   std::vector<Release> releases;
   {
     MutexLock lock(mutex_);
-    for (auto& [task, queue] : queues_) release_due(task, queue, Which::unlooked, releases);
+    for (auto& [task, queue] : queues_) {
+      release_due(queue, Which::unlooked, releases);
+      release_ends(queue, releases);
+    }
   }
   submit_all(std::move(releases));
 }

@@ -21,7 +21,7 @@ class Planner {
     auto numbers = head.producers.find(producer_name(request));
     if (request.producer.kind != ProducerKind::none && numbers != head.producers.end()) numbers_ = numbers->second;
     expected_ = numbers_.high() + 1;
-    plan_.late = is_terminal(state_.state) && state_.inferred_end;
+    plan_.late = is_terminal(state_.state) && (state_.inferred_end || in_time());
   }
 
   Result<AppendPlan> run() {
@@ -38,6 +38,11 @@ class Planner {
   }
 
  private:
+  bool in_time() const {
+    return request_.producer.kind != ProducerKind::strict && request_.late_within_ms > 0 &&
+           request_.received_ms - state_.completed_ms <= request_.late_within_ms;
+  }
+
   const Draft& draft(std::uint32_t i) const { return request_.drafts.drafts[i]; }
 
   Result<void> take(std::uint32_t i) {

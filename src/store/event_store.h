@@ -46,6 +46,8 @@ struct AppendRequest {
   std::int64_t received_ms = 0;
   bool by_server = false;  // the server infers this (timeout, runner lost): a terminal status in it is `inferred`
   std::optional<LeaseFence> fence = {};  // refused with conflict/lease_lost when the task is no longer that lease's
+  // How long after the task's own end it may have been received: it is then appended with `late`. Not for strict ones.
+  std::int64_t late_within_ms = 0;
 };
 
 struct Appended {
@@ -78,7 +80,7 @@ class WriteTxn {
   // Numbers and appends the new drafts of the request, skipping repeats, and folds them into the task's state.
   // Errors: not_found/unknown_task; conflict/sequence_hole with expectedSequence; conflict/sequence_reused;
   // gone/task_ended with currentState, when new drafts come after the producer's own terminal status. After an
-  // inferred end, drafts are appended with `late`. All or nothing.
+  // inferred end, and within late_within_ms of any, drafts are appended with `late`. All or nothing.
   virtual Result<Appended> append(const AppendRequest& request) = 0;
 
   // Drops the oldest runs of a task through sequence `through` (whole runs only); the log then starts later.

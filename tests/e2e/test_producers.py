@@ -1,6 +1,8 @@
 """The two kinds of producers: strict ones that number for a spool, and those that fire and forget."""
 
+import json
 import random
+import socket
 import threading
 import time
 
@@ -137,12 +139,91 @@ def test_missing_numbers_are_named(server, api, task):
 
 
 def test_full_reorder_window_does_not_wait(server, api, task):
-    """More than 64 early events: the wait ends by number, not by time."""
+    """More than 4,096 early events: the wait ends by number, not by time."""
     with httpx.Client(base_url=server.internal, timeout=30, trust_env=False) as client:
-        began = time.monotonic()
-        client.post(path(task), json=[note(f"e{n}", sequence=n) for n in range(2, 72)]).raise_for_status()
-        assert len(log_of(api, task)) == 71
-        assert time.monotonic() - began < 1.9
+        answer = client.post(path(task), json=[note(f"e{n}", sequence=n) for n in range(2, 4100)])
+        assert answer.json() == {"status": "accepted", "sequence": 4099, "producerSequence": 4099}
+    assert log_of(api, task)[0]["summary"] == "Producer numbers 1 have not arrived"
+
+
+class Burst:
+    """What a runner's goroutines do: each request on a connection of its own, all at once, no retry, no credentials."""
+
+    def __init__(self, server, requests):
+        host, port = server.internal.removeprefix("http://").split(":")
+        self.sockets = []
+        for target, body in requests:
+            content = json.dumps(body).encode()
+            one = socket.create_connection((host, int(port)), timeout=60)
+            head = f"POST {target} HTTP/1.1\r\nHost: {host}:{port}\r\nUser-Agent: Go-http-client/1.1\r\n" \
+                   f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\nAccept-Encoding: gzip\r\n\r\n"
+            self.sockets.append((one, head.encode() + content))
+
+    def fire(self):
+        """The answers' status codes, in the order of the requests."""
+        for one, message in self.sockets:
+            one.sendall(message)
+        codes = []
+        for one, _ in self.sockets:
+            answer = b""
+            while b"\r\n" not in answer:
+                part = one.recv(4096)
+                assert part, "the connection was closed without an answer"
+                answer += part
+            codes.append(int(answer.split()[1]))
+            one.close()
+        return codes
+
+
+def line_of(task, number):
+    """As the older runners post it: an array of one event under `events`."""
+    return path(task), {"events": [{"sequence": number, "timestamp": "2026-02-18T14:00:00Z", "type": "tool_call",
+                                    "summary": f"e{number}", "tool": "Bash", "input": {"command": f"echo {number}"}}]}
+
+
+def end_of(task, event="completed"):
+    return f"/api/v1/tasks/{task}/status", {"event": event, "message": "task completed", "details": {"pr_url": "https://example.com/pull/1"}}
+
+
+IN_FLIGHT = 500
+
+
+@pytest.mark.parametrize("end_at", [IN_FLIGHT, IN_FLIGHT // 2, 1, 0], ids=["end_last", "end_amid", "end_second", "end_first"])
+def test_five_hundred_in_flight_are_all_in_the_log_in_order(server, api, end_at):
+    """Also when the end of the task overtakes some or all of them."""
+    for seed in (SEED, SEED + 1):
+        task = new_task(api)
+        requests = [line_of(task, n) for n in range(1, IN_FLIGHT + 1)]
+        random.Random(seed).shuffle(requests)
+        requests.insert(end_at, end_of(task))
+        assert set(Burst(server, requests).fire()) == {200}, f"seed {seed}"
+        logged = log_of(api, task)
+        assert [e["summary"] for e in logged if e["type"] == "tool_call"] == [f"e{n}" for n in range(1, IN_FLIGHT + 1)], f"seed {seed}"
+        assert not [e["summary"] for e in logged if e["type"] == "log"], f"nothing was missing; seed {seed}"
+        assert [e["sequence"] for e in logged] == list(range(1, IN_FLIGHT + 2))
+        [end] = [e["sequence"] for e in logged if e["type"] == "status"]
+        assert all(e.get("late", False) == (e["sequence"] > end) for e in logged), "what came after the end says so"
+        row = api.get(f"/api/v1/tasks/{task}").json()["status"]
+        assert row["state"] == "completed" and row["prURL"] == "https://example.com/pull/1"
+        if end_at > 1:
+            assert end == IN_FLIGHT + 1, "what was on its way before the end is before it"
+
+
+def test_the_end_does_not_lose_what_comes_after_it(server, api, task):
+    with httpx.Client(base_url=server.internal, timeout=30, trust_env=False) as client:
+        client.post(path(task), json=note("e1", sequence=1)).raise_for_status()
+        client.post(end_of(task)[0], json=end_of(task)[1]).raise_for_status()
+        assert client.post(path(task), json=note("e2", sequence=2)).status_code == 200
+        assert client.post(path(task), json=note("unnumbered")).status_code == 200
+        assert client.post(f"/api/v1/tasks/{task}/status", json={"event": "progress", "message": "still here"}).status_code == 200
+        assert client.post(end_of(task)[0], json=end_of(task)[1]).status_code == 200, "the same end again"
+        other = client.post(end_of(task)[0], json={"event": "failed", "message": "no"})
+        assert other.status_code == 409 and other.json()["currentState"] == "completed"
+        strict = client.post(path(task), json=note("e3", sequence=1), headers={STRICT: new_id("spool")})
+        assert strict.status_code == 410, "it has a spool, and says its end last"
+    assert [(e["summary"], e.get("late", False)) for e in log_of(api, task)] == [
+        ("e1", False), ("task completed", False), ("e2", True), ("unnumbered", True), ("still here", True)]
+    assert api.get(f"/api/v1/tasks/{task}").json()["status"]["message"] == "task completed"
 
 
 def test_fire_and_forget_repeats(server, api, task):
