@@ -26,7 +26,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/hooks/claude", kOnInternal, Need::produce, kJson, kMaxBodyBytes, false, post_claude_hooks},
     {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
 
-    {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskBodyBytes, false, create_task},
+    {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskRequestBytes, false, create_task},
     {"GET", "/api/v1/tasks", kOnPublic, Need::view, kNone, 0, false, list_tasks},
     {"GET", "/api/v1/tasks/{id}", kOnPublic, Need::view, kNone, 0, false, get_task},
     {"PATCH", "/api/v1/tasks/{id}", kOnPublic, Need::command, kJson, kMaxSmallBodyBytes, false, patch_task},

@@ -59,7 +59,8 @@ bool same_secret(std::string_view left, std::string_view right) {
 
 Result<std::unique_ptr<AssignmentPort>> AssignmentPort::open(AssignmentOptions options, RunnerPool& pool,
                                                              const Clock& clock) {
-  if (options.token.empty()) return fail(ErrorCode::invalid_argument, "needs_token", "callers must have a token");
+  if (!options.open && options.token.empty())
+    return fail(ErrorCode::invalid_argument, "needs_token", "callers must have a token");
   for (std::string& url : options.api_urls) url = without_slash(std::move(url));
   std::unique_ptr<AssignmentPort> port(new AssignmentPort(std::move(options), pool));
   net::ListenOptions listen;
@@ -83,15 +84,19 @@ net::Admission AssignmentPort::admit(const net::Request& head) {
   admission.max_body_bytes = kMaxSmallBodyBytes;
   std::string_view given = head.header("authorization");
   constexpr std::string_view kBearer = "Bearer ";
-  bool known = given.starts_with(kBearer) && same_secret(given.substr(kBearer.size()), options_.token);
+  bool probe = head.path() == "/healthz" && (head.method == "GET" || head.method == "HEAD");
+  bool known =
+      options_.open || (given.starts_with(kBearer) && same_secret(given.substr(kBearer.size()), options_.token));
   // Elsewhere it is called by the name of a machine or service, which is not known here.
   Result<void> caller = not_a_page(head, !is_loopback(options_.listen));
   if (!caller) {
     admission.refuse = problem(http_status(caller.error().code), caller.error().reason, caller.error().message);
+  } else if (probe) {
+    return admission;
   } else if (!known) {
     admission.refuse = problem(401, "unauthenticated", "a bearer token is needed");
   } else if (head.path() != "/task") {
-    admission.refuse = problem(404, "not_found", "there is only POST /task");
+    admission.refuse = problem(404, "not_found", "there are only POST /task and GET /healthz");
   } else if (head.method != "POST") {
     admission.refuse = problem(405, "method_not_allowed", "there is only POST /task");
   } else if (!is_json(head.header("content-type"))) {
@@ -106,6 +111,12 @@ net::Response AssignmentPort::protocol_error(int status, std::string_view reason
 
 // A claim is a question to the server, which may take its time; the io thread must not wait for it.
 void AssignmentPort::handle(net::Request&& request, net::Responder responder) {
+  if (request.path() == "/healthz") {
+    net::Response healthy;
+    healthy.content_type = "text/plain";
+    healthy.body = "ok";
+    return responder.send(std::move(healthy));
+  }
   lane_->post([this, request = std::move(request), responder = std::move(responder)]() mutable {
     responder.send(answer(request));
   });
@@ -115,7 +126,6 @@ net::Response AssignmentPort::answer(const net::Request& request) {
   Result<void> taken = take(request);
   if (!taken) return problem(http_status(taken.error().code), taken.error().reason, taken.error().message);
   net::Response response;
-  response.status = 202;
   response.content_type = "application/json";
   response.body = R"({"status":"accepted"})";
   return response;

@@ -27,9 +27,12 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr const char* kBearerAuth = "bearer";
+constexpr const char* kNoAuth = "none";
+
 struct Options {
   ServerOptions server;
-  std::string config_file, confine, id, listen, token_file;
+  std::string config_file, confine, id, listen, token_file, listen_auth = kBearerAuth;
   std::vector<std::string> labels, agents, api_urls;
   std::size_t parallel = kRunners;
   bool no_claims = false, json = false, insecure_bind = false;
@@ -70,9 +73,12 @@ Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const 
   assignments.api_urls = options.api_urls;
   assignments.api_urls.push_back(server.public_url);
   assignments.api_urls.push_back(server.internal_url);
-  Result<std::string> token = caller_token(token_file, options.token_file.empty());
-  if (!token) return fail(std::move(token.error()));
-  assignments.token = *std::move(token);
+  assignments.open = options.listen_auth == kNoAuth;
+  if (!assignments.open) {
+    Result<std::string> token = caller_token(token_file, options.token_file.empty());
+    if (!token) return fail(std::move(token.error()));
+    assignments.token = *std::move(token);
+  }
   return AssignmentPort::open(std::move(assignments), pool, clock);
 }
 
@@ -111,15 +117,16 @@ Result<ExitCode> runner(Context& context, const Options& options) {
     json::object ready{{"event", "ready"}, {"runner", slots.runner()}, {"parallel", options.parallel}};
     if (port) {
       ready["listen"] = port->url();
-      ready["tokenFile"] = token_file;
+      if (options.listen_auth != kNoAuth) ready["tokenFile"] = token_file;
     }
     context.out.line(json::serialize(ready));
   } else {
     context.out.line(fmt::format("{} runs up to {} tasks of {}. Ctrl-C ends it.", slots.runner(), options.parallel,
                                  server->internal_url));
     if (port) {
-      context.out.line(
-          fmt::format("Tasks are also taken at {}/task, with the bearer token in {}", port->url(), token_file));
+      context.out.line(fmt::format(
+          "Tasks are also taken at {}/task, {}", port->url(),
+          options.listen_auth == kNoAuth ? "from anybody who reaches it" : "with the bearer token in " + token_file));
     }
   }
   context.out.flush();
@@ -150,6 +157,12 @@ void add_runner_command(CLI::App& app, Context& context) {
   command->add_option(
       "--listen-token-file", options->token_file,
       "The token that callers there must have (default: runner.token in the data directory, made when missing)");
+  command
+      ->add_option(
+          "--listen-auth", options->listen_auth,
+          "bearer: callers there must have the token; none: everybody who reaches the address may assign tasks")
+      ->check(CLI::IsMember({kBearerAuth, kNoAuth}))
+      ->capture_default_str();
   command->add_option("--api-url", options->api_urls, "Another server address that callers may give")
       ->allow_extra_args(false);
   command->add_flag("--insecure-bind", options->insecure_bind, "--listen beyond this machine, without TLS");

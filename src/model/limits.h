@@ -29,7 +29,8 @@ inline constexpr std::size_t kCondensedResultCharacters = 200;
 inline constexpr std::size_t kCondensedStringCharacters = 500;
 
 // --- tasks ---
-inline constexpr std::size_t kMaxContextBytes = 1 * kMiB;  // 413 above: context is staged as a file, not a database
+inline constexpr std::size_t kMaxContextBytes =
+    1'500'000;  // 413 above: what other makers' adapters collect at most; it is staged as a file
 
 // --- model ---
 inline constexpr std::size_t kMinSecretBytes = 6;      // exact secret values below this would be found everywhere

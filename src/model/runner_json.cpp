@@ -93,17 +93,11 @@ std::string encode_task_data(const TaskSpec& spec, std::string_view resume_sessi
     JsonObject object(out);
     object.text("id", spec.id);
     object.text("description", spec.description);
-    object.text_unless_empty("context", spec.context);
+    object.text("context", spec.context);
     object.text_unless_empty("sourceURL", spec.source_url);
     object.text_unless_empty("sourceType", spec.source_type);
     object.text_unless_empty("sourceID", spec.source_id);
-    if (spec.repo_url.empty() && spec.repo_ref.empty()) {
-      object.json("repo", "null");
-    } else {
-      JsonObject repo(object.member("repo"));
-      repo.text("url", spec.repo_url);
-      repo.text("ref", spec.repo_ref);
-    }
+    append_repo(object.member("repo"), spec);
     object.text_unless_empty("agent", spec.agent);
     object.text_unless_empty("model", spec.model);
     object.text_unless_empty("mode", spec.mode);

@@ -37,11 +37,13 @@ TEST(RunnerJson, DataLeavesOutWhatWasNotGiven) {
   TaskSpec spec;
   spec.id = "t";
   spec.description = "do it";
-  EXPECT_EQ(encode_task_data(spec, ""), R"({"id":"t","description":"do it","repo":null,"labels":{}})");
+  EXPECT_EQ(encode_task_data(spec, ""),
+            R"({"id":"t","description":"do it","context":"","repo":{"url":""},"labels":{}})");
   spec.command = {"make", "te\"st"};
   spec.labels = {{"a", "1"}, {"b", "2"}};
-  EXPECT_EQ(encode_task_data(spec, "s1"), R"({"id":"t","description":"do it","repo":null,"command":["make","te\"st"],)"
-                                          R"("resumeSession":"s1","labels":{"a":"1","b":"2"}})");
+  EXPECT_EQ(encode_task_data(spec, "s1"),
+            R"({"id":"t","description":"do it","context":"","repo":{"url":""},"command":["make","te\"st"],)"
+            R"("resumeSession":"s1","labels":{"a":"1","b":"2"}})");
 }
 
 }  // namespace

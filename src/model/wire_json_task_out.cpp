@@ -8,20 +8,16 @@ namespace {
 
 constexpr std::size_t kTitleCharacters = 120;
 
-void append_repo(std::string& out, const TaskSpec& spec) {
-  if (spec.repo_url.empty() && spec.repo_ref.empty()) {
-    out.append("null");
-    return;
-  }
-  JsonObject repo(out);
-  repo.text("url", spec.repo_url);
-  repo.text("ref", spec.repo_ref);
+bool has_repo(const TaskSpec& spec) {
+  return !spec.repo_url.empty() || !spec.repo_ref.empty();
 }
 
-void append_work(std::string& out, const TaskSpec& spec, bool with_context) {
+enum class Context : bool { out, in };
+
+void append_work(std::string& out, const TaskSpec& spec, Context context) {
   JsonObject work(out);
   work.text("description", spec.description);
-  if (with_context) work.text_unless_empty("context", spec.context);
+  if (context == Context::in) work.text_unless_empty("context", spec.context);
   work.text_unless_empty("sourceURL", spec.source_url);
   work.text_unless_empty("sourceType", spec.source_type);
   work.text_unless_empty("sourceID", spec.source_id);
@@ -89,6 +85,12 @@ std::string shown_title(const TaskSpec& spec) {
   return std::string(first_characters(line, kTitleCharacters));
 }
 
+void append_repo(std::string& out, const TaskSpec& spec) {
+  JsonObject repo(out);
+  repo.text("url", spec.repo_url);
+  if (has_repo(spec)) repo.text("ref", spec.repo_ref);
+}
+
 std::string encode_task_spec(const TaskSpec& spec) {
   std::string out;
   {
@@ -96,8 +98,12 @@ std::string encode_task_spec(const TaskSpec& spec) {
     object.text("id", spec.id);
     object.text("namespace", spec.namespace_name);
     object.text_unless_empty("title", spec.title);
-    append_work(object.member("task"), spec, true);
-    append_repo(object.member("repo"), spec);
+    append_work(object.member("task"), spec, Context::in);
+    if (has_repo(spec)) {
+      append_repo(object.member("repo"), spec);
+    } else {
+      object.json("repo", "null");
+    }
     object.text_unless_empty("agent", spec.agent);
     object.text_unless_empty("model", spec.model);
     object.text_unless_empty("callbackURL", spec.callback_url);
@@ -108,14 +114,14 @@ std::string encode_task_spec(const TaskSpec& spec) {
   return out;
 }
 
-void append_task(std::string& out, const Task& task, TaskForm form) {
+void append_task(std::string& out, const Task& task) {
   const auto& [spec, state, created_ms] = task;
   JsonObject object(out);
   object.text("id", spec.id);
   object.text("namespace", spec.namespace_name);
   object.text("title", shown_title(spec));
   append_repo(object.member("repo"), spec);
-  append_work(object.member("task"), spec, form == TaskForm::full);
+  append_work(object.member("task"), spec, Context::out);
   object.text("agent", spec.agent);
   object.text("model", spec.model.empty() ? state.model : spec.model);
   object.text("callbackURL", spec.callback_url);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "model/limits.h"
+#include "model/runner_json.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -110,7 +111,7 @@ TEST(TaskOut, TheShapeOfTheContract) {
   task.created_ms = 1771423200123;
   std::string out;
   append_task(out, task);
-  EXPECT_EQ(out, R"({"id":"t1","namespace":"default","title":"Fix the login","repo":null,)"
+  EXPECT_EQ(out, R"({"id":"t1","namespace":"default","title":"Fix the login","repo":{"url":""},)"
                  R"("task":{"description":"Fix the login\nplease"},"agent":"","model":"","callbackURL":"","labels":{},)"
                  R"("status":{"phase":"Pending","state":"queued","message":"","prURL":"","error":""},"activity":"",)"
                  R"("createdAt":"2026-02-18T14:00:00.123Z","startedAt":null,"lastEventAt":null,"completionTime":null,)"
@@ -119,15 +120,13 @@ TEST(TaskOut, TheShapeOfTheContract) {
                  R"("toolCalls":0,"capabilities":null,"commands":[],"approvals":[]})");
 }
 
-TEST(TaskOut, ARowLeavesOutTheContext) {
+TEST(TaskOut, TheContextIsForRunnersAlone) {
   Task task;
   task.spec = decode_task_request(kFull).value();
-  std::string full;
-  std::string row;
-  append_task(full, task);
-  append_task(row, task, TaskForm::row);
-  EXPECT_NE(full.find("\"context\":\"ctx\""), std::string::npos);
-  EXPECT_EQ(row.find("\"context\""), std::string::npos);
+  std::string shown;
+  append_task(shown, task);
+  EXPECT_EQ(shown.find("\"context\""), std::string::npos);
+  EXPECT_NE(encode_task_data(task.spec, "").find("\"context\":\"ctx\""), std::string::npos);
 }
 
 TEST(TaskOut, CompleteData) {

@@ -150,12 +150,12 @@ TEST_F(ClaimsTest, ALostLeaseThatCannotBeWrittenIsLostLater) {
   create("t", kClaude);
   auto claimed = *claim(runner("r1"));
   ASSERT_TRUE(steering_->leases().renew("t", claimed->epoch, "r1"));
-  ASSERT_TRUE(steering_->leases().take_token("t", claimed->epoch));
+  ASSERT_TRUE(steering_->leases().take_token("t", true, claimed->epoch));
   fault_ = Fault::fail_before_commit;
   pass_ms(kLeaseMs);
   fault_ = Fault::none;
   EXPECT_EQ(state("t").state, State::starting);
-  Result<std::uint64_t> again = steering_->leases().take_token("t", claimed->epoch);
+  Result<std::uint64_t> again = steering_->leases().take_token("t", true, claimed->epoch);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().reason, "token_taken");
   pass_ms(kLeaseMs);

@@ -33,19 +33,25 @@ void Leases::restore(const LostLease& lost) {
 
 bool Leases::end(const std::string& task) {
   MutexLock lock(mutex_);
+  bool given = given_unclaimed_.erase(task) > 0;
   auto found = leases_.find(task);
-  if (found == leases_.end()) return false;
-  bool token_taken = found->second.token_taken;
+  if (found == leases_.end()) return given;
+  bool token_taken = given || found->second.token_taken;
   leases_.erase(found);
   count_ = leases_.size();
   return token_taken;
 }
 
-Result<std::uint64_t> Leases::take_token(const std::string& task, std::optional<std::uint64_t> epoch) {
+Result<std::uint64_t> Leases::take_token(const std::string& task, bool claimed, std::optional<std::uint64_t> epoch) {
   MutexLock lock(mutex_);
   auto found = leases_.find(task);
-  if (found == leases_.end()) {
+  if (found == leases_.end() && claimed) {
     return fail(ErrorCode::conflict, "not_claimed", "Only the runner that has claimed the task gets its token.");
+  }
+  if (found == leases_.end()) {
+    if (given_unclaimed_.insert(task).second) return std::uint64_t{0};
+    return fail(ErrorCode::conflict, "token_taken",
+                "The token of this task was given out already. A runner that claims the task gets another one.");
   }
   if (!epoch) {
     return fail(ErrorCode::conflict, "lease_needed",
@@ -61,6 +67,14 @@ Result<std::uint64_t> Leases::take_token(const std::string& task, std::optional<
 
 void Leases::set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) {
   MutexLock lock(mutex_);
+  if (epoch == 0) {
+    if (taken) {
+      given_unclaimed_.insert(task);
+    } else {
+      given_unclaimed_.erase(task);
+    }
+    return;
+  }
   auto found = leases_.find(task);
   if (found != leases_.end() && found->second.epoch == epoch) found->second.token_taken = taken;
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
@@ -35,7 +36,7 @@ class Leases {
   void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
   // That it was lost could not be written: another full period, and everything else as it was.
   void restore(const LostLease& lost) EXCLUDES(mutex_);
-  // True when a token was given out under it.
+  // True when a token was given out under it, or for the task while nobody had claimed it.
   bool end(const std::string& task) EXCLUDES(mutex_);
   // Ends it only when it is still this one: a newer one of the same task stays.
   void end(const std::string& task, std::uint64_t epoch) EXCLUDES(mutex_);
@@ -44,10 +45,13 @@ class Leases {
 
   // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).
   Result<void> renew(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) EXCLUDES(mutex_);
-  // The repository token of a lease is given once, to its holder: conflict/not_claimed, conflict/lease_needed when no
-  // epoch is given, conflict/lease_lost when it is another one's, conflict/token_taken. Returns the epoch.
-  Result<std::uint64_t> take_token(const std::string& task, std::optional<std::uint64_t> epoch) EXCLUDES(mutex_);
-  // It was not given after all, or (true) it was in an earlier life of the server.
+  // The repository token is given once per lease, to its holder, and once per task that nobody has claimed so far:
+  // conflict/token_taken when it was. conflict/not_claimed when the lease of a claimed task is over, lease_needed when a
+  // lease holds the task and no epoch is given, lease_lost when it is another one's. Returns the epoch; 0: nobody
+  // claimed it.
+  Result<std::uint64_t> take_token(const std::string& task, bool claimed, std::optional<std::uint64_t> epoch)
+      EXCLUDES(mutex_);
+  // It was not given after all, or (true) it was in an earlier life of the server. Epoch 0: without a claim.
   void set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) EXCLUDES(mutex_);
   // Somebody posted to the task: if it has a lease, that is its runner.
   void touch(const std::string& task) EXCLUDES(mutex_);
@@ -75,6 +79,7 @@ class Leases {
   std::int64_t passed_ms_ GUARDED_BY(mutex_) = 0;  // on the leases' own clock, up to the last tick
   std::int64_t ticked_ms_ GUARDED_BY(mutex_);      // steady: when that was
   std::unordered_map<std::string, Lease> leases_ GUARDED_BY(mutex_);
+  std::unordered_set<std::string> given_unclaimed_ GUARDED_BY(mutex_);  // tasks whose token went out without a claim
 };
 
 }  // namespace shepherd

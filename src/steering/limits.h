@@ -21,7 +21,10 @@ inline constexpr std::uint64_t kMaxSilentClaims = 3;      // runners that take a
 inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // for the runner to end a task that ran out of time itself
 inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // what a restart reads again, at most
 inline constexpr std::chrono::milliseconds kTokenCommandTimeout{30'000};
-inline constexpr std::size_t kMaxTokenBytes = 16 * kKiB;                // of a repository credential
+inline constexpr std::size_t kMaxTokenBytes = 16 * kKiB;  // of a repository credential
+// How long a credential is said to be good when its provider does not say: what GitHub's own are. Whoever needs one
+// later than that cannot count on it.
+inline constexpr std::chrono::milliseconds kTokenUntoldLife{60 * 60 * 1'000};
 inline constexpr std::size_t kTokenThreads = 2;                         // a provider may take its time
 inline constexpr std::chrono::milliseconds kCallbackTimeout{10'000};    // one attempt, answer included
 inline constexpr std::int64_t kCallbackAttempts = 12;                   // with the pauses below: about half an hour

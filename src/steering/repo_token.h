@@ -1,5 +1,5 @@
 // Repository credentials for runners, from whoever the configuration names: a file, a command, or a GitHub App. The
-// server hands them out once per lease; it neither keeps nor logs them.
+// server hands them out once per lease, or once to a task nobody claimed; it neither keeps nor logs them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace shepherd {
 
 struct RepoToken {
   std::string token;
-  std::int64_t expires_ms = 0;  // 0: not known
+  std::int64_t expires_ms = 0;  // 0: the provider did not say
 };
-std::string encode_repo_token(const RepoToken& token);  // {"token","expiresAt"}; expiresAt is null when not known
+std::string encode_repo_token(const RepoToken& token);  // {"token","expiresAt"}
 
 // A program's or a file's answer: the token as its first line, or {"token","expiresAt"?}.
 Result<RepoToken> parse_repo_token(std::string_view text);

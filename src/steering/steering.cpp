@@ -69,15 +69,13 @@ Result<void> Steering::restore() {
     auto tasks = parts_.journal.store().tasks(filter);
     if (!tasks) return fail(tasks.error());
     for (const Task& task : *tasks) {
-      if (task.state.state == State::queued) {
-        claims_.offer(task);
-      } else if (task.state.lease_epoch != 0) {
-        const std::string& id = task.spec.id;
-        leases_.grant(id, task.state.runner, task.state.lease_epoch);
-        auto given = tokens->find(id);
-        bool taken = given != tokens->end() && given->second == std::to_string(task.state.lease_epoch);
-        leases_.set_token_taken(id, task.state.lease_epoch, taken);
-      }
+      const std::string& id = task.spec.id;
+      std::uint64_t epoch = task.state.lease_epoch;
+      bool queued = task.state.state == State::queued;
+      if (epoch != 0 && !queued) leases_.grant(id, task.state.runner, epoch);
+      auto given = tokens->find(id);
+      leases_.set_token_taken(id, epoch, given != tokens->end() && given->second == std::to_string(epoch));
+      if (queued) claims_.offer(task);
       note(task);
     }
     bool last = tasks->size() < kRestorePage;
@@ -111,7 +109,7 @@ void Steering::created(const Task& task) {
 
 void Steering::deleted(const std::string& task) {
   claims_.withdraw(task);
-  leases_.end(task);
+  if (leases_.end(task)) forget_token(task);
   callbacks_.forget(task);
   due_.set(task, kNeverMs);
 }
@@ -135,9 +133,7 @@ void Steering::note(const Task& task) {
   const std::string& id = task.spec.id;
   if (is_terminal(task.state.state)) {
     claims_.withdraw(id);
-    if (leases_.end(id)) {
-      parts_.journal.write([id](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, ""); }, [](Result<void>) {});
-    }
+    if (leases_.end(id)) forget_token(id);
   }
   std::int64_t due_ms = next_due_ms(task, config_);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
@@ -147,6 +143,10 @@ void Steering::note(const Task& task) {
     due_ms = std::min(due_ms, parts_.clock.wall_ms() + pause_ms);
   }
   due_.set(id, due_ms);
+}
+
+void Steering::forget_token(const std::string& task) {
+  parts_.journal.write([task](WriteTxn& txn) { return txn.put_record(kTokenRecords, task, ""); }, [](Result<void>) {});
 }
 
 void Steering::tick() {
@@ -210,7 +210,7 @@ void Steering::repo_token(const Task& task, std::optional<std::uint64_t> given, 
                      "This server gives out no repository tokens: none of runners.token_command, "
                      "runners.github_app.id and runners.token_file is set."));
   }
-  auto epoch = leases_.take_token(task.spec.id, given);
+  auto epoch = leases_.take_token(task.spec.id, task.state.lease_epoch != 0, given);
   if (!epoch) return done(fail(epoch.error()));
   token_lanes_->post([this, spec = task.spec, epoch = *epoch, done = std::move(done)]() mutable {
     give_token(spec, epoch, std::move(done));
@@ -223,6 +223,7 @@ void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoTo
     leases_.set_token_taken(task.id, epoch, false);
     return done(fail(token.error()));
   }
+  if (token->expires_ms == 0) token->expires_ms = parts_.clock.wall_ms() + kTokenUntoldLife.count();
   // Remembered before it is given, so that a restart does not give another.
   parts_.journal.write(
       [id = task.id, epoch](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, std::to_string(epoch)); },

@@ -57,8 +57,9 @@ class Steering {
   CommandFeeds& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // A repository credential for the runner that has the task, by its lease's epoch; once per lease. gone/task_ended,
-  // those of Leases::take_token(), unavailable/no_token_provider, unavailable/token_provider_failed.
+  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once while nobody
+  // has claimed it. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
+  // unavailable/no_token_provider, unavailable/token_provider_failed.
   void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 
   // A task was made: a runner may be waiting for it.
@@ -76,6 +77,7 @@ class Steering {
   void look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done);
   void note(const Task& task);
   void give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done);
+  void forget_token(const std::string& task);
   void settle(const std::string& task);
   void lose(const LostLease& lost);
 

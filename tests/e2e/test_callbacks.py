@@ -1,6 +1,7 @@
 """Callbacks and repository tokens through the real program: a real receiver, its failures, and a crash in between."""
 
 import base64
+import datetime
 import hashlib
 import hmac
 import http.server
@@ -8,6 +9,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -205,6 +207,12 @@ def token(runner, task, expect=200, lease=1):
     return answer.json()
 
 
+def expires_in(given):
+    """Seconds; the time must be one that Go's time.RFC3339 reads."""
+    time_text = given["expiresAt"].replace("Z", "+00:00")
+    return datetime.datetime.fromisoformat(time_text).timestamp() - time.time()
+
+
 def test_no_provider(api, runner):
     task = new_task(api, agent=AGENT)
     claim(runner, "r1", taskID=task)
@@ -217,11 +225,11 @@ def test_a_token_once_per_lease(make_server, tmp_path):
     server = make_server(config=f"runners:\n  token_file: {file}\n").start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api, agent=AGENT)
-        assert token(runner, task, expect=409)["code"] == "not_claimed"
         claim(runner, "r1", taskID=task)
         assert token(runner, task, expect=409, lease=None)["code"] == "lease_needed", "whoever else may post to the task"
         assert token(runner, task, expect=409, lease=2)["code"] == "lease_lost"
-        assert token(runner, task) == {"token": "secret-of-the-file", "expiresAt": None}
+        given = token(runner, task)
+        assert given["token"] == "secret-of-the-file" and expires_in(given) > 3000, given
         assert token(runner, task, expect=409)["code"] == "token_taken"
     server.kill()
     server.start()
@@ -240,6 +248,33 @@ def test_a_token_once_per_lease(make_server, tmp_path):
     assert "secret-of-the-file" not in server.log()
     for path in server.data.rglob("*"):
         assert not path.is_file() or b"secret-of-the-file" not in path.read_bytes(), path
+
+
+def test_a_token_once_per_task_that_nobody_claimed(make_server, tmp_path):
+    """Older runners are assigned their task by another program and never claim it."""
+    file = tmp_path / "token"
+    file.write_text("secret-of-the-file\n")
+    server = make_server(config=f"runners:\n  token_file: {file}\ninternal:\n  auth: none\n").start()
+    with server.api() as api, server.runner(token="") as runner:
+        task, other, failed = new_task(api), new_task(api, agent=AGENT), new_task(api)
+        given = token(runner, task)
+        assert given["token"] == "secret-of-the-file" and 3000 < expires_in(given) <= 3600, given
+        assert token(runner, task, expect=409)["code"] == "token_taken"
+        assert token(runner, other)["token"] == "secret-of-the-file"
+        file.unlink()
+        assert token(runner, failed, expect=503)["code"] == "token_provider_failed"
+        file.write_text("secret-of-the-file\n")
+    server.kill()
+    server.start()
+    with server.api() as api, server.runner(token="") as runner:
+        assert token(runner, task, expect=409)["code"] == "token_taken", "a restart does not forget"
+        assert token(runner, failed)["token"] == "secret-of-the-file", "what failed was not given"
+        claim(runner, "r1", taskID=other)
+        assert token(runner, other)["token"] == "secret-of-the-file", "a lease has a token of its own"
+        assert token(runner, other, expect=409)["code"] == "token_taken"
+        end_task(runner, task)
+        assert token(runner, task, expect=410)["code"] == "task_ended"
+        assert runner.get("/api/v1/tasks/nobody/token").status_code == 404
 
 
 def test_a_token_from_a_command(make_server, tmp_path):

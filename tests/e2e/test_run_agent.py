@@ -329,13 +329,33 @@ def test_a_runner_takes_assignments_until_it_is_busy(server, api, tmp_path):
             assert assign(made[0], token="wrong").status_code == 401
             assert assign(made[0], url="http://evil.example").status_code == 403
             assert assign("no-such-task").status_code == 404
-            assert assign(made[0]).status_code == 202
+            taken = assign(made[0])
+            assert taken.status_code == 200 and taken.json() == {"status": "accepted"}, "202 is a failure for others' operators"
             assert assign(made[1]).status_code == 409 and assign(made[1]).json()["code"] == "busy"
         with server.websocket(f"/api/v1/tasks/{made[0]}/events?after=0") as feed:
             while (feed.next().data or {}).get("type") != "session_start":
                 pass
         assert api.post(f"/api/v1/tasks/{made[0]}/commands", json={"kind": "steer", "content": "go"}).status_code == 202
         assert ended(server, made[0])["status"] in ("completed", "Succeeded")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_runner_without_credentials_takes_tasks_only_for_its_server(server, api):
+    """An operator that has no token assigns, once it was allowed to; whose tasks are taken stays on the list."""
+    import httpx
+    process = runner(server, "--no-claims", "--parallel", "1", "--listen", "127.0.0.1:0", "--listen-auth", "none")
+    try:
+        assert "tokenFile" not in process.ready
+        task = api.post("/api/v1/tasks", json={"prompt": "[]", "agent": "claude"}).json()["id"]
+        with httpx.Client(base_url=process.ready["listen"], trust_env=False) as port:
+            assert port.get("/healthz").status_code == 200
+            assert port.post("/task", json={"taskID": task, "apiURL": "http://evil.example"}).status_code == 403
+            assert port.post("/task", json={"taskID": task, "apiURL": server.public},
+                             headers={"Origin": "https://evil.example"}).status_code == 403
+            assert port.post("/task", json={"taskID": task, "apiURL": server.public}).status_code == 200
+        assert ended(server, task)["status"] in ("completed", "Succeeded")
     finally:
         process.kill()
         process.wait()
@@ -356,6 +376,7 @@ def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
                 got = port.post("/task", content=body, headers={**mine, **changed})
                 return got.status_code, got.json()["code"]
             assert answer(Authorization="") == (401, "unauthenticated")
+            assert port.get("/healthz").text == "ok", "probes have no token"
             assert answer(Origin="https://evil.example") == (403, "bad_origin")
             assert answer(Origin="null") == (403, "bad_origin")
             assert answer(Host="evil.example") == (403, "bad_host")

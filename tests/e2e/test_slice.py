@@ -40,7 +40,8 @@ def test_create_answers_the_task(api):
     assert answer.status_code == 201
     task = answer.json()
     assert task["id"].startswith("task-")
-    assert task["task"]["description"] == "Fix the login"
+    assert task["task"] == {"description": "Fix the login", "sourceURL": "https://example.com/i/7", "sourceType": "issue",
+                            "sourceID": "7"}, "the context is for runners alone"
     assert task["labels"] == {"team": "web"}
     assert task["status"]["phase"] == "Pending" and task["status"]["state"] == "queued"
     assert task["lastSequence"] == 0, "creating a task appends nothing"
@@ -163,7 +164,8 @@ def test_end_is_final(api, runner, task):
     assert shown["completionTime"]
     other = runner.post(f"/api/v1/tasks/{task}/status", json={"event": "failed"})
     assert other.status_code == 409 and other.json()["currentState"] == "completed"
-    assert runner.post(events_path(task), json=note("too late")).status_code == 410
+    strict = {"Shepherd-Producer": new_id("spool")}
+    assert runner.post(events_path(task), json=note("too late", sequence=1), headers=strict).status_code == 410
 
 
 def test_unknown_task(api, runner):
