@@ -24,9 +24,10 @@ struct TaskSpec {
   std::string repo_url, repo_ref;
   std::string agent, model, mode, runner;
   std::string callback_url, workflow_id, resume_of;
-  std::int64_t max_turns = 0;        // 0: not given
-  std::int64_t timeout_seconds = 0;  // 0: not given
-  double budget_usd = 0;             // 0: not given
+  std::vector<std::string> callback_events;  // told beside the end: started, progress
+  std::int64_t max_turns = 0;                // 0: not given
+  std::int64_t timeout_seconds = 0;          // 0: not given
+  double budget_usd = 0;                     // 0: not given
   std::vector<std::string> allowed_tools;
   std::vector<std::string> command;  // for agents that run any command: its argv
   std::string mcp_servers_json;      // as given; empty: none
@@ -91,6 +92,7 @@ struct TaskState {
   std::map<std::string, Usage> usage_by_session;  // what `usage` adds up
   std::uint64_t first_sequence = 0;               // oldest event still kept; 0: the log is empty
   std::uint64_t last_sequence = 0;
+  std::uint64_t end_sequence = 0;  // of the event that ended it; 0: none has
   std::uint64_t errors = 0, tool_calls = 0;
   std::int64_t started_ms = 0, last_event_ms = 0, completed_ms = 0;  // receivedAt; 0: not yet
   std::vector<TaskCommand> commands;                                 // newest last; settled ones go first

@@ -61,6 +61,7 @@ void enter(TaskState& state, State next, const FoldEvent& event) {
   if (state.started_ms == 0 && rank(next) == 2) state.started_ms = event.received_ms;
   if (is_terminal(next)) {
     state.completed_ms = event.received_ms;
+    state.end_sequence = event.sequence;
     state.inferred_end = event.by_server;
     end_commands(state);
   }

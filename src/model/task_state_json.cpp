@@ -125,6 +125,7 @@ std::string encode_task_state(const TaskState& state) {
     object.number("startedMS", state.started_ms);
     object.number("lastEventMS", state.last_event_ms);
     object.number("completedMS", state.completed_ms);
+    if (state.end_sequence != 0) object.number("endSequence", state.end_sequence);
     if (!state.commands.empty()) append_commands(object.member("commands"), state.commands);
     if (!state.approvals.empty()) append_approvals(object.member("approvals"), state.approvals);
     if (!state.capabilities_json.empty()) object.json("capabilities", state.capabilities_json);
@@ -170,6 +171,7 @@ TaskState decode_task_state(std::string_view json) {
   take(*root, "startedMS", state.started_ms);
   take(*root, "lastEventMS", state.last_event_ms);
   take(*root, "completedMS", state.completed_ms);
+  take(*root, "endSequence", state.end_sequence);
   state.commands = read_commands(*root);
   state.approvals = read_approvals(*root);
   dom::object capabilities;

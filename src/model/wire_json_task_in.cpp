@@ -121,6 +121,7 @@ void read_spec(JsonRequest& request, TaskSpec& spec) {
   request.text("mode", spec.mode);
   read_runner(request, spec);
   request.text("callbackURL", spec.callback_url);
+  request.texts("callbackEvents", spec.callback_events);
   request.text("workflowID", spec.workflow_id);
   request.text("resumeOf", spec.resume_of);
   request.whole("maxTurns", spec.max_turns);
@@ -154,6 +155,11 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   if (!spec.resume_of.empty() && !is_task_id(spec.resume_of)) return fail(bad_member("resumeOf", "a task's id"));
   if (spec.command.size() > kMaxCommandArguments) {
     return fail(bad_member("command", "at most " + std::to_string(kMaxCommandArguments) + " words"));
+  }
+  for (const std::string& event : spec.callback_events) {
+    if (event != "started" && event != "progress" && event != "completed" && event != "failed") {
+      return fail(bad_member("callbackEvents", "an array of \"started\" and \"progress\"; the end is always told"));
+    }
   }
   if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
   if (spec.context.size() > kMaxContextBytes) {

@@ -34,6 +34,7 @@ void append_options(JsonObject& object, const TaskSpec& spec, const std::string&
   if (spec.budget_usd > 0) object.number("budget", spec.budget_usd);
   if (!spec.allowed_tools.empty()) object.texts("allowedTools", spec.allowed_tools);
   if (!spec.command.empty()) object.texts("command", spec.command);
+  if (!spec.callback_events.empty()) object.texts("callbackEvents", spec.callback_events);
 }
 
 void append_commands(std::string& out, const std::vector<TaskCommand>& commands) {

@@ -3,10 +3,13 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/assert.h"
 #include "model/base64.h"
+#include "model/json_scan.h"
 #include "model/json_write.h"
 
 namespace shepherd {
@@ -41,9 +44,50 @@ std::string padded_base64(std::string_view bytes) {
   return text;
 }
 
+std::string_view details_of(std::string_view event) {
+  return find_member(find_member(event, "data"), "details");
+}
+
+// The reporter's own members, but for those that stand in `ours`.
+void append_details(JsonObject& details, std::string_view reported, std::span<const std::string_view> ours) {
+  for (JsonMembers members(reported); members.next();) {
+    std::string key = unescape(members.key()).value_or("");
+    if (std::ranges::find(ours, key) == ours.end()) details.json(key, members.value());
+  }
+}
+
 }  // namespace
 
-CallbackMessage callback_message(const Task& task) {
+std::string callback_event(std::string_view event, bool started_before) {
+  std::string_view data = find_member(event, "data");
+  std::string named = string_value(find_member(data, "event")).value_or("");
+  if (named == "started" || named == "progress") return named;
+  bool runs = string_value(find_member(data, "state")) == std::string(name(State::running));
+  return named.empty() && runs && !started_before ? "started" : "";
+}
+
+CallbackMessage callback_report(const Task& task, std::uint64_t sequence, std::string_view event) {
+  CallbackMessage message;
+  message.id = task.spec.id + "." + std::to_string(task.created_ms) + "." + std::to_string(sequence);
+  std::string_view data = find_member(event, "data");
+  std::string pr_url = string_value(find_member(data, "prURL")).value_or("");
+  {
+    JsonObject object(message.body);
+    object.text("taskID", task.spec.id);
+    object.text("event", callback_event(event, false));
+    std::string summary = string_value(find_member(event, "summary")).value_or("");
+    object.text("message", string_value(find_member(data, "message")).value_or(summary));
+    JsonObject details(object.member("details"));
+    constexpr std::array<std::string_view, 3> kOurs{"prURL", "pr_url", "lastSequence"};
+    append_details(details, details_of(event), kOurs);
+    details.text_unless_empty("prURL", pr_url);
+    details.text_unless_empty("pr_url", pr_url);
+    details.number("lastSequence", sequence);
+  }
+  return message;
+}
+
+CallbackMessage callback_message(const Task& task, std::string_view event) {
   const TaskState& state = task.state;
   CallbackMessage message;
   message.id = task.spec.id + "." + std::to_string(task.created_ms);
@@ -53,6 +97,9 @@ CallbackMessage callback_message(const Task& task) {
     object.text("event", state.state == State::completed ? "completed" : "failed");
     object.text("message", state.message);
     JsonObject details(object.member("details"));
+    constexpr std::array<std::string_view, 7> kOurs{"state", "reason",  "prURL",       "pr_url",
+                                                    "error", "costUSD", "lastSequence"};
+    append_details(details, details_of(event), kOurs);
     details.text("state", name(state.state));
     bool other = state.state == State::timed_out || state.state == State::cancelled;
     if (other) details.text("reason", name(state.state));

@@ -1,6 +1,7 @@
 #include "steering/callback_record.h"
 
 #include <array>
+#include <charconv>
 
 #include "model/json_scan.h"
 #include "model/json_write.h"
@@ -18,7 +19,36 @@ std::int64_t number(std::string_view json, std::string_view key) {
   return static_cast<std::int64_t>(count_value(find_member(json, key)).value_or(0));
 }
 
+constexpr char kPlaceMark = '#';  // no task id has it
+
 }  // namespace
+
+std::string record_key(const CallbackPlace& place) {
+  if (place.sequence == CallbackPlace::kEnd) return place.task;
+  return place.task + kPlaceMark + std::to_string(place.sequence);
+}
+
+CallbackPlace callback_place(std::string_view record_key) {
+  std::size_t mark = record_key.find(kPlaceMark);
+  CallbackPlace place{std::string(record_key.substr(0, mark))};
+  if (mark == std::string_view::npos) return place;
+  std::from_chars(record_key.data() + mark + 1, record_key.data() + record_key.size(), place.sequence);
+  return place;
+}
+
+std::string encode_callback_cursor(const CallbackCursor& cursor) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.number("through", cursor.through);
+    object.json("started", cursor.started ? "true" : "false");
+  }
+  return out;
+}
+
+CallbackCursor decode_callback_cursor(std::string_view json) {
+  return {count_value(find_member(json, "through")).value_or(0), find_member(json, "started") == "true"};
+}
 
 std::string encode_callback_record(const CallbackRecord& record) {
   std::string out;

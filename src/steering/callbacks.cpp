@@ -13,6 +13,8 @@ namespace shepherd {
 namespace {
 
 constexpr const char* kRecordKind = "callback";
+constexpr const char* kCursorKind = "callback_cursor";
+constexpr std::int64_t kOrderPauseMs = 100;   // before one that must wait for an earlier one is looked at again
 constexpr std::int64_t kLookAgainMs = 1'000;  // the store could not be written
 
 bool is_good(int status) {
@@ -21,6 +23,16 @@ bool is_good(int status) {
 
 std::string host_of(const net::Url& url) {
   return url.host + ":" + url.port;
+}
+
+// One event of a log; empty when it is no longer kept.
+Result<std::string> event_at(const EventStore& store, const std::string& task, std::uint64_t sequence) {
+  if (sequence == 0) return std::string();
+  auto page = store.read(task, sequence - 1, {1, 1});
+  if (!page) return fail(page.error());
+  if (page->runs.empty() || page->runs.front()->first > sequence) return std::string();
+  const EventRun& run = *page->runs.front();
+  return std::string(run.event(static_cast<std::size_t>(sequence - run.first)));
 }
 
 }  // namespace
@@ -52,15 +64,19 @@ Callbacks::~Callbacks() {
 Result<void> Callbacks::start() {
   auto records = parts_.journal.store().records(kRecordKind);
   if (!records) return fail(records.error());
+  auto cursors = parts_.journal.store().records(kCursorKind);
+  if (!cursors) return fail(cursors.error());
   {
     MutexLock lock(mutex_);
-    for (const auto& [task, text] : *records) {
+    for (const auto& [task, text] : *cursors) cursors_[task] = decode_callback_cursor(text);
+    for (const auto& [key, text] : *records) {
       CallbackRecord record = decode_callback_record(text);
-      records_[task] = record;
-      if (record.state != CallbackRecord::State::pending) continue;
       // Who claimed it is gone, if this is the only process; otherwise it may still be at it.
-      bool claimed = record.claimed_ms != 0 && !config_.sole_process;
-      schedule(task, claimed ? record.claimed_ms + kCallbackTakeover.count() : record.next_ms);
+      if (config_.sole_process) record.claimed_ms = 0;
+      CallbackPlace place = callback_place(key);
+      records_[place] = record;
+      if (record.state != CallbackRecord::State::pending) continue;
+      schedule(place, record.claimed_ms != 0 ? record.claimed_ms + kCallbackTakeover.count() : record.next_ms);
     }
   }
   for (std::int64_t i = 0; i < config_.threads; ++i) threads_.emplace_back([this] { run(); });
@@ -78,52 +94,127 @@ void Callbacks::stop() {
   threads_.clear();
 }
 
-void Callbacks::ended(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) {
-  std::vector<std::string> fresh;
-  {
-    MutexLock lock(mutex_);
-    for (const std::string& task : tasks) {
-      if (!records_.contains(task)) fresh.push_back(task);
-    }
+void Callbacks::changed(const std::vector<Task>& tasks, std::move_only_function<void(bool)> done) {
+  News news;
+  for (const Task& task : tasks) {
+    if (!task.spec.callback_url.empty() && !look(task, news)) return done(false);
   }
-  if (fresh.empty()) return done(true);
+  if (news.places.empty() && news.cursors.empty()) return done(true);
   parts_.journal.write(
-      [fresh](WriteTxn& txn) -> Result<void> {
-        for (const std::string& task : fresh) {
-          if (auto put = txn.put_record(kRecordKind, task, encode_callback_record({})); !put) return put;
+      [news](WriteTxn& txn) -> Result<void> {
+        for (const CallbackPlace& place : news.places) {
+          auto put = txn.put_record(kRecordKind, record_key(place), encode_callback_record({}));
+          if (!put) return put;
+        }
+        for (const auto& [task, cursor] : news.cursors) {
+          std::string text = cursor.over ? std::string() : encode_callback_cursor(cursor);
+          if (auto put = txn.put_record(kCursorKind, task, text); !put) return put;
         }
         return {};
       },
-      [this, fresh, done = std::move(done)](Result<void> written) mutable {
-        if (written) {
-          MutexLock lock(mutex_);
-          for (const std::string& task : fresh) {
-            if (records_.try_emplace(task).second) schedule(task, 0);
-          }
-        }
+      [this, news, done = std::move(done)](Result<void> written) mutable {
+        if (written) take_in(news);
         ready_.notify_all();
         done(written.has_value());
       });
 }
 
-void Callbacks::forget(const std::string& task) {
+bool Callbacks::look(const Task& task, News& news) {
+  const std::string& id = task.spec.id;
+  CallbackCursor cursor;
+  std::size_t pending = 0;
   {
     MutexLock lock(mutex_);
-    if (records_.erase(task) == 0) return;
-    std::erase_if(due_, [&](const auto& each) { return each.second == task; });
+    if (records_.contains({id})) return true;  // nothing is told after the end
+    if (auto known = cursors_.find(id); known != cursors_.end()) cursor = known->second;
+    auto first = records_.lower_bound({id, 0});
+    pending = static_cast<std::size_t>(std::distance(first, records_.lower_bound({id})));
   }
-  parts_.journal.write([task](WriteTxn& txn) { return txn.put_record(kRecordKind, task, ""); }, [](Result<void>) {});
+  if (!task.spec.callback_events.empty()) {
+    CallbackCursor before = cursor;
+    std::vector<CallbackPlace> found;
+    if (!look_for_reports(task, cursor, found)) return false;
+    cursor.over = is_terminal(task.state.state);
+    if (cursor != before) news.cursors[id] = cursor;
+    std::size_t room = kMaxTaskCallbacks - std::min(pending, kMaxTaskCallbacks);
+    if (found.size() > room) {
+      log_warn("{} reports of task {} are not told: its receiver has not taken those before", found.size() - room, id);
+      found.resize(room);
+    }
+    news.places.insert(news.places.end(), found.begin(), found.end());
+  }
+  if (is_terminal(task.state.state)) news.places.push_back({id});
+  return true;
+}
+
+bool Callbacks::look_for_reports(const Task& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const {
+  const std::string& id = task.spec.id;
+  const auto& asked = task.spec.callback_events;
+  std::uint64_t last = task.state.end_sequence != 0 ? task.state.end_sequence : task.state.last_sequence;
+  while (cursor.through < last) {
+    auto page = parts_.journal.store().read(id, cursor.through, {});
+    if (!page) return page.error().code == ErrorCode::not_found;
+    if (page->runs.empty()) return true;
+    for (const RunPtr& run : page->runs) {
+      for (std::size_t i = 0; i < run->size(); ++i) {
+        std::uint64_t sequence = run->first + i;
+        if (run->types[i] != EventType::status || sequence <= cursor.through || sequence > last) continue;
+        std::string event = callback_event(run->event(i), cursor.started);
+        cursor.started = cursor.started || event == "started";
+        if (std::ranges::find(asked, event) != asked.end()) found.push_back({id, sequence});
+      }
+      cursor.through = std::max(cursor.through, run->last());
+    }
+  }
+  return true;
+}
+
+void Callbacks::take_in(const News& news) {
+  MutexLock lock(mutex_);
+  for (const auto& [task, cursor] : news.cursors) {
+    cursors_[task] = cursor;
+    if (cursor.over) cursors_.erase(task);
+  }
+  for (const CallbackPlace& place : news.places) {
+    if (records_.try_emplace(place).second) schedule(place, 0);
+  }
+}
+
+void Callbacks::forget(const std::string& task) {
+  std::vector<std::string> keys;
+  {
+    MutexLock lock(mutex_);
+    cursors_.erase(task);
+    auto first = records_.lower_bound({task, 0}), last = records_.upper_bound({task});
+    for (auto each = first; each != last; ++each) keys.push_back(record_key(each->first));
+    records_.erase(first, last);
+    std::erase_if(due_, [&](const auto& each) { return each.second.task == task; });
+  }
+  parts_.journal.write(
+      [task, keys](WriteTxn& txn) -> Result<void> {
+        for (const std::string& key : keys) {
+          if (auto put = txn.put_record(kRecordKind, key, ""); !put) return put;
+        }
+        return txn.put_record(kCursorKind, task, "");
+      },
+      [](Result<void>) {});
 }
 
 std::optional<CallbackRecord> Callbacks::find(const std::string& task) const {
   MutexLock lock(mutex_);
-  auto found = records_.find(task);
+  auto found = records_.find({task});
   if (found == records_.end()) return std::nullopt;
   return found->second;
 }
 
-void Callbacks::schedule(const std::string& task, std::int64_t at_ms) {
-  due_.insert({at_ms, task});
+void Callbacks::schedule(const CallbackPlace& place, std::int64_t at_ms) {
+  due_.insert({at_ms, place});
+}
+
+bool Callbacks::must_wait(const CallbackPlace& place) const {
+  return std::any_of(records_.lower_bound({place.task, 0}), records_.lower_bound(place), [](const auto& earlier) {
+    return earlier.second.attempts == 0 || earlier.second.claimed_ms != 0;
+  });
 }
 
 void Callbacks::run() {
@@ -140,27 +231,31 @@ void Callbacks::run() {
   }
 }
 
-std::optional<std::string> Callbacks::take_due() {
+std::optional<CallbackPlace> Callbacks::take_due() {
   if (stopping_ || due_.empty() || due_.begin()->first > parts_.clock.wall_ms()) return std::nullopt;
-  std::string task = due_.begin()->second;
+  CallbackPlace place = due_.begin()->second;
   due_.erase(due_.begin());
-  return task;
+  return place;
 }
 
 bool Callbacks::step() {
-  std::optional<std::string> task;
+  std::optional<CallbackPlace> place;
   {
     MutexLock lock(mutex_);
-    task = take_due();
+    place = take_due();
   }
-  if (task) attempt(*task);
-  return task.has_value();
+  if (place) attempt(*place);
+  return place.has_value();
 }
 
-void Callbacks::attempt(const std::string& task) {
+void Callbacks::attempt(const CallbackPlace& place) {
+  const std::string& task = place.task;
   auto again_at = [&](std::int64_t at_ms) {
     MutexLock lock(mutex_);
-    if (records_.contains(task)) schedule(task, at_ms);
+    auto known = records_.find(place);
+    if (known == records_.end()) return;
+    known->second.claimed_ms = 0;
+    schedule(place, at_ms);
   };
   std::int64_t now_ms = parts_.clock.wall_ms();
   auto row = parts_.journal.store().task(task);
@@ -171,39 +266,50 @@ void Callbacks::attempt(const std::string& task) {
   CallbackRecord record;
   {
     MutexLock lock(mutex_);
-    auto known = records_.find(task);
+    auto known = records_.find(place);
     if (known == records_.end()) return;
-    record = known->second;
+    if (must_wait(place)) return schedule(place, now_ms + kOrderPauseMs);
     if (auto url = net::parse_url(row->spec.callback_url)) {
       if (std::int64_t open_at = breaker_.may_try_at(host_of(*url)); open_at > now_ms) {
-        schedule(task, open_at);
+        schedule(place, open_at);
         return;
       }
       breaker_.trying(host_of(*url), now_ms);
     }
+    known->second.claimed_ms = now_ms;
+    record = known->second;
   }
-  record.claimed_ms = now_ms;
-  if (!write(task, record)) return again_at(now_ms + kLookAgainMs);
-  Outcome outcome = send(*row);
+  if (!write(place, record)) return again_at(now_ms + kLookAgainMs);
+  Outcome outcome = send(*row, place);
   settle(record, outcome);
   // An outcome that cannot be written leaves the claim: a restart sends once more, with the same webhook-id.
-  if (!write(task, record)) log_warn("the outcome of the callback of task {} could not be stored", task);
+  if (!write(place, record)) log_warn("the outcome of the callback of task {} could not be stored", task);
   if (outcome.given_up) return;
   (record.state == CallbackRecord::State::sent      ? sent_
    : record.state == CallbackRecord::State::pending ? retried_
                                                     : failed_)
       .add();
   MutexLock lock(mutex_);
-  auto known = records_.find(task);
+  auto known = records_.find(place);
   if (known == records_.end()) return;  // deleted meanwhile
-  known->second = record;
-  if (record.state == CallbackRecord::State::pending) schedule(task, record.next_ms);
+  if (record.state == CallbackRecord::State::pending) {
+    known->second = record;
+    schedule(place, record.next_ms);
+  } else if (place.sequence == CallbackPlace::kEnd) {
+    known->second = record;
+  } else {
+    records_.erase(known);  // a report leaves nothing behind
+  }
 }
 
-Callbacks::Outcome Callbacks::send(const Task& task) {
+Callbacks::Outcome Callbacks::send(const Task& task, const CallbackPlace& place) {
   auto url = callback_target(task.spec.callback_url);
   if (!url) return {.sent = false, .final = true, .status = 0, .error = url.error().message};
-  CallbackMessage message = callback_message(task);
+  bool end = place.sequence == CallbackPlace::kEnd;
+  auto event = event_at(parts_.journal.store(), task.spec.id, end ? task.state.end_sequence : place.sequence);
+  if (!event) return {.sent = false, .final = false, .status = 0, .error = event.error().message};
+  if (!end && event->empty()) return {.sent = false, .final = true, .status = 0, .error = "its event is not kept"};
+  CallbackMessage message = end ? callback_message(task, *event) : callback_report(task, place.sequence, *event);
   auto status =
       parts_.post(*url, callback_headers(message, key_, parts_.clock.wall_ms()), message.body, stop_.get_token());
   Outcome outcome;
@@ -248,12 +354,13 @@ void Callbacks::settle(CallbackRecord& record, const Outcome& outcome) const {
   }
 }
 
-bool Callbacks::write(const std::string& task, const CallbackRecord& record) {
+bool Callbacks::write(const CallbackPlace& place, const CallbackRecord& record) {
   std::promise<bool> written;
+  bool keep = place.sequence == CallbackPlace::kEnd || record.state == CallbackRecord::State::pending;
   parts_.journal.write(
-      [task, text = encode_callback_record(record)](WriteTxn& txn) {
+      [place, text = keep ? encode_callback_record(record) : std::string()](WriteTxn& txn) {
         // A task that was deleted meanwhile leaves nothing that a later one of the same id would find.
-        return txn.put_record(kRecordKind, task, txn.task(task) ? text : "");
+        return txn.put_record(kRecordKind, record_key(place), txn.task(place.task) ? text : "");
       },
       [&written](Result<void> result) { written.set_value(result.has_value()); });
   return written.get_future().get();

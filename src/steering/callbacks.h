@@ -1,18 +1,18 @@
-// Tells others that a task has ended: POSTs to its callbackURL until somebody takes it or the attempts are used up. The
-// record beside the task (pending, sent, failed) is written in a transaction before the first attempt and claimed
-// before each, so a crash at any instant leads to another attempt with the same webhook-id: at least once, never two in
-// flight.
+// Tells others that a task has ended, and what was reported of it before if it asks for that: POSTs to its callbackURL
+// until somebody takes it or the attempts are used up. The record beside the task (pending, sent, failed) is written in
+// a transaction before the first attempt and claimed before each, so a crash at any instant leads to another attempt
+// with the same webhook-id: at least once, never two in flight. First attempts of one task keep the order of its log.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,10 +57,11 @@ class Callbacks {
   // Gives attempts up that are under way: they do not count. What is pending goes on after the next start.
   void stop() EXCLUDES(mutex_);
 
-  // These tasks have ended and have a callbackURL. done(true) when their callbacks can no longer be lost.
-  void ended(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
+  // Something happened to these tasks. done(true) when the callbacks that follow from it can no longer be lost. Reads
+  // the store, one call at a time.
+  void changed(const std::vector<Task>& tasks, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
   void forget(const std::string& task) EXCLUDES(mutex_);
-  // How far it has come; nullopt when the task has not ended, or has no callback.
+  // How far that of its end has come; nullopt when the task has not ended, or has no callback.
   std::optional<CallbackRecord> find(const std::string& task) const EXCLUDES(mutex_);
 
   // Makes one attempt that is due, on this thread; false when none is. The threads do this; tests do, too.
@@ -75,12 +76,23 @@ class Callbacks {
     std::string error;
   };
   void run() EXCLUDES(mutex_);
-  std::optional<std::string> take_due() REQUIRES(mutex_);
-  void schedule(const std::string& task, std::int64_t at_ms) REQUIRES(mutex_);
-  void attempt(const std::string& task) EXCLUDES(mutex_);
-  Outcome send(const Task& task) EXCLUDES(mutex_);
+  // What one call of changed() found.
+  struct News {
+    std::vector<CallbackPlace> places;
+    std::map<std::string, CallbackCursor> cursors;
+  };
+  // False when the log cannot be read.
+  bool look(const Task& task, News& news) EXCLUDES(mutex_);
+  bool look_for_reports(const Task& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const;
+  void take_in(const News& news) EXCLUDES(mutex_);
+  std::optional<CallbackPlace> take_due() REQUIRES(mutex_);
+  void schedule(const CallbackPlace& place, std::int64_t at_ms) REQUIRES(mutex_);
+  // An earlier one of the task has not been tried yet, or is on its way.
+  bool must_wait(const CallbackPlace& place) const REQUIRES(mutex_);
+  void attempt(const CallbackPlace& place) EXCLUDES(mutex_);
+  Outcome send(const Task& task, const CallbackPlace& place) EXCLUDES(mutex_);
   void settle(CallbackRecord& record, const Outcome& outcome) const;
-  bool write(const std::string& task, const CallbackRecord& record);
+  bool write(const CallbackPlace& place, const CallbackRecord& record);
 
   const CallbackParts parts_;
   const CallbackConfig config_;
@@ -90,8 +102,9 @@ class Callbacks {
   Counter& failed_;
   mutable Mutex mutex_;
   CondVar ready_;
-  std::unordered_map<std::string, CallbackRecord> records_ GUARDED_BY(mutex_);
-  std::set<std::pair<std::int64_t, std::string>> due_ GUARDED_BY(mutex_);  // pending ones that nobody attempts now
+  std::map<CallbackPlace, CallbackRecord> records_ GUARDED_BY(mutex_);
+  std::map<std::string, CallbackCursor> cursors_ GUARDED_BY(mutex_);         // of tasks that want reports told
+  std::set<std::pair<std::int64_t, CallbackPlace>> due_ GUARDED_BY(mutex_);  // pending ones that nobody attempts now
   CircuitBreaker breaker_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::stop_source stop_;  // of the attempts under way

@@ -7,12 +7,14 @@
 
 #include <future>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/lanes.h"
+#include "model/json_scan.h"
 #include "model/wire_json.h"
 #include "steering/callback_message.h"
 #include "steering/callback_target.h"
@@ -73,8 +75,34 @@ class CallbacksTest : public testing::Test {
                                     R"("prURL":"https://example.com/pull/1"}})",
                                     Framing::json, intake);
     journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
-    callbacks_->ended({id}, [&](bool good) { done.set_value(good); });
+    journal_.drain();
+    callbacks_->changed({*store_.task(id)}, [&](bool good) { done.set_value(good); });
     EXPECT_TRUE(done.get_future().get());
+  }
+
+  // A task that asks for `events`, without any so far.
+  void asking_task(const std::string& id, const std::string& events) {
+    auto spec = decode_task_request(R"({"id":")" + id + R"(","prompt":"do it","callbackURL":"http://receiver.test/",)" +
+                                    R"("callbackEvents":)" + events + "}");
+    ASSERT_TRUE(spec) << spec.error().message;
+    journal_.create_task(*spec, "", [](Result<Created> created) { EXPECT_TRUE(created); });
+  }
+  void report(const std::string& id, const std::string& update) {
+    AppendRequest request;
+    request.task = id;
+    request.drafts = *decode_status_update(update, Intake{});
+    journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    journal_.drain();
+  }
+  void look(const std::string& id) {
+    std::promise<bool> done;
+    callbacks_->changed({*store_.task(id)}, [&](bool good) { done.set_value(good); });
+    EXPECT_TRUE(done.get_future().get());
+  }
+  std::vector<std::string> received_events() const {
+    std::vector<std::string> events;
+    for (const Received& each : received_) events.push_back(string_value(find_member(each.body, "event")).value());
+    return events;
   }
 
   CallbackRecord record(const std::string& id) { return callbacks_->find(id).value(); }
@@ -107,6 +135,75 @@ TEST_F(CallbacksTest, SaysWhatHappenedAndSignsIt) {
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
   EXPECT_EQ(record("t").attempts, 1);
   EXPECT_FALSE(callbacks_->step()) << "once";
+}
+
+TEST_F(CallbacksTest, PassesOnTheReportersOwnDetails) {
+  asking_task("t", "[]");
+  report(
+      "t",
+      R"({"event":"failed","message":"no","details":{"error":"boom","lines":[1,{"a":"b"}],"state":"odd","pr_url":"p"}})");
+  look("t");
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(received_[0].body,
+            R"({"taskID":"t","event":"failed","message":"no","details":{"lines":[1,{"a":"b"}],"state":"failed",)"
+            R"("prURL":"p","pr_url":"p","error":"boom","costUSD":0,"lastSequence":1}})");
+}
+
+TEST_F(CallbacksTest, TellsReportsThatWereAskedForInTheOrderOfTheLog) {
+  asking_task("t", R"(["started","progress"])");
+  report("t", R"({"event":"started","message":"here we go"})");
+  report("t", R"({"event":"progress","message":"half","details":{"percent":50,"pr_url":"p"}})");
+  look("t");
+  look("t");
+  report("t", R"({"event":"progress","message":"nearly"})");
+  report("t", R"({"event":"completed","message":"done"})");
+  look("t");
+  while (callbacks_->step()) {
+  }
+  EXPECT_EQ(received_events(), (std::vector<std::string>{"started", "progress", "progress", "completed"}));
+  EXPECT_EQ(received_[1].body, R"({"taskID":"t","event":"progress","message":"half","details":{"percent":50,)"
+                               R"("prURL":"p","pr_url":"p","lastSequence":2}})");
+  std::set<std::string> ids;
+  for (const Received& each : received_) ids.insert(each.header("webhook-id"));
+  EXPECT_EQ(ids.size(), 4U);
+  EXPECT_EQ(store_.records("callback")->size(), 1U) << "only the end is kept";
+  EXPECT_TRUE(store_.records("callback_cursor")->empty());
+}
+
+TEST_F(CallbacksTest, AReportGoesOnAfterARestartAndDoesNotHoldUpTheEnd) {
+  asking_task("t", R"(["progress"])");
+  report("t", R"({"event":"started"})");
+  report("t", R"({"event":"progress","message":"one"})");
+  look("t");
+  answers_ = {503};
+  ASSERT_TRUE(callbacks_->step());
+  report("t", R"({"event":"completed"})");
+  look("t");
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent) << "the report has had its turn";
+  restart();
+  look("t");
+  clock_.advance_ms(2'000);
+  ASSERT_TRUE(callbacks_->step());
+  EXPECT_FALSE(callbacks_->step());
+  EXPECT_EQ(received_events(), (std::vector<std::string>{"progress", "completed", "progress"}));
+  EXPECT_EQ(received_[2].header("webhook-id"), received_[0].header("webhook-id"));
+}
+
+TEST_F(CallbacksTest, ARunnerThatNamesNoEventHasStartedWhenItRuns) {
+  asking_task("t", R"(["started"])");
+  for (int i = 0; i < 2; ++i) {
+    AppendRequest request;
+    request.task = "t";
+    request.drafts =
+        *decode_events(R"({"type":"status","summary":"running","data":{"state":"running"}})", Framing::json, Intake{});
+    journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    journal_.drain();
+    look("t");
+  }
+  while (callbacks_->step()) {
+  }
+  EXPECT_EQ(received_events(), std::vector<std::string>{"started"});
 }
 
 TEST_F(CallbacksTest, SignaturesAreThoseOfTheStandard) {

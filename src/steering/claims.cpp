@@ -65,8 +65,8 @@ Claims::Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegis
       clock_(clock),
       roster_(clock),
       claimed_(metrics.counter("shepherd_claims_total", "Tasks given to runners")),
-      waiting_runners_(metrics.gauge("shepherd_claims_waiting", "Claims that wait for a task")),
-      waiting_tasks_(metrics.gauge("shepherd_tasks_waiting", "Tasks that wait for a runner")) {}
+      waiting_runners_(metrics.gauge("shepherd_claims_waiting", "Claims that wait for a task: free slots")),
+      waiting_tasks_(metrics.gauge("shepherd_tasks_waiting", "Tasks that wait for a runner: the queue")) {}
 
 Claims::~Claims() {
   stop();
@@ -211,6 +211,11 @@ void Claims::withdraw(const std::string& task) {
   offers_.erase({created->second, task});
   count();
   created_.erase(created);
+}
+
+void Claims::add_runners(std::set<std::string>& names) const {
+  MutexLock lock(mutex_);
+  for (const Parked& parked : parked_) names.insert(parked.request.runner);
 }
 
 void Claims::tick() {

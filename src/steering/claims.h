@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,7 @@ class Claims {
   void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
   // Why nobody takes a queued task; empty when somebody will.
   std::string why_waiting(const TaskSpec& spec) const { return roster_.why_waiting(spec); }
+  void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // those that wait for a task
   // Answers claims that have waited long enough, or whose runner has gone.
   void tick() EXCLUDES(mutex_);
   // Answers everything parked with nothing, and parks no more (shutdown).
@@ -89,7 +91,7 @@ class Claims {
   Counter& claimed_;
   Gauge& waiting_runners_;
   Gauge& waiting_tasks_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<Key, Offer> offers_ GUARDED_BY(mutex_);
   std::map<std::string, std::int64_t> created_ GUARDED_BY(mutex_);  // of offers, by id
   std::deque<Asker> parked_ GUARDED_BY(mutex_);

@@ -289,7 +289,7 @@ TEST_F(ClaimsTest, TheTokenIsForTheHolderOfTheLease) {
   create("t", kClaude);
   auto claimed = *claim(runner("r1"));
   auto refusal = [&](std::optional<std::uint64_t> epoch) {
-    auto taken = steering_->leases().take_token("t", epoch);
+    auto taken = steering_->leases().take_token("t", true, epoch);
     return taken ? "given" : taken.error().reason;
   };
   EXPECT_EQ(refusal(std::nullopt), "lease_needed");

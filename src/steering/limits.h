@@ -17,6 +17,7 @@ inline constexpr std::chrono::milliseconds kMostLeaseStep{1'000};  // a longer p
 inline constexpr std::int64_t kRunnerSeenSeconds = 60;    // after its last claim a runner is no longer connected
 inline constexpr std::size_t kMaxSeenRunners = 10'000;    // that are remembered
 inline constexpr std::size_t kMaxNamedAgents = 10;        // in one sentence about what runners take
+inline constexpr std::chrono::milliseconds kRunnerCount{1'000};  // how often runners are counted, for metrics
 inline constexpr std::uint64_t kMaxSilentClaims = 3;      // runners that take a task and are never heard of again
 inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // for the runner to end a task that ran out of time itself
 inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // what a restart reads again, at most
@@ -28,6 +29,7 @@ inline constexpr std::chrono::milliseconds kTokenUntoldLife{60 * 60 * 1'000};
 inline constexpr std::size_t kTokenThreads = 2;                         // a provider may take its time
 inline constexpr std::chrono::milliseconds kCallbackTimeout{10'000};    // one attempt, answer included
 inline constexpr std::int64_t kCallbackAttempts = 12;                   // with the pauses below: about half an hour
+inline constexpr std::size_t kMaxTaskCallbacks = 100;                   // reports of one task that wait to be told
 inline constexpr std::int64_t kCallbackThreads = 4;                     // one slow receiver must not hold up the others
 inline constexpr std::chrono::milliseconds kCallbackFirstPause{1'000};  // before the second attempt; doubles
 inline constexpr std::chrono::milliseconds kCallbackMostPause{600'000};

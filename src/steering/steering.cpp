@@ -1,6 +1,7 @@
 #include "steering/steering.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/log.h"
@@ -34,7 +35,9 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
                  config_.callbacks),
       token_provider_(make_repo_token_provider(config_.tokens, parts_.clock)),
-      leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps")) {
+      leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
+      lease_losses_(parts_.metrics.counter("shepherd_lease_losses_total", "Leases whose runner fell silent")),
+      runners_(parts_.metrics.gauge("shepherd_runners", "Runners that have a task or wait for one")) {
   if (token_provider_ != nullptr) token_lanes_ = std::make_unique<Lanes>("token", kTokenThreads);
 }
 
@@ -115,18 +118,18 @@ void Steering::deleted(const std::string& task) {
 }
 
 void Steering::look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) {
-  std::vector<std::string> to_tell;
+  std::vector<Task> to_tell;
   for (const std::string& id : tasks) {
     auto task = parts_.journal.store().task(id);
     if (task) {
       note(*task);
-      if (is_terminal(task->state.state) && !task->spec.callback_url.empty()) to_tell.push_back(id);
+      if (!task->spec.callback_url.empty()) to_tell.push_back(std::move(*task));
     } else if (task.error().code != ErrorCode::not_found) {
       log_warn("steering cannot read task {}: {}", id, task.error().message);
       return done(false);
     }
   }
-  callbacks_.ended(to_tell, std::move(done));
+  callbacks_.changed(to_tell, std::move(done));
 }
 
 void Steering::note(const Task& task) {
@@ -152,9 +155,23 @@ void Steering::forget_token(const std::string& task) {
 void Steering::tick() {
   leases_held_.set(static_cast<std::int64_t>(leases_.size()));
   claims_.tick();
-  for (const LostLease& lost : leases_.take_lost()) lose(lost);
+  for (const LostLease& lost : leases_.take_lost()) {
+    lease_losses_.add();
+    lose(lost);
+  }
+  count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
   if (watch_ != nullptr) watch_->tick();
+}
+
+void Steering::count_runners() {
+  std::int64_t now_ms = parts_.clock.steady_ms();
+  if (now_ms - runners_counted_ms_ < kRunnerCount.count()) return;
+  runners_counted_ms_ = now_ms;
+  std::set<std::string> names;
+  leases_.add_runners(names);
+  claims_.add_runners(names);
+  runners_.set(static_cast<std::int64_t>(names.size()));
 }
 
 void Steering::settle(const std::string& task) {

@@ -80,6 +80,7 @@ class Steering {
   void forget_token(const std::string& task);
   void settle(const std::string& task);
   void lose(const LostLease& lost);
+  void count_runners();
 
   SteeringParts parts_;
   SteeringConfig config_;
@@ -92,6 +93,9 @@ class Steering {
   std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr: none is configured
   std::unique_ptr<Lanes> token_lanes_;                 // nullptr: the same
   Gauge& leases_held_;
+  Counter& lease_losses_;
+  Gauge& runners_;
+  std::int64_t runners_counted_ms_ = 0;  // tick's
   std::unique_ptr<Watch> watch_;
 };
 

@@ -96,6 +96,34 @@ def test_the_end_of_a_task_is_told(server, api, runner, receiver):
     assert (os.stat(server.data / "callback.secret").st_mode & 0o777) == 0o600
 
 
+def test_reports_are_told_when_the_task_asks_for_them(server, api, runner, receiver):
+    """An adapter gets what its runner reported, in its own words, in order and each with an id of its own."""
+    task = new_task(api, callbackURL=receiver.url, callbackEvents=["started", "progress"])
+    assert api.get(f"/api/v1/tasks/{task}").json()["callbackEvents"] == ["started", "progress"]
+    silent = new_task(api, callbackURL=receiver.url)
+    receiver.answers = [500]
+    for each in (task, silent):
+        runner.post(f"/api/v1/tasks/{each}/status", json={"event": "started", "message": "runner starting task"})
+        runner.post(f"/api/v1/tasks/{each}/status", json={"event": "progress", "message": "half", "details": {"percent": 50}})
+        end_task(runner, each, message="task completed", details={"pr_url": "https://example.com/pull/7", "commits": ["a", "b"]})
+        wait_for(lambda: callback_of(api, each)["state"] == "sent")
+    wait_for(lambda: len(receiver.of(task)) >= 4)
+    calls = receiver.of(task)
+    first = {}
+    for _, headers, body in calls:
+        first.setdefault(body["event"], (headers["webhook-id"], body))
+    assert list(first) == ["started", "progress", "completed"]
+    assert len({identity for identity, _ in first.values()}) == 3
+    repeated = [headers["webhook-id"] for _, headers, body in calls if body["event"] == "started"]
+    assert len(repeated) == 2 and len(set(repeated)) == 1, "what was not taken comes again, as the same"
+    assert first["progress"][1]["details"] == {"percent": 50, "lastSequence": 2}
+    details = first["completed"][1]["details"]
+    assert details["commits"] == ["a", "b"] and details["prURL"] == details["pr_url"] == "https://example.com/pull/7"
+    assert [body["event"] for _, _, body in receiver.of(silent)] == ["completed"]
+    bad = api.post("/api/v1/tasks", json={"prompt": "x", "callbackURL": receiver.url, "callbackEvents": ["beginning"]})
+    assert bad.status_code == 400 and "callbackEvents" in bad.json()["detail"]
+
+
 def test_a_task_stopped_before_it_began_is_told(api, receiver):
     task = new_task(api, agent="none-such", callbackURL=receiver.url)
     command(api, task, "stop")
