@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "fleet/inbox_metrics.h"
 #include "fleet/prometheus.h"
 #include "model/wire_json.h"
 
@@ -29,7 +30,10 @@ void metrics(Call call) {
   Call::on_lane(std::move(call), [](Call on_lane) {
     net::Response response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    response.body = prometheus_text(on_lane.parts().metrics);
+    ApiParts& parts = on_lane.parts();
+    response.body = prometheus_text(parts.metrics);
+    if (parts.ledger != nullptr) parts.ledger->figures().append_prometheus(response.body);
+    if (parts.inbox != nullptr) append_inbox_metrics(response.body, *parts.inbox, parts.clock.wall_ms());
     on_lane.send(std::move(response));
   });
 }

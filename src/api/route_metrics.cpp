@@ -5,7 +5,10 @@
 namespace shepherd {
 
 RouteMetrics::RouteMetrics(MetricRegistry& registry, std::string_view listener)
-    : registry_(registry), instruments_(routes().size() + 1) {
+    : registry_(registry),
+      seconds_(registry.histogram("shepherd_http_request_duration_seconds", "Time from a whole request to its answer",
+                                  "listener=\"" + std::string(listener) + "\"")),
+      instruments_(routes().size() + 1) {
   auto labels = [&](std::string_view route, std::string_view method) {
     return "listener=\"" + std::string(listener) + "\",route=\"" + std::string(route) + "\",method=\"" +
            std::string(method) + "\"";
@@ -13,8 +16,6 @@ RouteMetrics::RouteMetrics(MetricRegistry& registry, std::string_view listener)
   for (std::size_t i = 0; i < routes().size(); ++i) {
     const Route& route = routes()[i];
     instruments_[i].labels = labels(route.pattern, route.method);
-    instruments_[i].seconds = &registry_.histogram("shepherd_http_request_seconds",
-                                                   "Time from a whole request to its answer", instruments_[i].labels);
   }
   instruments_.back().labels = labels("unknown", "any");
 }
@@ -37,9 +38,8 @@ Counter& RouteMetrics::counter(Instruments& instruments, int status) {
 }
 
 void RouteMetrics::answered(const Route* route, int status, double seconds) {
-  Instruments& instruments = of(route);
-  counter(instruments, status).add();
-  if (instruments.seconds != nullptr) instruments.seconds->observe(seconds);
+  counter(of(route), status).add();
+  if (route != nullptr) seconds_.observe(seconds);
 }
 
 void RouteMetrics::opened(const Route& route, int status) {

@@ -27,13 +27,13 @@ class RouteMetrics {
                                      409, 410, 413, 414, 415, 429, 431, 500, 501, 503, 507, 0};  // 0: any other
   struct Instruments {
     std::string labels;
-    Histogram* seconds = nullptr;
     std::array<std::atomic<Counter*>, kCodes.size()> by_code{};
   };
   Counter& counter(Instruments& instruments, int status);
   Instruments& of(const Route* route);
 
   MetricRegistry& registry_;
+  Histogram& seconds_;                    // of all routes: one for each would be most of a scrape
   std::vector<Instruments> instruments_;  // by route, and one for unknown paths
 };
 

@@ -104,6 +104,7 @@ Result<void> Bookkeeping::enter(LedgerBatch& batch, const EventRun& run, std::ui
   if (begins || renamed || ends) {
     std::int64_t begun_ms = book.state.started_ms != 0 ? book.state.started_ms : run.received_ms;
     batch.spans.push_back({run.task, who, begun_ms, is_terminal(book.state.state) ? run.received_ms : 0});
+    if (ends) batch.ended.push_back({who, std::string(name(book.state.state)), begun_ms, book.state.completed_ms});
   }
   return {};
 }

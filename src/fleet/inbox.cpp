@@ -85,6 +85,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     if (task) return take(*task);
     if (task.error().code != ErrorCode::not_found) return false;  // the next sweep comes by again
     MutexLock lock(mutex);
+    census.erase(id);
     return entries.erase(id) != 0;
   }
 
@@ -95,6 +96,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     {
       MutexLock lock(mutex);
       for (const auto& [task, needs] : entries) listed.insert(task);
+      for (const auto& [task, group] : census) listed.insert(task);
       if (!complete) {
         filters.push_back({.state = shepherd::State::failed});
         filters.push_back({.state = shepherd::State::timed_out});
@@ -128,6 +130,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     std::vector<TaskNeed> before;
     {
       MutexLock lock(mutex);
+      count_in(task);
       if (auto known = entries.find(task.spec.id); known != entries.end()) before = known->second;
       auto seen = dismissed.find(task.spec.id);
       if (seen != dismissed.end() && seen->second == task.state.last_sequence) {
@@ -140,6 +143,15 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     if (entries.size() >= kMaxInboxTasks && !entries.contains(task.spec.id)) return false;
     entries[task.spec.id] = needs;
     return !std::ranges::equal(needs, before, same);
+  }
+
+  void count_in(const Task& task) REQUIRES(mutex) {
+    if (is_terminal(task.state.state)) {
+      census.erase(task.spec.id);
+    } else if (census.size() < kMaxInboxTasks || census.contains(task.spec.id)) {
+      const std::string& model = task.spec.model.empty() ? task.state.model : task.spec.model;
+      census[task.spec.id] = {task.state.state, task.spec.agent, model};
+    }
   }
 
   // Since when: what is still the same keeps its time, and an approval's own event knows it.
@@ -214,6 +226,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   Mutex mutex;
   std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need something
+  std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // tasks under way
   std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // their log's last sequence then
   std::set<std::string> noted GUARDED_BY(mutex);                           // tasks to look at
   std::int64_t swept_ms GUARDED_BY(mutex) = 0;
@@ -259,6 +272,17 @@ std::vector<TaskNeed> Inbox::needs(const std::string& task) const {
   }
   std::ranges::sort(found, more_urgent);
   return found;
+}
+
+std::map<Inbox::TaskGroup, std::size_t> Inbox::active() const {
+  std::map<TaskGroup, std::size_t> counts;
+  MutexLock lock(state_->mutex);
+  for (const auto& [task, group] : state_->census) ++counts[group];
+  return counts;
+}
+
+void Inbox::created(const std::string& task) {
+  state_->look_at({task}, false);
 }
 
 std::size_t Inbox::size() const {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,17 @@ class Inbox {
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
+
+  // Tasks that are under way, as of when each was last looked at: at what was reported of it, at the latest kInboxSweep
+  // ago.
+  struct TaskGroup {
+    shepherd::State state = shepherd::State::queued;
+    std::string agent, model;
+    friend auto operator<=>(const TaskGroup&, const TaskGroup&) = default;
+  };
+  std::map<TaskGroup, std::size_t> active() const;
+  // A task was made.
+  void created(const std::string& task);
 
   // By urgency. An empty `task`: of all.
   std::vector<TaskNeed> needs(const std::string& task) const;

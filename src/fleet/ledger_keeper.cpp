@@ -30,6 +30,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
         ledger_(ledger),
         clock_(clock),
         policy_(policy),
+        figures_(clock.wall_ms()),
         books_(store, ledger),
         lag_(metrics.gauge("shepherd_ledger_lag_events", "Committed events that the ledger does not have yet.")),
         failures_(metrics.counter("shepherd_ledger_failures_total", "Batches of the ledger that failed.")),
@@ -44,6 +45,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
 
   void wake() override { wake_.set(); }
   const Ledger& ledger() const override { return ledger_; }
+  const AgentFigures& figures() const override { return figures_; }
 
   void forget_task(const std::string& task) override EXCLUDES(mutex_) {
     {
@@ -118,6 +120,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     for (const std::string& task : batch.forgotten) books_.forget_task(task);
     books_.leave_states(batch);
     if (auto added = ledger_.add(batch); !added) return give_back(batch, added.error());
+    figures_.take(batch);
     lag_.set(page->head > batch.through ? static_cast<std::int64_t>(page->head - batch.through) : 0);
     return true;
   }
@@ -137,6 +140,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
   Ledger& ledger_;
   const Clock& clock_;
   const LedgerPolicy policy_;
+  AgentFigures figures_;
   Bookkeeping books_;         // this and the next: the thread's own
   std::int64_t trim_ms_ = 0;  // not before
   Gauge& lag_;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "fleet/agent_figures.h"
 #include "fleet/limits.h"
 #include "store/event_store.h"
 #include "store/ledger.h"
@@ -33,6 +34,7 @@ class LedgerKeeper {
   virtual void wake() = 0;  // there is something new; cheap and lock-free, may be called per commit
   virtual void forget_task(const std::string& task) = 0;  // it was deleted from the store
   virtual const Ledger& ledger() const = 0;
+  virtual const AgentFigures& figures() const = 0;  // what it has added since it started
 };
 
 }  // namespace shepherd

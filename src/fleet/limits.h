@@ -36,6 +36,7 @@ inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;   // the newest of 
 inline constexpr std::uint64_t kMaxStatsPoints = 1'000;        // of one curve
 inline constexpr std::size_t kMaxStatsSeries = 20;             // curves a chart can show; the rest is one, "other"
 inline constexpr std::size_t kMaxStatsTools = 50;              // the most used ones
+inline constexpr std::size_t kMaxFigureSeries = 30;            // of one metric; Prometheus keeps each for ever
 inline constexpr std::size_t kLedgerBatchEvents = 5'000;       // events per transaction of the ledger
 inline constexpr std::size_t kMaxOpenToolCalls = 10'000;       // that wait for their result, to know how long it took
 inline constexpr std::size_t kMaxLedgerKeyBytes = 128;         // of a tool's, agent's or model's name

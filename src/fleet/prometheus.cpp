@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 
 namespace shepherd {
 namespace {
+
+// Of the classes that a histogram counts by: each is a line of every scrape.
+constexpr std::array kShownBounds{0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0};
 
 std::string_view kind_name(MetricSample::Kind kind) {
   switch (kind) {
@@ -62,7 +67,8 @@ void append_histogram(std::string& out, const MetricSample& sample) {
   std::uint64_t count = 0;  // of the buckets, not histogram.count(): while others observe, only this is consistent
   for (std::size_t i = 0; i < Histogram::kBounds.size(); ++i) {
     count += histogram.bucket(i);
-    append_line(out, name, fmt::format("{}le=\"{}\"", before, Histogram::kBounds[i]), count);
+    bool shown = std::ranges::find(kShownBounds, Histogram::kBounds[i]) != kShownBounds.end();
+    if (shown) append_line(out, name, fmt::format("{}le=\"{}\"", before, Histogram::kBounds[i]), count);
   }
   count += histogram.bucket(Histogram::kBounds.size());
   append_line(out, name, before + "le=\"+Inf\"", count);
@@ -87,16 +93,35 @@ std::string prometheus_label(std::string_view name, std::string_view value) {
   return out;
 }
 
+void PrometheusText::family(std::string_view name, std::string_view help, std::string_view type) {
+  fmt::format_to(std::back_inserter(out_), "# HELP {} ", name);
+  append_help(out_, help);
+  fmt::format_to(std::back_inserter(out_), "\n# TYPE {} {}\n", name, type);
+}
+
+void PrometheusText::line(std::string_view name, std::string_view labels, std::uint64_t number) {
+  append_line(out_, name, labels, number);
+}
+
+void PrometheusText::line(std::string_view name, std::string_view labels, double number) {
+  append_line(out_, name, labels, number);
+}
+
+std::string prometheus_number(double number) {
+  std::string out;
+  append_number(out, number);
+  return out;
+}
+
 std::string prometheus_text(const MetricRegistry& registry) {
   std::string out;
+  PrometheusText text(out);
   std::string_view family;
   auto samples = registry.samples();
   for (const MetricSample& sample : samples) {
     if (sample.name != family) {
       family = sample.name;
-      fmt::format_to(std::back_inserter(out), "# HELP {} ", sample.name);
-      append_help(out, sample.help);
-      fmt::format_to(std::back_inserter(out), "\n# TYPE {} {}\n", sample.name, kind_name(sample.kind));
+      text.family(sample.name, sample.help, kind_name(sample.kind));
     }
     if (sample.histogram != nullptr) {
       append_histogram(out, sample);

@@ -49,8 +49,8 @@ TEST(Prometheus, HistogramsAreCumulative) {
   histogram.observe(99);
   std::string text = prometheus_text(registry);
   EXPECT_NE(text.find("# TYPE shepherd_commit_seconds histogram\n"), std::string::npos);
-  EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"0.0001\"}"), 1);
-  EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"0.25\"}"), 1);
+  EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"0.001\"}"), 1);
+  EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"0.1\"}"), 1);
   EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"0.5\"}"), 2);
   EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"10\"}"), 2);
   EXPECT_EQ(value_of(text, "shepherd_commit_seconds_bucket{store=\"x\",le=\"+Inf\"}"), 3);

@@ -59,11 +59,19 @@ struct FindingPlace {
   std::string severity;
 };
 
+// How a task ended; the ledger itself keeps it as a span.
+struct EndedTask {
+  LedgerWho who;
+  std::string state;
+  std::int64_t begun_ms = 0, ended_ms = 0;
+};
+
 struct LedgerBatch {
   std::uint64_t through = 0;                                            // the newest position in it
   std::map<std::pair<std::int64_t, LedgerWho>, LedgerAmounts> amounts;  // by time: a minute's first second
   std::map<std::pair<std::int64_t, std::string>, ToolUse> tools;        // the same, by tool
   std::vector<TaskSpan> spans;                                          // each replaces the task's earlier one
+  std::vector<EndedTask> ended;
   std::vector<FindingPlace> findings;
   std::map<std::string, std::string> states;  // a task's fold at `through`; empty: it has ended
   std::vector<std::string> forgotten;         // deleted tasks: their findings and states go, what they cost stays

@@ -1,0 +1,48 @@
+// What an operator's alerts go by: money, tokens, tool calls, ended tasks, as counters since this server started. Fed
+// with each batch of the ledger, so they are a moment behind the logs. A name (agent and model, tool) that comes after
+// kMaxFigureSeries others is counted as "other".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/mutex.h"
+#include "store/ledger.h"
+
+namespace shepherd {
+
+// Threads: any.
+class AgentFigures {
+ public:
+  // What happened before `since_ms` (minutes count whole) was another server's to tell.
+  explicit AgentFigures(std::int64_t since_ms) : since_seconds_(since_ms / 60'000 * 60) {}
+
+  void take(const LedgerBatch& batch) EXCLUDES(mutex_);
+  void append_prometheus(std::string& out) const EXCLUDES(mutex_);
+
+  // Durations by class; the last one has no bound.
+  static constexpr std::size_t kBounds = 5;
+  struct Times {
+    std::array<std::uint64_t, kBounds + 1> counts{};
+    double seconds = 0;
+  };
+
+ private:
+  struct ToolFigures {
+    std::uint64_t calls = 0, failures = 0;
+    Times times;
+  };
+
+  const std::int64_t since_seconds_;
+  mutable Mutex mutex_;
+  std::map<LedgerWho, LedgerAmounts> amounts_ GUARDED_BY(mutex_);
+  std::map<std::string, ToolFigures> tools_ GUARDED_BY(mutex_);
+  std::map<std::pair<LedgerWho, std::string>, std::uint64_t> ended_ GUARDED_BY(mutex_);  // by how they ended
+  Times task_times_ GUARDED_BY(mutex_);
+};
+
+}  // namespace shepherd
