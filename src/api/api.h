@@ -60,6 +60,8 @@ struct ApiParts {
   Executor& lanes;  // blocking store reads
   ApiConfig config;
 
+  // A path for the audit: the part that is the caller's own words may hold a secret.
+  std::string audited(std::string_view path) const { return config.redact ? redactor.redact(path) : std::string(path); }
   const Redactor* redaction() const { return config.redact ? &redactor : nullptr; }  // null: switched off
 };
 

@@ -46,7 +46,7 @@ AuditRecord Call::audit_record() const {
   }
   record.peer = request_.peer;
   record.method = request_.method;
-  record.path = request_.path();
+  record.path = parts().audited(request_.path());
   record.status = 200;
   return record;
 }

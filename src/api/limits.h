@@ -16,6 +16,7 @@ inline constexpr std::chrono::milliseconds kLateEvents{30'000};  // after a task
 
 // --- tasks ---
 inline constexpr std::size_t kMaxTaskBodyBytes = 2 * kMiB;
+inline constexpr std::size_t kTaskReadSlice = 32;              // of a list at once: with full contexts, 48 MB
 inline constexpr std::size_t kMaxTaskRequestBytes = 4 * kMiB;  // a new task: a full context whose every byte is escaped
 
 // --- feeds and hub ---

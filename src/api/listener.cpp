@@ -52,7 +52,7 @@ net::Response Listener::refuse(const net::Request& request, const Refusal& refus
   }
   record.peer = request.peer;
   record.method = request.method;
-  record.path = request.path();
+  record.path = core_.parts.audited(request.path());
   record.status = refusal.status;
   record.reason = refusal.error.reason;
   core_.parts.audit.record(std::move(record));

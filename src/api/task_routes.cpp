@@ -1,4 +1,5 @@
 // Tasks: create, list, get, patch, delete.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,12 +14,25 @@
 #include "fleet/state_at.h"
 #include "fleet/stats.h"
 #include "fleet/tasks_between.h"
+#include "model/task_warnings.h"
 #include "model/wire_json.h"
 #include "steering/callback_target.h"
 #include "store/task_match.h"
 
 namespace shepherd {
 namespace {
+
+// The answer to a creation request: the task, and what of the request nobody reads.
+std::string created_json(std::string task, const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return task;
+  task.back() = ',';  // the object goes on
+  task += R"("warnings":[)";
+  for (const std::string& warning : warnings) {
+    if (&warning != &warnings.front()) task += ',';
+    append_json_string(task, warning);
+  }
+  return task + "]}";
+}
 
 std::string task_json(const Task& task, const ApiParts& parts) {
   std::string body;
@@ -71,6 +85,51 @@ void get_task_at(Call call, std::uint64_t sequence) {
   call.send_json(200, std::move(body));
 }
 
+// The rows of a list. Tasks are read a few at a time: each may hold a megabyte that is not shown.
+class TaskRows {
+ public:
+  TaskRows(ApiParts& parts, std::size_t limit) : parts_(parts), limit_(limit) {}
+
+  Result<void> take_all(TaskFilter filter) {
+    for (std::size_t left = filter.limit; left > 0;) {
+      filter.limit = std::min(left, kTaskReadSlice);
+      auto tasks = parts_.journal.store().tasks(filter);
+      if (!tasks) return fail(tasks.error());
+      for (const Task& task : *tasks) take(task);
+      if (tasks->size() < filter.limit) return {};
+      left -= tasks->size();
+      filter.before = place_after(tasks->back());
+    }
+    return {};
+  }
+
+  Result<void> take_between(const TaskFilter& filter, const TimeRange& range) {
+    auto tasks = tasks_between(parts_.journal.store(), filter, range);
+    if (!tasks) return fail(tasks.error());
+    for (const Task& task : *tasks) take(task);
+    return {};
+  }
+
+  std::string json() const { return body_ + "]"; }
+  bool more() const { return more_; }
+  const std::string& last() const { return last_; }  // where the next page goes on
+
+ private:
+  void take(const Task& task) {
+    more_ = shown_ == limit_;
+    if (more_) return;
+    if (shown_++ > 0) body_ += ',';
+    append_task_json(body_, task, parts_.steering, parts_.redaction());
+    last_ = place_after(task);
+  }
+
+  ApiParts& parts_;
+  const std::size_t limit_;
+  std::size_t shown_ = 0;
+  bool more_ = false;
+  std::string body_ = "[", last_;
+};
+
 // `from` and `to` as in /stats: tasks with an event received in that time. Nullopt when neither is given.
 Result<std::optional<TimeRange>> time_range(const Query& query, std::int64_t now_ms) {
   if (!query.text("from") && !query.text("to")) return std::nullopt;
@@ -110,12 +169,19 @@ void redact_title(TaskSpec& spec, const Redactor* redactor) {
   if (redacted != shown) spec.title = std::move(redacted);
 }
 
-// `named`: the id is the caller's own, so a key that made a task of another id was for something else.
-void create_checked(Call call, TaskSpec spec, std::string key, bool named) {
+struct Creation {
+  std::string key;    // Idempotency-Key
+  bool named = true;  // the id is the caller's own, so a key that made a task of another id was for something else
+  std::vector<std::string> warnings;
+};
+
+void create_checked(Call call, TaskSpec spec, Creation creation) {
   Journal& journal = call.parts().journal;
-  std::string id = named ? spec.id : std::string();
+  std::string id = creation.named ? spec.id : std::string();
   journal.create_task(
-      std::move(spec), std::move(key), [call = std::move(call), id = std::move(id)](Result<Created> created) mutable {
+      std::move(spec), std::move(creation.key),
+      [call = std::move(call), id = std::move(id),
+       warnings = std::move(creation.warnings)](Result<Created> created) mutable {
         if (!created) return call.fail(created.error());
         const Task& task = created->task;
         if (!id.empty() && task.spec.id != id) {
@@ -127,8 +193,10 @@ void create_checked(Call call, TaskSpec spec, std::string key, bool named) {
         if (!created->existed) {
           call.core().updates.touch(task.spec.id);
           call.parts().steering.created(task);
+          if (call.parts().inbox != nullptr) call.parts().inbox->created(task.spec.id);
         }
-        net::Response response = json_response(created->existed ? 200 : 201, task_json(task, call.parts()));
+        std::string body = created_json(task_json(task, call.parts()), warnings);
+        net::Response response = json_response(created->existed ? 200 : 201, std::move(body));
         response.headers.emplace_back("Location", "/api/v1/tasks/" + task.spec.id);
         call.send(std::move(response));
       });
@@ -144,22 +212,22 @@ void create_task(Call call) {
   if (!spec->callback_url.empty()) {
     if (auto target = callback_target(spec->callback_url); !target) return call.fail(target.error());
   }
-  std::string key(call.request().header("idempotency-key"));
-  if (key.size() > kMaxIdempotencyKeyBytes) {
+  Creation creation{std::string(call.request().header("idempotency-key")), !spec->id.empty(),
+                    task_warnings(call.request().body)};
+  if (creation.key.size() > kMaxIdempotencyKeyBytes) {
     return call.fail({ErrorCode::invalid_argument,
                       "bad_idempotency_key",
                       "Idempotency-Key is longer than " + std::to_string(kMaxIdempotencyKeyBytes) + " bytes.",
                       {}});
   }
-  bool named = !spec->id.empty();
-  if (!named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
-  if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(key), named);
-  Call::on_lane(std::move(call), [spec = std::move(*spec), key = std::move(key), named](Call on_lane) mutable {
+  if (!creation.named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
+  if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(creation));
+  Call::on_lane(std::move(call), [spec = std::move(*spec), creation = std::move(creation)](Call on_lane) mutable {
     auto earlier = on_lane.parts().journal.store().task(spec.resume_of);
     if (!earlier && earlier.error().code != ErrorCode::not_found) return on_lane.fail(earlier.error());
     if (!earlier) return on_lane.fail(unknown_resume_task(spec.resume_of));
     if (earlier->state.session_id.empty()) return on_lane.fail(no_session(spec.resume_of));
-    create_checked(std::move(on_lane), std::move(spec), std::move(key), named);
+    create_checked(std::move(on_lane), std::move(spec), std::move(creation));
   });
 }
 
@@ -170,27 +238,18 @@ void list_tasks(Call call) {
   if (!filter) return call.fail(filter.error());
   auto range = time_range(*query, call.parts().clock.wall_ms());
   if (!range) return call.fail(range.error());
-  Call::on_lane(
-      std::move(call), [query = std::move(*query), filter = std::move(*filter), range = *range](Call on_lane) mutable {
-        std::size_t limit = filter.limit;
-        ++filter.limit;  // one more tells whether there is a next page
-        const EventStore& store = on_lane.parts().journal.store();
-        auto tasks = range ? tasks_between(store, filter, *range) : store.tasks(filter);
-        if (!tasks) return on_lane.fail(tasks.error());
-        bool more = tasks->size() > limit;
-        if (more) tasks->resize(limit);
-        net::Response response = json_response(200, "[");
-        for (const Task& task : *tasks) {
-          if (response.body.size() > 1) response.body += ',';
-          append_task_json(response.body, task, on_lane.parts().steering, on_lane.parts().redaction());
-        }
-        response.body += ']';
-        if (more) {
-          response.headers.emplace_back(
-              "Link", "</api/v1/tasks?" + query.with("before", place_after(tasks->back())) + ">; rel=\"next\"");
-        }
-        on_lane.send(std::move(response));
-      });
+  Call::on_lane(std::move(call), [query = std::move(*query), filter = std::move(*filter),
+                                  range = *range](Call on_lane) mutable {
+    TaskRows rows(on_lane.parts(), filter.limit);
+    ++filter.limit;  // one more tells whether there is a next page
+    auto read = range ? rows.take_between(filter, *range) : rows.take_all(filter);
+    if (!read) return on_lane.fail(read.error());
+    net::Response response = json_response(200, rows.json());
+    if (rows.more()) {
+      response.headers.emplace_back("Link", "</api/v1/tasks?" + query.with("before", rows.last()) + ">; rel=\"next\"");
+    }
+    on_lane.send(std::move(response));
+  });
 }
 
 void get_task(Call call) {

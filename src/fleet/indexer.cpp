@@ -46,6 +46,8 @@ class StoreIndexer final : public Indexer {
   Result<void> forget_task(const std::string& task) override {
     auto forgotten = forget_through(task, std::numeric_limits<std::uint64_t>::max());
     if (!forgotten && forgotten.error().code == ErrorCode::not_found) return {};
+    purge_ = true;
+    wake_.set();
     return forgotten;
   }
 
@@ -86,10 +88,21 @@ class StoreIndexer final : public Indexer {
         failures_.add();
         log_warn("indexing for search failed, trying again: {}", more.error().message);
         retry_.wait_for(kIndexRetry);
+      } else if (!*more && purge_.exchange(false)) {
+        if (auto purged = purge(); !purged) {
+          log_warn("words of deleted tasks are still in the search index's file: {}", purged.error().message);
+          purge_ = true;
+          retry_.wait_for(kIndexRetry);
+        }
       } else if (!*more) {
         wake_.wait();
       }
     }
+  }
+
+  Result<void> purge() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return index_.purge();
   }
 
   // Indexes one batch; false when there is nothing left.
@@ -158,7 +171,8 @@ class StoreIndexer final : public Indexer {
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};
-  std::uint64_t head_ = 0;  // newest position when last looked at; the thread's own
+  std::atomic<bool> purge_{false};  // tasks were deleted since it was last purged
+  std::uint64_t head_ = 0;          // newest position when last looked at; the thread's own
   WakeSignal wake_;
   WakeSignal retry_;                                               // set only to stop
   Mutex mutex_;                                                    // held while the index changes

@@ -134,6 +134,7 @@ class FailingIndex final : public SearchIndex {
     return index_.add(entries, through);
   }
   Result<void> remove(const std::vector<SearchEntry>& entries) override { return index_.remove(entries); }
+  Result<void> purge() override { return index_.purge(); }
   Result<std::uint64_t> indexed_through() const override { return index_.indexed_through(); }
   Result<std::vector<std::uint64_t>> search(std::string_view query, std::uint64_t before,
                                             std::size_t limit) const override {

@@ -10,9 +10,12 @@ namespace shepherd {
 
 // --- ids and small fields ---
 inline constexpr std::size_t kMaxEventIdBytes = 64;
-inline constexpr std::size_t kMaxTypeBytes = 64;    // an event's `type`
-inline constexpr std::size_t kMaxLabels = 64;       // per task
-inline constexpr std::size_t kMaxLabelBytes = 256;  // key or value
+inline constexpr std::size_t kMaxTypeBytes = 64;  // an event's `type`
+inline constexpr std::size_t kMaxTaskWarnings =
+    20;  // members of a request that nobody reads; then it is no typing error
+inline constexpr std::size_t kMaxWarnedNameBytes = 64;  // longer names are nobody's slip
+inline constexpr std::size_t kMaxLabels = 64;           // per task
+inline constexpr std::size_t kMaxLabelBytes = 256;      // key or value
 
 // --- events ---
 inline constexpr std::size_t kMaxEventBytes =

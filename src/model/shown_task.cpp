@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "model/redaction_mark.h"
 #include "model/text_class.h"
@@ -71,9 +73,18 @@ std::string shown_url(const Redactor& redactor, std::string_view url) {
 Task shown_task(const Redactor& redactor, const Task& task) {
   Task shown = task;
   TaskSpec& spec = shown.spec;
-  for (std::string* text : {&spec.title, &spec.description, &spec.context}) *text = redactor.redact(*text);
+  spec.context.clear();
+  for (std::string* text :
+       {&spec.title, &spec.description, &spec.source_type, &spec.source_id, &spec.repo_ref, &spec.agent, &spec.model,
+        &spec.runner, &spec.workflow_id, &shown.state.runner, &shown.state.model}) {
+    if (!text->empty()) *text = redactor.redact(*text);
+  }
   for (std::string* url : {&spec.repo_url, &spec.callback_url, &spec.source_url}) *url = shown_url(redactor, *url);
   for (std::string& word : spec.command) word = redactor.redact(word);
+  for (std::string& tool : spec.allowed_tools) tool = redactor.redact(tool);
+  std::map<std::string, std::string> labels;
+  for (const auto& [name, value] : spec.labels) labels.emplace(redactor.redact(name), redactor.redact(value));
+  spec.labels = std::move(labels);
   return shown;
 }
 

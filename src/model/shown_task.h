@@ -15,7 +15,8 @@ namespace shepherd {
 // and a long name before the host, which is how hosts of repositories take tokens.
 std::string shown_url(const Redactor& redactor, std::string_view url);
 
-// The texts and URLs of the specification redacted. Labels stay: they are names that people filter by.
+// A task as it may be shown: every text that its creator or runner chose is redacted, names and labels too, and its
+// context, which nobody is shown, left out.
 Task shown_task(const Redactor& redactor, const Task& task);
 
 }  // namespace shepherd

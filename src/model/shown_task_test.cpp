@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/wire_json.h"
+
 namespace shepherd {
 namespace {
 
@@ -36,12 +38,29 @@ TEST(ShownTask, KeepsTheRestAsItWas) {
   task.spec.labels = {{"team", "core"}};
   Task shown = shown_task(standard(), task);
   EXPECT_EQ(shown.spec.description, "log in with password=[redacted:password:8]");
-  EXPECT_EQ(shown.spec.context, task.spec.context);
+  EXPECT_EQ(shown.spec.context, "") << "it is for runners alone";
   EXPECT_EQ(shown.spec.repo_url, "https://u:[redacted:password:2]@example.org/a");
   EXPECT_EQ(shown.spec.callback_url, "https://example.org/?token=[redacted:secret:3]");
   EXPECT_EQ(shown.spec.command.back(), "curl -u joe:[redacted:password:6] example.org");
   EXPECT_EQ(shown.spec.labels, task.spec.labels);
   EXPECT_EQ(shown.spec.id, "t1");
+}
+
+TEST(ShownTask, NamesAndLabelsMayHoldSecretsToo) {
+  const std::string secret = "ghp_" + std::string(36, 'a');
+  Task task;
+  task.spec.labels = {{secret, "x"}, {"y", "is " + secret}, {"team", "core"}};
+  task.spec.allowed_tools = {"Read", secret};
+  for (std::string* text :
+       {&task.spec.workflow_id, &task.spec.model, &task.spec.agent, &task.spec.runner, &task.spec.repo_ref,
+        &task.spec.source_id, &task.spec.source_type, &task.state.runner, &task.state.model}) {
+    *text = secret;
+  }
+  std::string out;
+  append_task(out, shown_task(standard(), task));
+  EXPECT_EQ(out.find("ghp_"), std::string::npos) << out;
+  EXPECT_NE(out.find(R"("team":"core")"), std::string::npos);
+  EXPECT_NE(out.find(R"("allowedTools":["Read",)"), std::string::npos);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct SearchEntry {
   std::string text;            // searchable_text() of it
 };
 
-// Threads: add() and remove() from one thread at a time; the rest from any.
+// Threads: add(), remove() and purge() from one thread at a time; the rest from any.
 class SearchIndex {
  public:
   virtual ~SearchIndex() = default;
@@ -25,6 +25,8 @@ class SearchIndex {
   virtual Result<void> add(const std::vector<SearchEntry>& entries, std::uint64_t through) = 0;
   // Removes events; the text must be what was added.
   virtual Result<void> remove(const std::vector<SearchEntry>& entries) = 0;
+  // Takes what was removed out of the file as well: until then its words can be read there. Writes all of it anew.
+  virtual Result<void> purge() = 0;
   virtual Result<std::uint64_t> indexed_through() const = 0;
 
   // Positions that match, newest first. The query is words (all must match), "quoted phrases", prefix*, OR, -word;

@@ -201,6 +201,16 @@ def test_too_many_events(runner, task):
     refused(runner.post(events_path(task), json=[{"type": "log"}] * 10_001), (400, 413))
 
 
+def test_members_that_nobody_reads_are_named(api):
+    """A slip is no error, since clients of other versions send more, but it does not go unnoticed."""
+    answer = api.post("/api/v1/tasks", json={"prompt": "x", "workflow": "nightly", "bogus": 1})
+    assert answer.status_code == 201
+    assert answer.json()["warnings"] == ['"workflow" is no member of a task and was ignored. Did you mean "workflowID"?',
+                                         '"bogus" is no member of a task and was ignored.']
+    assert "warnings" not in api.get(f"/api/v1/tasks/{answer.json()['id']}").json()
+    assert "warnings" not in api.post("/api/v1/tasks", json={"prompt": "x", "runner": {"sandboxTemplateName": "t"}}).json()
+
+
 def test_context_over_the_limit(api):
     refused(api.post("/api/v1/tasks", json={"task": {"description": "x", "context": "y" * 1_500_001}}), 413)
 

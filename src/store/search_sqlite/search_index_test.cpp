@@ -81,6 +81,34 @@ TEST_F(Search, FindsWhatAPersonExpects) {
   EXPECT_EQ(find("D\xc3\x89J\xc3\x80"), (Positions{5}));
 }
 
+// Looked for in the bytes of all its files.
+TEST_F(Search, PurgedWordsAreInNoFile) {
+  auto left = [&](std::string_view word) {
+    for (const auto& file : std::filesystem::directory_iterator(directory_)) {
+      std::ifstream in(file.path(), std::ios::binary);
+      std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+      if (bytes.find(word) != std::string::npos) return true;
+    }
+    return false;
+  };
+  open();
+  std::vector<SearchEntry> gone;
+  for (std::uint64_t i = 1; i <= 400; ++i) {
+    SearchEntry entry{i, i % 2 == 0 ? "kept marigold" + std::to_string(i) : "petunia" + std::to_string(i)};
+    add({entry});
+    if (i % 2 != 0) gone.push_back(entry);
+  }
+  ASSERT_TRUE(index_->remove(gone).has_value());
+  EXPECT_TRUE(left("etunia")) << "or this shows nothing";
+  auto purged = index_->purge();
+  ASSERT_TRUE(purged.has_value()) << purged.error().message;
+  EXPECT_FALSE(left("etunia"));
+  EXPECT_EQ(find("kept").size(), 50U);
+  EXPECT_EQ(find("marigold400"), Positions{400});
+  add({{401, "kept on"}});
+  EXPECT_EQ(find("on"), Positions{401});
+}
+
 TEST_F(Search, KnowsOrAndNot) {
   open();
   add({{1, "red apple"}, {2, "green apple"}, {3, "red pear"}, {4, "this or that"}});

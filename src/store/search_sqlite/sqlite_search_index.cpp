@@ -93,6 +93,17 @@ class SqliteSearchIndex final : public SearchIndex {
     });
   }
 
+  Result<void> purge() override {
+    if (damaged_) return start_over("it is corrupt");
+    // Removed words stay in older segments until those are merged, their pages until they are used again, and both in
+    // the write-ahead log until it is cut.
+    auto purged = writer_->run("INSERT INTO entries(entries) VALUES('optimize')");
+    if (purged) purged = writer_->run("VACUUM");
+    if (purged) purged = writer_->run("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (!purged && is_corrupt(purged.error())) mark_damaged();
+    return purged;
+  }
+
   Result<std::uint64_t> indexed_through() const override { return through_.load(); }
 
   Result<std::vector<std::uint64_t>> search(std::string_view query, std::uint64_t before,
