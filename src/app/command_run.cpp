@@ -118,7 +118,7 @@ void say_delivered(Context& context, const PendingDelivered& delivered) {
   context.err.flush();
 }
 
-Result<ExitCode> run_one(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
+Result<ExitCode> run_one(Context& context, LocalRunner& runner, RunHost& host, const EndSignals& signals,
                          const Options& options, const Detached* detached) {
   Result<std::unique_ptr<TaskRun>> run = runner.start(options.request);
   if (!run) return fail(std::move(run.error()));

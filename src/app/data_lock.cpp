@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,8 +15,16 @@
 namespace shepherd {
 namespace {
 
-std::string lock_path(const std::string& directory) {
-  return directory + "/lock";
+std::string lock_path(const std::string& directory, LockKind kind) {
+  return directory + (kind == LockKind::serve ? "/serve.lock" : "/lock");
+}
+
+// A lock of the open file rather than of the process: it can be looked at without being taken.
+struct flock whole_file(short type) {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
 }
 
 // The holder writes its process id into the file; 0 when it has not yet.
@@ -50,14 +57,16 @@ Result<void> make_data_directory(const std::string& directory) {
   return {};
 }
 
-Result<DataLock> DataLock::take(const std::string& directory) {
-  int descriptor = open(lock_path(directory).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+Result<DataLock> DataLock::take(const std::string& directory, LockKind kind) {
+  std::string path = lock_path(directory, kind);
+  int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return fail(ErrorCode::permission_denied, "data_not_writable",
-                fmt::format("cannot open {}: {}", lock_path(directory), std::strerror(errno)));
+                fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
   DataLock lock(descriptor);
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  struct flock exclusive = whole_file(F_WRLCK);
+  if (fcntl(descriptor, F_OFD_SETLK, &exclusive) != 0) {
     std::string who = fmt::format("process {}", written_pid(descriptor));
     if (Result<ServerRecord> record = read_server_record(directory)) who += ", " + record->public_url;
     return fail(ErrorCode::conflict, "data_in_use",
@@ -70,16 +79,17 @@ Result<DataLock> DataLock::take(const std::string& directory) {
                  pwrite(descriptor, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
   if (!written) {
     return fail(ErrorCode::storage_full, "data_not_writable",
-                fmt::format("cannot write {}: {}", lock_path(directory), std::strerror(errno)));
+                fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   }
   return lock;
 }
 
-std::optional<std::int64_t> DataLock::holder(const std::string& directory) {
-  int descriptor = open(lock_path(directory).c_str(), O_RDWR | O_CLOEXEC);
+std::optional<std::int64_t> DataLock::holder(const std::string& directory, LockKind kind) {
+  int descriptor = open(lock_path(directory, kind).c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
-  DataLock probe(descriptor);
-  if (flock(descriptor, LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  DataLock looked_at(descriptor);
+  struct flock conflict = whole_file(F_WRLCK);
+  if (fcntl(descriptor, F_OFD_GETLK, &conflict) != 0 || conflict.l_type == F_UNLCK) return std::nullopt;
   return written_pid(descriptor);
 }
 

@@ -47,10 +47,13 @@ inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed time
 inline constexpr std::chrono::milliseconds kTopInbox{10'000};    // the inbox changes also when nothing happens
 
 // --- runner: many tasks ---
-inline constexpr std::int64_t kRunners = 2;                    // of `serve`, unless it says
-inline constexpr std::int64_t kMaxRunners = 256;               // in one process: five threads each
-inline constexpr std::chrono::milliseconds kHostLook{500};     // how soon a run sees that its host is gone
-inline constexpr std::chrono::milliseconds kHostWait{20'000};  // for another process that is just starting to host
+inline constexpr std::int64_t kRunners = 2;                        // of `serve`, unless it says
+inline constexpr std::int64_t kMaxRunners = 256;                   // in one process: five threads each
+inline constexpr std::chrono::milliseconds kHostLook{500};         // how soon a run sees that its host is gone
+inline constexpr std::chrono::milliseconds kHostWait{20'000};      // for another process that is just starting to host
+inline constexpr std::chrono::milliseconds kHandOverWait{30'000};  // for a run to hand its directory to a `serve`
+inline constexpr std::chrono::milliseconds kHandOverLook{50};
+inline constexpr std::size_t kMaxHostNews = 100;  // words about the server that nobody has read yet
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
 inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again

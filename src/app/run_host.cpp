@@ -23,8 +23,7 @@ RunHost::RunHost(const Context& context, ServerOptions options, Config config)
   named_ = !options_.url.empty() || !environment_("SHEPHERD_URL").empty();
 }
 
-Result<std::unique_ptr<RunHost>> RunHost::open(const Context& context, const ServerOptions& options,
-                                               const Config& config) {
+Result<std::unique_ptr<RunHost>> RunHost::open(Context& context, const ServerOptions& options, const Config& config) {
   std::unique_ptr<RunHost> host(new RunHost(context, options, config));
   if (host->named_) {
     if (!host->reachable()) {
@@ -46,7 +45,7 @@ Result<std::unique_ptr<RunHost>> RunHost::open(const Context& context, const Ser
     return fail(ErrorCode::permission_denied, "data_not_writable",
                 fmt::format("cannot lock {}: {}", path, std::strerror(errno)));
   }
-  if (Result<void> found = host->find_or_host(); !found) return fail(found.error());
+  if (Result<void> found = host->find_or_host(context); !found) return fail(found.error());
   host->thread_ = std::thread([self = host.get()] { self->keep(); });
   return host;
 }
@@ -85,25 +84,46 @@ bool RunHost::reachable() const {
   return answer && answer->status == 200;
 }
 
-// Three ways to have a server: it answers; nobody holds the directory, so we do; or somebody is just starting.
-Result<void> RunHost::find_or_host() {
+// Three ways to have a server: it answers; nobody has the directory, so we do; or somebody is just starting. A `serve`
+// that was killed has it still.
+Result<void> RunHost::find_or_host(Context& context) {
   SystemClock clock;
   std::int64_t until_ms = clock.steady_ms() + kHostWait.count();
-  for (;;) {
-    if (reachable()) return {};
+  for (bool said = false;; std::this_thread::sleep_for(kHandOverLook)) {
+    bool answers = reachable();
+    Result<ServerRecord> record = read_server_record(config_.data);
+    if (record) {
+      served_ = record->serve;
+      served_at_ = record->public_url;
+    }
+    if (answers) return {};
+    bool late = clock.steady_ms() > until_ms;
+    if (served_ && !DataLock::holder(config_.data)) {
+      if (late) {
+        return fail(ErrorCode::unavailable, "server_away",
+                    fmt::format("the \"shepherd serve\" of {}, at {}, is not running; start it again, or remove {}/{} "
+                                "if it is not to come back",
+                                config_.data, served_at_, config_.data, kServerRecordFile));
+      }
+      if (!std::exchange(said, true)) {
+        context.err.line(context.err.paint(
+            Color::yellow, fmt::format("-- waiting for \"shepherd serve\" at {}, which is not running", served_at_)));
+        context.err.flush();
+      }
+      continue;
+    }
     Result<void> hosted = host();
-    if (hosted || hosted.error().reason != "data_in_use" || clock.steady_ms() > until_ms) return hosted;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (hosted || hosted.error().reason != "data_in_use" || late) return hosted;
   }
 }
 
 Result<void> RunHost::host() {
-  Result<std::unique_ptr<Server>> server = Server::start(config_);
+  Result<std::unique_ptr<Server>> server = Server::start(config_, ServerKind::run);
   if (!server && server.error().reason == "address_in_use") {
     // Somebody else has the usual ports; everybody who needs us finds us through the data directory.
     Config elsewhere = config_;
     elsewhere.open.listen = elsewhere.internal.listen = elsewhere.grpc.listen = "127.0.0.1:0";
-    server = Server::start(elsewhere);
+    server = Server::start(elsewhere, ServerKind::run);
   }
   if (!server) return fail(std::move(server.error()));
   MutexLock lock(mutex_);
@@ -120,14 +140,65 @@ void RunHost::keep() {
       if (stopping_) return;
       server = server_.get();
     }
-    if (server != nullptr) {
+    if (server == nullptr) {
+      look();
+    } else if (DataLock::holder(config_.data, LockKind::serve)) {
+      hand_over();
+    } else {
       server->tick();
-    } else if (!DataLock::holder(config_.data)) {
-      if (Result<void> hosted = host(); !hosted) {
-        spdlog::debug("the server is gone and cannot be hosted here: {}", hosted.error().message);
-      }
     }
   }
+}
+
+void RunHost::hand_over() {
+  std::unique_ptr<Server> leaving;
+  {
+    MutexLock lock(mutex_);
+    leaving = std::move(server_);
+  }
+  tell("a \"shepherd serve\" has started and takes the server over; this run goes on with it");
+  leaving.reset();
+}
+
+// Not hosting: is there a server, and if not, is it ours to host?
+void RunHost::look() {
+  bool held = DataLock::holder(config_.data).has_value();
+  if (Result<ServerRecord> record = read_server_record(config_.data)) {
+    served_ = record->serve;
+    served_at_ = record->public_url;
+  }
+  if (held) {
+    if (away_ && reachable()) {
+      away_ = false;
+      tell(fmt::format("the server is back, at {}", served_at_));
+    }
+    return;
+  }
+  if (served_) {
+    if (!std::exchange(away_, true)) {
+      tell(
+          fmt::format("the server at {} is away; the run goes on, and what it says waits on disk until \"shepherd "
+                      "serve\" is back",
+                      served_at_));
+    }
+    return;
+  }
+  if (Result<void> hosted = host(); !hosted) {
+    spdlog::debug("the server is gone and cannot be hosted here: {}", hosted.error().message);
+  }
+}
+
+void RunHost::tell(std::string text) {
+  MutexLock lock(mutex_);
+  if (news_.size() < kMaxHostNews) news_.push_back(std::move(text));
+}
+
+std::optional<std::string> RunHost::news() {
+  MutexLock lock(mutex_);
+  if (news_.empty()) return std::nullopt;
+  std::string text = std::move(news_.front());
+  news_.pop_front();
+  return text;
 }
 
 bool RunHost::hosting() const {

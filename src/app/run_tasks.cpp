@@ -63,6 +63,9 @@ class Crowd {
 
  private:
   void run(std::size_t index) EXCLUDES(mutex_) {
+    // A server that is away, or being handed over, is waited for: it has to know the task before the agent starts.
+    while (!closing_ && !host_.reachable()) std::this_thread::sleep_for(kHostLook);
+    if (closing_) return board_.ended(index, State::cancelled, "not started", std::nullopt);
     Result<std::unique_ptr<TaskRun>> started =
         runner_.start(tasks_[index], [this, index](const DriverEvent& event) { board_.event(index, event); });
     if (!started) return board_.ended(index, State::failed, started.error().message, std::nullopt);
@@ -109,7 +112,7 @@ ExitCode worst(const std::vector<BoardRow>& rows) {
 
 }  // namespace
 
-Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
+Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, RunHost& host, const EndSignals& signals,
                            const std::vector<RunRequest>& tasks, const RunTasksOptions& options) {
   SystemClock clock;
   std::vector<std::string> names;
@@ -136,6 +139,7 @@ Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost&
   }
   while (working > 0) {
     if (int signal = signals.wait(kBoardTick); signal != 0) crowd.take_signal(signal);
+    while (auto text = host.news()) board.note("-- " + *text);
     board.draw();
   }
   for (std::thread& worker : workers) worker.join();

@@ -20,7 +20,7 @@ struct RunTasksOptions {
 // Blocks until all have ended. Ctrl-C once interrupts the running ones and starts no more, twice stops them, three
 // times kills them; each time it says what the next one does. The exit code is the worst one: failed, then timed out,
 // then stopped. Threads: caller.
-Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, const RunHost& host, const EndSignals& signals,
+Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, RunHost& host, const EndSignals& signals,
                            const std::vector<RunRequest>& tasks, const RunTasksOptions& options);
 
 }  // namespace shepherd

@@ -98,14 +98,43 @@ ApiConfig api_config(const Config& config) {
   return api;
 }
 
+// In the order in which they are taken; the other way round they are let go.
+struct DirectoryLocks {
+  std::optional<DataLock> serve;  // of a `serve`: asks whoever hosts to hand the directory over
+  DataLock server;
+};
+
+Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind kind) {
+  if (kind == ServerKind::run) {
+    if (DataLock::holder(directory, LockKind::serve)) {
+      return fail(ErrorCode::conflict, "data_in_use",
+                  fmt::format("a \"shepherd serve\" is about to use the data directory {}", directory));
+    }
+    Result<DataLock> lock = DataLock::take(directory);
+    if (!lock) return fail(lock.error());
+    return DirectoryLocks{std::nullopt, *std::move(lock)};
+  }
+  Result<DataLock> serve = DataLock::take(directory, LockKind::serve);
+  if (!serve) return fail(serve.error());
+  SystemClock clock;
+  std::int64_t until_ms = clock.steady_ms() + kHandOverWait.count();
+  for (bool first = true;; first = false) {
+    Result<DataLock> lock = DataLock::take(directory);
+    if (lock) return DirectoryLocks{*std::move(serve), *std::move(lock)};
+    if (lock.error().reason != "data_in_use" || clock.steady_ms() > until_ms) return fail(lock.error());
+    if (first) log_info("a run hosts the data directory {}; waiting for it to hand it over", directory);
+    std::this_thread::sleep_for(kHandOverLook);
+  }
+}
+
 }  // namespace
 
 // In the order in which they are made; the other way round they end.
 struct Server::Parts {
-  Parts(const Config& given, DataLock taken) : config(given), lock(std::move(taken)), condense(given.condense) {}
+  Parts(const Config& given, DirectoryLocks taken) : config(given), locks(std::move(taken)), condense(given.condense) {}
 
   Config config;
-  DataLock lock;
+  DirectoryLocks locks;
   CondenseRules condense;
   SystemClock clock;
   SystemRandom random;
@@ -257,7 +286,7 @@ void Server::Parts::stop() {
   if (io) io->stop();
 }
 
-Result<std::unique_ptr<Server>> Server::start(const Config& config) {
+Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind kind) {
   if (config.data.empty()) {
     return fail(ErrorCode::invalid_argument, "no_data_directory",
                 "no data directory: HOME is not set; give --data DIR or set SHEPHERD_DATA");
@@ -266,11 +295,11 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config) {
   Result<Redactor> redactor = Redactor::create(config.redact);
   if (!redactor) return fail(redactor.error());
   if (Result<void> made = make_data_directory(config.data); !made) return fail(made.error());
-  Result<DataLock> lock = DataLock::take(config.data);
-  if (!lock) return fail(lock.error());
+  Result<DirectoryLocks> locks = take_directory(config.data, kind);
+  if (!locks) return fail(locks.error());
   raise_descriptor_limit();
 
-  auto parts = std::make_unique<Parts>(config, *std::move(lock));
+  auto parts = std::make_unique<Parts>(config, *std::move(locks));
   parts->redactor.emplace(*std::move(redactor));
   register_process_metrics(parts->metrics);
   std::unique_ptr<Server> server(new Server(std::move(parts)));  // from here on a failure stops what has started
@@ -280,7 +309,8 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config) {
   if (Result<void> opened = made.open_steering(); !opened) return fail(opened.error());
   if (Result<void> listening = made.listen(); !listening) return fail(listening.error());
   if (Result<void> listening = made.listen_rpc(); !listening) return fail(listening.error());
-  ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms()};
+  ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms(),
+                      kind == ServerKind::serve};
   if (Result<void> written = write_server_record(config.data, record); !written) return fail(written.error());
   return server;
 }

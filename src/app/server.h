@@ -1,6 +1,7 @@
 // The server: every part wired together. The only file that knows which store and index are used.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,13 +10,16 @@
 
 namespace shepherd {
 
-// start() takes the data directory's lock, opens the store, binds both addresses and announces itself in server.json;
-// what fails says what to do. The destructor stops: no new connections, streams told to come back later (1001), what
-// is queued committed, the store closed.
-// Threads: any; tick() from one.
+// Who a server belongs to: a `shepherd serve`, or a run that needs one while it lasts.
+enum class ServerKind : std::uint8_t { serve, run };
+
+// start() takes the data directory's lock (a `serve` waits for a run that hosts to hand it over), opens the store,
+// binds both addresses and announces itself in server.json; what fails says what to do. The destructor stops: no new
+// connections, streams told to come back later (1001), what is queued committed, the store closed. Threads: any; tick()
+// from one.
 class Server {
  public:
-  static Result<std::unique_ptr<Server>> start(const Config& config);
+  static Result<std::unique_ptr<Server>> start(const Config& config, ServerKind kind = ServerKind::serve);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -222,7 +222,7 @@ void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std
 
 }  // namespace
 
-TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, const RunHost& host,
+TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, RunHost& host,
                             const EndSignals& signals, const TerminalRunOptions& options) {
   std::atomic<bool> done = false;
   TaskOutcome outcome;
@@ -257,6 +257,10 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   while (!done) {
     if (int signal = signals.wait(kLook); signal != 0) interrupts.take(signal);
     if (auto line = keyboard.line()) take_typed(context, runner, run, printer, clock, *line);
+    while (auto text = host.news()) {
+      if (!options.quiet) context.err.line(context.err.paint(Color::yellow, fmt::format("-- {}", *text)));
+      context.err.flush();
+    }
   }
   worker.join();
   // What was delivered is about to be shown; what was not cannot be.

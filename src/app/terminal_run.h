@@ -20,7 +20,7 @@ struct TerminalRunOptions {
 // approval, y and n decide about the one that was asked last on the screen, and while it asks a question, the line is
 // the answer.
 // Threads: caller.
-TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, const RunHost& host,
+TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, RunHost& host,
                             const EndSignals& signals, const TerminalRunOptions& options);
 
 }  // namespace shepherd

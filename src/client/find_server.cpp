@@ -81,6 +81,7 @@ Result<ServerRecord> read_server_record(const std::string& directory) {
     record.internal_url = text_of(value.get_object(), "internal");
     record.pid = number_of(value.get_object(), "pid");
     record.started_ms = number_of(value.get_object(), "startedMS");
+    record.serve = text_of(value.get_object(), "by") == "serve";
   }
   if (record.public_url.empty()) {
     return fail(ErrorCode::invalid_argument, "bad_server_record",
@@ -95,7 +96,8 @@ Result<void> write_server_record(const std::string& directory, const ServerRecor
   json::object object{{"public", record.public_url},
                       {"internal", record.internal_url},
                       {"pid", record.pid},
-                      {"startedMS", record.started_ms}};
+                      {"startedMS", record.started_ms},
+                      {"by", record.serve ? "serve" : "run"}};
   {
     std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
     file << json::serialize(object) << '\n';

@@ -26,11 +26,12 @@ Environment process_environment();
 // The data directory when no flag or configuration names one.
 Result<std::string> default_data_directory(const Environment& environment);
 
-// What a running server leaves in its data directory.
+// What a running server leaves in its data directory. One that ends takes it away; one that is killed leaves it.
 struct ServerRecord {
   std::string public_url, internal_url;
   std::int64_t pid = 0;
   std::int64_t started_ms = 0;
+  bool serve = false;  // a `shepherd serve`; else a run that hosts
 };
 inline constexpr const char* kServerRecordFile = "server.json";
 inline constexpr const char* kAdminTokenFile = "admin.token";

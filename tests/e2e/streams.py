@@ -29,7 +29,7 @@ class Message:
     type: str
     task: str | None
     data: dict
-    id: str | None = None  # SSE only
+    id: str | None = None  # of SSE; of a WebSocket over many logs, the cursor
 
 
 class _Feed:
@@ -91,7 +91,7 @@ class WebSocketFeed(_Feed):
         assert isinstance(text, str), "the server sends text messages only"
         value = json.loads(text)
         contract.check_message(value)
-        return Message(value["type"], value.get("taskID"), value.get("data"))
+        return Message(value["type"], value.get("taskID"), value.get("data"), value.get("cursor"))
 
     def send(self, value):
         self._socket.send(json.dumps(value))
