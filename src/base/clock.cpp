@@ -2,8 +2,10 @@
 
 #include <array>
 #include <chrono>
+#include <ctime>
 
 #include "base/log.h"
+#include "base/wall_filter.h"
 
 namespace shepherd {
 namespace {
@@ -12,6 +14,8 @@ constexpr std::int64_t kMsPerDay = 86'400'000;
 
 // Smaller steps back are ordinary clock discipline and not worth a warning.
 constexpr std::int64_t kNotableJumpMs = 1000;
+// Larger ones are not waited for: times would stand still for as long.
+constexpr std::int64_t kLongestHoldMs = 600'000;
 
 void put_digits(char* at, std::int64_t value, int digits) {
   for (int i = digits - 1; i >= 0; --i) {
@@ -42,13 +46,21 @@ Error bad_timestamp(std::string_view text) {
 
 std::int64_t SystemClock::wall_ms() const {
   using namespace std::chrono;
-  return never_back(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  static WallFilter filter;  // the machine has one clock
+  timespec boot{};
+  clock_gettime(CLOCK_BOOTTIME, &boot);
+  std::int64_t boot_ms = std::int64_t{boot.tv_sec} * 1'000 + boot.tv_nsec / 1'000'000;
+  return never_back(filter.read(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count(), boot_ms));
 }
 
 std::int64_t SystemClock::never_back(std::int64_t reading_ms) const {
   std::int64_t newest = newest_ms_.load(std::memory_order_relaxed);
   while (reading_ms > newest) {
     if (newest_ms_.compare_exchange_weak(newest, reading_ms, std::memory_order_relaxed)) return reading_ms;
+  }
+  if (newest - reading_ms >= kLongestHoldMs) {
+    newest_ms_.compare_exchange_strong(newest, reading_ms, std::memory_order_relaxed);
+    return reading_ms;  // it was set back for good: time goes on from there
   }
   if (newest - reading_ms >= kNotableJumpMs) {
     static std::atomic<bool> warned{false};
