@@ -17,9 +17,10 @@ net::Admission Listener::admit(const net::Request& head) {
   if (!pass) return {0, refuse(head, pass.error())};
   // Routes without a body still take a small one: some clients send `{}` with every POST.
   std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
+  std::string caller = pass->principal == nullptr ? std::string() : pass->principal->token_id;
   // Kept for handle(), so that the work is done once.
   if (ConnectionState* state = connection_state(head)) state->admitted = std::move(*pass);
-  return {most, std::nullopt};
+  return {most, std::nullopt, std::move(caller)};
 }
 
 void Listener::handle(net::Request&& request, net::Responder responder) {
@@ -36,7 +37,9 @@ void Listener::handle(net::Request&& request, net::Responder responder) {
 
 net::Response Listener::protocol_error(int status, std::string_view reason, std::string_view message) {
   metrics_.answered(nullptr, status, 0);
-  ErrorCode code = status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+  ErrorCode code = status >= 500   ? ErrorCode::unavailable
+                   : status == 429 ? ErrorCode::rate_limited
+                                   : ErrorCode::invalid_argument;
   net::Response response = problem({code, std::string(reason), std::string(message), {}}, status);
   add_api_headers(response);
   return response;

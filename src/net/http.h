@@ -108,6 +108,7 @@ class Responder {
 struct Admission {
   std::size_t max_body_bytes = 0;
   std::optional<Response> refuse;  // sent instead; the body is not read and the connection closes
+  std::string caller = {};         // whose share the body's bytes are counted for; empty: the peer's address
 };
 
 // Threads: any (called from all io threads).
@@ -116,8 +117,8 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   virtual Admission admit(const Request& head) = 0;
   virtual void handle(Request&& request, Responder responder) = 0;
-  // An answer for input that is not HTTP or breaks a bound (400, 408, 413, 414, 417, 426, 431, 501, 503), and for a
-  // request that nobody answered (500), in the API's error form.
+  // An answer for input that is not HTTP or breaks a bound (400, 408, 413, 414, 417, 426, 429, 431, 501, 503), and for
+  // a request that nobody answered (500), in the API's error form.
   virtual Response protocol_error(int status, std::string_view reason, std::string_view message) = 0;
 };
 

@@ -17,6 +17,7 @@ HttpConnection::HttpConnection(Shard& shard, Socket socket, std::string peer)
     : Connection(shard, std::move(socket), Outbox()),
       reader_(shard.core().handler),
       peer_(std::move(peer)),
+      body_share_(shard.core().bodies),
       since_ms_(shard.core().clock.steady_ms()) {
   start_next_request();
 }
@@ -129,6 +130,7 @@ void HttpConnection::consume(std::string_view& bytes) {
   while (phase_ == Phase::reading && outbox_.empty() && !bytes.empty()) {
     switch (reader_.read(bytes)) {
       case RequestReader::Outcome::need_more:
+        if (!count_body()) return;
         if (reader_.take_continue()) batch_ += "HTTP/1.1 100 Continue\r\n\r\n";
         if (auto stage = reader_.stage(); stage != std::exchange(stage_, stage)) since_ms_ = now_ms();
         return;
@@ -143,6 +145,24 @@ void HttpConnection::consume(std::string_view& bytes) {
     // Answers of pipelined requests go out together, but not without bound.
     if (batch_.size() >= kReadBufferBytes) send_batch();
   }
+}
+
+bool HttpConnection::count_body() {
+  std::string& body = reader_.request().body;
+  if (body.empty()) return true;
+  const std::string& caller = reader_.caller();
+  auto outcome = body_share_.grow_to(body.size(), caller.empty() ? peer_.substr(0, peer_.rfind(':')) : caller);
+  if (outcome == BodyBudget::Outcome::taken) return true;
+  std::string().swap(body);  // an assignment would keep the memory
+  shard_.core().metrics.protocol_errors.add();
+  if (outcome == BodyBudget::Outcome::caller_full) {
+    respond_error(429, "too_many_unfinished_requests",
+                  "the requests you have begun and not finished are too large together; finish them, then try again");
+  } else {
+    respond_error(503, "too_many_unfinished_requests",
+                  "the requests that callers have begun and not finished are too large together; try again later");
+  }
+  return false;
 }
 
 void HttpConnection::dispatch() {
@@ -197,6 +217,7 @@ void HttpConnection::respond(Response&& response) {
   } else if (reader_.http10()) {
     options.connection = "keep-alive";
   }
+  body_share_.give_back();
   if (!bodiless(response.status)) options.content_length = response.body.size();
   if (batch_.capacity() == 0) batch_ = loop().take_buffer();
   append_head(batch_, response, options);
@@ -235,6 +256,7 @@ void HttpConnection::refuse() {
 }
 
 void HttpConnection::start_event_stream(StreamAnswer&& answer) {
+  body_share_.give_back();
   HeadOptions options{.date = shard_.date(), .connection = "close", .content_length = {}};
   append_head(batch_, answer.head, options);
   if (head_request_) {

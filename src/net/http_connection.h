@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/body_budget.h"
 #include "net/connection.h"
 #include "net/request_reader.h"
 #include "net/responder_target.h"
@@ -46,6 +47,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   void respond(Response&& response);
   void respond_error(int status, std::string_view reason, std::string_view message);
   void refuse();
+  bool count_body();  // false: there are too many bytes of unfinished requests, and that was said
   void start_event_stream(StreamAnswer&& answer);
   void start_websocket(UpgradeAnswer&& answer);
   void send_batch();
@@ -54,6 +56,7 @@ class HttpConnection final : public Connection, public Responder::Target {
 
   RequestReader reader_;
   std::string peer_;
+  BodyShare body_share_;
   std::shared_ptr<void> slot_;
   std::string held_;  // bytes behind the request in flight
   std::size_t held_from_ = 0;

@@ -9,10 +9,12 @@
 namespace shepherd {
 
 // --- HTTP ---
-inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;            // request line and all headers together
-inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;              // any request body unless its route says less
-inline constexpr std::size_t kMaxConnections = 20'000;               // per listener; more are answered 503 and closed
-inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;           // one per io thread, shared by its connections
+inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;      // request line and all headers together
+inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;        // any request body unless its route says less
+inline constexpr std::size_t kCallerBodyBytes = 64 * kMiB;     // unfinished bodies of one caller: four of the largest
+inline constexpr std::size_t kListenerBodyBytes = 256 * kMiB;  // and of all callers of a listener
+inline constexpr std::size_t kMaxConnections = 20'000;         // per listener; more are answered 503 and closed
+inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;     // one per io thread, shared by its connections
 inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};  // first byte of a request to its last header
 inline constexpr std::chrono::milliseconds kBodyDeadline{60'000};    // last header to the end of the body
 inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};    // keep-alive without a request
@@ -26,10 +28,11 @@ inline constexpr std::size_t kSweepSlice = 256;             // connections looke
 inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // our own clients: pages and exports, not more
 inline constexpr int kReadsPerTurn = 4;  // of one connection, before the others get their turn
 inline constexpr int kAcceptsPerTurn = 64;
-inline constexpr int kListenBacklog = 4'096;                        // a fleet that reconnects at once
-inline constexpr std::chrono::milliseconds kSweepInterval{1'000};   // how often deadlines and ticks are looked at
-inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // last byte sent to the peer's own close
-inline constexpr std::chrono::milliseconds kAcceptPause{100};       // out of descriptors: no accepting for this long
+inline constexpr int kListenBacklog = 4'096;                           // a fleet that reconnects at once
+inline constexpr std::chrono::milliseconds kSweepInterval{1'000};      // how often deadlines and ticks are looked at
+inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};     // last byte sent to the peer's own close
+inline constexpr std::chrono::milliseconds kAcceptPause{100};          // out of descriptors: no accepting for this long
+inline constexpr std::chrono::milliseconds kAcceptTroubleLog{30'000};  // and that is logged this often at most
 
 // --- WebSocket ---
 inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a client may send (commands, subscriptions)

@@ -61,8 +61,7 @@ void Listener::on_events(std::uint32_t /*events*/) {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return;
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      log_warn("{}: cannot accept connections for a moment: {}; raise the limit of open files", core_.options.name,
-               std::strerror(errno));
+      say_trouble(std::strerror(errno));
       pause();
     }
     // Otherwise that one connection was gone before it was accepted.
@@ -88,6 +87,16 @@ void Listener::hand_over(int fd, std::string peer) {
     shard.loop().post(
         [&shard, fd, peer = std::move(peer), refuse]() mutable { shard.open(fd, std::move(peer), refuse); });
   }
+}
+
+// It comes back as often as accepting is tried again; one line is enough for a while.
+void Listener::say_trouble(const char* why) {
+  ++pauses_;
+  std::int64_t now_ms = core_.clock.steady_ms();
+  if (pauses_ > 1 && now_ms - said_ms_ < kAcceptTroubleLog.count()) return;
+  said_ms_ = now_ms;
+  log_warn("{}: cannot accept connections for a moment ({} times so far): {}; raise the limit of open files",
+           core_.options.name, pauses_, why);
 }
 
 void Listener::pause() {

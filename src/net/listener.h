@@ -42,12 +42,15 @@ class Listener final : public EventLoop::Watcher, public EventLoop::Ticker {
  private:
   void hand_over(int fd, std::string peer);
   void pause();
+  void say_trouble(const char* why);
 
   int fd_;
   EventLoop& loop_;
   ServerCore& core_;
   std::vector<Shard*> shards_;
   std::size_t next_shard_ = 0;
+  std::uint64_t pauses_ = 0;
+  std::int64_t said_ms_ = 0;
   bool paused_ = false;
   bool closed_ = false;
 };

@@ -239,6 +239,7 @@ RequestReader::Outcome RequestReader::admit(const HeadFacts& facts) {
     return Outcome::refused;
   }
   max_body_bytes_ = admission.max_body_bytes;
+  caller_ = std::move(admission.caller);
   left_ = facts.content_length.value_or(0);
   if (left_ > max_body_bytes_) {
     refuse(413, "body_too_large", "the body is larger than " + std::to_string(max_body_bytes_) + " bytes");

@@ -45,6 +45,7 @@ class RequestReader {
   Stage stage() const;
   bool keep_alive() const { return keep_alive_; }  // what the client asked for
   bool http10() const { return http10_; }
+  const std::string& caller() const { return caller_; }  // as the handler said when it admitted the request
   // True once per request: the client waits for "100 Continue" before it sends the body.
   bool take_continue();
 
@@ -72,6 +73,7 @@ class RequestReader {
   std::string held_;        // an incomplete head, chunk line or trailer
   std::uint64_t left_ = 0;  // of the body or the chunk
   std::size_t max_body_bytes_ = 0;
+  std::string caller_;
   std::size_t trailer_bytes_ = 0;
   Part part_ = Part::head;
   bool keep_alive_ = true;

@@ -60,7 +60,9 @@ struct ListenOptions {
   std::string address;  // "127.0.0.1:8080", "[::1]:0"; port 0 takes a free one
   TlsFiles tls;
   std::size_t max_connections = kMaxConnections;
-  std::string name;  // for metrics and logs: "public", "internal"
+  std::size_t max_caller_body_bytes = kCallerBodyBytes;  // of unfinished requests, over all connections of a caller
+  std::size_t max_all_body_bytes = kListenerBodyBytes;   // and of all callers
+  std::string name;                                      // for metrics and logs: "public", "internal"
   Deadlines deadlines;
 };
 

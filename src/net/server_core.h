@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "net/body_budget.h"
 #include "net/http.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -40,6 +41,7 @@ class ServerCore {
   const Clock& clock;
   ServerMetrics metrics;
   const SslContext tls;  // null: plaintext
+  BodyBudget bodies;
 
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
   void connection_added();

@@ -1,0 +1,75 @@
+#include "net/body_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "net/server_for_test.h"
+
+namespace shepherd::net {
+namespace {
+
+using Outcome = BodyBudget::Outcome;
+
+TEST(BodyBudget, BoundsACallerAndAll) {
+  BodyBudget budget(100, 150);
+  {
+    BodyShare first(budget), second(budget), third(budget);
+    EXPECT_EQ(first.grow_to(60, "a"), Outcome::taken);
+    EXPECT_EQ(second.grow_to(40, "a"), Outcome::taken);
+    EXPECT_EQ(second.grow_to(41, "a"), Outcome::caller_full);
+    EXPECT_EQ(third.grow_to(50, "b"), Outcome::taken);
+    EXPECT_EQ(third.grow_to(51, "b"), Outcome::all_full);
+    EXPECT_EQ(budget.taken(), 150U);
+    first.give_back();
+    EXPECT_EQ(third.grow_to(51, "b"), Outcome::taken);
+    EXPECT_EQ(second.grow_to(90, "a"), Outcome::taken);
+  }
+  EXPECT_EQ(budget.taken(), 0U);
+}
+
+std::string begun(const std::string& caller, std::size_t bytes) {
+  return "POST /p HTTP/1.1\r\nHost: x\r\nCaller: " + caller + "\r\nContent-Length: 900000\r\n\r\n" +
+         std::string(bytes, 'x');
+}
+
+TEST(BodyBudget, UnfinishedRequestsOfOneCallerAreRefusedAndOthersAreNot) {
+  TestServer test;
+  test.options.max_caller_body_bytes = 300'000;
+  test.options.max_all_body_bytes = 450'000;
+  test.handler.on_admit = [](const Request& request) {
+    return Admission{1 << 20, {}, std::string(request.header("caller"))};
+  };
+  test.start();
+  std::vector<std::unique_ptr<RawClient>> open;
+  auto begin = [&](const std::string& caller) -> RawClient& {
+    open.push_back(std::make_unique<RawClient>(test.server->port()));
+    EXPECT_TRUE(open.back()->send(begun(caller, 200'000)));
+    return *open.back();
+  };
+  begin("a");
+  RawResponse refused = begin("a").read_response();
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.body, "too_many_unfinished_requests");
+  EXPECT_NE(refused.head.find("Connection: close"), std::string::npos);
+  begin("b");
+  EXPECT_EQ(begin("c").read_response().status, 503) << "all have too many together";
+  // What comes with its head is never in the way.
+  RawClient small(test.server->port());
+  ASSERT_TRUE(small.send("POST /p HTTP/1.1\r\nHost: x\r\nCaller: a\r\nContent-Length: 2\r\n\r\nhi"));
+  EXPECT_EQ(small.read_response().status, 200);
+  // Finished or gone, the share is free again.
+  ASSERT_TRUE(open[0]->send(std::string(700'000, 'x')));
+  EXPECT_NE(open[0]->read_response().status, 200) << "alone it is larger than a caller's share";
+  open.clear();
+  for (int tries = 0;; ++tries) {
+    ASSERT_LT(tries, 2'000);
+    RawClient again(test.server->port());
+    ASSERT_TRUE(again.send("POST /p HTTP/1.1\r\nHost: x\r\nCaller: a\r\nContent-Length: 290000\r\n\r\n" +
+                           std::string(290'000, 'x')));
+    if (again.read_response().status == 200) break;
+  }
+}
+
+}  // namespace
+}  // namespace shepherd::net
