@@ -141,6 +141,12 @@ struct HttpClient::Impl {
         std::string why = *written ? written->message() : read->message();
         return std::unexpected(Failure{unreachable(origin, why).error(), true});
       }
+      if (bounds.status_only && *read == http::error::body_limit && parser.get().result_int() != 0) {
+        ClientResponse response;
+        response.status = static_cast<int>(parser.get().result_int());
+        drop();
+        return response;
+      }
       return std::unexpected(
           Failure{Error{ErrorCode::internal,
                         "bad_response",
@@ -170,7 +176,13 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
   wire.method_string(method);
   wire.target(target);
   wire.set(http::field::host, host_header(impl_->origin));
-  for (const auto& [name, value] : headers) wire.insert(name, value);
+  for (const auto& [name, value] : headers) {
+    if (beast::iequals(name, "host")) {
+      wire.set(http::field::host, value);  // there is one, and the caller's wins
+    } else {
+      wire.insert(name, value);
+    }
+  }
   wire.body() = beast::span<const char>(body.data(), body.size());
   if (!body.empty() || !(method == "GET" || method == "HEAD")) wire.content_length(body.size());
 

@@ -49,10 +49,11 @@ bool is_refused_v6(const std::array<std::uint8_t, 16>& address) {
     return !loopback && is_refused_v4(v4_at(12));  // ::ffff:a.b.c.d, ::a.b.c.d, and :: itself
   }
   if (begins(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0)) return is_refused_v4(v4_at(12));  // NAT64
-  if (begins(0x20, 0x02)) return is_refused_v4(v4_at(2));                                    // 6to4
-  if (begins(0xfd, 0x00, 0x0e, 0xc2)) return true;                                           // AWS's metadata service
-  if (address[0] == 0xff) return true;                                                       // multicast
-  return address[0] == 0xfe && (address[1] & 0xc0U) == 0x80;                                 // link-local
+  if (begins(0, 0x64, 0xff, 0x9b, 0, 1)) return true;  // NAT64 of one's own network: where the IPv4 part is, it decides
+  if (begins(0x20, 0x02)) return is_refused_v4(v4_at(2));     // 6to4
+  if (begins(0xfd, 0x00, 0x0e, 0xc2)) return true;            // AWS's metadata service
+  if (address[0] == 0xff) return true;                        // multicast
+  return address[0] == 0xfe && (address[1] & 0xc0U) == 0x80;  // link-local
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, s
                           const std::stop_token& stop) {
   net::ClientBounds bounds;
   bounds.max_response_bytes = kMaxCallbackAnswerBytes;
+  bounds.status_only = true;
   bounds.allowed = [](std::string_view address) { return !is_refused_address(address); };
   net::HttpClient client(url, {}, std::move(bounds));
   std::stop_callback cut_off(stop, [&client] { client.cancel(); });

@@ -358,9 +358,10 @@ TEST(CallbackTarget, WhereCallbacksMayGo) {
   }
   for (const char* url :
        {"http://169.254.169.254/latest/meta-data", "http://[fe80::1]/", "http://[::ffff:169.254.169.254]/",
-        "http://[::ffff:a9fe:a9fe]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[fd00:ec2::254]/",
-        "http://100.100.100.200/", "http://0.0.0.0/", "http://[::]/", "http://224.0.0.1/", "http://168.63.129.16/",
-        "ftp://example.com/", "example.com", "ws://example.com/", "http://user:pw@example.com/"}) {
+        "http://[::ffff:a9fe:a9fe]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a9fe:a9fe]/",
+        "http://[64:ff9b:1:fffe::1]/", "http://[fd00:ec2::254]/", "http://100.100.100.200/", "http://0.0.0.0/",
+        "http://[::]/", "http://224.0.0.1/", "http://168.63.129.16/", "ftp://example.com/", "example.com",
+        "ws://example.com/", "http://user:pw@example.com/"}) {
     auto target = callback_target(url);
     ASSERT_FALSE(target) << url;
     EXPECT_EQ(target.error().reason, "bad_callback_url");
@@ -373,6 +374,41 @@ TEST(PostCallback, AsksAgainWhatANameStandsFor) {
   auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}", {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().reason, "refused_address");
+}
+
+// Answers with more than anybody reads: it took the callback all the same.
+TEST(PostCallback, AGoodAnswerIsGoodHoweverLongItIs) {
+  for (const std::string& head : {std::string("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"),
+                                  std::string("HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n")}) {
+    int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* name = reinterpret_cast<sockaddr*>(&address);
+    ASSERT_EQ(::bind(listener, name, size), 0);
+    ASSERT_EQ(::listen(listener, 1), 0);
+    ASSERT_EQ(::getsockname(listener, name, &size), 0);
+    std::thread receiver([&] {
+      int connection = ::accept(listener, nullptr, nullptr);
+      char bytes[4096];
+      EXPECT_GT(::recv(connection, bytes, sizeof bytes, 0), 0);
+      std::string answer = head + std::string(3'000'000, 'x');
+      std::string_view rest = answer;
+      while (!rest.empty()) {
+        ssize_t sent = ::send(connection, rest.data(), rest.size(), MSG_NOSIGNAL);
+        if (sent <= 0) break;
+        rest.remove_prefix(static_cast<std::size_t>(sent));
+      }
+      ::close(connection);
+    });
+    std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/done";
+    auto answer = post_callback(*net::parse_url(url), {}, "{}", {});
+    receiver.join();
+    ::close(listener);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(*answer / 100, 2);
+  }
 }
 
 // Takes connections and says nothing.
