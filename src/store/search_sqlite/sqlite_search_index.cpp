@@ -58,7 +58,7 @@ class SqliteSearchIndex final : public SearchIndex {
 
   Result<void> add(const std::vector<SearchEntry>& entries, std::uint64_t through) override {
     if (damaged_) {
-      if (auto fresh = start_over("it is corrupt"); !fresh) return fresh;
+      if (auto fresh = start_over("it is damaged or gone"); !fresh) return fresh;
       return fail(ErrorCode::unavailable, "search_index_started_over", "the search index starts over from zero");
     }
     auto added = transaction([&]() -> Result<void> {
@@ -76,7 +76,7 @@ class SqliteSearchIndex final : public SearchIndex {
   }
 
   Result<void> remove(const std::vector<SearchEntry>& entries) override {
-    if (damaged_) return start_over("it is corrupt");
+    if (damaged_) return start_over("it is damaged or gone");
     return transaction([&]() -> Result<void> {
       for (const auto& entry : entries) {
         // Deleting what is not there would corrupt a contentless table's counts.
@@ -117,6 +117,12 @@ class SqliteSearchIndex final : public SearchIndex {
     }
     std::string expression = search::fts_expression(query);
     if (expression.empty()) return std::vector<std::uint64_t>{};
+    // Whoever deletes the file while it is in use means it to be built again.
+    if (::access(path_.c_str(), F_OK) != 0 && errno == ENOENT) {
+      mark_damaged();
+      return fail(ErrorCode::unavailable, "search_index_missing",
+                  "the search index was deleted; it is built again with the next event that is stored");
+    }
     auto reader = take_reader();
     if (!reader) return fail(reader.error());
     auto found = find(reader->find, expression, before, std::min(limit, kMaxSearchResults));
@@ -162,7 +168,7 @@ class SqliteSearchIndex final : public SearchIndex {
   }
 
   void mark_damaged() const {
-    if (!damaged_.exchange(true)) log_error("{} is corrupt; it will be built again", path_);
+    if (!damaged_.exchange(true)) log_error("{} is damaged or gone; it will be built again", path_);
   }
 
   Result<void> open_writer() {
