@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "access/limits.h"
@@ -28,6 +29,14 @@ bool is_plain_line(std::string_view text) {
 
 std::unexpected<Error> bad_token() {
   return fail(ErrorCode::unauthenticated, "bad_token", "this is not a token of this server; it may have been revoked");
+}
+
+std::unexpected<Error> too_many(const char* reason, const char* what) {
+  return fail(Error{
+      ErrorCode::rate_limited,
+      reason,
+      std::string("there are too many unused ") + what + "; try again later",
+      {}}.with("retryAfterSeconds", std::int64_t{10}));
 }
 
 std::unexpected<Error> bad_login_code() {
@@ -56,12 +65,11 @@ struct State {
   void revoked(const std::vector<std::string>& ids) EXCLUDES(mutex) {
     std::vector<std::shared_ptr<const std::function<void(const std::string&)>>> calls;
     {
+      std::unordered_set<std::string> gone(ids.begin(), ids.end());
       MutexLock lock(mutex);
-      for (const auto& id : ids) {
-        tokens.remove(id);
-        tickets.drop_token(id);
-        login_codes.drop_token(id);
-      }
+      for (const auto& id : ids) tokens.remove(id);
+      tickets.drop_tokens(gone);
+      login_codes.drop_tokens(gone);
       for (const auto& [callback_id, callback] : callbacks) calls.push_back(callback);
       ++revision;
     }
@@ -101,11 +109,11 @@ class JournalAccess final : public Access {
   }
 
   Result<std::shared_ptr<const Principal>> authenticate(std::string_view secret) const override {
-    auto digest = digest_secret(kTokenPrefix, secret);
-    if (!digest) return bad_token();
-    std::int64_t now_ms = clock_.wall_ms();
-    MutexLock lock(state_->mutex);
-    return state_->tokens.find(*digest, now_ms);
+    return find(kTokenPrefix, secret);
+  }
+
+  Result<std::shared_ptr<const Principal>> authenticate_session(std::string_view secret) const override {
+    return find(kSessionPrefix, secret);
   }
 
   std::uint64_t revision() const override {
@@ -190,12 +198,22 @@ class JournalAccess final : public Access {
     return state_->tokens.list();
   }
 
-  std::string make_login_code(const Principal& principal) override {
+  Result<std::string> make_login_code(const Principal& principal) override {
     std::int64_t steady_ms = clock_.steady_ms();
     MutexLock lock(state_->mutex);
-    std::string code = make_secret(kLoginCodePrefix, random_);
-    state_->login_codes.add(*digest_secret(kLoginCodePrefix, code), principal, steady_ms);
-    return code;
+    return add_login_code(principal, principal.token_id, steady_ms);
+  }
+
+  Result<std::string> make_login_code_for(std::string_view token) override {
+    std::int64_t steady_ms = clock_.steady_ms();
+    std::int64_t now_ms = clock_.wall_ms();
+    MutexLock lock(state_->mutex);
+    const TokenInfo* known = state_->tokens.named(token, now_ms);
+    if (known == nullptr) {
+      return fail(ErrorCode::not_found, "unknown_token",
+                  "no token, or more than one, has this name; `shepherd token list` shows their ids");
+    }
+    return add_login_code({known->id, known->name, known->scope, known->only_task}, known->id, steady_ms);
   }
 
   void redeem_login_code(std::string_view code, Done<NewToken> done) override {
@@ -207,13 +225,27 @@ class JournalAccess final : public Access {
     add(std::move(*session), std::move(done));
   }
 
+  void open_session(const Principal& principal, Done<NewToken> done) override {
+    std::int64_t now_ms = clock_.wall_ms();
+    std::optional<TokenInfo> session;
+    {
+      MutexLock lock(state_->mutex);
+      session = session_for(principal, now_ms);
+    }
+    if (!session) return done(bad_token());
+    add(std::move(*session), std::move(done));
+  }
+
   Result<std::string> make_ticket(std::shared_ptr<const Principal> principal) override {
     std::int64_t now_ms = clock_.wall_ms();
     std::int64_t steady_ms = clock_.steady_ms();
     MutexLock lock(state_->mutex);
     if (!usable(*principal, now_ms)) return bad_token();
     std::string ticket = make_secret(kTicketPrefix, random_);
-    state_->tickets.add(*digest_secret(kTicketPrefix, ticket), std::move(principal), steady_ms);
+    std::string owner = state_->tokens.root(principal->token_id);
+    if (!state_->tickets.add(*digest_secret(kTicketPrefix, ticket), owner, std::move(principal), steady_ms)) {
+      return too_many("too_many_tickets", "tickets");
+    }
     return ticket;
   }
 
@@ -232,6 +264,24 @@ class JournalAccess final : public Access {
   }
 
  private:
+  Result<std::shared_ptr<const Principal>> find(std::string_view prefix, std::string_view secret) const {
+    auto digest = digest_secret(prefix, secret);
+    if (!digest) return bad_token();
+    std::int64_t now_ms = clock_.wall_ms();
+    MutexLock lock(state_->mutex);
+    return state_->tokens.find(*digest, prefix == kSessionPrefix, now_ms);
+  }
+
+  Result<std::string> add_login_code(Principal principal, const std::string& token, std::int64_t steady_ms)
+      REQUIRES(state_->mutex) {
+    std::string code = make_secret(kLoginCodePrefix, random_);
+    std::string owner = state_->tokens.root(token);
+    if (!state_->login_codes.add(*digest_secret(kLoginCodePrefix, code), owner, std::move(principal), steady_ms)) {
+      return too_many("too_many_login_links", "login links");
+    }
+    return code;
+  }
+
   bool usable(const Principal& principal, std::int64_t now_ms) const REQUIRES(state_->mutex) {
     return principal.token_id.empty() || state_->tokens.usable(principal.token_id, now_ms) != nullptr;
   }
@@ -244,50 +294,63 @@ class JournalAccess final : public Access {
     MutexLock lock(state_->mutex);
     auto principal = state_->login_codes.take(*digest, steady_ms);
     if (!principal) return std::nullopt;
+    return session_for(*principal, now_ms);
+  }
+
+  // nullopt: the principal's token is gone.
+  std::optional<TokenInfo> session_for(const Principal& principal, std::int64_t now_ms) const REQUIRES(state_->mutex) {
     std::int64_t expires_ms = now_ms + in_ms(kSessionLife);
-    if (!principal->token_id.empty()) {
-      const TokenInfo* token = state_->tokens.usable(principal->token_id, now_ms);
+    if (!principal.token_id.empty()) {
+      const TokenInfo* token = state_->tokens.usable(principal.token_id, now_ms);
       if (token == nullptr) return std::nullopt;
       if (token->expires_ms != 0) expires_ms = std::min(expires_ms, token->expires_ms);
     }
     return TokenInfo{.id = {},
-                     .name = std::move(principal->person),
-                     .scope = principal->scope,
-                     .only_task = std::move(principal->only_task),
+                     .name = principal.person,
+                     .scope = principal.scope,
+                     .only_task = principal.only_task,
                      .created_ms = now_ms,
                      .expires_ms = expires_ms,
                      .session = true,
-                     .parent = std::move(principal->token_id)};
+                     .parent = principal.token_id};
   }
 
-  // Gives the token its id and secret and stores it; long expired ones leave in the same transaction.
+  // Gives the token its id and secret and stores it; long expired ones, and sessions that are too many, leave in the
+  // same transaction.
   void add(TokenInfo info, Done<NewToken> done) {
     TokenRecord record{std::move(info), {}};
     std::string secret;
-    std::vector<std::string> stale;
+    std::string_view prefix = record.info.session ? kSessionPrefix : kTokenPrefix;
+    std::vector<std::string> stale, ousted;
     bool full = false;
     {
       MutexLock lock(state_->mutex);
       stale = state_->tokens.expired(record.info.created_ms - in_ms(kExpiredTokenKeep));
-      full = state_->tokens.size() + state_->pending >= kMaxTokens + stale.size();
+      if (!record.info.parent.empty()) {
+        ousted = state_->tokens.sessions_over(state_->tokens.root(record.info.parent), kSessionsPerToken);
+      }
+      full = state_->tokens.size() + state_->pending >= kMaxTokens + stale.size() + ousted.size();
       if (!full) {
         ++state_->pending;
         record.info.id = make_sortable_id(record.info.created_ms, random_);
-        secret = make_secret(kTokenPrefix, random_);
+        secret = make_secret(prefix, random_);
       }
     }
     if (full) {
       return done(fail(ErrorCode::conflict, "too_many_tokens", "there are too many tokens; revoke some first"));
     }
-    record.digest = *digest_secret(kTokenPrefix, secret);
+    record.digest = *digest_secret(prefix, secret);
     journal_.write(
-        [id = record.info.id, value = encode_token(record), stale](WriteTxn& txn) -> Result<void> {
-          for (const auto& old : stale) {
-            if (auto removed = txn.put_record(kTokenKind, old, ""); !removed) return removed;
+        [id = record.info.id, value = encode_token(record), stale, ousted](WriteTxn& txn) -> Result<void> {
+          for (const auto* leaving : {&stale, &ousted}) {
+            for (const auto& old : *leaving) {
+              if (auto removed = txn.put_record(kTokenKind, old, ""); !removed) return removed;
+            }
           }
           return txn.put_record(kTokenKind, id, value);
         },
-        [state = state_, record, secret, stale, done = std::move(done)](Result<void> written) mutable {
+        [state = state_, record, secret, stale, ousted, done = std::move(done)](Result<void> written) mutable {
+          if (written && !ousted.empty()) state->revoked(ousted);
           bool orphan = false;
           {
             MutexLock lock(state->mutex);

@@ -1,7 +1,8 @@
 // Authentication: tokens, browser sessions, login links and tickets. No HTTP words here; api/auth maps requests to it.
 //
 // Tokens are random, named, expiring, listable and revocable; only a SHA-256 of them is stored (EventStore records of
-// kind "token"). Text form: "shp_" + 43 characters of base64url (32 random bytes).
+// kind "token"). Text form: "shp_" + 43 characters of base64url (32 random bytes). A browser's session is a secret of
+// another kind ("shs_"): whoever gets hold of the cookie cannot use it as a token.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,10 @@ class Access {
   static Result<std::unique_ptr<Access>> open(Journal& journal, const Clock& clock, Random& random);
   virtual ~Access() = default;
 
-  // The principal of a bearer or session secret. unauthenticated/bad_token, unauthenticated/token_expired.
+  // The principal of a token, or of the session in a browser's cookie; neither is taken for the other.
+  // unauthenticated/bad_token, unauthenticated/token_expired.
   virtual Result<std::shared_ptr<const Principal>> authenticate(std::string_view secret) const = 0;
+  virtual Result<std::shared_ptr<const Principal>> authenticate_session(std::string_view secret) const = 0;
   // Grows with every revocation and every expiry; a cached principal is good while it has not changed, or if
   // still_valid().
   virtual std::uint64_t revision() const = 0;
@@ -55,13 +58,20 @@ class Access {
   virtual std::vector<TokenInfo> tokens() const = 0;  // oldest first
 
   // One-time login links: a code that becomes a browser session of the same rights, once, within kLoginLinkLife. The
-  // session lives kSessionLife, but not longer than the token that asked for the link.
-  virtual std::string make_login_code(const Principal& principal) = 0;
+  // session lives kSessionLife, but not longer than the token that asked for the link. A token that has
+  // kLoginCodesPerToken open links loses its oldest. rate_limited/too_many_login_links: all tokens together have too
+  // many.
+  virtual Result<std::string> make_login_code(const Principal& principal) = 0;
+  // The same for the token of this name or id. not_found/unknown_token: there is none, or there are several.
+  virtual Result<std::string> make_login_code_for(std::string_view token) = 0;
   virtual void redeem_login_code(std::string_view code, Done<NewToken> done) = 0;  // unauthenticated/bad_login_code
+  // A session for somebody who has the token itself. unauthenticated/bad_token when it is gone meanwhile.
+  virtual void open_session(const Principal& principal, Done<NewToken> done) = 0;
 
   // Tickets for streams of clients that cannot set headers: single use within kTicketLife; the stream that used it may
   // reconnect with it and a cursor for kTicketReconnect. `stream` is the path it is first used on.
-  // make: unauthenticated/bad_token when the principal's token is gone. use: unauthenticated/bad_ticket.
+  // A token that has kTicketsPerToken loses its own oldest. make: unauthenticated/bad_token when the principal's token
+  // is gone; rate_limited/too_many_tickets when all tokens together have too many. use: unauthenticated/bad_ticket.
   virtual Result<std::string> make_ticket(std::shared_ptr<const Principal> principal) = 0;
   virtual Result<std::shared_ptr<const Principal>> use_ticket(std::string_view ticket, std::string_view stream,
                                                               bool has_cursor) = 0;

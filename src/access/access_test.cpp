@@ -48,6 +48,7 @@ class AccessTest : public testing::Test {
   }
   std::shared_ptr<const Principal> principal_of(const std::string& secret) {
     auto principal = access_->authenticate(secret);
+    if (!principal) principal = access_->authenticate_session(secret);
     return principal ? *principal : nullptr;
   }
 
@@ -136,7 +137,7 @@ TEST_F(AccessTest, RevokingCutsEverythingOfTheToken) {
   auto other = create("bob", Scope::viewer);
   auto principal = principal_of(token->secret);
   auto ticket = access_->make_ticket(principal);
-  std::string code = access_->make_login_code(*principal);
+  std::string code = *access_->make_login_code(*principal);
   std::vector<std::string> told;
   std::uint64_t callback = access_->on_revoked([&](const std::string& id) {
     EXPECT_FALSE(access_->still_valid(*principal)) << "told only when it is so";
@@ -165,10 +166,10 @@ TEST_F(AccessTest, RevokingCutsEverythingOfTheToken) {
 
 TEST_F(AccessTest, RevokingATokenTakesItsSessionsAlong) {
   auto token = create("ada", Scope::operator_);
-  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
+  auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
   ASSERT_TRUE(session.has_value());
-  auto second = redeem(access_->make_login_code(*principal_of(session->secret)));  // a phone, from the laptop's page
-  auto of_another = redeem(access_->make_login_code(*principal_of(create("bob", Scope::viewer)->secret)));
+  auto second = redeem(*access_->make_login_code(*principal_of(session->secret)));  // a phone, from the laptop's page
+  auto of_another = redeem(*access_->make_login_code(*principal_of(create("bob", Scope::viewer)->secret)));
   ASSERT_TRUE(second.has_value() && of_another.has_value());
   EXPECT_EQ(session->info.parent, token->info.id);
   reopen();
@@ -186,8 +187,8 @@ TEST_F(AccessTest, RevokingATokenTakesItsSessionsAlong) {
 
 TEST_F(AccessTest, ASessionWhoseTokenIsGoneDoesNotComeBack) {
   auto token = create("ada", Scope::operator_);
-  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
-  auto second = redeem(access_->make_login_code(*principal_of(session->secret)));
+  auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
+  auto second = redeem(*access_->make_login_code(*principal_of(session->secret)));
   // As after a crash between the two commits of a revocation that met a login.
   auto removed = wait_for<void>([&](auto done) {
     journal_.write([id = token->info.id](WriteTxn& txn) { return txn.put_record("token", id, ""); }, std::move(done));
@@ -218,7 +219,7 @@ TEST_F(AccessTest, CompletionsMayOutliveAccess) {
 
 TEST_F(AccessTest, ALoginCodeBecomesOneSession) {
   auto token = create("ada", Scope::operator_);
-  std::string code = access_->make_login_code(*principal_of(token->secret));
+  std::string code = *access_->make_login_code(*principal_of(token->secret));
   auto session = redeem(code);
   ASSERT_TRUE(session.has_value()) << session.error().message;
   EXPECT_TRUE(session->info.session);
@@ -230,14 +231,14 @@ TEST_F(AccessTest, ALoginCodeBecomesOneSession) {
   EXPECT_EQ(redeem(code).error().reason, "bad_login_code");
   EXPECT_EQ(redeem("nonsense").error().reason, "bad_login_code");
 
-  code = access_->make_login_code(*principal);
+  code = *access_->make_login_code(*principal);
   clock_.advance_ms(kLoginLinkLife.count() + 1);
   EXPECT_EQ(redeem(code).error().reason, "bad_login_code");
 }
 
 TEST_F(AccessTest, ASessionEndsWithTheTokenItCameFrom) {
   auto token = create("ada", Scope::viewer, "", clock_.wall_ms() + kHourMs);
-  auto session = redeem(access_->make_login_code(*principal_of(token->secret)));
+  auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
   ASSERT_TRUE(session.has_value());
   EXPECT_EQ(session->info.expires_ms, token->info.expires_ms);
 }
@@ -319,6 +320,83 @@ TEST_F(AdminToken, WithoutADirectoryThereIsAnErrorAndNoToken) {
   ASSERT_FALSE(secret.has_value());
   journal_.drain();
   EXPECT_TRUE(store_.records("token")->empty());
+}
+
+TEST_F(AccessTest, ASessionIsNoTokenAndATokenIsNoSession) {
+  auto token = create("ann", Scope::operator_);
+  auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
+  ASSERT_TRUE(session.has_value());
+  EXPECT_TRUE(session->secret.starts_with("shs_"));
+  EXPECT_EQ(access_->authenticate(session->secret).error().reason, "bad_token");
+  EXPECT_EQ(access_->authenticate_session(token->secret).error().reason, "bad_token");
+  EXPECT_EQ((*access_->authenticate_session(session->secret))->person, "ann");
+  reopen();
+  EXPECT_EQ(access_->authenticate(session->secret).error().reason, "bad_token");
+  EXPECT_TRUE(access_->authenticate_session(session->secret).has_value());
+}
+
+TEST_F(AccessTest, ManyLoginLinksOfOneTokenEndNobodyElses) {
+  auto ann = create("ann", Scope::admin);
+  auto bob = create("bob", Scope::viewer);
+  std::string good = *access_->make_login_code(*principal_of(ann->secret));
+  std::string first = *access_->make_login_code(*principal_of(bob->secret));
+  auto session = redeem(*access_->make_login_code(*principal_of(bob->secret)));
+  std::string last;
+  for (int i = 0; i < 1'010; ++i) {
+    // By the token, and by a session of it: they share one bound.
+    auto code = access_->make_login_code(*principal_of(i % 2 == 0 ? bob->secret : session->secret));
+    ASSERT_TRUE(code.has_value()) << i;
+    last = *code;
+  }
+  EXPECT_TRUE(redeem(good).has_value());
+  EXPECT_FALSE(redeem(first).has_value()) << "its own oldest went";
+  EXPECT_TRUE(redeem(last).has_value());
+}
+
+TEST_F(AccessTest, ManyTicketsOfOneTokenEndNobodyElses) {
+  auto ann = create("ann", Scope::admin);
+  auto bob = create("bob", Scope::producer, "t1");
+  auto good = access_->make_ticket(principal_of(ann->secret));
+  for (int i = 0; i < 10'050; ++i) ASSERT_TRUE(access_->make_ticket(principal_of(bob->secret)).has_value()) << i;
+  EXPECT_TRUE(access_->use_ticket(*good, "/x", false).has_value());
+}
+
+TEST_F(AccessTest, SessionsOfOneTokenAreBoundedAndTheFirstOnesGo) {
+  auto ann = create("ann", Scope::viewer);
+  auto other = redeem(*access_->make_login_code(*principal_of(create("bob", Scope::viewer)->secret)));
+  std::vector<std::string> gone;
+  access_->on_revoked([&](const std::string& id) { gone.push_back(id); });
+  std::vector<NewToken> made;
+  for (std::size_t i = 0; i < kSessionsPerToken + 3; ++i) {
+    clock_.advance_ms(1);  // ids sort by time
+    made.push_back(*redeem(*access_->make_login_code(*principal_of(ann->secret))));
+  }
+  EXPECT_EQ(gone, (std::vector<std::string>{made[0].info.id, made[1].info.id, made[2].info.id}));
+  EXPECT_EQ(principal_of(made[2].secret), nullptr);
+  EXPECT_NE(principal_of(made[3].secret), nullptr);
+  EXPECT_NE(principal_of(made.back().secret), nullptr);
+  EXPECT_NE(principal_of(other->secret), nullptr);
+  // Sessions that were made with a session count for its token as well.
+  clock_.advance_ms(1);
+  ASSERT_TRUE(redeem(*access_->make_login_code(*principal_of(made.back().secret))).has_value());
+  EXPECT_EQ(principal_of(made[3].secret), nullptr);
+  reopen();
+  EXPECT_EQ(principal_of(made[2].secret), nullptr);
+  EXPECT_NE(principal_of(made[4].secret), nullptr);
+}
+
+TEST_F(AccessTest, AdminsMakeLoginLinksForOthers) {
+  auto ann = create("ann", Scope::operator_);
+  create("twin", Scope::viewer);
+  create("twin", Scope::admin);
+  auto session = redeem(*access_->make_login_code_for("ann"));
+  ASSERT_TRUE(session.has_value());
+  EXPECT_EQ(session->info.parent, ann->info.id);
+  EXPECT_EQ(session->info.scope, Scope::operator_);
+  EXPECT_TRUE(access_->make_login_code_for(ann->info.id).has_value());
+  EXPECT_EQ(access_->make_login_code_for("twin").error().reason, "unknown_token");
+  EXPECT_EQ(access_->make_login_code_for("nobody").error().reason, "unknown_token");
+  EXPECT_EQ(access_->make_login_code_for(session->info.id).error().reason, "unknown_token");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace shepherd {
 
 // Prefixes tell a person (and the redactor) what a found string is.
 inline constexpr std::string_view kTokenPrefix = "shp_";
+inline constexpr std::string_view kSessionPrefix = "shs_";  // of a browser: good in its cookie alone
 inline constexpr std::string_view kTicketPrefix = "sht_";
 inline constexpr std::string_view kLoginCodePrefix = "shl_";
 

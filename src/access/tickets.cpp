@@ -1,16 +1,26 @@
 #include "access/tickets.h"
-#include "access/limits.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "access/limits.h"
+
 namespace shepherd {
 
-void Tickets::add(const Digest& ticket, std::shared_ptr<const Principal> principal, std::int64_t steady_ms) {
+bool Tickets::add(const Digest& ticket, const std::string& owner, std::shared_ptr<const Principal> principal,
+                  std::int64_t steady_ms) {
   prune(steady_ms);
-  if (known_.size() >= capacity_) drop_front(unused_.empty() ? used_ : unused_);
-  unused_.push_back({ticket, std::move(principal), steady_ms, false, {}});
+  if (auto own = owned_.find(owner); own != owned_.end()) {
+    if (own->second.size() >= per_owner_ || known_.size() >= capacity_) {
+      auto unused = std::ranges::find_if(own->second, [](Queue::iterator each) { return !each->used; });
+      drop(unused == own->second.end() ? own->second.front() : *unused);
+    }
+  }
+  if (known_.size() >= capacity_) return false;
+  unused_.push_back({ticket, std::move(principal), steady_ms, false, {}, owner});
   known_.insert_or_assign(ticket, std::prev(unused_.end()));
+  owned_[owner].push_back(std::prev(unused_.end()));
+  return true;
 }
 
 std::shared_ptr<const Principal> Tickets::use(const Digest& ticket, std::string_view stream, bool has_cursor,
@@ -27,42 +37,66 @@ std::shared_ptr<const Principal> Tickets::use(const Digest& ticket, std::string_
   return found.principal;
 }
 
-void Tickets::drop_token(std::string_view token_id) {
+void Tickets::drop_tokens(const std::unordered_set<std::string>& token_ids) {
   for (Queue* queue : {&unused_, &used_}) {
-    queue->remove_if([&](const Ticket& ticket) {
-      if (ticket.principal->token_id != token_id) return false;
-      known_.erase(ticket.digest);
-      return true;
-    });
+    for (auto at = queue->begin(); at != queue->end();) {
+      auto each = at++;
+      if (token_ids.contains(each->principal->token_id)) drop(each);
+    }
   }
 }
 
 void Tickets::prune(std::int64_t steady_ms) {
-  while (!unused_.empty() && steady_ms - unused_.front().since_ms > kTicketLife.count()) drop_front(unused_);
-  while (!used_.empty() && steady_ms - used_.front().since_ms > kTicketReconnect.count()) drop_front(used_);
+  while (!unused_.empty() && steady_ms - unused_.front().since_ms > kTicketLife.count()) drop(unused_.begin());
+  while (!used_.empty() && steady_ms - used_.front().since_ms > kTicketReconnect.count()) drop(used_.begin());
 }
 
-void Tickets::drop_front(Queue& queue) {
-  known_.erase(queue.front().digest);
-  queue.pop_front();
+void Tickets::drop(Queue::iterator ticket) {
+  known_.erase(ticket->digest);
+  auto own = owned_.find(ticket->owner);
+  own->second.remove(ticket);
+  if (own->second.empty()) owned_.erase(own);
+  (ticket->used ? used_ : unused_).erase(ticket);
 }
 
-void LoginCodes::add(const Digest& code, Principal principal, std::int64_t steady_ms) {
-  if (codes_.size() >= kMaxLoginCodes) codes_.pop_front();
-  codes_.push_back({code, std::move(principal), steady_ms});
+bool LoginCodes::add(const Digest& code, const std::string& owner, Principal principal, std::int64_t steady_ms) {
+  prune(steady_ms);
+  if (auto own = owned_.find(owner); own != owned_.end()) {
+    if (own->second.size() >= kLoginCodesPerToken || known_.size() >= kMaxLoginCodes) drop(own->second.front());
+  }
+  if (known_.size() >= kMaxLoginCodes) return false;
+  codes_.push_back({code, std::move(principal), steady_ms, owner});
+  known_.insert_or_assign(code, std::prev(codes_.end()));
+  owned_[owner].push_back(std::prev(codes_.end()));
+  return true;
 }
 
 std::optional<Principal> LoginCodes::take(const Digest& code, std::int64_t steady_ms) {
-  std::erase_if(codes_, [&](const Code& known) { return steady_ms - known.made_ms > kLoginLinkLife.count(); });
-  auto found = std::ranges::find(codes_, code, &Code::digest);
-  if (found == codes_.end()) return std::nullopt;
-  Principal principal = std::move(found->principal);
-  codes_.erase(found);
+  prune(steady_ms);
+  auto known = known_.find(code);
+  if (known == known_.end()) return std::nullopt;
+  Principal principal = std::move(known->second->principal);
+  drop(known->second);
   return principal;
 }
 
-void LoginCodes::drop_token(std::string_view token_id) {
-  std::erase_if(codes_, [&](const Code& code) { return code.principal.token_id == token_id; });
+void LoginCodes::drop_tokens(const std::unordered_set<std::string>& token_ids) {
+  for (auto at = codes_.begin(); at != codes_.end();) {
+    auto each = at++;
+    if (token_ids.contains(each->principal.token_id)) drop(each);
+  }
+}
+
+void LoginCodes::prune(std::int64_t steady_ms) {
+  while (!codes_.empty() && steady_ms - codes_.front().made_ms > kLoginLinkLife.count()) drop(codes_.begin());
+}
+
+void LoginCodes::drop(Queue::iterator code) {
+  known_.erase(code->digest);
+  auto own = owned_.find(code->owner);
+  own->second.remove(code);
+  if (own->second.empty()) owned_.erase(own);
+  codes_.erase(code);
 }
 
 }  // namespace shepherd

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "access/limits.h"
 #include "access/principal.h"
@@ -18,17 +19,21 @@
 namespace shepherd {
 
 // Stream tickets. Unused ones live kTicketLife; a used one is good for reconnects of the same stream that carry a
-// cursor, for kTicketReconnect after its first use. Beyond `capacity` the oldest unused ticket goes first.
+// cursor, for kTicketReconnect after its first use. An owner (a token with its sessions) that has too many loses its
+// own oldest, an unused one first; what belongs to others never goes.
 // Threads: caller.
 class Tickets {
  public:
-  explicit Tickets(std::size_t capacity = kMaxTickets) : capacity_(capacity) {}
+  explicit Tickets(std::size_t capacity = kMaxTickets, std::size_t per_owner = kTicketsPerToken)
+      : capacity_(capacity), per_owner_(per_owner) {}
 
-  void add(const Digest& ticket, std::shared_ptr<const Principal> principal, std::int64_t steady_ms);
+  // False: there are as many as there may be, and none of them is this owner's to drop.
+  bool add(const Digest& ticket, const std::string& owner, std::shared_ptr<const Principal> principal,
+           std::int64_t steady_ms);
   // nullptr: unknown, too late, another stream, or a second use without a cursor.
   std::shared_ptr<const Principal> use(const Digest& ticket, std::string_view stream, bool has_cursor,
                                        std::int64_t steady_ms);
-  void drop_token(std::string_view token_id);
+  void drop_tokens(const std::unordered_set<std::string>& token_ids);
   std::size_t size() const { return known_.size(); }
 
  private:
@@ -38,32 +43,43 @@ class Tickets {
     std::int64_t since_ms = 0;  // made, then first used
     bool used = false;
     std::string stream;
+    std::string owner;
   };
   using Queue = std::list<Ticket>;  // oldest first: one lifetime for all, so only the front can be over
 
   void prune(std::int64_t steady_ms);
-  void drop_front(Queue& queue);
+  void drop(Queue::iterator ticket);
 
-  std::size_t capacity_;
+  std::size_t capacity_, per_owner_;
   Queue unused_, used_;
   std::unordered_map<Digest, Queue::iterator, DigestHash> known_;
+  std::unordered_map<std::string, std::list<Queue::iterator>> owned_;  // at most per_owner_ each, oldest first
 };
 
-// One-time login codes: each is good once, within kLoginLinkLife.
+// One-time login codes: each is good once, within kLoginLinkLife. An owner that has too many loses its own oldest.
 // Threads: caller.
 class LoginCodes {
  public:
-  void add(const Digest& code, Principal principal, std::int64_t steady_ms);
+  // False: there are as many as there may be, and none of them is this owner's to drop.
+  bool add(const Digest& code, const std::string& owner, Principal principal, std::int64_t steady_ms);
   std::optional<Principal> take(const Digest& code, std::int64_t steady_ms);
-  void drop_token(std::string_view token_id);
+  void drop_tokens(const std::unordered_set<std::string>& token_ids);
 
  private:
   struct Code {
     Digest digest;
     Principal principal;
     std::int64_t made_ms = 0;
+    std::string owner;
   };
-  std::list<Code> codes_;  // oldest first; few enough to search
+  using Queue = std::list<Code>;
+
+  void prune(std::int64_t steady_ms);
+  void drop(Queue::iterator code);
+
+  Queue codes_;  // oldest first
+  std::unordered_map<Digest, Queue::iterator, DigestHash> known_;
+  std::unordered_map<std::string, std::list<Queue::iterator>> owned_;
 };
 
 }  // namespace shepherd

@@ -61,20 +61,27 @@ void TokenTable::put(TokenRecord record) {
   auto principal = std::make_shared<const Principal>(
       Principal{record.info.id, record.info.name, record.info.scope, record.info.only_task});
   digests_.emplace(record.info.id, record.digest);
+  if (!record.info.parent.empty()) children_[record.info.parent].insert(record.info.id);
   entries_.insert_or_assign(record.digest, Entry{std::move(record.info), std::move(principal)});
 }
 
 bool TokenTable::remove(const std::string& id) {
   auto known = digests_.find(id);
   if (known == digests_.end()) return false;
-  entries_.erase(known->second);
+  auto entry = entries_.find(known->second);
+  if (auto siblings = children_.find(entry->second.info.parent); siblings != children_.end()) {
+    siblings->second.erase(id);
+    if (siblings->second.empty()) children_.erase(siblings);
+  }
+  entries_.erase(entry);
   digests_.erase(known);
   return true;
 }
 
-Result<std::shared_ptr<const Principal>> TokenTable::find(const Digest& digest, std::int64_t now_ms) const {
+Result<std::shared_ptr<const Principal>> TokenTable::find(const Digest& digest, bool session,
+                                                          std::int64_t now_ms) const {
   auto entry = entries_.find(digest);
-  if (entry == entries_.end()) {
+  if (entry == entries_.end() || entry->second.info.session != session) {
     return fail(ErrorCode::unauthenticated, "bad_token", "this token is not known here; it may have been revoked");
   }
   if (entry->second.info.expired(now_ms)) {
@@ -94,12 +101,54 @@ std::vector<std::string> TokenTable::family(const std::string& id) const {
   std::vector<std::string> out;
   if (!contains(id)) return out;
   out.push_back(id);
-  for (std::size_t known = 0; known < out.size(); ++known) {
-    for (const auto& [digest, entry] : entries_) {
-      if (entry.info.parent == out[known]) out.push_back(entry.info.id);
+  for (std::size_t known = 0; known < out.size() && out.size() <= digests_.size(); ++known) {
+    if (auto made = children_.find(out[known]); made != children_.end()) {
+      out.insert(out.end(), made->second.begin(), made->second.end());
     }
   }
   return out;
+}
+
+std::string TokenTable::root(const std::string& id) const {
+  std::string at = id;
+  for (std::size_t steps = 0; steps <= digests_.size(); ++steps) {
+    auto known = digests_.find(at);
+    if (known == digests_.end()) return at;
+    const TokenInfo& info = entries_.at(known->second).info;
+    if (!info.session || info.parent.empty()) return at;
+    at = info.parent;
+  }
+  return at;
+}
+
+std::vector<std::string> TokenTable::sessions_over(const std::string& root_id, std::size_t most) const {
+  std::vector<std::string> sessions = family(root_id);
+  std::vector<std::string> out;
+  if (sessions.size() <= most) return out;  // the root itself is among them, in the place of the one to come
+  std::ranges::sort(sessions);
+  std::unordered_set<std::string> going;
+  std::size_t excess = sessions.size() - most;
+  for (const std::string& id : sessions) {
+    if (going.size() >= excess) break;
+    if (id == root_id || going.contains(id)) continue;
+    for (std::string& gone : family(id)) {
+      if (going.insert(gone).second) out.push_back(std::move(gone));
+    }
+  }
+  return out;
+}
+
+const TokenInfo* TokenTable::named(std::string_view name_or_id, std::int64_t now_ms) const {
+  const TokenInfo* found = nullptr;
+  for (const auto& [digest, entry] : entries_) {
+    const TokenInfo& info = entry.info;
+    if (info.session || info.expired(now_ms)) continue;
+    if (info.id == name_or_id) return &info;
+    if (info.name != name_or_id) continue;
+    if (found != nullptr) return nullptr;
+    found = &info;
+  }
+  return found;
 }
 
 std::vector<std::string> TokenTable::orphans() const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "access/principal.h"
@@ -45,14 +46,21 @@ class TokenTable {
   void put(TokenRecord record);
   bool remove(const std::string& id);  // false: there was none
 
-  // unauthenticated/bad_token, unauthenticated/token_expired.
-  Result<std::shared_ptr<const Principal>> find(const Digest& digest, std::int64_t now_ms) const;
+  // A token, or a browser's session: neither is taken for the other. unauthenticated/bad_token, /token_expired.
+  Result<std::shared_ptr<const Principal>> find(const Digest& digest, bool session, std::int64_t now_ms) const;
   // nullptr: unknown or expired. Valid until the next change.
   const TokenInfo* usable(const std::string& id, std::int64_t now_ms) const;
   bool contains(const std::string& id) const { return digests_.contains(id); }
 
   // That token and the sessions made with it, and with those: what a revocation takes. Empty: unknown.
   std::vector<std::string> family(const std::string& id) const;
+  // The token that a session goes back to; itself for a token.
+  std::string root(const std::string& id) const;
+  // The sessions that must go so that one more of this token is within the bound: those that came first, and whatever
+  // was made with them.
+  std::vector<std::string> sessions_over(const std::string& root_id, std::size_t most) const;
+  // The token (no session) of this name or id; nullptr: none, or several of that name.
+  const TokenInfo* named(std::string_view name_or_id, std::int64_t now_ms) const;
   // Ids of sessions whose parent is not here.
   std::vector<std::string> orphans() const;
 
@@ -69,7 +77,8 @@ class TokenTable {
   };
 
   std::unordered_map<Digest, Entry, DigestHash> entries_;
-  std::unordered_map<std::string, Digest> digests_;  // by id
+  std::unordered_map<std::string, Digest> digests_;                            // by id
+  std::unordered_map<std::string, std::unordered_set<std::string>> children_;  // sessions by their parent
 };
 
 }  // namespace shepherd

@@ -5,6 +5,7 @@
 
 #include "api/assets.h"
 #include "api/handlers.h"
+#include "api/login_page.h"
 #include "api/page_files.h"
 
 namespace shepherd {
@@ -38,6 +39,12 @@ void openapi(Call call) {
 }
 
 void page(Call call) {
+  if (std::string place = page_elsewhere(call); !place.empty()) {
+    net::Response response;
+    response.status = 302;
+    response.headers.emplace_back("Location", place + call.request().target);
+    return call.send_page(std::move(response));
+  }
   send_file(std::move(call), *page_file("index.html"), "no-cache");
 }
 

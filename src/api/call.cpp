@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/host_check.h"
 #include "api/problem.h"
 #include "api/status_map.h"
 #include "base/log.h"
@@ -61,6 +62,10 @@ void Call::send_page(net::Response response) {
   finish(std::move(response), "");
 }
 
+void Call::send_as_is(net::Response response) {
+  finish(std::move(response), "");
+}
+
 void Call::send_json(int status, std::string body) {
   send(json_response(status, std::move(body)));
 }
@@ -91,6 +96,9 @@ void Call::finish(net::Response response, std::string_view reason) {
     record.last = last_;
     record.duration_ms = static_cast<std::int64_t>(taken.count() * 1000);
     parts().audit.record(std::move(record));
+  }
+  if (request_.secure && is_own_domain(request_.header("host"))) {
+    response.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
   }
   responder_.send(std::move(response));
 }

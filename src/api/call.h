@@ -46,8 +46,9 @@ class Call {
   void skip_audit() { audited_elsewhere_ = true; }
   AuditRecord audit_record() const;
 
-  void send(net::Response response);       // API headers
-  void send_page(net::Response response);  // page headers
+  void send(net::Response response);        // API headers
+  void send_page(net::Response response);   // page headers
+  void send_as_is(net::Response response);  // its headers are complete
   void send_json(int status, std::string body);
   void fail(const Error& error);
   void fail(const Error& error, int status);

@@ -67,6 +67,10 @@ std::string_view cookie_value(std::string_view cookies, std::string_view name) {
   return value;
 }
 
+std::string_view session_cookie_name(bool secure) {
+  return secure ? "__Host-shepherd_session" : "shepherd_session";
+}
+
 bool offers_subprotocol(const net::Request& request) {
   bool offered = false;
   each_part(request.header("sec-websocket-protocol"), ',', [&](std::string_view part) {
@@ -99,7 +103,8 @@ Credential find_credential(const net::Request& request, CredentialRules rules) {
       if (auto token = net::query_value(query, "token")) return {CredentialKind::token_parameter, std::move(*token)};
     }
   }
-  if (std::string_view cookie = cookie_value(request.header("cookie"), kSessionCookie); !cookie.empty()) {
+  if (std::string_view cookie = cookie_value(request.header("cookie"), session_cookie_name(request.secure));
+      !cookie.empty()) {
     return {CredentialKind::cookie, std::string(cookie)};
   }
   return found;

@@ -11,7 +11,8 @@
 
 namespace shepherd {
 
-inline constexpr std::string_view kSessionCookie = "shepherd_session";
+// The cookie of a browser's session. Over TLS its name keeps other hosts from setting it.
+std::string_view session_cookie_name(bool secure);
 inline constexpr std::string_view kSubprotocol = "shepherd.v1";
 
 enum class CredentialKind : std::uint8_t { none, bearer, subprotocol, ticket, token_parameter, cookie };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/approval_guard.h"
 #include "api/handlers.h"
 #include "api/lease_header.h"
 #include "api/limits.h"
@@ -95,6 +96,19 @@ Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
   return LeaseFence{**epoch, live};
 }
 
+void append(Call call, std::shared_ptr<ProducerTrail> trail, AppendRequest request) {
+  Journal& journal = call.parts().journal;
+  journal.append(std::move(request),
+                 [call = std::move(call), trail = std::move(trail)](Result<Appended> appended) mutable {
+                   if (!appended) return call.fail(appended.error());
+                   if (trail != nullptr) {
+                     trail->posted(appended->last_sequence - appended->added + 1, appended->last_sequence);
+                     call.skip_audit();
+                   }
+                   call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
+                 });
+}
+
 void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<ProducerTrail> trail) {
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
@@ -113,15 +127,12 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   request.received_ms = now_ms;
   request.fence = fence;
   call.drop_request();  // here, not on the writer's thread
-  parts.journal.append(std::move(request),
-                       [call = std::move(call), trail = std::move(trail)](Result<Appended> appended) mutable {
-                         if (!appended) return call.fail(appended.error());
-                         if (trail != nullptr) {
-                           trail->posted(appended->last_sequence - appended->added + 1, appended->last_sequence);
-                           call.skip_audit();
-                         }
-                         call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
-                       });
+  if (!has_approvals(request.drafts)) return append(std::move(call), std::move(trail), std::move(request));
+  Call::on_lane(std::move(call), [trail = std::move(trail), request = std::move(request)](Call asked) mutable {
+    auto may = check_approvals(asked.parts().journal.store(), request.task, request.drafts, request.producer.id);
+    if (!may) return asked.fail(may.error());
+    append(std::move(asked), std::move(trail), std::move(request));
+  });
 }
 
 // The same terminal state again is fine; another one is not.

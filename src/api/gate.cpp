@@ -27,6 +27,11 @@ Result<void> check_media_type(const net::Request& request, BodyKind body) {
                     "), uncompressed.");
   }
   std::string_view type = request.header("content-type");
+  if (body == BodyKind::form) {
+    if (is_media_type(type, "application/x-www-form-urlencoded")) return {};
+    return fail(ErrorCode::unsupported_media_type, "unsupported_media_type",
+                "Send the form with Content-Type: application/x-www-form-urlencoded.");
+  }
   if (is_media_type(type, "application/json")) return {};
   if (body == BodyKind::events &&
       (is_media_type(type, "application/x-ndjson") || is_media_type(type, "application/ndjson"))) {
@@ -97,7 +102,9 @@ std::expected<Pass, Refusal> Gate::check(const net::Request& request) {
   const Route& route = *found.route;
   bool mutation = changes_something(request);
   if (mutation || request.is_websocket) {
-    if (auto good = check_origin(request, config_, OriginRule::if_sent); !good) return refuse(good.error(), &route);
+    // A form needs no leave to be sent from anywhere, so it must prove that it came from our own page.
+    OriginRule rule = route.body == BodyKind::form ? OriginRule::required : OriginRule::if_sent;
+    if (auto good = check_origin(request, config_, rule); !good) return refuse(good.error(), &route);
   }
   Pass pass{&route, found.parts, nullptr, CredentialKind::none, listener_};
   bool needs_nobody = route.need == Need::open || (route.need == Need::metrics && core_.parts.config.metrics_open);
@@ -131,6 +138,8 @@ bool Gate::allowed(const Principal& principal, const Route& route, std::string_v
     case Need::open:
     case Need::anyone:
       return true;
+    case Need::person:
+      return principal.scope != Scope::producer;
     case Need::metrics:
       return principal.may(Right::view, "");
     case Need::view:
@@ -175,7 +184,8 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
   bool counted = anonymous_ == nullptr && !request.peer.empty();
   auto principal = credential.kind == CredentialKind::ticket
                        ? access.use_ticket(credential.secret, request.path(), has_cursor(request))
-                       : access.authenticate(credential.secret);
+                   : credential.kind == CredentialKind::cookie ? access.authenticate_session(credential.secret)
+                                                               : access.authenticate(credential.secret);
   if (principal) return Identity{std::move(*principal), credential.kind};
   if (anonymous_ != nullptr) return Identity{anonymous_, CredentialKind::none};
   // Only failures are slowed down: one program with a stale token must not lock out its neighbours with good ones.

@@ -67,6 +67,7 @@ void create_ticket(Call call);
 
 // login_routes.cpp
 void login(Call call);
+void login_with_token(Call call);
 void create_login_link(Call call);
 void logout(Call call);
 void whoami(Call call);

@@ -11,10 +11,16 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// "name:port" or "[::1]:port" without the port.
+// "name:port" or "[::1]:port" without the port; empty when it is neither.
 std::string_view host_name(std::string_view host) {
-  if (!host.empty() && host.front() == '[') return host.substr(0, std::min(host.find(']') + 1, host.size()));
-  return host.substr(0, host.find(':'));
+  std::size_t end = host.empty() || host.front() != '[' ? host.find(':') : host.find(']');
+  if (end != std::string_view::npos && host[end] == ']') ++end;
+  std::string_view name = host.substr(0, std::min(end, host.size()));
+  std::string_view port = host.substr(name.size());
+  if (port.empty()) return name;
+  bool good = port.size() > 1 && port.size() <= 6 && port.front() == ':' &&
+              std::all_of(port.begin() + 1, port.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return good ? name : std::string_view{};
 }
 
 bool is_address(std::string_view name) {
@@ -36,6 +42,19 @@ bool is_loopback_name(std::string_view name) {
 }
 
 }  // namespace
+
+std::string own_name_url(std::string_view host, bool secure) {
+  std::string_view name = host_name(host);
+  bool loopback =
+      name.starts_with("127.") ? is_address(name) : name == "[::1]" || equal_ignoring_case(name, "localhost");
+  if (secure || !loopback) return {};
+  return "http://" + std::string(kPageHost) + std::string(host.substr(name.size()));
+}
+
+bool is_own_domain(std::string_view host) {
+  std::string_view name = host_name(host);
+  return !name.empty() && !is_address(name) && name.front() != '[' && !is_loopback_name(name);
+}
 
 Result<void> check_host(const net::Request& request, const ListenerConfig& config) {
   std::string_view host = request.header("host");

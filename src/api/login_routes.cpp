@@ -1,8 +1,10 @@
-// Browsers: a one-time login link becomes a session cookie.
+// Browsers: a one-time login link, or a token that somebody pastes, becomes a session cookie.
 #include <utility>
 
 #include "access/limits.h"
 #include "api/handlers.h"
+#include "api/host_check.h"
+#include "api/login_page.h"
 #include "api/query.h"
 #include "model/wire_json.h"
 
@@ -10,7 +12,7 @@ namespace shepherd {
 namespace {
 
 std::string session_cookie(std::string_view value, std::int64_t seconds, bool secure) {
-  std::string cookie(kSessionCookie);
+  std::string cookie(session_cookie_name(secure));
   cookie += '=';
   cookie += value;
   cookie += "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(seconds);
@@ -18,59 +20,114 @@ std::string session_cookie(std::string_view value, std::int64_t seconds, bool se
   return cookie;
 }
 
-// A person reads this answer, so it is a page.
-void refuse_login(Call call, int status) {
+void send_to(Call call, int status, std::string place) {
   net::Response response;
   response.status = status;
-  response.content_type = "text/html; charset=utf-8";
-  response.body =
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Shepherd: login</title>"
-      "<main><h1>This login link does not work</h1>"
-      "<p>It was used already, is too old, or is not complete. Make a new one on the machine that runs Shepherd:</p>"
-      "<pre>shepherd token login-link</pre><p>Restarting <code>shepherd serve</code> prints one too.</p></main></html>";
-  response.headers.emplace_back("Cache-Control", "no-store");
-  if (status == 401) response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="shepherd")");
-  call.send_page(std::move(response));
+  response.headers.emplace_back("Location", std::move(place));
+  call.send(std::move(response));
+}
+
+// Tells the browser its session and leads it to the page.
+void sign_in(Call call, NewToken session) {
+  auto person = std::make_shared<Principal>();
+  person->person = session.info.name;
+  person->token_id = session.info.id;
+  call.set_principal(std::move(person));
+  net::Response response;
+  response.status = 303;
+  response.headers.emplace_back("Location", "/");
+  std::int64_t seconds = std::chrono::seconds(kSessionLife).count();
+  response.headers.emplace_back("Set-Cookie", session_cookie(session.secret, seconds, call.request().secure));
+  call.send(std::move(response));
+}
+
+// What did not work is counted for the address, and told as a page, because a person reads it. Only failures are slowed
+// down: what is good works at once, however much went wrong from the same address.
+void refuse_login(Call call, LoginTrouble trouble) {
+  std::string_view peer = call.request().peer;
+  if (auto few = call.core().failed_logins.check(peer); !few) return call.fail(few.error());
+  call.core().failed_logins.failed(peer);
+  send_login_page(std::move(call), trouble);
+}
+
+bool has_session(const Call& call) {
+  const net::Request& request = call.request();
+  std::string_view cookie = cookie_value(request.header("cookie"), session_cookie_name(request.secure));
+  return !cookie.empty() && call.parts().access.authenticate_session(cookie);
 }
 
 }  // namespace
 
+std::string page_elsewhere(const Call& call) {
+  const net::Request& request = call.request();
+  const ListenerConfig& listener = call.parts().config.public_listener;
+  // Origins that somebody configured are the page's own addresses, behind a proxy that may call us by ours.
+  if (!listener.auth || !listener.origins.empty() || request.header("sec-fetch-mode") != "navigate") return {};
+  return own_name_url(request.header("host"), request.secure);
+}
+
 void login(Call call) {
-  Core& core = call.core();
-  if (auto good = core.failed_logins.check(call.request().peer); !good) return call.fail(good.error());
+  if (std::string place = page_elsewhere(call); !place.empty()) {
+    return send_to(std::move(call), 302, place + call.request().target);
+  }
   auto query = Query::parse(call.query());
   std::string code = query ? std::string(query->text("code").value_or("")) : std::string();
+  // Whoever only looks (HEAD) does not use the link up.
+  if (call.request().method == "HEAD") return send_login_page(std::move(call), LoginTrouble::none);
+  if (code.empty()) {
+    if (has_session(call)) return send_to(std::move(call), 302, "/");
+    return send_login_page(std::move(call), LoginTrouble::none);
+  }
   Access& access = call.parts().access;
   access.redeem_login_code(code, [call = std::move(call)](Result<NewToken> session) mutable {
-    if (!session) {
-      if (session.error().code != ErrorCode::unauthenticated) return call.fail(session.error());
-      call.core().failed_logins.failed(call.request().peer);
-      return refuse_login(std::move(call), 401);
-    }
-    auto person = std::make_shared<Principal>();
-    person->person = session->info.name;
-    person->token_id = session->info.id;
-    call.set_principal(std::move(person));
-    net::Response response;
-    response.status = 303;
-    response.headers.emplace_back("Location", "/");
-    std::int64_t seconds = std::chrono::seconds(kSessionLife).count();
-    response.headers.emplace_back("Set-Cookie", session_cookie(session->secret, seconds, call.request().secure));
-    call.send(std::move(response));
+    if (session) return sign_in(std::move(call), *std::move(session));
+    if (session.error().code != ErrorCode::unauthenticated) return call.fail(session.error());
+    // The link in the terminal is clicked twice by everybody.
+    if (has_session(call)) return send_to(std::move(call), 302, "/");
+    refuse_login(std::move(call), LoginTrouble::bad_link);
+  });
+}
+
+void login_with_token(Call call) {
+  if (std::string place = page_elsewhere(call); !place.empty()) {
+    return send_to(std::move(call), 303, place + "/login");
+  }
+  std::string secret = net::query_value(call.request().body, "token").value_or("");
+  secret.erase(0, std::min(secret.find_first_not_of(" \t\r\n"), secret.size()));
+  secret.resize(secret.find_last_not_of(" \t\r\n") + 1);
+  auto principal = call.parts().access.authenticate(secret);
+  if (!principal) return refuse_login(std::move(call), LoginTrouble::bad_token);
+  if ((*principal)->scope == Scope::producer) return refuse_login(std::move(call), LoginTrouble::producer);
+  Access& access = call.parts().access;
+  access.open_session(**principal, [call = std::move(call)](Result<NewToken> session) mutable {
+    if (!session) return call.fail(session.error());
+    sign_in(std::move(call), *std::move(session));
   });
 }
 
 void create_login_link(Call call) {
-  std::string code = call.parts().access.make_login_code(*call.principal());
-  std::string path = "/login?code=" + code;
+  auto query = Query::parse(call.query());
+  if (!query) return call.fail(query.error());
+  std::string whose(query->text("for").value_or(""));
+  if (!whose.empty() && call.principal()->scope != Scope::admin) {
+    return call.fail({ErrorCode::permission_denied, "forbidden", "Only an admin makes login links for others.", {}});
+  }
+  Access& access = call.parts().access;
+  Result<std::string> code =
+      whose.empty() ? access.make_login_code(*call.principal()) : access.make_login_code_for(whose);
+  if (!code) return call.fail(code.error());
+  std::string path = "/login?code=" + *code;
   std::string_view host = call.request().header("host");
-  std::string url = host.empty() ? path : (call.request().secure ? "https://" : "http://") + std::string(host) + path;
+  bool secure = call.request().secure;
+  const ListenerConfig& listener = call.parts().config.public_listener;
+  std::string base = listener.origins.empty() ? own_name_url(host, secure) : std::string();
+  if (base.empty() && !host.empty()) base = (secure ? "https://" : "http://") + std::string(host);
   std::string body = R"({"code":)";
-  append_json_string(body, code);
+  append_json_string(body, *code);
   body += R"(,"path":)";
   append_json_string(body, path);
   body += R"(,"url":)";
-  append_json_string(body, url);
+  append_json_string(body, base + path);
   body += R"(,"expiresInSeconds":)" + std::to_string(kLoginLinkLife.count() / 1000) + "}";
   call.send_json(201, std::move(body));
 }

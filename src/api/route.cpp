@@ -49,7 +49,8 @@ constexpr Route kRoutes[] = {
     {"DELETE", "/api/v1/tokens/{id}", kOnPublic, Need::administer, kNone, 0, false, revoke_token},
     {"POST", "/api/v1/tickets", kOnPublic, Need::anyone, kNone, 0, false, create_ticket},
     {"GET", "/login", kOnPublic, Need::open, kNone, 0, false, login},
-    {"POST", "/api/v1/login-links", kOnPublic, Need::anyone, kNone, 0, false, create_login_link},
+    {"POST", "/login", kOnPublic, Need::open, BodyKind::form, kMaxSmallBodyBytes, false, login_with_token},
+    {"POST", "/api/v1/login-links", kOnPublic, Need::person, kNone, 0, false, create_login_link},
     {"POST", "/api/v1/logout", kOnPublic, Need::anyone, kNone, 0, false, logout},
     {"GET", "/api/v1/whoami", kOnPublic, Need::anyone, kNone, 0, false, whoami},
 

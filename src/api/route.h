@@ -20,6 +20,7 @@ inline constexpr unsigned kOnBoth = kOnPublic | kOnInternal;
 enum class Need : std::uint8_t {
   open,     // nobody in particular
   anyone,   // known, whoever it is; the handler looks closer
+  person,   // known, and not a producer: those are programs, often agents
   metrics,  // view, unless the metrics are open
   view,
   command,
@@ -27,7 +28,7 @@ enum class Need : std::uint8_t {
   administer,
 };
 
-enum class BodyKind : std::uint8_t { none, json, events };  // events: JSON or NDJSON
+enum class BodyKind : std::uint8_t { none, json, events, form };  // events: JSON or NDJSON
 
 struct Route {
   std::string_view method;

@@ -202,6 +202,16 @@ void create_checked(Call call, TaskSpec spec, Creation creation) {
       });
 }
 
+// Erasing is written down before it is done, so it needs a little room as well.
+Error with_advice(Error error) {
+  if (error.code != ErrorCode::storage_full) return error;
+  error.message +=
+      "; deleting needs a few MiB free as well: move audit.*.ndjson or backups off that disk, or stop the server, "
+      "remove "
+      "search.db (it is built again), start it and delete then";
+  return error;
+}
+
 }  // namespace
 
 void create_task(Call call) {
@@ -289,12 +299,12 @@ void delete_task(Call call) {
     // The index first: once the events are gone nobody knows their words any more.
     if (parts.indexer != nullptr) {
       if (auto forgotten = parts.indexer->forget_task(on_lane.id()); !forgotten) {
-        return on_lane.fail(forgotten.error());
+        return on_lane.fail(with_advice(std::move(forgotten.error())));
       }
     }
     std::string id = on_lane.id();
     parts.journal.delete_task(std::move(id), [call = std::move(on_lane)](Result<void> deleted) mutable {
-      if (!deleted) return call.fail(deleted.error());
+      if (!deleted) return call.fail(with_advice(std::move(deleted.error())));
       call.parts().steering.deleted(call.id());
       if (call.parts().inbox != nullptr) call.parts().inbox->forget(call.id());
       if (call.parts().ledger != nullptr) call.parts().ledger->forget_task(call.id());

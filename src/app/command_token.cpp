@@ -19,7 +19,7 @@ namespace json = boost::json;
 struct Options {
   ServerOptions server;
   TokenRequest request;
-  std::string expires, id;
+  std::string expires, id, whose;
   bool json = false;
 };
 
@@ -105,7 +105,7 @@ Result<ExitCode> revoke(Context& context, const Options& options) {
 Result<ExitCode> login_link(Context& context, const Options& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
-  Result<std::string> link = client->login_link();
+  Result<std::string> link = client->login_link(options.whose);
   if (!link) return fail(link.error());
   context.out.line(terminal_text(*link, Lines::join));
   return ExitCode::ok;
@@ -147,8 +147,9 @@ void add_token_command(CLI::App& app, Context& context) {
   cut->callback([options, &context] { context.action = [options, &context] { return revoke(context, *options); }; });
 
   CLI::App* link = token->add_subcommand("login-link", "Print a link that signs a browser in, once, within 15 minutes");
+  link->add_option("--for", options->whose, "Sign in the token of this name or id instead of your own (admins)");
   add_server_options(*link, options->server);
-  link->footer("Example:\n  xdg-open \"$(shepherd token login-link)\"");
+  link->footer("Example:\n  xdg-open \"$(shepherd token login-link)\"\n  shepherd token login-link --for ann");
   link->callback(
       [options, &context] { context.action = [options, &context] { return login_link(context, *options); }; });
 }

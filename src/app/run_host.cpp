@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/host_check.h"
 #include "app/data_lock.h"
 #include "app/limits.h"
 #include "base/clock.h"
@@ -219,7 +220,11 @@ std::string RunHost::link() const {
     if (server_) return server_->login_link();
   }
   Result<Destination> found = locate();
-  return found ? found->public_url : options_.url;
+  if (!found) return options_.url;
+  // A browser is signed in under that name (host_check.h).
+  const std::string& url = found->public_url;
+  std::string own = own_name_url(std::string_view(url).substr(url.find("://") + 3), url.starts_with("https:"));
+  return own.empty() ? url : own;
 }
 
 }  // namespace shepherd

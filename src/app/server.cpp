@@ -15,6 +15,7 @@
 #include "access/access.h"
 #include "access/audit.h"
 #include "api/api.h"
+#include "api/host_check.h"
 #include "app/data_lock.h"
 #include "app/exposure.h"
 #include "app/limits.h"
@@ -115,12 +116,15 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
     return DirectoryLocks{std::nullopt, *std::move(lock)};
   }
   Result<DataLock> serve = DataLock::take(directory, LockKind::serve);
-  if (!serve) return fail(serve.error());
+  if (!serve && serve.error().reason == "data_in_use") return fail(serve.error());
   SystemClock clock;
   std::int64_t until_ms = clock.steady_ms() + kHandOverWait.count();
   for (bool first = true;; first = false) {
     Result<DataLock> lock = DataLock::take(directory);
-    if (lock) return DirectoryLocks{*std::move(serve), *std::move(lock)};
+    if (lock) {
+      // Without the file (a disk that is full) runs find the directory taken all the same.
+      return DirectoryLocks{serve ? std::optional(*std::move(serve)) : std::nullopt, *std::move(lock)};
+    }
     if (lock.error().reason != "data_in_use" || clock.steady_ms() > until_ms) return fail(lock.error());
     if (first) log_info("a run hosts the data directory {}; waiting for it to hand it over", directory);
     std::this_thread::sleep_for(kHandOverLook);
@@ -161,6 +165,11 @@ struct Server::Parts {
   std::unique_ptr<net::HttpServer> internal;
   std::unique_ptr<RpcServer> rpc;
 
+  ServerRecord record;
+  bool announced = false, announce_failed = false;
+
+  // A server that cannot be found by its data directory (the disk is full) is still of use; it is tried again.
+  void announce();
   std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
   Result<void> open_store();
   Result<void> open_access();
@@ -265,6 +274,15 @@ Result<void> Server::Parts::listen_rpc() {
   return {};
 }
 
+void Server::Parts::announce() {
+  Result<void> written = write_server_record(config.data, record);
+  if (!written && !std::exchange(announce_failed, true)) {
+    log_warn("{}; until then programs on this machine need --url {} --internal-url {}", written.error().message,
+             record.public_url, record.internal_url);
+  }
+  announced = written.has_value();
+}
+
 void Server::Parts::stop() {
   if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
   if (inbox) inbox->stop();
@@ -311,7 +329,8 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   if (Result<void> listening = made.listen_rpc(); !listening) return fail(listening.error());
   ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms(),
                       kind == ServerKind::serve};
-  if (Result<void> written = write_server_record(config.data, record); !written) return fail(written.error());
+  made.record = std::move(record);
+  made.announce();
   return server;
 }
 
@@ -338,12 +357,21 @@ std::string Server::admin_token_file() const {
   return parts_->file(kAdminTokenFile);
 }
 
+std::string Server::page_url() const {
+  std::string url = public_url();
+  if (parts_->config.open.auth == "none" || !parts_->config.open.origins.empty()) return url;
+  std::string own = own_name_url(std::string_view(url).substr(url.find("://") + 3), url.starts_with("https:"));
+  return own.empty() ? url : own;
+}
+
 std::string Server::login_link() const {
   if (parts_->config.open.auth == "none") return public_url();
-  return fmt::format("{}/login?code={}", public_url(), parts_->access->make_login_code(*parts_->admin));
+  Result<std::string> code = parts_->access->make_login_code(*parts_->admin);
+  return code ? fmt::format("{}/login?code={}", page_url(), *code) : page_url();
 }
 
 void Server::tick() {
+  if (!parts_->announced) parts_->announce();
   parts_->journal->tick();
   parts_->retention->tick();
   parts_->steering->tick();

@@ -29,6 +29,8 @@ class Server {
   std::string internal_url() const;
   std::string grpc_address() const;  // empty: not served
   std::string admin_token_file() const;
+  // Where a browser finds the page: under a name of its own when it is on this machine.
+  std::string page_url() const;
   // Signs a browser in as the admin, once; the plain address when no token is needed.
   std::string login_link() const;
 

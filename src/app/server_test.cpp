@@ -202,7 +202,8 @@ TEST_F(ServerTest, TokensOpenDoorsUntilTheyAreRevoked) {
   EXPECT_EQ(run({"token", "revoke", std::string(token["id"].get_string())}).code, 0);
   EXPECT_EQ(viewer->tasks({}).error().code, ErrorCode::unauthenticated);
   EXPECT_EQ(run({"token", "revoke", "nobody"}).code, 5);
-  EXPECT_EQ(run({"token", "login-link"}).out.rfind(server_->public_url() + "/login?code=", 0), 0u);
+  EXPECT_EQ(run({"token", "login-link"}).out.rfind(server_->page_url() + "/login?code=", 0), 0u);
+  EXPECT_TRUE(server_->page_url().starts_with("http://shepherd.localhost:"));
 }
 
 TEST_F(ServerTest, ARestartKeepsTasksTokensAndNumbers) {

@@ -287,8 +287,10 @@ Result<void> ApiClient::revoke_token(std::string_view id) {
   return {};
 }
 
-Result<std::string> ApiClient::login_link() {
-  Result<net::ClientResponse> response = send({.method = "POST", .target = "/api/v1/login-links"});
+Result<std::string> ApiClient::login_link(std::string_view whose) {
+  std::string target = "/api/v1/login-links";
+  if (!whose.empty()) target += "?for=" + percent_encoded(whose);
+  Result<net::ClientResponse> response = send({.method = "POST", .target = std::move(target)});
   if (!response) return fail(response.error());
   std::string url = string_member(response->body, "url");
   if (url.empty()) return bad_response("a login link");

@@ -107,7 +107,8 @@ class ApiClient {
   Result<std::string> tokens();
   Result<std::string> create_token(const TokenRequest& request);
   Result<void> revoke_token(std::string_view id);
-  Result<std::string> login_link();  // a URL for a browser, good once
+  // A URL for a browser, good once; for the token of another name or id when one is given (admins).
+  Result<std::string> login_link(std::string_view whose = "");
 
   const Destination& destination() const { return destination_; }
 

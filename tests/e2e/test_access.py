@@ -5,12 +5,15 @@ import json
 import re
 import subprocess
 import time
+from urllib.parse import urlsplit
 
+import grpc
 import httpx
 import pytest
 import websockets
 
 import contract
+from rpc_client import RpcClient
 from server import BINARY, DidNotStart, environment
 from streams import StreamEnded
 from tasks import end_task, new_id, new_task, note, post_events
@@ -172,11 +175,12 @@ def test_revoking_twice(api):
 
 def login(server, api):
     """A browser's session cookie by a login link."""
-    url = api.post("/api/v1/login-links").json()["url"]
+    link = api.post("/api/v1/login-links").json()
+    assert link["url"] == f"http://shepherd.localhost:{urlsplit(server.public).port}{link['path']}"
     browser = httpx.Client(base_url=server.public, trust_env=False, follow_redirects=False)
-    answer = browser.get(url if url.startswith("/") else url.replace(server.public, ""))
+    answer = browser.get(link["path"])
     assert answer.status_code == 303, answer.text
-    return browser, answer, url
+    return browser, answer, link["path"]
 
 
 def test_login_link_makes_a_session(server, api):
@@ -184,8 +188,10 @@ def test_login_link_makes_a_session(server, api):
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie and ("samesite=strict" in cookie or "samesite=lax" in cookie)
     assert browser.get("/api/v1/tasks").status_code == 200
-    again = httpx.get(server.public + url.replace(server.public, ""), trust_env=False)
+    again = httpx.get(server.public + url, trust_env=False)
     assert again.status_code == 401, "a link works once"
+    twice = browser.get(url)
+    assert (twice.status_code, twice.headers["location"]) == (302, "/"), "who is signed in is led to the page"
     origin, session = {"Origin": server.public}, dict(browser.cookies)
     assert browser.post("/api/v1/logout", headers=origin).status_code == 204
     stale = httpx.get(server.public + "/api/v1/tasks", cookies=session, trust_env=False)
@@ -200,8 +206,8 @@ def test_start_prints_a_login_link(tmp_path):
     try:
         link = None
         for line in process.stdout:
-            if match := re.search(r"http://\S*/login\S*", line):
-                link = match.group(0)
+            if match := re.search(r"http://shepherd\.localhost:(\d+)(/login\S*)", line):
+                link = f"http://127.0.0.1:{match.group(1)}{match.group(2)}"
             if "Ctrl-C" in line:
                 break
         assert link, "no login link"
@@ -335,6 +341,58 @@ def test_a_revoked_token_takes_its_browsers_along(make_server):
             assert api.delete(f"/api/v1/tokens/{ann['id']}").status_code == 204
             assert browser.get("/api/v1/whoami").status_code == 401
         assert ann["id"] not in server.cli("token", "list").stdout
+
+
+def test_the_session_is_no_token(server, api, task):
+    """What another server on this machine may get from a browser opens nothing as a token, on any port."""
+    browser, _, _ = login(server, api)
+    secret = browser.cookies["shepherd_session"]
+    bearer = {"Authorization": f"Bearer {secret}"}
+    assert browser.get("/api/v1/whoami").json()["scope"] == "admin"
+    assert httpx.get(server.public + "/api/v1/tasks", headers=bearer, trust_env=False).status_code == 401
+    assert httpx.post(server.public + "/api/v1/tokens", json={"name": "x", "scope": "admin"}, headers=bearer,
+                      trust_env=False).status_code == 401
+    assert httpx.post(f"{server.internal}/api/v1/tasks/{task}/events", json=note("x"), headers=bearer,
+                      trust_env=False).status_code == 401
+    with RpcClient(server.ready["grpc"], secret) as stranger, pytest.raises(grpc.RpcError) as refused:
+        stranger.call("ListAgents")
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_one_token_cannot_end_the_links_and_tickets_of_others(make_server):
+    server = make_server().start()
+    with server.api() as api:
+        task = new_task(api)
+        link = api.post("/api/v1/login-links").json()["path"]
+        ticket = api.post("/api/v1/tickets").json()["ticket"]
+        _, viewer = make_token(api, "viewer")
+        _, agent = make_token(api, "producer", taskID=task)
+    with server.api(viewer) as curious, server.api(agent) as program:
+        assert program.post("/api/v1/login-links").status_code == 403
+        for _ in range(1010):
+            assert curious.post("/api/v1/login-links").status_code == 201
+        for _ in range(2000):
+            assert program.post("/api/v1/tickets").status_code == 201
+    for _ in range(70):
+        httpx.get(server.public + "/login?code=shl_wrong", trust_env=False)
+    assert httpx.get(server.public + link, trust_env=False).status_code == 303
+    with server.websocket(f"/api/v1/tasks/{task}/events?ticket={ticket}", token="") as feed:
+        assert feed.next().type == "caught_up"
+
+
+def test_revoking_a_token_with_many_browsers_is_quick(make_server):
+    server = make_server().start()
+    with server.api() as api:
+        token_id, secret = make_token(api, "viewer")
+        with server.api(secret) as own:
+            cookies = [httpx.get(server.public + own.post("/api/v1/login-links").json()["path"], trust_env=False).cookies
+                       for _ in range(230)]
+        listed = [t for t in api.get("/api/v1/tokens").json() if t.get("sessionOf") == token_id]
+        assert len(listed) == 200, "the newest ones"
+        assert httpx.get(server.public + "/api/v1/whoami", cookies=cookies[0], trust_env=False).status_code == 401
+        assert httpx.get(server.public + "/api/v1/whoami", cookies=cookies[-1], trust_env=False).status_code == 200
+        assert api.delete(f"/api/v1/tokens/{token_id}").status_code == 204
+        assert httpx.get(server.public + "/api/v1/whoami", cookies=cookies[-1], trust_env=False).status_code == 401
 
 
 def test_no_credentials_when_configured(make_server):

@@ -27,7 +27,7 @@ def demo(tmp_path):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first = json.loads(process.stdout.readline())
     assert first["event"] == "demo"
-    base = httpx.URL(first["link"]).copy_with(path="/", query=None)
+    base = httpx.URL(first["link"]).copy_with(host="127.0.0.1", path="/", query=None)  # not every resolver knows names under localhost
     token = eventually(lambda: (tmp_path / "data" / "admin.token").read_text().strip())
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, trust_env=False) as client:
         yield process, client

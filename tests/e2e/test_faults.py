@@ -1,6 +1,8 @@
 """What goes wrong around the server: disks, files, ports, other processes. Each says what happened and what to do, and
 nothing is acknowledged that is not stored."""
 
+import errno
+import json
 import os
 import shutil
 import socket
@@ -8,12 +10,13 @@ import sqlite3
 import subprocess
 import threading
 import time
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from server import DidNotStart
-from tasks import new_task, note, post_events
+from tasks import eventually, new_task, note, post_events
 
 
 def database(server):
@@ -224,6 +227,67 @@ def test_disk_full(make_server, small_disk):
     server.start()
     assert log_of(server, task) == acknowledged
     server.kill()
+
+
+def test_a_restart_on_a_full_disk_serves_what_is_there(make_server, small_disk):
+    server = make_server()
+    server.data = small_disk / "data"
+    server.start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        post_events(runner, task, note("before"))
+    same = {"listen": urlsplit(server.public).netloc, "internal_listen": urlsplit(server.internal).netloc}
+    server.kill()
+    spare = small_disk / "spare"
+    with open(spare, "wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"\0" * 4096)
+        except OSError as full:
+            assert full.errno == errno.ENOSPC
+    vars(server).update(same)
+    server.start()
+    with server.api() as api, server.runner() as runner:
+        assert log_of(server, task) == ["before"]
+        assert runner.post(f"/api/v1/tasks/{task}/events", json=note("x")).status_code == 507
+        deleted = api.delete(f"/api/v1/tasks/{task}")
+        assert deleted.status_code in (204, 507)
+        if deleted.status_code == 507:
+            assert "deleting needs" in deleted.json()["detail"], deleted.text
+        spare.unlink()
+        eventually(lambda: json.loads((server.data / "server.json").read_text())["pid"] == server.process.pid)
+        eventually(lambda: api.delete(f"/api/v1/tasks/{task}").status_code in (204, 404))
+    server.kill()
+
+
+def test_a_search_index_that_is_deleted_is_built_again(make_server):
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api)
+        post_events(runner, task, note("a needle in the log"))
+        found = lambda: api.get("/api/v1/search", params={"q": "needle"})  # noqa: E731
+        eventually(lambda: found().status_code == 200 and found().json()["results"])
+        for path in server.data.glob("search.db*"):
+            path.unlink()
+        gone = found()
+        assert gone.status_code == 503 and "built again" in gone.json()["detail"], gone.text
+        post_events(runner, task, note("another event"))
+        eventually(lambda: found().status_code == 200 and found().json()["results"])
+
+
+def test_out_of_descriptors_is_logged_once_for_a_while(make_server):
+    server = make_server(command_prefix=["prlimit", "--nofile=96:96"]).start()
+    host, port = urlsplit(server.public).hostname, urlsplit(server.public).port
+    said = lambda: server.log_path.read_text().count("cannot accept connections")  # noqa: E731
+    held = [socket.create_connection((host, port)) for _ in range(120)]
+    eventually(said)
+    for _ in range(30):  # it tries again ten times a second
+        held.append(socket.create_connection((host, port)))
+        time.sleep(0.05)
+    assert said() == 1, server.log()
+    for each in held:
+        each.close()
+    eventually(lambda: httpx.get(server.public + "/healthz", trust_env=False).status_code == 200)
 
 
 def test_database_copied_away_while_running_is_consistent(make_server, tmp_path):

@@ -1,6 +1,7 @@
 """A `serve` and the runs over its data directory: runs wait for it, it takes over from a run that hosts, nothing is lost."""
 
 import json
+import re
 import subprocess
 import threading
 import time
@@ -125,15 +126,16 @@ def gate(path):
 
 
 def ticks(events):
-    return [e["summary"] for e in events if e.get("summary", "").startswith("tick ")]
+    """The numbers the agent has said; lines that come together are one event."""
+    return [int(n) for e in events if e.get("type") == "output" for n in re.findall(r"tick (\d+)", e["summary"])]
 
 
 def whole(events):
     """No hole, no repeat, every word of the agent."""
     assert [e["sequence"] for e in events] == list(range(1, len(events) + 1))
     words = ticks(events)
-    assert words == [f"tick {n}" for n in range(1, len(words) + 1)]
-    assert any(e.get("summary") == "through" for e in events)
+    assert words == list(range(1, len(words) + 1))
+    assert any("through" in e.get("summary", "") for e in events)
 
 
 def same_place(server):

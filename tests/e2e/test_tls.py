@@ -80,6 +80,51 @@ def test_old_tls_is_refused(make_server, certificate):
         context.wrap_socket(raw)
 
 
+def test_no_cbc_suites_in_tls_1_2(make_server, certificate):
+    server = make_server(config=config_of(certificate, ("public",))).start()
+    host, port = server.public.removeprefix("https://").split(":")
+
+    def suite(ciphers):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(ciphers)
+        with socket.create_connection((host, int(port)), timeout=15) as raw, context.wrap_socket(raw) as secure:
+            return secure.cipher()[0]
+
+    assert "GCM" in suite("ALL")
+    for old in ("ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384", "ECDHE-ECDSA-AES128-SHA256"):
+        with pytest.raises((ssl.SSLError, OSError)):
+            suite(old + ":@SECLEVEL=0")
+
+
+def test_browsers_are_told_to_stay_with_tls_where_the_name_is_ours(make_server, certificate):
+    server = make_server(config=config_of(certificate, ("public",)) + "  hosts: [tower.example]\n").start()
+    with httpx.Client(verify=ssl.create_default_context(cafile=certificate[0]), trust_env=False) as client:
+        own = client.get(server.public + "/", headers={"Host": "tower.example"})
+        assert own.status_code == 200 and own.headers["strict-transport-security"] == "max-age=31536000"
+        # It would hold for every port of this machine.
+        for host in ("localhost", "127.0.0.1:8443"):
+            assert "strict-transport-security" not in client.get(server.public + "/", headers={"Host": host}).headers
+
+
+def test_the_session_cookie_over_tls(make_server, certificate):
+    server = make_server(config=config_of(certificate, ("public",))).start()
+    context = ssl.create_default_context(cafile=certificate[0])
+    with httpx.Client(verify=context, base_url=server.public, trust_env=False) as client:
+        link = client.post("/api/v1/login-links", headers=server.headers()).json()
+        assert link["url"] == server.public + link["path"], "a certificate knows its own names"
+        answer = client.get(link["path"], headers={"Sec-Fetch-Mode": "navigate"})
+        assert answer.status_code == 303
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith("__Host-shepherd_session=shs_") and "; Secure" in cookie and "; Path=/" in cookie
+        assert "domain" not in cookie.lower()
+        assert client.get("/api/v1/whoami", headers={"Cookie": cookie.split(";")[0]}).status_code == 200
+        plain = cookie.split(";")[0].removeprefix("__Host-")
+        client.cookies.clear()
+        assert client.get("/api/v1/whoami", headers={"Cookie": plain}).status_code == 401
+
+
 def test_bad_certificate_files(make_server, certificate, tmp_path):
     (tmp_path / "junk.pem").write_text("junk")
     for name, cert, key in (("a", tmp_path / "none.pem", certificate[1]), ("b", tmp_path / "junk.pem", certificate[1])):

@@ -24,10 +24,14 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
       if (message.type() === "error" && !/ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_FAILED|status of (?:401|404|429|503) |ERR_EMPTY_RESPONSE|ERR_SOCKET/.test(message.text())) wrong.push(message.text());
     });
     page.on("request", (request) => {
-      if (!request.url().startsWith(server.url) && !request.url().startsWith(server.url.replace("http", "ws"))) wrong.push(`a third party was asked: ${request.url()}`);
+      const own = [server.url, server.page].flatMap((each) => [each, each.replace("http", "ws")]);
+      if (!own.some((each) => request.url().startsWith(each))) wrong.push(`a third party was asked: ${request.url()}`);
     });
     if (kPageFrom) {
       await page.route((url) => url.pathname === "/", async (route) => {
+        const asked = new URL(route.request().url());
+        // What the server does by a redirect; where that leads would not come through here.
+        if (asked.origin === server.url) return route.fulfill({contentType: "text/html", body: `<script>location.replace(${JSON.stringify(server.page + "/" + asked.search)})</script>`});
         const policy = (await fetch(server.url + "/").catch(() => null))?.headers.get("content-security-policy") ?? "";
         return policy ? route.fulfill({path: join(kPageFrom, "index.html"), headers: {"content-security-policy": policy, "content-type": "text/html"}}) : route.continue();
       });
@@ -37,7 +41,7 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
       });
     }
     await page.goto(await server.loginLink());
-    if (kPageFrom) await page.goto(server.url + "/");  // where a redirect leads is not asked above
+    if (kPageFrom) await page.goto(server.page + "/");  // where a redirect leads is not asked above
     await page.locator(".live-live").waitFor();
     await use(page);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));

@@ -85,7 +85,11 @@ export class Server {
   status(id: string, event: string, more: Json = {}): Promise<Json> {
     return this.call("POST", `/api/v1/tasks/${id}/status`, {event, ...more}, this.internal);
   }
+  // Where a browser has the page: the session's cookie belongs to that name. Node does not look it up, browsers do.
+  get page(): string {
+    return this.url.replace("127.0.0.1", "shepherd.localhost");
+  }
   async loginLink(): Promise<string> {
-    return this.url + String((await this.call("POST", "/api/v1/login-links"))["path"]);
+    return String((await this.call("POST", "/api/v1/login-links"))["url"]);
   }
 }

@@ -1,0 +1,59 @@
+#include "api/approval_guard.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "model/json_scan.h"
+#include "model/task_commands.h"
+
+namespace shepherd {
+namespace {
+
+std::string text_member(std::string_view json, std::string_view key) {
+  return string_value(find_member(json, key)).value_or("");
+}
+
+// The approval that this event is about; empty: none.
+std::string approval_of(const DraftBatch& batch, const Draft& draft) {
+  if (draft.type != EventType::approval) return {};
+  return text_member(find_member(batch.body(draft), "data"), "approvalID");
+}
+
+// Who opened it; nullopt when the event is no longer kept.
+std::optional<std::string> opener(const EventStore& store, const std::string& task, std::uint64_t sequence) {
+  auto page = store.read(task, sequence - 1, {1, 1});
+  if (!page) return std::nullopt;
+  for (const RunPtr& run : page->runs) {
+    if (run->first > sequence || sequence > run->last()) continue;
+    return text_member(run->event(static_cast<std::size_t>(sequence - run->first)), "producer");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool has_approvals(const DraftBatch& batch) {
+  return std::ranges::any_of(batch.drafts, [&](const Draft& draft) { return draft.type == EventType::approval; });
+}
+
+Result<void> check_approvals(const EventStore& store, const std::string& task, const DraftBatch& batch,
+                             std::string_view producer) {
+  auto known = store.task(task);
+  if (!known) return {};  // the append says so
+  for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
+    std::string id = approval_of(batch, batch.drafts[i]);
+    const TaskApproval* open = id.empty() ? nullptr : find_approval(known->state, id);
+    if (open == nullptr) continue;
+    auto by = opener(store, task, open->sequence);
+    if (!by || *by == producer) continue;
+    return fail(Error{
+        ErrorCode::permission_denied,
+        "reserved_type",
+        "An approval is settled by approve, deny or answer, or by the producer that opened it. Send a command.",
+        {}}.with("index", static_cast<std::int64_t>(i)));
+  }
+  return {};
+}
+
+}  // namespace shepherd
