@@ -127,6 +127,7 @@ TEST_F(FindServerTest, TheAdminTokenIsNeverGivenToAnotherServer) {
   EXPECT_EQ(find({"http://127.0.0.1:5/", "", ""})->internal_url, "http://127.0.0.1:6");  // the local one by its address
   variables_.erase("SHEPHERD_TOKEN");
   EXPECT_EQ(find({"http://localhost:5", "", ""})->token, "shp_local");
+  EXPECT_EQ(find({"http://shepherd.localhost:5", "", ""})->public_url, "http://127.0.0.1:5");
   EXPECT_EQ(find({"", "http://elsewhere.example:6", ""})->token, "");
 }
 

@@ -33,10 +33,11 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// People write localhost, servers say 127.0.0.1.
+// People write localhost, or copy the page's address; servers say 127.0.0.1.
 std::string as_address(std::string url) {
-  constexpr std::string_view kName = "://localhost:";
-  if (std::size_t at = url.find(kName); at != std::string::npos) url.replace(at, kName.size(), "://127.0.0.1:");
+  for (std::string_view name : {"://localhost:", "://shepherd.localhost:"}) {
+    if (std::size_t at = url.find(name); at != std::string::npos) return url.replace(at, name.size(), "://127.0.0.1:");
+  }
   return url;
 }
 

@@ -44,7 +44,8 @@ constexpr auto kTriggers = std::to_array<Trigger>({
     {"github_pat_", Shape::token, "token", 22, kWord, false},
     {"glpat-", Shape::token, "token", 20, kUrlSafe, false},
     {"npm_", Shape::token, "token", 36, kAlnum, true},
-    {"shp_", Shape::token, "token", 16, kUrlSafe, true},  // our own: token, stream ticket, login code
+    {"shp_", Shape::token, "token", 16, kUrlSafe, true},  // our own: token, session, stream ticket, login code
+    {"shs_", Shape::token, "token", 16, kUrlSafe, true},
     {"sht_", Shape::token, "token", 16, kUrlSafe, true},
     {"shl_", Shape::token, "token", 16, kUrlSafe, true},
     {"whsec_", Shape::token, "secret", 24, kBase64, true},  // signs webhooks, ours among them
