@@ -101,8 +101,9 @@ Verdict ClaudeCode::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOut
   }
   hints_.turn = last_turn;
   constexpr std::string_view kGone = "the agent ended first";
-  for (const auto& [uuid, id] : talk_.messages) {
-    if (!id.empty()) out.commands.push_back({id, CommandState::refused, std::string(kGone)});
+  for (const auto& [uuid, message] : talk_.messages) {
+    if (message.taken_up || message.command_id.empty()) continue;
+    out.commands.push_back({message.command_id, CommandState::refused, std::string(kGone)});
   }
   for (const auto& [request, asked] : talk_.requests) {
     // A stop whose agent is gone has been heeded, whatever it still managed to say.
@@ -153,7 +154,9 @@ Verdict ClaudeCode::verdict(const ExitFacts& exit) const {
 
 Hints ClaudeCode::hints() const {
   Hints hints = hints_;
-  hints.unread_messages = talk_.messages.size() + talk_.held.size();
+  hints.open_words = talk_.messages.size() + talk_.held.size();
+  hints.queued_words = static_cast<std::size_t>(std::ranges::count_if(
+      talk_.messages, [](const auto& each) { return each.second.listed && !each.second.taken_up; }));
   hints.tick_at_ms = errors_.due_at_ms();
   return hints;
 }

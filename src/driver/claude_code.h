@@ -89,14 +89,16 @@ class ClaudeCode final : public Driver {
   void control_response(DriverOutput& out);
   void control_cancel(DriverOutput& out);
   void lifecycle(DriverOutput& out);
+  void take_up(ClaudeMessage& message, DriverOutput& out);
+  void shown_to_model(std::string_view uuid, DriverOutput& out);
   void close_approval(std::string_view id, std::string_view state, std::string_view message, DriverOutput& out);
   void decide_by_mode(std::string_view approval_id, DriverOutput& out);
 
   // claude_steering.cpp: what an operator asks of the agent
+  bool in_turn() const { return hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting; }
   void say(const Command& command, std::string_view text, bool next_turn, DriverOutput& out);
   void answer_approval(const Command& command, DriverOutput& out);
   void release_held(DriverOutput& out);
-  void settle_message(std::string uuid, DriverOutput& out);
   void settle_answer(std::string_view call_id, DriverOutput& out);
 
   // claude_batch.cpp: the formats that say everything at the end
@@ -128,7 +130,8 @@ class ClaudeCode final : public Driver {
   std::string last_error_;  // reported in this turn
   std::string message_id_;  // being streamed
   std::string stderr_tail_;
-  bool new_protocol_ = false;  // the agent lists its capabilities: priorities and lifecycles work
+  bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet
+  bool new_protocol_ = false;    // the agent lists its capabilities: priorities and lifecycles work
   struct Ending {
     bool good = false, aborted = false;
     std::string text;

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "driver/claude_code.h"
 #include "driver/limits.h"
 #include "model/json_scan.h"
@@ -189,25 +191,41 @@ void ClaudeCode::control_response(DriverOutput& out) {
   while (!talk_.approvals.empty()) decide_by_mode(std::string(talk_.approvals.begin()->first), out);
 }
 
-// The agent says what becomes of a message of ours: queued, started, completed, cancelled.
+// The agent says what becomes of a message of ours: queued, started, completed, cancelled. From `started` on there is a
+// turn for it, which its first line (`init`) tells only later; until `completed` or `cancelled` that turn is not over.
 void ClaudeCode::lifecycle(DriverOutput& out) {
   auto found = talk_.messages.find(record_.string("command_uuid"));
   if (found == talk_.messages.end()) return;
+  ClaudeMessage& message = found->second;
   std::string_view state = record_.string("state");
-  if (state == "started" || state == "completed") return settle_message(found->first, out);
-  if (state != "cancelled") return;
-  if (!found->second.empty()) {
-    out.commands.push_back({found->second, CommandState::refused, "cancelled before the agent took it up"});
+  message.listed = true;
+  if (state == "started" || state == "completed") take_up(message, out);
+  if (state == "started" && !in_turn()) {
+    hints_.turn = Hints::Turn::running;
+    hints_.interrupted = false;
+    turn_announced_ = true;
+  }
+  if (state != "completed" && state != "cancelled") return;
+  if (!message.taken_up && !message.command_id.empty()) {
+    out.commands.push_back({message.command_id, CommandState::refused, "cancelled before the agent took it up"});
   }
   talk_.messages.erase(found);
+  // It needed no turn after all.
+  if (std::exchange(turn_announced_, false)) hints_.turn = hints_.turns > 0 ? Hints::Turn::idle : Hints::Turn::none;
 }
 
 // The agent took a message up.
-void ClaudeCode::settle_message(std::string uuid, DriverOutput& out) {
+void ClaudeCode::take_up(ClaudeMessage& message, DriverOutput& out) {
+  if (std::exchange(message.taken_up, true) || message.command_id.empty()) return;
+  out.commands.push_back({message.command_id, CommandState::acknowledged, ""});
+}
+
+// It shows the model a message of ours. One that does not tell more of it later has said its last word about it.
+void ClaudeCode::shown_to_model(std::string_view uuid, DriverOutput& out) {
   auto found = talk_.messages.find(uuid);
   if (found == talk_.messages.end()) return;
-  if (!found->second.empty()) out.commands.push_back({found->second, CommandState::acknowledged, ""});
-  talk_.messages.erase(found);
+  take_up(found->second, out);
+  if (!found->second.listed) talk_.messages.erase(found);
 }
 
 // The call that an operator decided about has gone on.

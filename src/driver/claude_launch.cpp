@@ -183,7 +183,7 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   if (steerable) {
     std::string uuid = message_uuid(launch.id, "prompt");
     plan.standard_input = user_line(plan.standard_input, uuid, "");
-    talk_.messages.emplace(std::move(uuid), "");
+    talk_.messages.emplace(std::move(uuid), ClaudeMessage{});
   }
   plan.keep_input_open = steerable;
   return plan;

@@ -25,6 +25,7 @@ void ClaudeCode::assistant(DriverOutput& out) {
   std::string_view model = record_.string(message, "model");
   usage_.message(id, model, record_, record_.find(message, "usage"));
   hints_.turn = talk_.approvals.empty() ? Hints::Turn::running : Hints::Turn::waiting;
+  turn_announced_ = false;
   bool failed = is_true(record_.find("is_api_error_message")) || is_true(record_.find("isApiErrorMessage")) ||
                 record_.find("error").kind == JsonKind::string;
   const JsonNode& content = record_.find(message, "content");
@@ -191,8 +192,7 @@ void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
 }
 
 void ClaudeCode::user(DriverOutput& out) {
-  std::string_view uuid = record_.string("uuid");
-  if (auto sent = talk_.messages.find(uuid); sent != talk_.messages.end()) settle_message(sent->first, out);
+  shown_to_model(record_.string("uuid"), out);
   const JsonNode& content = record_.find(record_.find("message"), "content");
   if (content.kind == JsonKind::string) return user_text(content, out);
   for (const JsonNode* block = record_.first(content); block != nullptr; block = record_.after(*block)) {

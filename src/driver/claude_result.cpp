@@ -93,6 +93,7 @@ void ClaudeCode::result(DriverOutput& out) {
 
 void ClaudeCode::end_turn(bool aborted, DriverOutput& out) {
   hints_.turn = Hints::Turn::idle;
+  turn_announced_ = false;
   ++hints_.turns;
   hints_.interrupted = aborted;
   if (aborted) status(out, "Interrupted", "interrupted");

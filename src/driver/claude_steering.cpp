@@ -58,17 +58,16 @@ void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutp
     out.commands.push_back({command.id, CommandState::delivered, ""});
     talk_.requests.insert_or_assign(std::move(request_id), ClaudeRequest{command.id, command.kind, mode});
   };
-  bool in_turn = hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting;
   switch (command.kind) {
     case CommandKind::steer:
       return say(command, command.content, false, out);
     case CommandKind::queue:
       return say(command, command.content, true, out);
     case CommandKind::interrupt:
-      if (!in_turn) return refuse("no turn is running");
+      if (!in_turn()) return refuse("no turn is running");
       return ask([](std::string_view id) { return interrupt_line(id, false); });
     case CommandKind::resume:
-      if (in_turn) return refuse("a turn is running; steer it instead");
+      if (in_turn()) return refuse("a turn is running; steer it instead");
       return say(command, command.guidance.empty() ? "Continue." : command.guidance, false, out);
     case CommandKind::set_mode:
       // Asking more takes effect at once, asking less when the agent has agreed.
@@ -96,15 +95,14 @@ void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutp
 // A message to the model. During a turn it is taken up after the running tool call; one for the next turn waits in the
 // agent's own queue, or here when the agent is too old to have one with priorities.
 void ClaudeCode::say(const Command& command, std::string_view text, bool next_turn, DriverOutput& out) {
-  bool in_turn = hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting;
-  if (next_turn && in_turn && !new_protocol_) {
+  if (next_turn && in_turn() && !new_protocol_) {
     talk_.held.push_back(command);
     out.commands.push_back({command.id, CommandState::accepted, "held for the next turn"});
     return;
   }
   std::string uuid = message_uuid(launched_.id, command.id);
-  out.to_agent.append(user_line(text, uuid, next_turn && in_turn ? "later" : ""));
-  talk_.messages.insert_or_assign(std::move(uuid), command.id);
+  out.to_agent.append(user_line(text, uuid, next_turn && in_turn() ? "later" : ""));
+  talk_.messages.insert_or_assign(std::move(uuid), ClaudeMessage{command.id});
   out.commands.push_back({command.id, CommandState::delivered, ""});
 }
 
@@ -155,7 +153,9 @@ void ClaudeCode::answer_approval(const Command& command, DriverOutput& out) {
   close_approval(command.approval_id, state, command.message, out);
   // An approval has no room for words; they follow as a message of their own.
   if (command.kind == CommandKind::approve && !command.message.empty()) {
-    out.to_agent.append(user_line(command.message, message_uuid(launched_.id, command.id + "/message"), ""));
+    std::string uuid = message_uuid(launched_.id, command.id + "/message");
+    out.to_agent.append(user_line(command.message, uuid, ""));
+    talk_.messages.insert_or_assign(std::move(uuid), ClaudeMessage{});
   }
 }
 

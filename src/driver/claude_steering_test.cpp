@@ -33,22 +33,24 @@ class Talk {
     EXPECT_TRUE(driver.launch(launch).has_value());
   }
 
+  // Plays the next line and returns it as it was recorded; empty: there is none.
+  std::string next() {
+    if (next_ == lines_.size()) return "";
+    std::string recorded = lines_[next_++];
+    std::string line = recorded;
+    for (const auto& [then, now] : ids_) line = replaced(line, then, now);
+    driver.record(line, kNow, out);
+    return recorded;
+  }
   // Plays lines up to and including the next that contains `mark`.
   void until(std::string_view mark) {
-    while (next_ < lines_.size()) {
-      std::string line = lines_[next_++];
-      bool last = line.find(mark) != std::string::npos;
-      for (const auto& [then, now] : ids_) line = replaced(line, then, now);
-      driver.record(line, kNow, out);
-      if (last) return;
+    for (std::string line = next(); !line.empty(); line = next()) {
+      if (line.find(mark) != std::string::npos) return;
     }
     ADD_FAILURE() << "the recording has no more " << mark;
   }
   void to_end() {
-    while (next_ < lines_.size()) {
-      std::string line = lines_[next_++];
-      for (const auto& [then, now] : ids_) line = replaced(line, then, now);
-      driver.record(line, kNow, out);
+    while (!next().empty()) {
     }
   }
 
@@ -156,11 +158,59 @@ TEST(ClaudeSteering, AQueuedMessageWaitsForTheNextTurn) {
   std::string line = talk.say(R"({"id":"q1","kind":"queue","content":"Later one"})");
   EXPECT_EQ(replaced(line, uuid, "22222222-2222-4222-8222-222222222222"), talk.in()[2] + "\n");
   talk.same_id("22222222-2222-4222-8222-222222222222", uuid);
-  EXPECT_EQ(talk.driver.hints().unread_messages, 2U);  // the prompt of this launch is not in the recording
+  EXPECT_EQ(talk.driver.hints().open_words, 2U);  // the prompt of this launch is not in the recording
   talk.until("\"Reply 2\"");
   EXPECT_EQ(talk.settled("q1"), "delivered");
   talk.to_end();
   EXPECT_EQ(talk.settled("q1"), "delivered acknowledged");
+}
+
+// A runner closes the input of an agent that is idle and has no word of ours. Between the end of one turn and the first
+// line of the next the agent only says that it took the queued word up: it must not lose its input there.
+TEST(ClaudeSteering, AWordIsOpenUntilItsOwnTurnIsOver) {
+  Talk talk("claude-bidi-17-priority.jsonl");
+  const std::string first = "11111111-1111-4111-8111-111111111111", later = "22222222-2222-4222-8222-222222222222";
+  talk.same_id(first, message_uuid("launch", "prompt"));
+  talk.same_id(later, message_uuid("launch", "q1"));
+  talk.until("sleep 8");
+  talk.say(R"({"id":"q1","kind":"queue","content":"Later one"})");
+  EXPECT_EQ(talk.driver.hints().queued_words, 0U) << "it has not said yet that it has it";
+  talk.until(later);
+  EXPECT_EQ(talk.driver.hints().queued_words, 1U);
+  std::size_t idle = 0;
+  for (std::string line = talk.next(); line.find("\"Reply 3\"") == std::string::npos; line = talk.next()) {
+    ASSERT_FALSE(line.empty());
+    Hints hints = talk.driver.hints();
+    EXPECT_GT(hints.open_words, 0U) << line;
+    if (line.find("\"started\"") != std::string::npos && line.find(later) != std::string::npos) {
+      EXPECT_EQ(hints.turn, Hints::Turn::running) << "there is a turn before its first line comes";
+    }
+    idle += hints.turn == Hints::Turn::idle ? 1 : 0;
+  }
+  EXPECT_GT(idle, 2U) << "three turns ended before";
+  talk.until("\"type\":\"result\"");
+  EXPECT_EQ(talk.driver.hints().turn, Hints::Turn::idle);
+  talk.until("\"completed\"");
+  EXPECT_EQ(talk.driver.hints().open_words, 0U);
+  EXPECT_EQ(talk.driver.hints().turn, Hints::Turn::idle);
+}
+
+// A word that is taken up and through without a turn leaves the agent as idle as before.
+TEST(ClaudeSteering, ATurnThatWasOnlyAnnouncedIsOver) {
+  Talk talk("claude-bidi-01-steering.jsonl");
+  talk.until("\"type\":\"result\"");
+  talk.say(R"({"id":"s9","kind":"steer","content":"/nothing"})");
+  auto said = [&](std::string_view state) {
+    talk.driver.record(R"({"type":"command_lifecycle","command_uuid":")" + message_uuid("launch", "s9") +
+                           R"(","state":")" + std::string(state) + "\"}",
+                       kNow, talk.out);
+  };
+  said("started");
+  talk.driver.record(R"({"type":"system","subtype":"session_state_changed","state":"idle"})", kNow, talk.out);
+  EXPECT_EQ(talk.driver.hints().turn, Hints::Turn::running);
+  said("completed");
+  EXPECT_EQ(talk.driver.hints().turn, Hints::Turn::idle);
+  EXPECT_EQ(talk.settled("s9"), "delivered acknowledged");
 }
 
 TEST(ClaudeSteering, AnOldAgentIsGivenItWhenTheTurnEnds) {

@@ -37,7 +37,7 @@ void ClaudeCode::system(DriverOutput& out) {
   }
   if (subtype == "session_state_changed") {
     // The turn's own lines say the rest, with more behind it.
-    if (record_.string("state") == "idle" && hints_.turn == Hints::Turn::running && ending_) {
+    if (record_.string("state") == "idle" && hints_.turn == Hints::Turn::running && ending_ && !turn_announced_) {
       hints_.turn = Hints::Turn::idle;
     }
     return;
@@ -73,6 +73,7 @@ void ClaudeCode::init(DriverOutput& out) {
   bool again = !model_.empty() && model == model_ && mode == permission_mode_;
   hints_.turn = Hints::Turn::running;
   hints_.interrupted = false;
+  turn_announced_ = false;
   last_error_.clear();
   new_protocol_ = record_.find("capabilities").kind == JsonKind::array;
   if (again) {

@@ -30,10 +30,18 @@ struct ClaudeRequest {
   AgentMode mode = AgentMode::autonomous;
 };
 
+// A word of ours to the model: a prompt, a steered or a queued message. It is through when the turn that has it is
+// over.
+struct ClaudeMessage {
+  std::string command_id;  // empty: the prompt, or words that came with an approval
+  bool listed = false;     // the agent tells its life cycle, so it will also say when it is through
+  bool taken_up = false;
+};
+
 struct ClaudeTalk {
   std::map<std::string, ClaudeApproval, std::less<>> approvals;  // by the agent's request id
   std::map<std::string, ClaudeRequest, std::less<>> requests;    // by our request id
-  std::map<std::string, std::string, std::less<>> messages;      // message uuid -> command id ("": the prompt)
+  std::map<std::string, ClaudeMessage, std::less<>> messages;    // by our uuid, until they are through
   std::map<std::string, std::string, std::less<>> answered;      // call id -> id of the command that decided it
   std::deque<Command> held;                                      // for the next turn
   std::uint64_t next_request = 1;

@@ -148,7 +148,8 @@ struct Hints {
   enum class Turn : std::uint8_t { none, running, waiting, idle };  // waiting: an operator must answer first
   Turn turn = Turn::none;
   bool interrupted = false;          // idle because an operator stopped the turn
-  std::size_t unread_messages = 0;   // given to the agent or held for it, not taken up yet
+  std::size_t open_words = 0;        // messages given to the agent or held for it, whose turn is not over
+  std::size_t queued_words = 0;      // of them, those the agent said it will take up later
   std::size_t background_tasks = 0;  // work the agent left running beside its turns
   std::size_t turns = 0;             // finished ones
   std::string session_id;

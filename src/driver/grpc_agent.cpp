@@ -204,7 +204,7 @@ Hints GrpcAgent::hints() const {
   hints.tick_at_ms = chunks_.due_at_ms();
   for (const Open& each : open_) {
     if (!hints.tick_at_ms || each.expires_ms < *hints.tick_at_ms) hints.tick_at_ms = each.expires_ms;
-    if (each.kind == CommandKind::steer) ++hints.unread_messages;
+    if (each.kind == CommandKind::steer) ++hints.open_words;
   }
   return hints;
 }

@@ -162,14 +162,14 @@ TEST_F(GrpcAgentTest, SteeringIsSettledByItsAck) {
   EXPECT_EQ(metadata.at("weight"), "3");
   EXPECT_EQ(metadata.at("operator"), "ann");
   EXPECT_EQ(fate(), "delivered|");
-  EXPECT_EQ(driver_.hints().unread_messages, 1U);
+  EXPECT_EQ(driver_.hints().open_words, 1U);
   ack("other");
   EXPECT_EQ(fate(), "delivered|");
   EXPECT_EQ(out_.events.size(), 1U) << "an ack of nothing is told";
   ack("c");
   EXPECT_EQ(fate(), "acknowledged|will do");
   EXPECT_NE(out_.commands.back().detail.find("steering_ack"), std::string::npos);
-  EXPECT_EQ(driver_.hints().unread_messages, 0U);
+  EXPECT_EQ(driver_.hints().open_words, 0U);
 }
 
 TEST_F(GrpcAgentTest, WhatIsNotAcknowledgedExpires) {

@@ -77,9 +77,10 @@ void AgentRun::look_at_turn(const Hints& hints) {
   }
   std::int64_t now_ms = clock_.steady_ms();
   if (idle_since_ms_ == 0) idle_since_ms_ = now_ms;
-  if (hints.unread_messages > 0 && now_ms - idle_since_ms_ < kUnreadWait.count()) return;
+  std::int64_t idle_ms = now_ms - idle_since_ms_;
+  if (hints.open_words > 0 && idle_ms < (hints.queued_words > 0 ? kQueuedWait : kUnreadWait).count()) return;
   if (hints.background_tasks > 0) {
-    if (now_ms - idle_since_ms_ < kBackgroundWait.count()) return;
+    if (idle_ms < kBackgroundWait.count()) return;
     events_.log("The agent is done but left work running in the background; not waiting for it any longer");
   }
   close_input();

@@ -43,8 +43,10 @@ inline constexpr std::chrono::milliseconds kSpoolSync{1'000};  // undelivered ev
 // --- runner: one task ---
 inline constexpr std::chrono::milliseconds kAgentEndWait{60'000};     // told that nothing more comes, then the ladder
 inline constexpr std::chrono::milliseconds kBackgroundWait{600'000};  // for work an idle agent left running beside it
-inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle agent that has not taken up a message by
-                                                                  // then never says that it does
+inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle agent that has not said by then what became
+                                                                  // of a message never does
+inline constexpr std::chrono::milliseconds kQueuedWait{600'000};  // one that said it will take a message up does so at
+                                                                  // once; a machine that sleeps or swaps is slower
 inline constexpr std::chrono::milliseconds kRunTick{1'000};       // the longest a run goes without a look at the time
 inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
 inline constexpr std::chrono::milliseconds kPendingDrain{5'000};  // for one spool that somebody left behind

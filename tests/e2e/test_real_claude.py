@@ -173,6 +173,91 @@ def test_interrupt_and_resume(desk):
     assert "finish without it" in desk.model.requests[1].history()
 
 
+class QueuedTurn:
+    """A run whose first turn is over and whose second, of a queued word, plays `replies`."""
+
+    def __init__(self, desk, mode, *replies):
+        self.desk, self.mode = desk, mode
+        self.run = desk.run([Reply(tool("Bash", command=UNTIL_GO)), Reply(text("First done.")), *replies], "--mode", mode)
+
+    def __enter__(self):
+        run = self.run
+        self.allow()
+        wait_for_file(self.desk.work / "began")
+        queue = run.send("queue", content="QUEUED-WORD")
+        run.settled(queue, ("delivered",))
+        (self.desk.work / "go").touch()
+        assert run.settled(queue)["state"] == "acknowledged", run.story()
+        assert "QUEUED-WORD" in self.desk.model.wait_for_request(3).words, "it is the next turn's own message"
+        return self
+
+    def __exit__(self, *_):
+        self.run.__exit__()
+
+    def asked(self):
+        return self.run.until(lambda e: e["type"] == "approval" and e["data"]["state"] == "pending")["data"]
+
+    def allow(self):
+        """In interactive mode somebody approves the next call; otherwise nobody is asked."""
+        if self.mode == "interactive":
+            settled = self.run.command("approve", approvalID=self.asked()["approvalID"])
+            assert settled["state"] == "acknowledged", self.run.story()
+
+    def ends_well(self):
+        task, code = self.run.to_end()
+        assert code == 0 and task["status"]["state"] == "completed", self.run.story()
+        assert "Stream closed" not in json.dumps(self.run.events)
+        assert [e["data"]["turns"] for e in self.run.of_type("usage") if "outcome" in e["data"]][-1] >= 2
+
+
+def test_an_approval_and_a_question_in_a_queued_turn(desk):
+    """The agent's input must outlive the turn that the word was queued in, or it can be asked nothing."""
+    with QueuedTurn(desk, "interactive", Reply(tool("Bash", command="touch queued")),
+                    Reply(tool("AskUserQuestion", questions=QUESTION)), Reply(text("Blue it is."))) as turn:
+        asked = turn.asked()
+        assert asked["input"]["command"] == "touch queued"
+        assert turn.run.command("approve", approvalID=asked["approvalID"])["state"] == "acknowledged", turn.run.story()
+        question = turn.asked()
+        assert question["kind"] == "question"
+        settled = turn.run.command("answer", approvalID=question["approvalID"], answers={"Which colour?": "Blue"})
+        assert settled["state"] == "acknowledged", turn.run.story()
+        turn.ends_well()
+    assert desk.files() == ["began", "go", "queued"]
+    assert '"Which colour?"="Blue"' in "".join(desk.model.requests[4].results.values())
+
+
+def test_a_question_in_a_queued_turn_that_nobody_is_there_for(desk):
+    with QueuedTurn(desk, "autonomous", Reply(tool("AskUserQuestion", questions=QUESTION)), Reply(text("Red."))) as turn:
+        turn.ends_well()
+    assert "Nobody is here to answer" in "".join(desk.model.requests[3].results.values())
+
+
+@pytest.mark.parametrize("mode", ["interactive", "autonomous"])
+def test_a_steer_in_a_queued_turn(desk, mode):
+    again = UNTIL_GO.replace("began", "began2").replace("-e go", "-e go2")
+    with QueuedTurn(desk, mode, Reply(tool("Bash", command=again)), Reply(text("Done."))) as turn:
+        turn.allow()
+        wait_for_file(desk.work / "began2")
+        steer = turn.run.send("steer", content="STEERED-WORD")
+        turn.run.settled(steer, ("delivered",))
+        (desk.work / "go2").touch()
+        assert turn.run.settled(steer)["state"] == "acknowledged", turn.run.story()
+        turn.ends_well()
+    assert "STEERED-WORD" in desk.model.requests[3].history()
+
+
+@pytest.mark.parametrize("mode", ["interactive", "autonomous"])
+def test_an_interrupt_in_a_queued_turn(desk, mode):
+    with QueuedTurn(desk, mode, Reply(tool("Bash", command="touch began2; sleep 300")), Reply(text("Went on."))) as turn:
+        turn.allow()
+        wait_for_file(desk.work / "began2")
+        assert turn.run.command("interrupt", reason="not that")["state"] == "acknowledged", turn.run.story()
+        turn.run.until_state("interrupted")
+        assert turn.run.command("resume", guidance="without it")["state"] == "acknowledged", turn.run.story()
+        turn.ends_well()
+    assert "without it" in desk.model.requests[3].history()
+
+
 def test_stop_in_the_middle_of_a_tool(desk):
     command = "setsid sleep 300 & (sleep 300 &) ; echo $$ > pid; touch began; sleep 300"
     with desk.run([Reply(tool("Bash", command=command))], "--mode", "autonomous") as run:
