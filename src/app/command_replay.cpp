@@ -79,6 +79,7 @@ class Player {
       if (!event) return fail(event.error());
       if (!*event) break;
       EventLine line = event_line(**event);
+      if (line.passing && !options_.json) continue;
       pace_.next_event(line.timestamp_ms);
       bool pausing = pace_.left().count() > 0;
       if (pausing) context_.out.flush();

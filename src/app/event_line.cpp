@@ -42,6 +42,8 @@ void describe_usage(EventLine& line, std::string_view event) {
   json::object data = object_member(event, "data");
   const json::value* cost = data.if_contains("costUSD");
   boost::system::error_code error;
+  const json::value* partial = data.if_contains("partial");
+  line.passing = partial != nullptr && partial->is_bool() && partial->get_bool();
   double usd = cost != nullptr && cost->is_number() ? cost->to_number<double>(error) : 0;
   if (line.text.empty() && usd > 0) line.text = fmt::format("${:.4f} so far", usd);
 }

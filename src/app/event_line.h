@@ -22,6 +22,7 @@ struct EventLine {
   std::string cut;         // the member of the event's detail that has all of it; empty: the event does
   bool is_answer = false;  // the agent itself says it, not one of its sub-agents
   bool asks = false;       // an approval that nobody has decided yet
+  bool passing = false;    // it is overtaken by a later one and needs no line: what a turn that is not over has used
 };
 
 // An event that cannot be read is shown as it is.

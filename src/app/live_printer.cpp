@@ -27,7 +27,7 @@ bool LivePrinter::on_event(std::string_view task, std::uint64_t, std::string_vie
     context_.out.json_line(event);
   } else {
     EventLine line = event_line(event);
-    events_.print(task, event, line, when(task, line));
+    if (!line.passing) events_.print(task, event, line, when(task, line));
   }
   if (live_) context_.out.flush();
   return !context_.out.closed();

@@ -118,7 +118,10 @@ void TopFeed::ask_log(std::string task, std::uint64_t after) {
     Result<LogPage> page = client.events(task, query);
     if (!page) return tell(TopNotice{page.error().message});
     TopLines lines{task, {}, 0};
-    for (const std::string& event : page->events) lines.lines.push_back(event_line(event));
+    for (const std::string& event : page->events) {
+      EventLine line = event_line(event);
+      if (!line.passing) lines.lines.push_back(std::move(line));
+    }
     tell(std::move(lines));
   });
 }

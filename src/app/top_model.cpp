@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "client/json_source.h"
 #include "client/task_view.h"
-#include "model/json_scan.h"
 #include "model/task.h"
+#include "model/usage_json.h"
 
 namespace shepherd {
 namespace {
@@ -31,10 +31,6 @@ std::string text_member(std::string_view object, std::string_view name) {
 
 std::int64_t time_member(std::string_view object, std::string_view name) {
   return parse_timestamp(text_member(object, name)).value_or(0);
-}
-
-std::uint64_t count_member(std::string_view object, std::string_view name) {
-  return count_value(json_member(object, name)).value_or(0);
 }
 
 char lower(char c) {
@@ -115,10 +111,7 @@ Result<TopRow> read_top_row(std::string_view task_json) {
   row.completed_ms = time_member(task_json, "completionTime");
   row.last_event_ms = time_member(task_json, "lastEventAt");
   row.last_sequence = task->last_sequence;
-  std::string_view usage = json_member(task_json, "usage");
-  for (std::string_view each : {"inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"}) {
-    row.tokens += count_member(usage, each);
-  }
+  row.tokens = total_tokens(json_member(task_json, "usage"));
   row.cost_usd = task->cost_usd;
   for (OpenApproval& approval : open_approvals(task_json)) {
     if (row.approvals.empty() && !row.ended()) row.activity = exact(approval.summary);

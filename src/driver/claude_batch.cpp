@@ -160,5 +160,6 @@ Hints ClaudeCode::hints() const {
   hints.tick_at_ms = errors_.due_at_ms();
   return hints;
 }
+  if (auto due = usage_due_ms(); due && (!hints.tick_at_ms || *due < *hints.tick_at_ms)) hints.tick_at_ms = due;
 
 }  // namespace shepherd

@@ -57,6 +57,7 @@ class ClaudeCode final : public Driver {
 
   // claude_messages.cpp
   void assistant(DriverOutput& out);
+  void message_content(bool failed, DriverOutput& out);
   void user(DriverOutput& out);
   void said(const JsonNode& text, std::string_view kind, DriverOutput& out);
   void api_error(std::string_view text, DriverOutput& out);
@@ -81,6 +82,8 @@ class ClaudeCode final : public Driver {
   void cost_state(DriverOutput& out);
   void end_turn(bool aborted, DriverOutput& out);
   std::string failure_text() const;
+  void tell_usage(DriverOutput& out);
+  std::optional<std::int64_t> usage_due_ms() const;
   std::string usage_summary() const;
 
   // claude_control.cpp: what the agent asks of us
@@ -126,11 +129,13 @@ class ClaudeCode final : public Driver {
   std::string batch_;  // text format, or JSON that is not complete yet
   Hints hints_;
   std::string model_, cwd_, permission_mode_;
-  std::string last_text_;   // the agent's newest words, which a result repeats
-  std::string last_error_;  // reported in this turn
-  std::string message_id_;  // being streamed
+  std::string last_text_;           // the agent's newest words, which a result repeats
+  std::string last_error_;          // reported in this turn
+  std::string message_id_;          // being streamed; its end has its numbers
+  std::int64_t usage_told_ms_ = 0;  // or when the turn began
   std::string stderr_tail_;
   bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet
+  bool lives_ = false;           // a program that prints now: it says how a turn begins, which transcripts do not
   bool new_protocol_ = false;    // the agent lists its capabilities: priorities and lifecycles work
   struct Ending {
     bool good = false, aborted = false;

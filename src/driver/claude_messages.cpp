@@ -28,7 +28,12 @@ void ClaudeCode::assistant(DriverOutput& out) {
   turn_announced_ = false;
   bool failed = is_true(record_.find("is_api_error_message")) || is_true(record_.find("isApiErrorMessage")) ||
                 record_.find("error").kind == JsonKind::string;
-  const JsonNode& content = record_.find(message, "content");
+  message_content(failed, out);
+  if (id != message_id_) tell_usage(out);
+}
+
+void ClaudeCode::message_content(bool failed, DriverOutput& out) {
+  const JsonNode& content = record_.find(record_.find("message"), "content");
   if (content.kind == JsonKind::string) return said(content, "text", out);
   for (const JsonNode* block = record_.first(content); block != nullptr; block = record_.after(*block)) {
     std::string_view type = record_.string(*block, "type");

@@ -101,6 +101,27 @@ void ClaudeCode::end_turn(bool aborted, DriverOutput& out) {
 }
 
 // A transcript's last line: the totals of its session.
+// What a running turn has used so far, when that is due. What it costs is known when the agent says it.
+void ClaudeCode::tell_usage(DriverOutput& out) {
+  auto due = usage_due_ms();
+  if (!due || *due > now_ms_) return;
+  usage_told_ms_ = now_ms_;
+  std::string data = usage_.tell_so_far();
+  std::string summary = std::to_string(usage_.tokens()) + " tokens so far";
+  EventParts parts;
+  parts.type = EventType::usage;
+  parts.timestamp_ms = now_ms_;
+  parts.session_id = hints_.session_id;
+  parts.summary = summary;
+  parts.data = data;
+  add_event(out, parts);
+}
+
+std::optional<std::int64_t> ClaudeCode::usage_due_ms() const {
+  if (!in_turn() || !usage_.has_untold() || !lives_) return std::nullopt;
+  return usage_told_ms_ + kUsagePause.count();
+}
+
 void ClaudeCode::cost_state(DriverOutput& out) {
   usage_.totals(record_);
   hints_.cost_usd = usage_.cost_usd();

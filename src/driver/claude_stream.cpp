@@ -177,6 +177,7 @@ void ClaudeCode::delta(DriverOutput& out) {
     usage_.message_end(message_id_, record_, record_.find(event, "usage"));
   } else if (type == "message_stop" && record_.find("abandoned_blocks").kind == JsonKind::object) {
     status(out, "The model's answer broke off; what came of it is void", "",
+    tell_usage(out);
            "\"abandonedBlocks\":" + std::string(record_.find("abandoned_blocks").slice));
   } else if (type == "content_block_delta") {
     const JsonNode& piece = record_.find(event, "delta");
@@ -198,4 +199,6 @@ void ClaudeCode::tick(std::int64_t now_ms, DriverOutput& out) {
   add_log(out, errors_.due(now_ms), "stderr", hints_.session_id);
 }
 
+  now_ms_ = at_ms_ = now_ms;
+  tell_usage(out);
 }  // namespace shepherd

@@ -78,6 +78,8 @@ void ClaudeCode::init(DriverOutput& out) {
   new_protocol_ = record_.find("capabilities").kind == JsonKind::array;
   if (again) {
     std::uint64_t turn = usage_.results() + 1;
+  lives_ = true;
+  usage_told_ms_ = now_ms_;
     return status(out, "Turn " + std::to_string(turn) + " started", "running", "\"turn\":" + std::to_string(turn));
   }
   model_ = model;

@@ -37,11 +37,14 @@ void ClaudeUsage::message(std::string_view id, std::string_view model, const Jso
   if (id.empty() || model == "<synthetic>" || usage.kind != JsonKind::object) return;
   auto found = open_.find(std::string(id));
   if (found != open_.end()) {
-    // Later blocks repeat the numbers; transcripts have the final ones on each.
-    found->second.usage.output_tokens =
-        std::max(found->second.usage.output_tokens, api_usage(record, usage).output_tokens);
+    // Later blocks repeat the numbers of its start; transcripts have the final ones on each.
+    Usage& known = found->second.usage;
+    std::uint64_t before = known.output_tokens;
+    known.output_tokens = std::max(before, api_usage(record, usage).output_tokens);
+    untold_ = untold_ || known.output_tokens != before;
     return;
   }
+  untold_ = true;
   ++api_calls_;
   open_.emplace(id, Message{std::string(model), api_usage(record, usage)});
   order_.emplace_back(id);
@@ -58,7 +61,12 @@ void ClaudeUsage::forget_oldest() {
 void ClaudeUsage::message_end(std::string_view id, const JsonSlices& record, const JsonNode& usage) {
   auto found = open_.find(std::string(id));
   if (found == open_.end()) return;
-  take(found->second.usage.output_tokens, record.find(usage, "output_tokens"));
+  Usage& known = found->second.usage;
+  take(known.input_tokens, record.find(usage, "input_tokens"));
+  take(known.output_tokens, record.find(usage, "output_tokens"));
+  take(known.cache_read_tokens, record.find(usage, "cache_read_input_tokens"));
+  take(known.cache_write_tokens, record.find(usage, "cache_creation_input_tokens"));
+  untold_ = true;
 }
 
 void ClaudeUsage::result(const JsonSlices& record) {
@@ -87,19 +95,30 @@ void ClaudeUsage::totals(const JsonSlices& record) {
   open_.clear();
   order_.clear();
   older_.clear();
+  untold_ = false;
 }
 
-std::string ClaudeUsage::encode(std::string_view extra_members) const {
+// The newest totals and what no result has covered yet.
+std::map<std::string, Usage> ClaudeUsage::by_model() const {
   auto models = models_;
   for (const auto& [model, usage] : older_) models[model] += usage;
   for (const auto& [id, message] : open_) models[message.model] += message.usage;
+  return models;
+}
+
+Usage ClaudeUsage::total() const {
   Usage total;
-  for (const auto& [model, usage] : models) total += usage;
+  for (const auto& [model, usage] : by_model()) total += usage;
+  return total;
+}
+
+std::string ClaudeUsage::encode(std::string_view extra_members) const {
+  auto models = by_model();
   std::string out;
   {
     JsonObject object(out);
     if (cost_usd_) object.number("costUSD", *cost_usd_);
-    append_tokens(object, total);
+    append_tokens(object, total());
     object.number("apiCalls", api_calls_);
     object.number("toolUses", tool_uses_);
     object.number("turns", results_);
@@ -132,6 +151,11 @@ std::string ClaudeUsage::data(const JsonSlices& record) const {
   text("terminalReason", record.string("terminal_reason"));
   text("stopReason", record.string("stop_reason"));
   return encode(extra);
+}
+
+std::string ClaudeUsage::tell_so_far() {
+  untold_ = false;
+  return encode(R"(,"partial":true)");
 }
 
 std::string ClaudeUsage::data_without_result() const {

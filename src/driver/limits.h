@@ -15,8 +15,10 @@ inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;   // an agent's tex
 inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;  // any event's `data` before it is cut
 inline constexpr std::size_t kTextSummaryCharacters = 200;     // of an agent's text as one human line
 inline constexpr std::size_t kMaxOpenCalls = 10'000;           // tool calls without a result that are remembered
-inline constexpr std::size_t kOpenMessages = 256;         // newest messages of an agent whose numbers may still change
-inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;  // an agent's whole output in the batch formats
+inline constexpr std::size_t kOpenMessages = 256;  // newest messages of an agent whose numbers may still change
+inline constexpr std::chrono::milliseconds kUsagePause{5'000};  // between two words on what a running turn has used;
+                                                                // short turns say it at their end alone
+inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's whole output in the batch formats
 inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended

@@ -1,5 +1,6 @@
 #include "model/usage_json.h"
 
+#include "model/json_scan.h"
 #include "model/json_write.h"
 
 namespace shepherd {
@@ -14,6 +15,18 @@ void append_usage(std::string& out, const Usage& usage) {
   object.number("apiCalls", usage.api_calls);
   object.number("toolUses", usage.tool_uses);
   object.number("turns", usage.turns);
+}
+
+std::uint64_t total_tokens(const Usage& usage) {
+  return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+}
+
+std::uint64_t total_tokens(std::string_view usage_json) {
+  std::uint64_t total = 0;
+  for (std::string_view name : {"inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"}) {
+    total += count_value(find_member(usage_json, name)).value_or(0);
+  }
+  return total;
 }
 
 }  // namespace shepherd
