@@ -127,8 +127,10 @@ void Bookkeeping::enter_event(LedgerBatch& batch, const EventRun& run, std::size
 }
 
 void Bookkeeping::enter_result(ToolUse& use, const EventRun& run, std::string_view event) {
-  if (find_member(find_member(event, "output"), "success") == "false") ++use.failures;
+  std::string_view output = find_member(event, "output");
   auto call = calls_.extract(call_key(run, event));
+  if (find_member(output, "denied") == "true") return;  // it never ran: no failure of the tool, and no time of it
+  if (find_member(output, "success") == "false") ++use.failures;
   if (auto said = number_value(find_member(event, "durationMS"))) {
     ++use.times[time_class(std::llround(*said))];
     return;

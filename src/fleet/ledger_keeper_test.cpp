@@ -210,6 +210,25 @@ TEST_F(LedgerKeeperTest, ToolsHaveCallsFailuresAndTimes) {
   EXPECT_EQ(read.tools[1].p95_ms, 0);
 }
 
+// A call that was never made has no time, and the tool did not fail. Half of two calls is between them.
+TEST_F(LedgerKeeperTest, DeniedCallsAreNoFailuresAndAMedianIsInTheMiddle) {
+  make_task("t", "claude");
+  auto call = [&](const std::string& id, int ms, const std::string& output) {
+    post("t", R"({"type":"tool_call","tool":"Bash","callID":")" + id + "\"}");
+    post("t", R"({"type":"tool_result","tool":"Bash","callID":")" + id + R"(","durationMS":)" + std::to_string(ms) +
+                  R"(,"output":)" + output + "}");
+  };
+  call("a", 100, R"({"success":true,"summary":""})");
+  call("b", 10'000, R"({"success":false,"summary":"exit code 1"})");
+  call("c", 60'000, R"({"success":false,"denied":true,"summary":"An operator denied this."})");
+  Stats read = stats(60);
+  ASSERT_EQ(read.tools.size(), 1U);
+  EXPECT_EQ(read.tools[0].calls, 3U);
+  EXPECT_EQ(read.tools[0].failures, 1U);
+  EXPECT_NEAR(read.tools[0].p50_ms, 5'050, 600);
+  EXPECT_NEAR(read.tools[0].p95_ms, 10'000, 1'200);
+}
+
 TEST_F(LedgerKeeperTest, FindingsAreFoundAndForgotten) {
   make_task("a", "claude");
   make_task("b", "claude");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -49,24 +50,34 @@ void join_the_rest(std::vector<StatsSeries>& series) {
   series.push_back(std::move(rest));
 }
 
-double percentile(const ToolUse& use, double share) {
-  std::uint64_t all = 0;
-  for (const auto& [of_class, count] : use.times) all += count;
-  if (all == 0) return 0;
-  auto wanted = static_cast<double>(all) * share;
+// The time of the call with this place among all, shortest first, from 0.
+double time_at(const ToolUse& use, std::uint64_t place) {
   std::uint64_t seen = 0;
   for (const auto& [of_class, count] : use.times) {
     seen += count;
-    if (static_cast<double>(seen) >= wanted) return time_of_class(of_class);
+    if (seen > place) return time_of_class(of_class);
   }
   return 0;
+}
+
+// Half of the calls took at most this long; between two in the middle it is the middle between them.
+double median(const ToolUse& use, std::uint64_t calls) {
+  return (time_at(use, (calls - 1) / 2) + time_at(use, calls / 2)) / 2;
+}
+
+double percentile(const ToolUse& use, std::uint64_t calls, double share) {
+  auto place = static_cast<std::uint64_t>(std::ceil(static_cast<double>(calls) * share));
+  return time_at(use, place - 1);
 }
 
 std::vector<ToolStats> tool_stats(const std::map<std::string, ToolUse>& tools) {
   std::vector<ToolStats> stats;
   stats.reserve(tools.size());
   for (const auto& [tool, use] : tools) {
-    stats.push_back({tool, use.calls, use.failures, percentile(use, 0.5), percentile(use, 0.95)});
+    std::uint64_t ended = 0;
+    for (const auto& [of_class, count] : use.times) ended += count;
+    stats.push_back({tool, use.calls, use.failures, ended == 0 ? 0 : median(use, ended),
+                     ended == 0 ? 0 : percentile(use, ended, 0.95)});
   }
   std::ranges::sort(stats, [](const ToolStats& a, const ToolStats& b) {
     return std::pair(b.calls, std::string_view(a.tool)) < std::pair(a.calls, std::string_view(b.tool));
