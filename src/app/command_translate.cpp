@@ -8,6 +8,7 @@
 #include "app/byte_input.h"
 #include "app/commands.h"
 #include "base/clock.h"
+#include "driver/event_json.h"
 #include "driver/line_splitter.h"
 #include "driver/registry.h"
 #include "model/json_write.h"
@@ -23,7 +24,7 @@ struct Options {
 void print(Context& context, const Options& options, DriverOutput& output) {
   for (const DriverEvent& event : output.events) {
     std::string line;
-    append_posted(line, event, 0, options.detail);
+    append_posted(line, options.detail ? event : as_kept(event), 0, options.detail);
     context.out.json_line(line);
   }
   output.clear();
@@ -92,7 +93,7 @@ void add_translate_command(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "The output format that the agent was asked for")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
       ->capture_default_str();
-  command->add_flag("--detail", options->detail, "Also the full content and the agent's own record of each event");
+  command->add_flag("--detail", options->detail, "Nothing is cut, and with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");
   command->footer(
       "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"

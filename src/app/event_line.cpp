@@ -32,18 +32,20 @@ void describe_result(EventLine& line, std::string_view event) {
   json::object output = object_member(event, "output");
   const json::value* success = output.if_contains("success");
   bool failed = success != nullptr && success->is_bool() && !success->get_bool();
-  line.word = failed ? "failed" : "done";
-  line.color = failed ? Color::red : Color::green;
+  const json::value* denied = output.if_contains("denied");
+  bool refused = denied != nullptr && denied->is_bool() && denied->get_bool();
+  line.word = refused ? "denied" : failed ? "failed" : "done";
+  line.color = refused ? Color::yellow : failed ? Color::red : Color::green;
   std::string summary = text_of(output, "summary");
   if (line.text.empty()) line.text = summary;
 }
 
 void describe_usage(EventLine& line, std::string_view event) {
   json::object data = object_member(event, "data");
-  const json::value* cost = data.if_contains("costUSD");
-  boost::system::error_code error;
   const json::value* partial = data.if_contains("partial");
   line.passing = partial != nullptr && partial->is_bool() && partial->get_bool();
+  const json::value* cost = data.if_contains("costUSD");
+  boost::system::error_code error;
   double usd = cost != nullptr && cost->is_number() ? cost->to_number<double>(error) : 0;
   if (line.text.empty() && usd > 0) line.text = fmt::format("${:.4f} so far", usd);
 }

@@ -86,7 +86,9 @@ void ClaudeCode::finish_text(const ExitFacts& exit, DriverOutput& out) {
   std::string summary = one_line(kept, kTextSummaryCharacters);
   parts.summary = summary;
   parts.data = data;
-  add_event(out, parts, Detail().raw_text(text).take());
+  Detail detail;
+  mark_cut(parts, detail, kept, text);
+  add_event(out, parts, detail.raw_text(text).take());
   ending_ = Ending{!failed, false, std::string(kept)};
 }
 
@@ -158,8 +160,8 @@ Hints ClaudeCode::hints() const {
   hints.queued_words = static_cast<std::size_t>(std::ranges::count_if(
       talk_.messages, [](const auto& each) { return each.second.listed && !each.second.taken_up; }));
   hints.tick_at_ms = errors_.due_at_ms();
+  if (auto due = usage_due_ms(); due && (!hints.tick_at_ms || *due < *hints.tick_at_ms)) hints.tick_at_ms = due;
   return hints;
 }
-  if (auto due = usage_due_ms(); due && (!hints.tick_at_ms || *due < *hints.tick_at_ms)) hints.tick_at_ms = due;
 
 }  // namespace shepherd

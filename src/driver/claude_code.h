@@ -65,6 +65,7 @@ class ClaudeCode final : public Driver {
   void tool_result(const JsonNode& block, DriverOutput& out);
   void user_text(const JsonNode& text, DriverOutput& out);
   std::string result_text(const JsonNode& content) const;
+  bool was_rejected(std::string_view call_id) const;
 
   // claude_system.cpp
   void system(DriverOutput& out);
@@ -81,9 +82,9 @@ class ClaudeCode final : public Driver {
   void result(DriverOutput& out);
   void cost_state(DriverOutput& out);
   void end_turn(bool aborted, DriverOutput& out);
-  std::string failure_text() const;
   void tell_usage(DriverOutput& out);
   std::optional<std::int64_t> usage_due_ms() const;
+  std::string failure_text() const;
   std::string usage_summary() const;
 
   // claude_control.cpp: what the agent asks of us
@@ -134,8 +135,8 @@ class ClaudeCode final : public Driver {
   std::string message_id_;          // being streamed; its end has its numbers
   std::int64_t usage_told_ms_ = 0;  // or when the turn began
   std::string stderr_tail_;
-  bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet
   bool lives_ = false;           // a program that prints now: it says how a turn begins, which transcripts do not
+  bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet
   bool new_protocol_ = false;    // the agent lists its capabilities: priorities and lifecycles work
   struct Ending {
     bool good = false, aborted = false;

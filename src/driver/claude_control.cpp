@@ -2,6 +2,7 @@
 
 #include "driver/claude_code.h"
 #include "driver/limits.h"
+#include "model/condense.h"
 #include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/wire_json.h"
@@ -63,6 +64,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   if (call != nullptr) approval.parent_call_id = call->parent;
   bool plan = approval.kind == ClaudeApproval::Kind::plan && call != nullptr && !call->plan.empty();
 
+  EventParts parts = step(EventType::approval);
   std::string data;
   Detail detail;
   {
@@ -77,9 +79,12 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
     } else {
       append_condensed_input(object.member("input"), shown);
       object.flag("inputCut", true);
+      parts.cut.input = characters_in(shown);
       detail.json("input", shown);
     }
-    object.text_unless_empty("message", event_text(record_.string(request, "description")));
+    std::string_view description = record_.string(request, "description");
+    object.text_unless_empty("message", event_text(description));
+    mark_cut(parts, detail, event_text(description), description);
     object.text_unless_empty("blockedPath", event_text(record_.string(request, "blocked_path")));
     object.text_unless_empty("reason", event_text(record_.string(request, "decision_reason_type")));
     std::string rules = rules_of(record_, record_.find(request, "permission_suggestions"));
@@ -89,7 +94,6 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   if (approval.kind == ClaudeApproval::Kind::permission) summary = "Needs approval: " + summary;
   if (plan) summary = "Asks to go ahead with its plan";
   std::string approval_id(id);
-  EventParts parts = step(EventType::approval);
   parts.summary = summary;
   parts.tool = approval.tool;
   parts.data = data;
@@ -131,6 +135,8 @@ void ClaudeCode::close_approval(std::string_view id, std::string_view state, std
   if (found == talk_.approvals.end()) return;
   auto node = talk_.approvals.extract(found);
   const ClaudeApproval& approval = node.mapped();
+  calls_.decided(approval.call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made,
+                 now_ms_);
   std::string data;
   {
     JsonObject object(data);

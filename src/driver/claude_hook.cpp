@@ -125,7 +125,7 @@ class HookReader {
     parts.summary = summary;
     parts.data = data;
     Detail detail;
-    if (kept.size() < hook_.prompt.size()) detail.text("text", hook_.prompt);
+    mark_cut(parts, detail, kept, hook_.prompt);
     // A prompt_id does not name one prompt: those of a resumed session share it.
     emit(parts, timed("prompt"), std::move(detail));
   }
@@ -136,19 +136,15 @@ class HookReader {
     std::string_view tool = record_.string("tool_name");
     const JsonNode& given = record_.find("tool_input");
     std::string_view input = given.kind == JsonKind::object ? given.slice : "{}";
-    std::string condensed;
-    bool cut = append_condensed_input(condensed, input);
     std::string summary = claude_call_summary(tool, input, hook_.cwd);
     std::string data = agent_data();
     EventParts parts = parts_of(EventType::tool_call, hook_);
     parts.summary = summary;
     parts.tool = tool;
-    parts.input = condensed;
+    parts.input = input;
     parts.call_id = id;
     parts.data = data;
-    Detail detail;
-    if (cut) detail.json("input", input);
-    emit(parts, id.empty() ? timed("call") : std::string(id) + "/call", std::move(detail));
+    emit(parts, id.empty() ? timed("call") : std::string(id) + "/call");
   }
 
   // What a tool gave back differs by tool: output of a command, text, a file, or an object of its own.
@@ -189,8 +185,7 @@ class HookReader {
     hook_.works = true;
     std::string_view id = record_.string("tool_use_id");
     std::string text = success ? response_text() : std::string(record_.string("error"));
-    std::string output;
-    bool cut = append_output(output, success, text);
+    std::string output = output_json(success ? Outcome::success : Outcome::failed, text);
     std::string summary = one_line(text, kTextSummaryCharacters);
     if (summary.empty()) summary = success ? "Done, no output" : "Failed, no output";
     std::string data = agent_data();
@@ -201,17 +196,7 @@ class HookReader {
     parts.call_id = id;
     parts.data = data;
     if (auto took = count_of(record_.find("duration_ms"))) parts.duration_ms = static_cast<std::int64_t>(*took);
-    Detail detail;
-    if (cut) {
-      std::string full;
-      {
-        JsonObject object(full);
-        object.flag("success", success);
-        object.text("summary", text);
-      }
-      detail.json("output", full);
-    }
-    emit(parts, id.empty() ? timed("result") : std::string(id) + "/result", std::move(detail));
+    emit(parts, id.empty() ? timed("result") : std::string(id) + "/result");
   }
 
   // Only the person at the agent's own terminal can answer.
@@ -243,7 +228,7 @@ class HookReader {
     parts.summary = summary;
     parts.data = data;
     Detail detail;
-    if (kept.size() < text.size()) detail.text("text", text);
+    mark_cut(parts, detail, kept, text);
     emit(parts, timed("text"), std::move(detail));
   }
 
@@ -257,7 +242,7 @@ class HookReader {
     if (text.empty()) text = record_.string("error");
     if (text.empty()) text = "The turn failed";
     EventParts parts = parts_of(EventType::error, hook_);
-    parts.summary = event_text(text);
+    parts.summary = text;
     parts.data = R"({"code":"turn_failed","fatal":false,"recoverable":true})";
     emit(parts, timed("error"));
     status("Waits for the next prompt", "waiting_for_input", "stop");
@@ -301,7 +286,7 @@ class HookReader {
       add_agent(object);
     }
     EventParts parts = parts_of(EventType::log, hook_);
-    parts.summary = text.empty() ? std::string_view(hook_.name) : event_text(text);
+    parts.summary = text.empty() ? std::string_view(hook_.name) : text;
     parts.data = data;
     emit(parts, timed("log") + "/" + fingerprint(record_.text()));
   }

@@ -62,12 +62,11 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
   if (text.text.empty()) return;
   if (kind == "text" && parent_call().empty()) last_text_ = text.text;
   std::string_view kept = event_text(text.text);
-  bool cut = kept.size() < text.text.size();
   std::string data;
   {
     JsonObject object(data);
     object.text("kind", kind);
-    if (cut) {
+    if (kept.size() < text.text.size()) {
       object.text("text", kept);
     } else {
       object.json("text", text.slice);
@@ -84,7 +83,7 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
     parts.duration_ms = static_cast<std::int64_t>(*took);
   }
   Detail detail;
-  if (cut) detail.json("text", text.slice);
+  mark_cut(parts, detail, kept, text.text);
   emit(out, parts, std::move(detail));
 }
 
@@ -103,7 +102,7 @@ void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
   }
   if (fatal) last_error_ = text;
   EventParts parts = step(EventType::error);
-  parts.summary = event_text(text);
+  parts.summary = text;
   parts.data = data;
   emit(out, parts);
 }
@@ -115,22 +114,22 @@ void ClaudeCode::tool_call(const JsonNode& block, DriverOutput& out) {
   const JsonNode& given = record_.find(block, "input");
   std::string_view input = given.kind == JsonKind::object ? given.slice : "{}";
   EventParts parts = step(EventType::tool_call);
-  OpenCall call{std::string(tool.substr(0, kMaxAgentIdBytes)), std::string(parts.parent_call_id), {}, at_ms_};
+  OpenCall call;
+  call.tool = tool.substr(0, kMaxAgentIdBytes);
+  call.parent = parts.parent_call_id;
+  call.started_ms = at_ms_;
+  call.seen_ms = now_ms_;
   if (tool == "ExitPlanMode") call.plan = input;
   calls_.open(id, std::move(call));
 
-  std::string condensed;
-  bool cut = append_condensed_input(condensed, input);
   std::string summary = claude_call_summary(tool, input, cwd_);
   std::string event_id = std::string(id) + "/call";
   parts.summary = summary;
   parts.tool = tool;
-  parts.input = condensed;
+  parts.input = input;
   parts.call_id = id;
   parts.event_id = id.empty() ? parts.event_id : event_id;
-  Detail detail;
-  if (cut) detail.json("input", input);
-  emit(out, parts, std::move(detail));
+  emit(out, parts);
 }
 
 // The text of a result: a string, or blocks of text, images and references.
@@ -150,6 +149,17 @@ std::string ClaudeCode::result_text(const JsonNode& content) const {
   return text;
 }
 
+// What the agent itself says of the call: that it was not made because somebody or a rule was against it. A call that
+// an interrupt ended is not among these.
+bool ClaudeCode::was_rejected(std::string_view call_id) const {
+  const JsonNode& about = record_.find("tool_result_meta");
+  for (const JsonNode* each = record_.first(about); each != nullptr; each = record_.after(*each)) {
+    if (record_.string(*each, "id") != call_id) continue;
+    return record_.string(record_.find(*each, "permission_decision"), "decision") == "reject";
+  }
+  return false;
+}
+
 void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
   std::string_view id = record_.string(block, "tool_use_id");
   auto call = calls_.close(id);
@@ -161,22 +171,11 @@ void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
     joined = result_text(content);
     text = joined;
   }
-  std::string output;
-  bool cut = append_output(output, success, text);
-  Detail detail;
-  if (cut) {
-    std::string full = success ? R"({"success":true,"summary":)" : R"({"success":false,"summary":)";
-    if (content.kind == JsonKind::string) {
-      full.append(content.slice);
-    } else {
-      append_json_string(full, text);
-    }
-    full.push_back('}');
-    detail.json("output", full);
-  }
+  bool denied = !success && ((call && call->denied) || was_rejected(id));
+  std::string output = output_json(success ? Outcome::success : denied ? Outcome::denied : Outcome::failed, text);
   EventParts parts = step(EventType::tool_result);
   std::string summary = one_line(text, kTextSummaryCharacters);
-  if (summary.empty()) summary = success ? "Done, no output" : "Failed, no output";
+  if (summary.empty()) summary = success ? "Done, no output" : denied ? "Denied" : "Failed, no output";
   std::string event_id = std::string(id) + "/result";
   parts.summary = summary;
   parts.output = output;
@@ -187,7 +186,7 @@ void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
     if (parts.parent_call_id.empty()) parts.parent_call_id = call->parent;
     parts.duration_ms = std::max<std::int64_t>(0, at_ms_ - call->started_ms);
   }
-  emit(out, parts, std::move(detail));
+  emit(out, parts);
   settle_answer(id, out);
   // A call that went on without an answer from here was decided by the agent.
   for (const auto& [approval_id, approval] : talk_.approvals) {
@@ -234,7 +233,7 @@ void ClaudeCode::user_text(const JsonNode& text, DriverOutput& out) {
   parts.summary = summary;
   parts.data = data;
   Detail detail;
-  if (kept.size() < all.size()) detail.text("text", all);
+  mark_cut(parts, detail, kept, all);
   emit(out, parts, std::move(detail));
 }
 

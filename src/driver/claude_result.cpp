@@ -14,7 +14,7 @@ std::string ClaudeCode::failure_text() const {
     const JsonNode* first = record_.first(record_.find("errors"));
     if (first != nullptr) text = first->text;
   }
-  if (!text.empty()) return std::string(event_text(text));
+  if (!text.empty()) return std::string(text);
   std::string_view subtype = record_.string("subtype");
   if (subtype == "error_max_turns") return "Reached the maximum number of turns";
   return "The turn ended with " + std::string(subtype.empty() ? "an error" : subtype);
@@ -53,7 +53,7 @@ void ClaudeCode::result(DriverOutput& out) {
     parts.summary = summary;
     parts.data = data;
     Detail detail;
-    if (kept.size() < text.size()) detail.text("text", text);
+    mark_cut(parts, detail, kept, text);
     emit(out, parts, std::move(detail));
   }
   EventParts usage = step(EventType::usage);
@@ -67,8 +67,9 @@ void ClaudeCode::result(DriverOutput& out) {
   Ending ending;
   ending.good = !failed;
   ending.aborted = aborted;
-  ending.text = failed ? failure_text() : std::string(event_text(text));
-  if (failed && !aborted && ending.text != last_error_) {
+  std::string why = failed ? failure_text() : "";
+  ending.text = event_text(failed ? std::string_view(why) : text);
+  if (failed && !aborted && why != last_error_) {
     std::string_view code = record_.string("api_error_type");
     if (code.empty() && subtype == "success") code = "api_error";
     if (code.empty()) code = subtype;
@@ -82,7 +83,7 @@ void ClaudeCode::result(DriverOutput& out) {
       object.text_unless_empty("terminalReason", reason.substr(0, kMaxAgentIdBytes));
     }
     EventParts parts = step(EventType::error);
-    parts.summary = ending.text;
+    parts.summary = why;
     parts.data = error;
     emit(out, parts);
   }
@@ -100,7 +101,6 @@ void ClaudeCode::end_turn(bool aborted, DriverOutput& out) {
   release_held(out);
 }
 
-// A transcript's last line: the totals of its session.
 // What a running turn has used so far, when that is due. What it costs is known when the agent says it.
 void ClaudeCode::tell_usage(DriverOutput& out) {
   auto due = usage_due_ms();
@@ -122,6 +122,7 @@ std::optional<std::int64_t> ClaudeCode::usage_due_ms() const {
   return usage_told_ms_ + kUsagePause.count();
 }
 
+// A transcript's last line: the totals of its session.
 void ClaudeCode::cost_state(DriverOutput& out) {
   usage_.totals(record_);
   hints_.cost_usd = usage_.cost_usd();

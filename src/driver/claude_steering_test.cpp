@@ -38,8 +38,8 @@ class Talk {
     if (next_ == lines_.size()) return "";
     std::string recorded = lines_[next_++];
     std::string line = recorded;
-    for (const auto& [then, now] : ids_) line = replaced(line, then, now);
-    driver.record(line, kNow, out);
+    for (const auto& [then, now_id] : ids_) line = replaced(line, then, now_id);
+    driver.record(our_clock ? replaced(line, "\"timestamp\":", "\"at\":") : line, now, out);
     return recorded;
   }
   // Plays lines up to and including the next that contains `mark`.
@@ -56,7 +56,7 @@ class Talk {
 
   std::string say(std::string_view json) {
     out.to_agent.clear();
-    driver.command(make(json), kNow, out);
+    driver.command(make(json), now, out);
     return out.to_agent;
   }
 
@@ -99,6 +99,8 @@ class Talk {
 
   ClaudeCode driver;
   DriverOutput out;
+  std::int64_t now = kNow;
+  bool our_clock = false;  // lines lose the agent's own times
 
  private:
   Recording recording_;
@@ -285,6 +287,41 @@ TEST(ClaudeSteering, ApprovesAndDeniesAsRecorded) {
             "\n");
   talk.to_end();
   EXPECT_EQ(talk.settled("a3"), "delivered acknowledged");
+}
+
+// The newest result: how long it took, and its output.
+std::pair<double, std::string> last_result(const DriverOutput& out) {
+  std::pair<double, std::string> found{-1, ""};
+  for (const auto& event : out.events) {
+    if (event.type != EventType::tool_result) continue;
+    found = {number_value(find_member(event.json, "durationMS")).value_or(-1),
+             std::string(find_member(event.json, "output"))};
+  }
+  return found;
+}
+
+// What a person took to decide is not the tool's time, and a call that was denied did not fail.
+TEST(ClaudeSteering, AToolsTimeBeginsWhenItIsAllowed) {
+  Talk talk("claude-bidi-02-permissions.jsonl");
+  talk.our_clock = true;
+  talk.until("\"can_use_tool\"");
+  talk.now += 60'000;
+  talk.say(R"({"id":"a1","kind":"approve","approvalID":"458851e4-d493-4fb0-a9a9-6f8cee71b304"})");
+  talk.now += 70;
+  talk.until("\"tool_result\"");
+  EXPECT_EQ(last_result(talk.out).first, 70);
+  EXPECT_TRUE(last_result(talk.out).second.starts_with(R"({"success":true,"summary":)"))
+      << last_result(talk.out).second;
+
+  talk.until("\"can_use_tool\"");
+  talk.now += 60'000;
+  talk.say(R"({"id":"d1","kind":"deny","approvalID":"4cf380f9-930a-4e9f-8911-213414010e14",)"
+           R"("message":"Operator says: keep notes.txt"})");
+  talk.now += 5;
+  talk.until("\"tool_result\"");
+  EXPECT_EQ(last_result(talk.out).first, 5);
+  EXPECT_EQ(last_result(talk.out).second,
+            R"({"success":false,"denied":true,"summary":"Operator says: keep notes.txt"})");
 }
 
 TEST(ClaudeSteering, AnswersAQuestionAsRecorded) {

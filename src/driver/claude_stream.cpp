@@ -32,6 +32,8 @@ bool looked_into(std::string_view key, std::string_view parent) {
       "permission_suggestions",
       "rules",
       "abandoned_blocks",
+      "tool_result_meta",
+      "permission_decision",
   };
   for (std::string_view known : kKeys) {
     if (known == key) return true;
@@ -105,7 +107,7 @@ void ClaudeCode::not_protocol(std::string_view line, DriverOutput& out) {
   parts.type = EventType::log;
   parts.timestamp_ms = now_ms_;
   parts.session_id = hints_.session_id;
-  parts.summary = line.substr(0, kMaxEventTextBytes);
+  parts.summary = line;
   parts.data = R"({"stream":"stdout"})";
   add_event(out, parts, Detail().raw_text(line).take());
 }
@@ -175,9 +177,9 @@ void ClaudeCode::delta(DriverOutput& out) {
     usage_.message(message_id_, record_.string(message, "model"), record_, record_.find(message, "usage"));
   } else if (type == "message_delta") {
     usage_.message_end(message_id_, record_, record_.find(event, "usage"));
+    tell_usage(out);
   } else if (type == "message_stop" && record_.find("abandoned_blocks").kind == JsonKind::object) {
     status(out, "The model's answer broke off; what came of it is void", "",
-    tell_usage(out);
            "\"abandonedBlocks\":" + std::string(record_.find("abandoned_blocks").slice));
   } else if (type == "content_block_delta") {
     const JsonNode& piece = record_.find(event, "delta");
@@ -197,8 +199,8 @@ void ClaudeCode::stderr_line(std::string_view line, std::int64_t now_ms, DriverO
 
 void ClaudeCode::tick(std::int64_t now_ms, DriverOutput& out) {
   add_log(out, errors_.due(now_ms), "stderr", hints_.session_id);
-}
-
   now_ms_ = at_ms_ = now_ms;
   tell_usage(out);
+}
+
 }  // namespace shepherd

@@ -3,6 +3,7 @@
 #include "driver/claude_code.h"
 #include "driver/limits.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -59,9 +60,12 @@ void ClaudeCode::system(DriverOutput& out) {
     if (text.empty()) text = record_.string("message");
     EventParts parts = step(EventType::log);
     std::string data = "{" + member("stream", "agent") + "," + member("line", event_text(text)) + "}";
-    parts.summary = event_text(text);
+    std::string summary = one_line(text, kMaxSummaryCharacters);
+    parts.summary = summary;
     parts.data = data;
-    return emit(out, parts);
+    Detail detail;
+    mark_cut(parts, detail, event_text(text), text);
+    return emit(out, parts, std::move(detail));
   }
   unknown(out);
 }
@@ -74,12 +78,12 @@ void ClaudeCode::init(DriverOutput& out) {
   hints_.turn = Hints::Turn::running;
   hints_.interrupted = false;
   turn_announced_ = false;
+  lives_ = true;
+  usage_told_ms_ = now_ms_;
   last_error_.clear();
   new_protocol_ = record_.find("capabilities").kind == JsonKind::array;
   if (again) {
     std::uint64_t turn = usage_.results() + 1;
-  lives_ = true;
-  usage_told_ms_ = now_ms_;
     return status(out, "Turn " + std::to_string(turn) + " started", "running", "\"turn\":" + std::to_string(turn));
   }
   model_ = model;
@@ -136,13 +140,14 @@ void ClaudeCode::api_retry(DriverOutput& out) {
 void ClaudeCode::permission_denied(DriverOutput& out) {
   std::string_view id = record_.string("tool_use_id");
   std::string_view tool = record_.string("tool_name");
+  std::string_view message = record_.string("message");
   std::string data;
   {
     JsonObject object(data);
     object.text("approvalID", id.empty() ? "unknown" : id.substr(0, kMaxAgentIdBytes));
     object.text("state", "denied");
     object.text("tool", tool.substr(0, kMaxAgentIdBytes));
-    object.text_unless_empty("message", event_text(record_.string("message")));
+    object.text_unless_empty("message", event_text(message));
     object.text("by", "agent");
   }
   EventParts parts = step(EventType::approval);
@@ -152,7 +157,10 @@ void ClaudeCode::permission_denied(DriverOutput& out) {
   parts.data = data;
   parts.call_id = id;
   if (const OpenCall* call = calls_.find(id)) parts.parent_call_id = call->parent;
-  emit(out, parts);
+  Detail detail;
+  mark_cut(parts, detail, event_text(message), message);
+  emit(out, parts, std::move(detail));
+  calls_.decided(id, OpenCalls::Decision::denied, now_ms_);
 }
 
 // Sub-agents, background commands, and foreground commands that take long.
@@ -238,7 +246,9 @@ void ClaudeCode::hook_response(DriverOutput& out) {
   summary = one_line(summary, kTextSummaryCharacters);
   parts.summary = summary;
   parts.data = data;
-  emit(out, parts);
+  Detail detail;
+  mark_cut(parts, detail, event_text(said), said);
+  emit(out, parts, std::move(detail));
 }
 
 void ClaudeCode::agent_status(DriverOutput& out) {

@@ -95,6 +95,15 @@ const OpenCall* OpenCalls::find(std::string_view id) const {
   return found == calls_.end() ? nullptr : &found->second;
 }
 
+void OpenCalls::decided(std::string_view id, Decision decision, std::int64_t now_ms) {
+  auto found = calls_.find(std::string(id));
+  if (found == calls_.end()) return;
+  OpenCall& call = found->second;
+  call.started_ms += now_ms - call.seen_ms;
+  call.seen_ms = now_ms;
+  call.denied = decision == Decision::denied;
+}
+
 std::optional<OpenCall> OpenCalls::close(std::string_view id) {
   auto found = calls_.find(std::string(id));
   if (found == calls_.end()) return std::nullopt;

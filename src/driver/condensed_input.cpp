@@ -30,7 +30,7 @@ std::string_view first_escaped(std::string_view escaped, std::size_t characters)
   return escaped.substr(0, std::min(at, escaped.size()));
 }
 
-std::uint64_t characters_in(std::string_view escaped) {
+std::uint64_t escaped_characters_in(std::string_view escaped) {
   std::uint64_t count = 0;
   for (std::size_t at = 0; at < escaped.size(); at = end_of_character(escaped, at)) ++count;
   return count;
@@ -65,7 +65,7 @@ bool append_object(std::string& out, std::string_view object) {
     bool old_text = key == "old_string";
     if ((old_text || key == "new_string") && value.starts_with('"')) {
       out.append(old_text ? R"("oldLength":)" : R"("newLength":)");
-      append_number(out, characters_in(value.substr(1, value.size() - 2)));
+      append_number(out, escaped_characters_in(value.substr(1, value.size() - 2)));
       cut = true;
       continue;
     }
@@ -96,6 +96,18 @@ bool append_array(std::string& out, std::string_view array) {
 }
 
 }  // namespace
+
+void append_shortened(std::string& out, std::string_view object, std::size_t characters) {
+  char before = '{';
+  JsonMembers members(object);
+  while (members.next()) {
+    out.push_back(before);
+    before = ',';
+    out.append("\"").append(members.key()).append("\":");
+    append_value(out, members.value(), characters);
+  }
+  out.append(before == '{' ? "{}" : "}");
+}
 
 bool append_condensed_input(std::string& out, std::string_view input) {
   bool edit = input.find("_string\":\"") != std::string_view::npos;

@@ -4,12 +4,28 @@
 #include "driver/limits.h"
 #include "model/condense.h"
 #include "model/detail_json.h"
+#include "model/json_scan.h"
 #include "model/json_write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
+
+void write_cut(JsonObject& object, const Cut& cut) {
+  std::string marks;
+  auto mark = [&](std::string_view name, std::uint64_t whole) {
+    if (whole == 0) return;
+    marks.append(marks.empty() ? "{\"" : ",\"").append(name).append("\":");
+    append_number(marks, whole);
+  };
+  mark("summary", cut.summary);
+  mark("input", cut.input);
+  mark("output", cut.output);
+  mark("data", cut.data);
+  mark("text", cut.text);
+  if (!marks.empty()) object.json("cut", marks.append("}"));
+}
 
 void write_event(std::string& out, const EventParts& parts) {
   out.reserve(256 + parts.summary.size() + parts.input.size() + parts.output.size() + parts.data.size());
@@ -35,8 +51,18 @@ void write_event(std::string& out, const EventParts& parts) {
   id("traceID", parts.trace_id, kMaxAgentIdBytes);
   id("spanID", parts.span_id, kMaxAgentIdBytes);
   if (parts.duration_ms) object.number("durationMS", *parts.duration_ms);
+  write_cut(object, parts.cut);
   object.number("version", std::uint64_t{1});
   id("eventID", parts.event_id, kMaxEventIdBytes);
+}
+
+// Both are objects; `second` may be empty.
+std::string joined_detail(std::string first, std::string_view second) {
+  if (second.size() > 2) {
+    first.back() = ',';
+    first.append(second.substr(1));
+  }
+  return capped_detail(first, kMaxDetailBytes);
 }
 
 bool is_blank(char c) {
@@ -67,25 +93,42 @@ bool is_one_line(std::string_view text) {
 
 void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
   EventParts bounded = parts;
-  std::string summary;
+  Detail whole;
+  std::string summary, input, output, data;
   if (parts.summary.size() > kMaxSummaryCharacters || !is_one_line(parts.summary)) {
-    summary = one_line(parts.summary, kMaxSummaryCharacters);
+    summary = one_line(parts.summary, std::string_view::npos);
+    if (characters_in(summary) > kMaxSummaryCharacters) {
+      summary = one_line(summary, kMaxSummaryCharacters);
+      bounded.cut.summary = characters_in(parts.summary);
+      whole.text("summary", parts.summary);
+    }
     bounded.summary = summary;
   }
-  std::string data;
+  auto shorten = [&](std::string_view name, std::string_view given, std::string& store, std::uint64_t& cut,
+                     auto shorter) {
+    if (cut == 0) cut = characters_in(given);
+    whole.json(name, given);
+    shorter(store);
+    if (store.size() > kMaxEventDataBytes) store = "{}";  // it has very many strings
+    return std::string_view(store);
+  };
+  if (parts.input.size() > kMaxWholeBytes) {
+    bounded.input = shorten("input", parts.input, input, bounded.cut.input,
+                            [&](std::string& store) { append_condensed_input(store, parts.input); });
+  }
+  if (parts.output.size() > kMaxWholeBytes) {
+    bounded.cut.output = characters_in(string_value(find_member(parts.output, "summary")).value_or(""));
+    bounded.output = shorten("output", parts.output, output, bounded.cut.output,
+                             [&](std::string& store) { append_shortened(store, parts.output, kMaxEventTextBytes); });
+  }
   if (parts.data.size() > kMaxEventDataBytes) {
-    data = capped_detail(parts.data, kMaxEventDataBytes);
-    bounded.data = data;
+    bounded.data = shorten("data", parts.data, data, bounded.cut.data,
+                           [&](std::string& store) { store = capped_detail(parts.data, kMaxEventDataBytes); });
   }
   DriverEvent event;
   event.type = parts.type;
   write_event(event.json, bounded);
-  if (event.json.size() > kMaxEventBytes) {
-    bounded.tool = bounded.input = bounded.output = bounded.data = {};
-    event.json.clear();
-    write_event(event.json, bounded);
-  }
-  event.detail = std::move(detail);
+  event.detail = whole.empty() ? std::move(detail) : joined_detail(whole.take(), detail);
   out.events.push_back(std::move(event));
 }
 
@@ -102,11 +145,12 @@ void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::str
   EventParts parts;
   parts.type = EventType::log;
   parts.timestamp_ms = lines->at_ms;
-  parts.summary = kept;
+  std::string summary = one_line(kept, kMaxSummaryCharacters);
+  parts.summary = summary;
   parts.data = data;
   parts.session_id = session_id;
   Detail detail;
-  if (kept.size() < lines->text.size()) detail.text("text", lines->text);
+  mark_cut(parts, detail, kept, lines->text);
   add_event(out, parts, detail.take());
 }
 
@@ -170,16 +214,42 @@ std::string Detail::take() {
   return capped_detail(out_, kMaxDetailBytes);
 }
 
-bool append_output(std::string& out, bool success, std::string_view text) {
-  std::string_view kept = first_characters(text, kCondensedResultCharacters);
-  JsonObject object(out);
-  object.flag("success", success);
-  if (kept.size() == text.size()) {
+void mark_cut(EventParts& parts, Detail& detail, std::string_view kept, std::string_view all) {
+  if (kept.size() == all.size()) return;
+  parts.cut.text = characters_in(all);
+  detail.text("text", all);
+}
+
+std::string output_json(Outcome outcome, std::string_view text) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.flag("success", outcome == Outcome::success);
+    if (outcome == Outcome::denied) object.flag("denied", true);
     object.text("summary", text);
-  } else {
-    object.text("summary", truncated(text, kCondensedResultCharacters));
   }
-  return kept.size() < text.size();
+  return out;
+}
+
+DriverEvent as_kept(const DriverEvent& event) {
+  const CondenseRules rules;
+  Intake intake;
+  intake.condense = &rules;
+  std::string posted;
+  append_posted(posted, event, 0);
+  Result<DraftBatch> batch = decode_events(posted, Framing::json, intake);
+  if (!batch || batch->drafts.size() != 1) return event;
+  Draft& draft = batch->drafts.front();
+  DriverEvent kept;
+  kept.type = event.type;
+  kept.json.append("{").append(batch->body(draft));
+  if (!draft.event_id.empty()) {
+    kept.json.append(",\"eventID\":");
+    append_json_string(kept.json, draft.event_id);
+  }
+  kept.json.push_back('}');
+  kept.detail = std::move(draft.detail);
+  return kept;
 }
 
 }  // namespace shepherd

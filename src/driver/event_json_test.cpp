@@ -183,6 +183,56 @@ TEST(EventJson, NothingIsTooLargeToPost) {
   EXPECT_EQ(find_member(out.events[0].detail, "truncated"), "true");
 }
 
+// A server may be configured to keep more of an input or output than usual, so it gets all of it.
+TEST(EventJson, InputsAndOutputsGoWhole) {
+  DriverOutput out;
+  std::string input = R"({"command":")" + std::string(100'000, 'c') + "\"}";
+  std::string output = output_json(Outcome::failed, std::string(100'000, 'o'));
+  EventParts parts;
+  parts.input = input;
+  parts.output = output;
+  add_event(out, parts, Detail().raw_json("{}").take());
+  EXPECT_EQ(find_member(out.events[0].json, "input"), input);
+  EXPECT_EQ(find_member(out.events[0].json, "output"), output);
+  EXPECT_EQ(find_member(out.events[0].json, "cut"), "");
+  EXPECT_EQ(out.events[0].detail, R"({"raw":{}})");
+
+  DriverEvent kept = as_kept(out.events[0]);
+  EXPECT_EQ(find_member(kept.json, "cut"), R"({"input":)" + std::to_string(input.size()) + R"(,"output":100000})");
+  EXPECT_EQ(find_member(kept.detail, "input"), input);
+  EXPECT_EQ(find_member(kept.detail, "output"), output);
+}
+
+TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
+  DriverOutput out;
+  std::string input = R"({"command":")" + std::string(2 * kMiB, 'c') + "\"}";
+  std::string output = output_json(Outcome::success, std::string(2 * kMiB, 'o'));
+  std::string data = R"({"line":")" + std::string(200 * kKiB, 'd') + "\"}";
+  std::string summary(600, 's');
+  EventParts parts;
+  parts.summary = summary;
+  parts.input = input;
+  parts.output = output;
+  parts.data = data;
+  add_event(out, parts, Detail().raw_json("{}").take());
+  const DriverEvent& event = out.events[0];
+  EXPECT_LE(event.json.size(), kMaxEventBytes);
+  EXPECT_EQ(find_member(event.json, "cut"), R"({"summary":600,"input":)" + std::to_string(input.size()) +
+                                                R"(,"output":)" + std::to_string(2 * kMiB) + R"(,"data":)" +
+                                                std::to_string(data.size()) + "}");
+  EXPECT_EQ(find_member(event.detail, "summary"), '"' + summary + '"');
+  EXPECT_EQ(find_member(event.detail, "input"), input);
+  EXPECT_EQ(find_member(event.detail, "output"), output);
+  EXPECT_EQ(find_member(event.detail, "data"), data);
+  EXPECT_EQ(find_member(event.detail, "raw"), "{}");
+}
+
+TEST(EventJson, ADeniedCallSaysSo) {
+  EXPECT_EQ(output_json(Outcome::success, "a"), R"({"success":true,"summary":"a"})");
+  EXPECT_EQ(output_json(Outcome::failed, "a"), R"({"success":false,"summary":"a"})");
+  EXPECT_EQ(output_json(Outcome::denied, "a"), R"({"success":false,"denied":true,"summary":"a"})");
+}
+
 TEST(ClaudeTools, SummariesSayWhatIsDone) {
   auto summary = [](std::string_view tool, std::string_view input) {
     return claude_call_summary(tool, input, "/workspace");

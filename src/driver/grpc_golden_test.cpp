@@ -32,7 +32,8 @@ std::string translated(const std::string& recording) {
   }
   Verdict verdict = driver.finish({}, now_ms, out);
   std::string lines;
-  for (const auto& event : out.events) {
+  for (const auto& sent : out.events) {
+    DriverEvent event = as_kept(sent);
     lines.append(event.json, 0, event.json.size() - 1);
     if (!event.detail.empty()) lines.append(",\"detail\":").append(detail_names(event.detail));
     lines.append("}\n");

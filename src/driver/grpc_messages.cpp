@@ -128,7 +128,7 @@ void GrpcAgent::joined(const std::optional<JoinedChunks>& chunks, DriverOutput& 
   parts.trace_id = chunks->trace_id;
   parts.span_id = chunks->span_id;
   Detail detail;
-  if (kept.size() < chunks->text.size()) detail.text("text", chunks->text);
+  mark_cut(parts, detail, kept, chunks->text);
   add_event(out, parts, detail.raw_json(chunks->records).take());
 }
 
@@ -139,27 +139,22 @@ void GrpcAgent::tool_call(DriverOutput& out) {
   opened.started_ms = at_ms_;
   calls_.open(call.call_id(), std::move(opened));
   std::string input = as_json_object(call.input_json());
-  std::string condensed;
-  bool cut = !input.empty() && append_condensed_input(condensed, input);
   std::string summary = "Using " + (call.tool_name().empty() ? "a tool" : call.tool_name());
   if (std::string what = first_text(input); !what.empty()) summary += ": " + what;
   summary = one_line(summary, kTextSummaryCharacters);
   EventParts parts = step(EventType::tool_call);
   parts.summary = summary;
   parts.tool = call.tool_name();
-  parts.input = condensed;
+  parts.input = input;
   parts.call_id = call.call_id();
-  Detail detail;
-  if (cut) detail.json("input", input);
-  add_event(out, parts, detail.raw_json(json_).take());
+  add_event(out, parts, Detail().raw_json(json_).take());
 }
 
 void GrpcAgent::tool_result(DriverOutput& out) {
   const auto& result = message_->tool_result();
   std::optional<OpenCall> call = calls_.close(result.call_id());
   std::string tool = call ? call->tool : "";
-  std::string output;
-  bool cut = append_output(output, result.success(), result.output_json());
+  std::string output = output_json(result.success() ? Outcome::success : Outcome::failed, result.output_json());
   std::string summary = tool.empty() ? "A tool" : tool;
   summary += result.success() ? " succeeded" : " failed";
   if (!result.success()) {
@@ -173,16 +168,7 @@ void GrpcAgent::tool_result(DriverOutput& out) {
   parts.call_id = result.call_id();
   if (call) parts.duration_ms = std::max<std::int64_t>(at_ms_ - call->started_ms, 0);
   if (!call) parts.data = R"({"unknownCall":true})";
-  Detail detail;
-  if (cut) {
-    std::string whole = compact_json(result.output_json());
-    if (whole.empty()) {
-      detail.text("output", result.output_json());
-    } else {
-      detail.json("output", whole);
-    }
-  }
-  add_event(out, parts, detail.raw_json(json_).take());
+  add_event(out, parts, Detail().raw_json(json_).take());
 }
 
 void GrpcAgent::finding(DriverOutput& out) {
@@ -215,7 +201,9 @@ void GrpcAgent::error(DriverOutput& out) {
   EventParts parts = step(EventType::error);
   parts.summary = summary;
   parts.data = data;
-  add_event(out, parts, Detail().raw_json(json_).take());
+  Detail detail;
+  mark_cut(parts, detail, event_text(told.message()), told.message());
+  add_event(out, parts, detail.raw_json(json_).take());
   if (!told.fatal()) return;
   // The agent is done; it may say so, but need not.
   fatal_ = one_line(summary, kMaxSummaryCharacters);
@@ -263,7 +251,9 @@ void GrpcAgent::status(DriverOutput& out) {
   EventParts parts = step(EventType::status);
   parts.summary = summary;
   parts.data = data;
-  add_event(out, parts, Detail().raw_json(json_).take());
+  Detail detail;
+  mark_cut(parts, detail, event_text(words), words);
+  add_event(out, parts, detail.raw_json(json_).take());
 
   // Agents that pause for an interrupt say INTERRUPTED when they were not resumed and their work is over.
   bool gave_up = meaning->said == Said::interrupted && paused_;

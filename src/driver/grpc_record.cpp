@@ -74,6 +74,13 @@ void append_payload(JsonObject& record, const AgentMessage& message) {
   }
 }
 
+// The compact form of a JSON text; empty when it is none.
+std::string compact_json(std::string_view text) {
+  JsonParser parser(text.size());
+  auto root = parser.parse(text);
+  return root ? simdjson::minify(*root) : std::string();
+}
+
 }  // namespace
 
 // No message begins with "{": that byte is a group of field 15, which protocol buffers of this age do not have.
@@ -99,12 +106,6 @@ std::string agent_message_json(const AgentMessage& message) {
     if (message.timestamp_ms() != 0) record.text("timestamp_ms", std::to_string(message.timestamp_ms()));
   }
   return out;
-}
-
-std::string compact_json(std::string_view text) {
-  JsonParser parser(text.size());
-  auto root = parser.parse(text);
-  return root ? simdjson::minify(*root) : std::string();
 }
 
 std::string as_json_object(std::string_view text) {

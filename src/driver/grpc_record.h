@@ -21,7 +21,4 @@ std::string agent_message_json(const gibson::agent::AgentMessage& message);
 // around what is no JSON. Empty for an empty text.
 std::string as_json_object(std::string_view text);
 
-// The compact form of a JSON text; empty when it is none.
-std::string compact_json(std::string_view text);
-
 }  // namespace shepherd

@@ -61,7 +61,7 @@ void PlainText::output(DriverOutput& out, const std::optional<JoinedText>& lines
   parts.summary = summary;
   parts.data = data;
   Detail detail;
-  if (kept.size() < lines->text.size()) detail.raw_text(lines->text);
+  mark_cut(parts, detail, kept, lines->text);
   add_event(out, parts, detail.take());
 }
 

@@ -16,12 +16,6 @@ bool is_sequence_start(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-std::size_t characters_in(std::string_view text) {
-  std::size_t count = 0;
-  for (char c : text) count += is_sequence_start(c) ? 1 : 0;
-  return count;
-}
-
 std::string_view view(const json::string& text) {
   return {text.data(), text.size()};
 }
@@ -79,6 +73,12 @@ std::string_view first_characters(std::string_view text, std::size_t characters)
     ++seen;
   }
   return text;
+}
+
+std::size_t characters_in(std::string_view text) {
+  std::size_t count = 0;
+  for (char c : text) count += is_sequence_start(c) ? 1 : 0;
+  return count;
 }
 
 std::string truncated(std::string_view text, std::size_t characters) {

@@ -22,6 +22,8 @@ struct CondenseRules {
 // The first `characters` code points of valid UTF-8 text, never inside a sequence; all of it when short enough.
 std::string_view first_characters(std::string_view text, std::size_t characters);
 
+std::size_t characters_in(std::string_view text);  // code points
+
 // first_characters + "... (truncated)" when something was cut.
 std::string truncated(std::string_view text, std::size_t characters);
 

@@ -70,17 +70,25 @@ Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secret
   if (changed_) {
     rewritten_ = {};
     full_ = {};
+    whole_ = {};
     changed_ = false;
   }
   if (draft.type == EventType::other) rewrite_type();
   rewrite_text(Member::summary, intake_.condense != nullptr ? kMaxSummaryCharacters : std::string_view::npos);
-  rewrite_tool_data(Member::input);
-  rewrite_tool_data(Member::output);
-  for (Member member : {Member::tool, Member::metadata, Member::data, Member::call_id, Member::parent_call_id,
-                        Member::session_id, Member::trace_id, Member::span_id}) {
+  for (Member member : {Member::tool, Member::input, Member::output, Member::metadata, Member::data, Member::call_id,
+                        Member::parent_call_id, Member::session_id, Member::trace_id, Member::span_id, Member::cut}) {
     rewrite(member);
   }
+  if (intake_.condense != nullptr) {
+    rewrite_tool_data(Member::input, *intake_.condense);
+    rewrite_tool_data(Member::output, *intake_.condense);
+  }
   write_body(draft);
+  if (draft.body_size > kMaxEventBytes && intake_.condense != nullptr) {
+    shorten_tool_data();
+    batch_.bytes.resize(draft.body_offset);
+    write_body(draft);
+  }
   if (draft.body_size > kMaxEventBytes) {
     return fail(
         ErrorCode::too_large, "event_too_large",
@@ -167,15 +175,32 @@ void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
   std::string_view text = text_of(json, store);
   std::string cut = truncated(text, most_characters);
   if (cut == text) return;
-  full_[index(member)] = json;
+  keep_whole(member, characters_in(text));
   set_rewritten(member, quoted(cut));
 }
 
-void EventDoor::rewrite_tool_data(Member member) {
-  rewrite(member);
+// Before a member is cut; when it is cut again, the whole is what it was at first.
+void EventDoor::keep_whole(Member member, std::size_t characters) {
+  if (full_[index(member)]) return;
+  full_[index(member)] = value_of(member);
+  whole_[index(member)] = characters;
+}
+
+// More of an input may be kept than an event has room for: then less of it is, as if nothing were configured.
+void EventDoor::shorten_tool_data() {
+  const CondenseRules usual;
+  CondenseRules rules = *intake_.condense;
+  rules.command_characters = std::min(rules.command_characters, usual.command_characters);
+  rules.result_characters = std::min(rules.result_characters, usual.result_characters);
+  rules.string_characters = std::min(rules.string_characters, usual.string_characters);
+  for (auto& [tool, characters] : rules.by_tool) characters = std::min(characters, usual.string_characters);
+  rewrite_tool_data(Member::input, rules);
+  rewrite_tool_data(Member::output, rules);
+}
+
+void EventDoor::rewrite_tool_data(Member member, const CondenseRules& rules) {
   std::string_view json = value_of(member);
-  if (intake_.condense == nullptr || json.empty()) return;
-  const auto& rules = *intake_.condense;
+  if (json.empty()) return;
   std::size_t least = std::min(rules.command_characters, rules.string_characters);
   if (member == Member::output) least = std::min(rules.result_characters, rules.string_characters);
   for (const auto& [tool, characters] : rules.by_tool) least = std::min(least, characters);
@@ -186,17 +211,19 @@ void EventDoor::rewrite_tool_data(Member member) {
   if (!tree) return;
   auto& object = tree->get_object();
   bool cut = false;
+  std::size_t characters = 0;
   if (auto* summary = object.if_contains("summary"); member == Member::output && summary != nullptr) {
     if (auto* text = summary->if_string()) {
       std::string_view before(text->data(), text->size());
       std::string after = truncated(before, rules.result_characters);
       cut = after != before;
+      if (cut) characters = characters_in(before);
       if (cut) *text = after;
     }
   }
   if (member == Member::input) cut = condense_input(tool_, object, rules);
   if (!cut) return;
-  full_[index(member)] = json;
+  keep_whole(member, member == Member::input ? characters_in(json) : characters);
   set_rewritten(member, tree_text(*tree));
 }
 
@@ -220,10 +247,27 @@ void EventDoor::write_body(Draft& draft) {
     auto member = static_cast<Member>(i);
     if (std::string_view value = value_of(member); !value.empty()) write_member(name(member), value);
   }
+  write_cut();
   write_unknown();
   std::string_view version = members_[Member::version];
   write_member("version", version.empty() ? "1" : version);
   draft.body_size = static_cast<std::uint32_t>(out.size()) - draft.body_offset;
+}
+
+// What the event has only the beginning of: by the producer's word, and what was cut here. The producer knows the
+// length of what it cut itself.
+void EventDoor::write_cut() {
+  std::string_view given = value_of(Member::cut);
+  std::string marks = given.starts_with('{') ? std::string(given) : "{}";
+  for (Member member : {Member::summary, Member::input, Member::output}) {
+    if (!full_[index(member)] || !find_member(marks, name(member)).empty()) continue;
+    marks.back() = ',';
+    if (marks.size() == 2) marks.pop_back();
+    marks.append("\"").append(name(member)).append("\":");
+    append_number(marks, static_cast<std::uint64_t>(whole_[index(member)]));
+    marks.push_back('}');
+  }
+  if (marks.size() > 2) write_member("cut", marks);
 }
 
 void EventDoor::write_unknown() {
@@ -244,19 +288,19 @@ void EventDoor::write_unknown() {
   }
 }
 
-// What the producer sent as detail, or else what condensing cut.
+// What condensing cut, and what the producer sent as detail, which counts where both have the same.
 std::string EventDoor::make_detail() {
+  std::string clean;
   std::string_view given = members_[Member::detail];
-  if (!given.empty()) {
-    if (secrets_) return capped_detail(redacted("detail", given), kMaxDetailBytes);
-    return capped_detail(given, kMaxDetailBytes);
-  }
-  std::string kept;
+  if (!given.empty() && secrets_) given = clean = redacted("detail", given);
+  std::string kept = "{";
   for (Member member : {Member::summary, Member::input, Member::output}) {
     const auto& full = full_[index(member)];
-    if (full) kept.append(kept.empty() ? "{\"" : ",\"").append(name(member)).append("\":").append(*full);
+    if (!full || !find_member(given, name(member)).empty()) continue;
+    kept.append(kept.size() > 1 ? ",\"" : "\"").append(name(member)).append("\":").append(*full);
   }
-  if (kept.empty()) return kept;
+  if (kept.size() == 1) return capped_detail(given, kMaxDetailBytes);
+  if (given.size() > 2) kept.append(",").append(given.substr(1, given.size() - 2));
   kept.push_back('}');
   return capped_detail(kept, kMaxDetailBytes);
 }

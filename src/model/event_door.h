@@ -29,8 +29,11 @@ class EventDoor {
   void set_rewritten(Member member, std::string json);
   void rewrite_type();
   void rewrite_text(Member member, std::size_t most_characters);
-  void rewrite_tool_data(Member member);
+  void rewrite_tool_data(Member member, const CondenseRules& rules);
+  void shorten_tool_data();
+  void keep_whole(Member member, std::size_t characters);
   void write_body(Draft& draft);
+  void write_cut();
   void write_unknown();
   void write_member(std::string_view key, std::string_view value);
   std::string make_detail();
@@ -46,6 +49,7 @@ class EventDoor {
   bool changed_ = false;  // something is in rewritten_
   std::array<std::optional<std::string>, kMembers> rewritten_;
   std::array<std::optional<std::string>, kMembers> full_;  // redacted but uncut text of what was cut
+  std::array<std::size_t, kMembers> whole_{};              // and how many characters that has
 };
 
 }  // namespace shepherd

@@ -34,6 +34,7 @@ constexpr std::array<Row, kMembers> kRows{{
     {"traceID", Kind::text},
     {"spanID", Kind::text},
     {"durationMS", Kind::number},
+    {"cut", Kind::any},
     {"version", Kind::whole},
     {"sequence", Kind::whole},
     {"eventID", Kind::text},

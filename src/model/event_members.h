@@ -30,6 +30,7 @@ enum class Member : std::uint8_t {
   trace_id,
   span_id,
   duration_ms,
+  cut,
   version,
   sequence,
   event_id,
@@ -38,7 +39,7 @@ enum class Member : std::uint8_t {
   late,
   producer,
 };
-inline constexpr std::size_t kMembers = 21;
+inline constexpr std::size_t kMembers = 22;
 std::string_view name(Member member);
 
 struct UnknownMember {

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "model/json_scan.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 
@@ -255,9 +256,62 @@ TEST_F(EventsIn, LongTextsAreCutAndKeptAsDetail) {
   EXPECT_EQ(again->drafts[0].detail, "");
 }
 
-TEST_F(EventsIn, AProducersOwnDetailWins) {
-  std::string event = R"({"type":"tool_call","input":{"x":")" + std::string(600, 'x') + R"("},"detail":{"raw":"r"}})";
-  EXPECT_EQ(decode(event)->drafts[0].detail, R"({"raw":"r"})");
+// Whoever reads the event can tell that there is more, how much, and where.
+TEST_F(EventsIn, WhatIsCutIsMarked) {
+  auto cut = [&](const std::string& event) {
+    auto batch = decode(event);
+    EXPECT_TRUE(batch) << event.substr(0, 100);
+    return batch ? std::string(find_member("{" + std::string(batch->body(batch->drafts[0])) + "}", "cut")) : "";
+  };
+  std::string accents;
+  for (int i = 0; i < 300; ++i) accents += "é";
+  std::string command = R"({"command":")" + std::string(600, 'c') + "\"}";
+  EXPECT_EQ(cut(R"({"type":"tool_call","tool":"Bash","input":{"command":"ls"},"summary":"short"})"), "");
+  EXPECT_EQ(cut(R"({"type":"tool_call","tool":"Bash","input":)" + command + "}"),
+            R"({"input":)" + std::to_string(command.size()) + "}");
+  EXPECT_EQ(cut(R"({"type":"tool_result","output":{"success":true,"summary":")" + accents + "\"}}"),
+            R"({"output":300})");
+  EXPECT_EQ(cut(R"({"type":"log","summary":")" + accents + accents + "\"}"), R"({"summary":600})");
+  EXPECT_EQ(cut(R"({"type":"tool_call","input":{"old_string":"a","new_string":"b"}})"), R"({"input":35})");
+
+  // What the producer cut itself it says itself; anything but an object says nothing.
+  EXPECT_EQ(cut(R"({"type":"thinking","data":{"text":"a"},"cut":{"text":99}})"), R"({"text":99})");
+  EXPECT_EQ(cut(R"({"type":"tool_call","cut":{"text":9,"input":70000},"input":)" + command + "}"),
+            R"({"text":9,"input":70000})");
+  EXPECT_EQ(cut(R"({"type":"tool_call","cut":{"text":9},"input":{"old_string":"a","new_string":"b"}})"),
+            R"({"text":9,"input":35})");
+  EXPECT_EQ(cut(R"({"type":"log","cut":"short"})"), "");
+  EXPECT_EQ(cut(R"({"type":"log","cut":{"jane@example.org":1}})"), R"({"[redacted:email:16]":1})");
+}
+
+TEST_F(EventsIn, AProducersOwnDetailGetsWhatWasCut) {
+  std::string input = R"({"x":")" + std::string(600, 'x') + "\"}";
+  std::string event = R"({"type":"tool_call","input":)" + input;
+  EXPECT_EQ(decode(event + R"(,"detail":{"raw":"r"}})")->drafts[0].detail, R"({"input":)" + input + R"(,"raw":"r"})");
+  EXPECT_EQ(decode(event + R"(,"detail":{}})")->drafts[0].detail, R"({"input":)" + input + "}");
+  EXPECT_EQ(decode(event + R"(,"detail":{"input":{"x":"of the producer"}}})")->drafts[0].detail,
+            R"({"input":{"x":"of the producer"}})");
+}
+
+TEST_F(EventsIn, LargerLimitsKeepMore) {
+  rules.command_characters = rules.result_characters = rules.string_characters = 5'000;
+  std::string members = R"("tool":"Bash","input":{"command":")" + std::string(4'000, 'c') + R"(","other":")" +
+                        std::string(5'000, 'o') + R"("},"output":{"success":true,"summary":")" +
+                        std::string(4'500, 'r') + "\"}";
+  auto batch = decode(R"({"type":"tool_result",)" + members + "}");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_NE(batch->body(batch->drafts[0]).find(members), std::string::npos);
+  EXPECT_EQ(batch->drafts[0].detail, "");
+}
+
+// A limit that is larger than an event has room for must not make the server refuse what it took before.
+TEST_F(EventsIn, WhatWouldBeTooLargeIsCutAsUsual) {
+  rules.command_characters = rules.result_characters = rules.string_characters = kMaxEventBytes;
+  std::string two = R"({"a":")" + std::string(200'000, 'a') + R"(","b":")" + std::string(200'000, 'b') + "\"}";
+  auto batch = decode(R"({"type":"tool_call","tool":"Bash","input":)" + two + "}");
+  ASSERT_TRUE(batch.has_value()) << batch.error().message;
+  EXPECT_NE(batch->body(batch->drafts[0]).find(R"("input":{"a":")" + std::string(500, 'a') + "\""), std::string::npos);
+  EXPECT_EQ(batch->drafts[0].detail, R"({"input":)" + two + "}");
 }
 
 TEST_F(EventsIn, ALongSummaryIsOneLine) {

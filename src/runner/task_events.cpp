@@ -8,6 +8,7 @@
 #include "model/json_scan.h"
 #include "model/json_tree.h"
 #include "model/json_write.h"
+#include "model/limits.h"
 #include "model/task_fold.h"
 #include "runner/outbox_event.h"
 #include "runner/pull_request_link.h"
@@ -29,6 +30,20 @@ std::vector<std::string> secret_values(const std::vector<std::string>& environme
   }
   return values;
 }
+
+namespace {
+
+// What a watcher sees of the event at once: a link deep inside a tool's output is not what the agent came to.
+std::string_view shown_text(const DriverEvent& event) {
+  if (event.type != EventType::tool_result) return event.json;
+  std::string_view json = event.json;
+  std::string_view output = find_member(json, "output");
+  if (output.empty()) return json;
+  std::size_t begin = static_cast<std::size_t>(output.data() - json.data());
+  return json.substr(0, begin + std::min(output.size(), 2 * kCondensedResultCharacters));
+}
+
+}  // namespace
 
 TaskEvents::TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& clock, std::string repository,
                        Observe observe)
@@ -62,7 +77,7 @@ void TaskEvents::add(const DriverEvent& event) {
     finish_block();
   }
   if (words || event.type == EventType::tool_result) {
-    if (std::string link = pull_request_link(event.json, repository_); !link.empty()) {
+    if (std::string link = pull_request_link(shown_text(event), repository_); !link.empty()) {
       MutexLock lock(mutex_);
       pr_url_ = std::move(link);
     }

@@ -5,6 +5,8 @@ The model is scripted and on loopback, the home directory is thrown away, the ke
 
 import json
 import threading
+import time
+from datetime import datetime
 
 import pytest
 
@@ -143,6 +145,89 @@ def test_a_denial(desk):
     assert code == 0, run.story()
     assert desk.files() == []
     assert list(desk.model.requests[1].results.values()) == ["keep the tree clean"], "the model is told why"
+    result, = run.of_type("tool_result")
+    assert result["output"] == {"success": False, "denied": True, "summary": "keep the tree clean"}
+
+
+def test_a_tools_time_is_without_the_persons(desk):
+    with desk.run([Reply(tool("Bash", command="touch asked")), Reply(text("Done."))], "--mode", "interactive") as run:
+        asked = run.until_type("approval")
+        time.sleep(3)  # a person thinks
+        run.command("approve", approvalID=asked["data"]["approvalID"])
+        run.to_end()
+    call, result = run.of_type("tool_call")[0], run.of_type("tool_result")[0]
+    approved = next(event for event in run.of_type("approval") if event["data"]["state"] == "approved")
+    assert ms_between(call, approved) >= 3000
+    assert result["durationMS"] <= ms_between(approved, result) + 100, run.story()
+
+
+def test_what_an_event_has_not_got_is_marked_and_in_its_detail(desk):
+    """A long answer, a long output and a long input: the event says how much there is, the detail has all of it."""
+    answer = "".join(f"Line {n} of a long answer.\n" for n in range(1000))
+    content = "".join(f"{n} bottles\n" for n in range(500))
+    printed = "\n".join(str(n) for n in range(1, 401))
+    path = str(desk.work / "song.txt")
+    with desk.run([Reply(tool("Bash", command="seq 1 400")), Reply(tool("Write", file_path=path, content=content)),
+                   Reply(text(answer))], "--mode", "autonomous") as run:
+        task, code = run.to_end()
+        assert code == 0, run.story()
+
+        def detail(event):
+            return run.api.get(f"/api/v1/tasks/{run.task}/events/{event['sequence']}/detail").json()
+
+        said = run.of_type("thinking")[-1]
+        assert len(said["data"]["text"]) == 16384 and answer.startswith(said["data"]["text"])
+        assert said["cut"] == {"text": len(answer)} and detail(said)["text"] == answer
+        shell, write = run.of_type("tool_result")
+        assert shell["output"]["summary"].endswith("... (truncated)") and shell["cut"] == {"output": len(printed)}
+        assert detail(shell)["output"] == {"success": True, "summary": printed} and "raw" in detail(shell)
+        call = run.of_type("tool_call")[1]
+        assert list(call["cut"]) == ["input"]
+        assert detail(call)["input"] == {"file_path": path, "content": content} and "raw" in detail(call)
+        assert "cut" not in run.of_type("tool_call")[0] and "input" not in detail(run.of_type("tool_call")[0])
+
+
+def test_a_server_keeps_as_much_as_it_is_told_to(make_server, tmp_path):
+    server = make_server(config="condense:\n  command: 5000\n  result: 5000\n  string: 5000\n").start()
+    desk = Desk(server, tmp_path)
+    content = "x" * 4000
+    try:
+        with desk.run([Reply(tool("Bash", command="seq 1 1000")), Reply(tool("Bash", command=f"true {content}")),
+                       Reply(tool("Write", file_path=str(desk.work / "x"), content=content)), Reply(text("Done."))],
+                      "--mode", "autonomous") as run:
+            task, code = run.to_end()
+    finally:
+        desk.model.stop()
+    assert code == 0, run.story()
+    assert [event.get("cut") for event in run.of_type("tool_call")] == [None, None, None]
+    assert run.of_type("tool_result")[0]["output"]["summary"] == "\n".join(str(n) for n in range(1, 1001))
+    assert run.of_type("tool_call")[1]["input"]["command"] == f"true {content}"
+    assert run.of_type("tool_call")[2]["input"]["content"] == content
+
+
+def test_tokens_are_live_during_a_turn(desk):
+    """The agent's own counts, message by message; the end of the turn tells the same tokens and what they cost."""
+    def seen(wanted, timeout=60):
+        deadline = time.monotonic() + timeout
+        while True:
+            usage = run.api.get(f"/api/v1/tasks/{run.task}").json()["usage"]
+            if wanted(usage):
+                return usage
+            assert time.monotonic() < deadline, usage
+            time.sleep(0.2)  # between two looks at the task
+
+    with desk.run([Reply(tool("Bash", command="true")), Reply(tool("Bash", command=UNTIL_GO)), Reply(text("Done."))],
+                  "--mode", "autonomous") as run:
+        wait_for_file(desk.work / "began")
+        live = seen(lambda usage: tokens(usage) > 0)
+        assert tokens(live) == 2 * (3 + 420 + 8000 + 20) and live["costUSD"] == 0 and live["apiCalls"] == 2, live
+        (desk.work / "go").touch()
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    assert tokens(task["usage"]) == 3 * (3 + 420 + 8000 + 20), task["usage"]
+    assert task["usage"]["costUSD"] > 0
+    partial, = [event for event in run.of_type("usage") if event["data"].get("partial")]
+    assert partial["data"]["outputTokens"] == 40
 
 
 def test_a_question_is_answered(desk):
@@ -280,6 +365,15 @@ def test_an_api_that_is_overloaded_does_not_look_like_a_hang(desk):
         assert retry["data"]["code"] == "api_retry" and retry["data"]["status"] == 529
         task, code = run.to_end()
     assert code == 0 and task["status"]["state"] == "completed", run.story()
+
+
+def tokens(usage):
+    return sum(usage[kind] for kind in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"))
+
+
+def ms_between(earlier, later):
+    first, last = (datetime.fromisoformat(event["timestamp"].replace("Z", "+00:00")) for event in (earlier, later))
+    return (last - first).total_seconds() * 1000
 
 
 def wait_for_file(path, timeout=60):
