@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -112,6 +113,7 @@ class Top {
       log_.lines.push_back(std::move(line));
       if (log_.back > 0) ++log_.back;  // what is being read stays in place
     }
+    log_.last_sequence = std::max(log_.last_sequence, lines.last_sequence);
     while (log_.lines.size() > kTopLogLines) log_.lines.pop_front();
     log_.back = std::min(log_.back, log_.lines.size());
   }

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -120,6 +121,7 @@ void TopFeed::ask_log(std::string task, std::uint64_t after) {
     TopLines lines{task, {}, 0};
     for (const std::string& event : page->events) {
       EventLine line = event_line(event);
+      lines.last_sequence = std::max(lines.last_sequence, line.sequence);
       if (!line.passing) lines.lines.push_back(std::move(line));
     }
     tell(std::move(lines));

@@ -29,7 +29,7 @@ struct TopRows {  // all of them, anew
 struct TopLines {
   std::string task;
   std::vector<EventLine> lines;
-  std::int64_t started_ms = 0;
+  std::uint64_t last_sequence = 0;  // read so far, also of events that have no line
 };
 struct TopAsked {  // what an approval asks for, in full
   std::string task, approval;

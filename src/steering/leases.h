@@ -47,8 +47,8 @@ class Leases {
   // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).
   Result<void> renew(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) EXCLUDES(mutex_);
   // The repository token is given once per lease, to its holder, and once per task that nobody has claimed so far:
-  // conflict/token_taken when it was. conflict/not_claimed when the lease of a claimed task is over, lease_needed when a
-  // lease holds the task and no epoch is given, lease_lost when it is another one's. Returns the epoch; 0: nobody
+  // conflict/token_taken when it was. conflict/not_claimed when the lease of a claimed task is over, lease_needed when
+  // a lease holds the task and no epoch is given, lease_lost when it is another one's. Returns the epoch; 0: nobody
   // claimed it.
   Result<std::uint64_t> take_token(const std::string& task, bool claimed, std::optional<std::uint64_t> epoch)
       EXCLUDES(mutex_);

@@ -57,8 +57,8 @@ class Steering {
   CommandFeeds& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once while nobody
-  // has claimed it. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
+  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once while
+  // nobody has claimed it. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
   // unavailable/no_token_provider, unavailable/token_provider_failed.
   void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 

@@ -9,8 +9,8 @@
 //
 // Repeats are always fine. New drafts after an end are gone/task_ended, unless the server inferred that end or they
 // were received within late_within_ms of it and no strict producer sends them: then they are late. An append under a
-// lease that the task no longer has is conflict/lease_lost. Within one request nothing new may follow a status that ends
-// the task. Threads: caller.
+// lease that the task no longer has is conflict/lease_lost. Within one request nothing new may follow a status that
+// ends the task. Threads: caller.
 #pragma once
 
 #include <cstdint>
