@@ -113,7 +113,8 @@ std::optional<TextSpan> assigned_value(std::string_view text, std::size_t name, 
   std::size_t end = begin;
   std::size_t judged = std::min(text.size(), begin + kMostJudgedBytes);
   while (end < judged && !ends_value(text[end])) ++end;
-  if (end < text.size() && text[end] == '(') return std::nullopt;  // a call, not a value
+  bool substitution = end > begin && text[end - 1] == '$';
+  if (end < text.size() && text[end] == '(' && !substitution) return std::nullopt;  // a call, not a value
   std::string_view value = text.substr(begin, end - begin);
   while (!value.empty() && (value.back() == '.' || value.back() == ':')) value.remove_suffix(1);
   if (!is_plausible_value(value, is_password)) return std::nullopt;

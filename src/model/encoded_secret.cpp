@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLeastCore = 4;     // characters that tell; fewer are in every text
 constexpr std::size_t kTellingCore = 5;   // shorter ones count at the beginning of the base64 alone
 constexpr std::size_t kGroupsBefore = 4;  // of the trigger are decoded too: what it follows may matter
-constexpr std::size_t kFirstLook = 64;    // characters that are decoded at first
+constexpr std::size_t kFirstBytes = 64;   // after the trigger are decoded at first, unless its shape needs more
 constexpr std::size_t kLeastLine = 56;    // a shorter line of base64 does not go on in the next
 constexpr std::size_t kMayGoOn = 256;     // bytes between two parts of a secret: the headers of a key
 constexpr std::size_t kMostDoublings = 12;
@@ -83,6 +83,12 @@ SpelledText decoded(const Sextets& sextets) {
     out.add(static_cast<char>(byte & 0xFF), sextets.at[i], sextets.at[i + 1] + 1);
   }
   return out;
+}
+
+// How many characters tell whether there is a secret at all.
+std::size_t first_look(const Trigger& inner, std::size_t offset) {
+  std::size_t needed = inner.literal.size() + inner.least + inner.second + 1;
+  return (offset + std::max(needed, kFirstBytes)) / 3 * 4 + 8;
 }
 
 bool may_be_encoded(const Trigger& trigger) {
@@ -158,14 +164,14 @@ std::vector<SecretSpan> encoded_secret(const Trigger& trigger, std::string_view 
     begin -= 4;
     offset += 3;
   }
-  std::size_t most = kFirstLook;
+  std::size_t most = first_look(*trigger.inner, offset);
   for (std::size_t tries = 0; tries < kMostDoublings; ++tries, most *= 2) {
     Sextets sextets = read_sextets(text, begin, most);
     SpelledText plain = decoded(sextets);
     if (plain.text.size() <= offset || !starts_with_trigger(*trigger.inner, plain.text, offset)) return {};
     std::vector<SecretSpan> found = secret_at(*trigger.inner, plain.text, offset, 0);
-    // What was not found, or ends near the end of what was decoded, may be longer; but only twice for nothing.
-    bool more = sextets.cut && (found.empty() ? tries < 2 : found.back().end + kMayGoOn >= plain.text.size());
+    // What ends near the end of what was decoded may be longer.
+    bool more = sextets.cut && !found.empty() && found.back().end + kMayGoOn >= plain.text.size();
     if (more) continue;
     std::vector<SecretSpan> out;
     for (const SecretSpan& secret : found) {

@@ -100,7 +100,7 @@ bool is_material(std::string_view text, std::size_t begin, std::size_t end) {
   bool both_cases = has(kLower) && has(kUpper);
   std::size_t slashes = static_cast<std::size_t>(std::ranges::count(word, '/'));
   if (slashes > std::max<std::size_t>(1, word.size() / kBytesPerSlash)) return false;
-  if (word.size() >= kLeastLine) return both_cases;
+  if (word.size() >= kLeastLine) return both_cases || (word.back() == '=' && has(kDigit));
   bool made = both_cases || has(kDigit | kBase64Sign);
   return !word.empty() && made && is_end_line(text, skip_breaks(text, end));
 }
@@ -113,6 +113,13 @@ std::size_t end_of_header(std::string_view text, std::size_t at) {
   std::size_t length = rest.find_first_of("\n\\");
   if (length == std::string_view::npos && name + rest.size() < text.size()) return at;
   return name + std::min(length, rest.size());
+}
+
+// The text ends in what may yet become a line of base64 or a header.
+bool is_unfinished(std::string_view text, std::size_t at) {
+  if (end_of_base64(text, at) == text.size()) return true;
+  std::size_t name = end_of_run(text, at, kAlnum | kDash, 32);
+  return name == text.size() || (text[name] == ':' && name + 1 == text.size());
 }
 
 enum class Part : std::uint8_t { nothing, cut_off, material, end_line, header };
@@ -135,6 +142,7 @@ Line next_line(std::string_view text, std::size_t at) {
   std::size_t end = end_of_base64(text, from);
   if (is_material(text, from, end)) return {Part::material, {from, end}, quoted};
   if (end = end_of_header(text, from); end > from) return {Part::header, {from, end}};
+  if (is_unfinished(text, from)) return {Part::cut_off, {text.size(), text.size()}};
   return {Part::nothing, {from, std::max(from + 1, end_of_base64(text, from))}};
 }
 

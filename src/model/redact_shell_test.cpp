@@ -36,7 +36,7 @@ TEST_F(RedactShell, ACommandInsideAPasswordIsShown) {
       "Bearer aB3dE5fG7hJ9kL1mN2pQ", "curl https://joe:pa55@"};
   const std::vector<std::string> commands{
       ";touch${IFS}PWNR;", "&touch${IFS}PWNR&", "|touch${IFS}PWNR|",  "$(touch${IFS}PWNR)",
-      "`touch${IFS}PWNR`", "\ntouch PWNR\n",    "&&touch PWNR;",      ">PWNR",
+      "`touch${IFS}PWNR`", "\ntouch PWNR\n",    "&&touch PWNR;",      ">PWNR;",
       "\";touch PWNR;\"",  "';touch PWNR;'",    "<(touch${IFS}PWNR)", "\\\ntouch PWNR\n",
       "||touch PWNR;"};
   for (const std::string& start : before) {

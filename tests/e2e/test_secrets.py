@@ -141,7 +141,7 @@ HIDDEN_COMMANDS = [
     "psql postgres://app:s3cr3t$(touch${IFS}PWNR)@db/app",
     "curl -H 'Authorization: Bearer aB3dE5fG7hJ9kL1mN2pQ';touch${IFS}PWNR",
     "mysql --password hunter22;touch${IFS}PWNR",
-    "curl https://u:x>PWNR@example.com",
+    "curl https://u:x>PWNR;@example.com",
     "PASSWORD=hunter22\ntouch PWNR",
 ]
 
