@@ -122,6 +122,17 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(call.locator("pre.command")).toHaveText("git push");
 });
 
+test("how its agent is confined is said, and that it is not", async ({server, fleet}) => {
+  const running = (confined: string) => server.post("t", [{type: "status", summary: "Running", data: {state: "running", confined}}]);
+  await running("secrets");
+  await fleet.goto(server.url + "/?task=t");
+  const confined = fleet.locator(".side .facts div", {hasText: "confined"});
+  await expect(confined.locator("dd")).toHaveText("secrets");
+  await expect(confined.locator(".bad")).toHaveCount(0);
+  await running("none");
+  await expect(confined.locator(".bad")).toHaveText("none");
+});
+
 test("a denied call is denied, not failed", async ({server, fleet}) => {
   await server.post("t", [{type: "tool_call", tool: "Write", callID: "no-1", summary: "Writing x", input: {file_path: "/x", content: "x"}},
     {type: "tool_result", tool: "Write", callID: "no-1", durationMS: 4, summary: "Not that file", output: {success: false, denied: true, summary: "Not that file"}}]);
