@@ -66,6 +66,16 @@ test("a new task says where it will work and who is known to take it", async ({s
   expect(await fleet.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value))).toEqual(["claude", "codex"]);
 });
 
+test.describe("with a runner", () => {
+  test.use({runners: 1});
+  test("a task that no runner takes says so", async ({server, fleet}) => {
+    await server.create({id: "t", prompt: "x", title: "For nobody", agent: "gpt"});
+    await expect(fleet.locator("[data-task=t] .doing")).toContainText("no connected runner takes agent gpt");
+    await fleet.locator("[data-task=t]").click();
+    await expect(fleet.locator(".task-head .hold")).toContainText("no connected runner takes agent gpt; known: ");
+  });
+});
+
 test("starting a task again after a lost answer starts one", async ({server, fleet}) => {
   await fleet.goto(server.url + "/?view=new");
   await fleet.getByLabel("What is to be done").fill("Only once");

@@ -9,7 +9,7 @@ test("a long output, an approval, a denial and a long answer", async ({server, f
     await agent.run("real", `Reply(tool("Bash", command="seq 1 400 | tee numbers", description="Count")),
       Reply(tool("Bash", command="touch pushed", description="Publish", timeout=61000)),
       Reply(text("\\n".join(f"Line {n} of a long answer that does not end before all is said." for n in range(1, 301))))`);
-    await fleet.goto(server.url + "/?task=real");
+    await fleet.locator("[data-task=real]").click({timeout: 60_000});
     const asks = (command: string) => fleet.locator(".card.needs-you", {has: fleet.locator("pre.command", {hasText: command})});
     await asks("seq 1 400").getByRole("button", {name: "Approve"}).click({timeout: 60_000});
     await fleet.mouse.move(5, 5);
@@ -28,7 +28,9 @@ test("a long output, an approval, a denial and a long answer", async ({server, f
     await expect(answer).toContainText("Line 300 of a long answer");
     const calls = (await server.call("GET", "/api/v1/tasks/real/events?types=tool_call"))["events"] as {sequence: number}[];
     await fleet.goto(server.url + `/?task=real&at=${calls[1]!.sequence + 8}`);
-    await expect(fleet.locator(".step-tool_call", {hasText: "touch pushed"})).toContainText("not today");
+    const denied = fleet.locator(".step-tool_call", {hasText: "touch pushed"});
+    await expect(denied).toContainText("not today");
+    await expect(denied.locator(".outcome")).toHaveText("⊘ denied");
   } finally {
     await agent.end();
   }

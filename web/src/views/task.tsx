@@ -42,11 +42,6 @@ function useView(id: string): TaskView {
   return view;
 }
 
-// Why nobody has begun: the server's words, when it has some.
-function Waits({message}: {message: string | undefined}) {
-  return message ? <p class="hold"><Words text={message} /></p> : <>It waits for a runner.</>;
-}
-
 export function TaskPage() {
   const id = taskID.value;
   const view = useView(id);
@@ -130,7 +125,7 @@ export function TaskPage() {
       <div class="task-main">
         <TaskHead view={view} task={task} replaying={moment !== undefined} onAnswer={toAnswer} onSide={() => setSide(!side)} sideOpen={side} />
         <TimeBar view={view} task={task} version={version} />
-        {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && <Waits message={task.status.message} />}</Notice> : (
+        {rows === 0 ? <Notice title="Nothing has happened yet">{task.status?.state === "queued" && !task.status.message && "It waits for a runner."}</Notice> : (
           <div class="story">
             <VirtualList ref={list} count={rows + live} guess={44} role="feed" label="Log" follow={moment === undefined}
                          isHeld={() => document.querySelector(".story .needs-you:hover") !== null} onRange={readSoon} onFollow={setFollows}
