@@ -215,7 +215,7 @@ void Claims::withdraw(const std::string& task) {
 
 void Claims::add_runners(std::set<std::string>& names) const {
   MutexLock lock(mutex_);
-  for (const Parked& parked : parked_) names.insert(parked.request.runner);
+  for (const Asker& parked : parked_) names.insert(parked.request.runner);
 }
 
 void Claims::tick() {
