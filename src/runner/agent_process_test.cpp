@@ -18,9 +18,13 @@ class AgentProcessTest : public testing::TestWithParam<ConfineLevel> {
  protected:
   static Confinement wanted() { return {GetParam(), true, {}, {}, {}}; }
 };
-INSTANTIATE_TEST_SUITE_P(Levels, AgentProcessTest,
-                         testing::Values(ConfineLevel::none, ConfineLevel::secrets, ConfineLevel::workspace),
-                         [](const auto& level) { return std::string(name(level.param)); });
+std::string level_name(const testing::TestParamInfo<ConfineLevel>& level) {
+  return std::string(name(level.param));
+}
+const auto kEveryLevel = testing::Values(ConfineLevel::none, ConfineLevel::secrets, ConfineLevel::workspace);
+INSTANTIATE_TEST_SUITE_P(Levels, AgentProcessTest, kEveryLevel, level_name);
+class StopLadder : public AgentProcessTest {};
+INSTANTIATE_TEST_SUITE_P(Levels, StopLadder, kEveryLevel, level_name);
 
 TEST_P(AgentProcessTest, TellsOutputThenExitThenEnd) {
   TestAgent agent({"say", "hello"}, true, wanted());
@@ -168,7 +172,7 @@ TEST_P(AgentProcessTest, TheDestructorLeavesNobody) {
   EXPECT_TRUE(carriers_of(mark).empty());
 }
 
-TEST(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
+TEST_P(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
   TestAgent sigint({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(sigint.ready());
   StopPlan patient = quick_plan();
@@ -187,7 +191,7 @@ TEST(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
   EXPECT_EQ(second.exit.code, 7);
 }
 
-TEST(StopLadder, TheAgentsOwnInterruptComesFirst) {
+TEST_P(StopLadder, TheAgentsOwnInterruptComesFirst) {
   TestAgent agent({"echo"}, true, wanted());
   StopPlan plan;
   plan.interrupt_wait = 20s;
@@ -201,7 +205,7 @@ TEST(StopLadder, TheAgentsOwnInterruptComesFirst) {
   EXPECT_EQ(end.exit.code, 0);
 }
 
-TEST(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
+TEST_P(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
   TestAgent agent({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
@@ -210,7 +214,7 @@ TEST(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
   EXPECT_EQ(agent.end().rung, StopRung::sigint);
 }
 
-TEST(StopLadder, ListsEverybodyWhoIsGone) {
+TEST_P(StopLadder, ListsEverybodyWhoIsGone) {
   TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   ASSERT_TRUE(eventually([&] { return carriers_of(agent.mark).size() == 4; }));
@@ -227,7 +231,7 @@ TEST(StopLadder, ListsEverybodyWhoIsGone) {
   }
 }
 
-TEST(StopLadder, APausedAgentIsStoppedToo) {
+TEST_P(StopLadder, APausedAgentIsStoppedToo) {
   TestAgent agent({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   agent.process->pause();
@@ -238,7 +242,7 @@ TEST(StopLadder, APausedAgentIsStoppedToo) {
   EXPECT_EQ(agent.end().rung, StopRung::sigint);
 }
 
-TEST(StopLadder, KillCutsAStopShort) {
+TEST_P(StopLadder, KillCutsAStopShort) {
   TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan patient;
@@ -249,7 +253,7 @@ TEST(StopLadder, KillCutsAStopShort) {
   EXPECT_TRUE(carriers_of(agent.mark).empty());
 }
 
-TEST(StopLadder, AForkBombIsEnded) {
+TEST_P(StopLadder, AForkBombIsEnded) {
   TestAgent agent({"fork_bomb", "600"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
