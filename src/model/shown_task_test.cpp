@@ -47,7 +47,7 @@ TEST(ShownTask, KeepsTheRestAsItWas) {
 }
 
 TEST(ShownTask, NamesAndLabelsMayHoldSecretsToo) {
-  const std::string secret = "ghp_" + std::string(36, 'a');
+  const std::string secret = "ghp_7" + std::string(35, 'a');
   Task task;
   task.spec.labels = {{secret, "x"}, {"y", "is " + secret}, {"team", "core"}};
   task.spec.allowed_tools = {"Read", secret};
