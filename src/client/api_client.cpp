@@ -115,10 +115,10 @@ Result<net::ClientResponse> ApiClient::send(Call call) {
   if (response->status >= 400) {
     Error error = read_problem(response->status, response->body);
     if (error.code == ErrorCode::unauthenticated) {
-      error.message += !destination_.no_token.empty() ? "; " + destination_.no_token
-                       : destination_.token.empty()
+      error.message += destination_.token.empty()
                            ? "; set SHEPHERD_TOKEN (an admin makes one with \"shepherd token create NAME\")"
                            : "; SHEPHERD_TOKEN or the data directory's admin.token is not valid for this server";
+      if (!destination_.no_token.empty()) error.message = destination_.no_token;
     }
     return fail(std::move(error));
   }

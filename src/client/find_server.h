@@ -50,7 +50,7 @@ struct Destination {
   std::string public_url;
   std::string internal_url;   // where events are posted
   std::string token;          // empty: none known
-  std::string no_token = {};  // why not, where that is not plain; for the end of a sentence
+  std::string no_token = {};  // why not, where that is not plain
 };
 Result<Destination> find_server(const FindOptions& options, const Environment& environment);
 
