@@ -21,8 +21,8 @@ test("another server on this machine does not get the session", async ({server, 
     expect(cookies.length).toBeGreaterThanOrEqual(2);
     expect(cookies.filter((each) => each.includes("shepherd"))).toEqual([]);
     // By the address again: led to where it is signed in.
-    await page.goto(server.url + "/?view=metrics");
-    await expect(page).toHaveURL(`${server.page}/?view=metrics`);
+    await page.goto(server.url + "/?view=findings");
+    await expect(page).toHaveURL(`${server.page}/?view=findings`);
     await page.locator(".live-live").waitFor();
   } finally {
     other.close();
