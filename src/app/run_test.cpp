@@ -107,7 +107,7 @@ TEST_F(BoardTest, TellsChangesOfStateAsLines) {
   board.draw();
   EXPECT_EQ(out_,
             "docs  starting  task-1\n"
-            "docs  running  task-1: Reading x\n"
+            "docs  running  task-1: Reading \\x1b[31mx\n"  // what it wants to do, to the last character
             "docs  waiting_for_input  task-1: Needs approval\n");
   out_.clear();
   board.ended(0, State::completed, "done", std::nullopt);
