@@ -161,7 +161,7 @@ def test_what_an_approval_runs_is_shown(server, command):
     views["shepherd inbox"] = server.cli("inbox").stdout
     views["shepherd export"] = server.cli("export", task).stdout
     assert views["log"].count("PWNR") == command.count("PWNR") * 5, views["log"]
-    assert views["shepherd export"].count("PWNR") == command.count("PWNR") * 5
+    assert views["shepherd export"].count("PWNR") >= command.count("PWNR") * 5  # and in the task's open approvals
     for name in ("inbox", "shepherd inbox"):
         assert "PWNR" in views[name], (name, views[name])
     with server.api() as api:
