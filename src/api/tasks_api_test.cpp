@@ -119,6 +119,11 @@ TEST_F(TasksApi, ModesAndEarlierTasksAreChecked) {
   EXPECT_EQ(parsed(earlier).at("member").as_string(), "resumeOf");
   EXPECT_EQ(get("/api/v1/tasks/later").status, 404);
   create("nobody");
+  auto silent = post("/api/v1/tasks", R"({"id":"later","prompt":"x","resumeOf":"nobody"})");
+  EXPECT_EQ(silent.status, 400);
+  EXPECT_EQ(code_of(silent), "no_session");
+  EXPECT_EQ(get("/api/v1/tasks/later").status, 404);
+  produce("/api/v1/tasks/nobody/events", R"({"type":"session_start","sessionID":"s1","summary":"Started"})");
   EXPECT_EQ(post("/api/v1/tasks", R"({"id":"later","prompt":"x","mode":"interactive","resumeOf":"nobody"})").status,
             201);
 }
@@ -173,7 +178,7 @@ TEST_F(TasksApi, ListsPagesByLinkAndFilters) {
 TEST_F(TasksApi, BadBodiesAreRefusedWithAReason) {
   EXPECT_EQ(post("/api/v1/tasks", "{").status, 400);
   EXPECT_EQ(post("/api/v1/tasks", R"({"id":"not an id","prompt":"x"})").status, 400);
-  EXPECT_EQ(post("/api/v1/tasks", R"({"prompt":"x","task":{"context":")" + std::string(1'100'000, 'x') + "\"}}").status,
+  EXPECT_EQ(post("/api/v1/tasks", R"({"prompt":"x","task":{"context":")" + std::string(1'600'000, 'x') + "\"}}").status,
             413);
   auto headers = bearer(admin_);
   headers.emplace_back("Content-Type", "text/plain");
