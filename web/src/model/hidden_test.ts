@@ -41,7 +41,7 @@ describe("hidden characters", () => {
   it.each([["one line", "x".repeat(200_000)], ["hidden ones", "\u200b".repeat(200_000)], ["every second hidden", "a\u200d".repeat(100_000)], ["emoji", "👩‍".repeat(60_000)],
     ["unfinished colours", "\u001b[1".repeat(60_000)]])("take time in proportion: 200 KB of %s", (_, text) => {
     for (const cut of [exactPieces, prosePieces]) {
-      expect(quickest(() => cut(text))).toBeLessThan(150);
+      expect(quickest(() => cut(text))).toBeLessThan(600);
       expect(cut(text).length).toBeLessThanOrEqual(1000);
     }
   });
