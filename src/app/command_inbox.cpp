@@ -171,7 +171,7 @@ void add_inbox_command(CLI::App& app, Context& context) {
       "  waiting   it has finished its turn and waits for instructions\n"
       "  stalled   it should be working, but has reported nothing for inbox.stalled_seconds (300)\n"
       "  failed    it ended badly within the last day\n"
-      "The last line of each item is the command to type. Stalled and failed tasks leave the list when the agent\n"
+      "The last line of each item is the command to type. Stalled and failed items go when the agent\n"
       "reports again or after a day; --dismiss removes them at once, until something new happens to them.\n\n"
       "Examples:\n  shepherd inbox\n  shepherd inbox --dismiss fix-login\n"
       "  shepherd inbox --json | jq -r '.items[].taskID'");

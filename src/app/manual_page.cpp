@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "app/help_format.h"
 #include "app/version.h"
+#include "model/visible_text.h"
 
 namespace shepherd {
 namespace {
@@ -14,7 +16,15 @@ namespace {
 std::string plain(std::string_view text) {
   std::string out;
   bool starts_line = true;
-  for (char c : text) {
+  while (!text.empty()) {
+    Utf8Character character = first_character(text);
+    char c = text.front();
+    text.remove_prefix(character.bytes);
+    if (character.valid && character.code >= 0x80) {
+      out += fmt::format("\\[u{:04X}]", static_cast<std::uint32_t>(character.code));
+      starts_line = false;
+      continue;
+    }
     if (starts_line && (c == '.' || c == '\'')) out += "\\&";
     if (c == '\\') {
       out += "\\e";

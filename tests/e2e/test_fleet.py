@@ -104,8 +104,8 @@ def test_the_command_line_lists_it(server, api, runner):
     post_events(runner, task, approval("a1"))
     eventually(lambda: entries(api, task))
     shown = server.cli("inbox", "--limit", "1000").stdout
-    line = next(line for line in shown.splitlines() if task in line)
-    assert line.startswith("approval") and f"shepherd approve {task}" in line and "\x1b" not in line
+    (item,) = [item for item in shown.split("\n\n") if task in item]
+    assert item.startswith("approval") and f"\n    shepherd approve {task} a1" in item and "\x1b" not in item
     assert task in server.cli("inbox", "--json", "--limit", "1000").stdout
 
 

@@ -46,6 +46,8 @@ def live(server, api, runner):
                     for answer in self.answers:
                         data = {"id": event["data"]["id"], **({"state": answer} if isinstance(answer, str) else answer)}
                         post_events(own, self.task, {"type": "command_result", "summary": data["state"], "data": data})
+                    if event["data"]["kind"] == "stop":
+                        post_events(own, self.task, {"type": "status", "summary": "stopped", "data": {"state": "cancelled"}})
 
         def ask(self, approval, **data):
             self.say({"type": "approval", "summary": data.pop("summary", "Needs approval: rm -rf build"), "tool": "Bash",
@@ -73,6 +75,9 @@ def last(live):
 def test_what_is_said_reaches_the_runner(server, live, args, command):
     shown = server.cli(*[live.task if a == "TASK" else a for a in args])
     assert last(live) == command
+    if command["kind"] == "stop":
+        assert shown.stdout == "stopped: the agent and its processes are gone, the task is cancelled\n"
+        return
     assert "acknowledged" in shown.stdout if command["kind"] in live.capabilities["acknowledges"] else "delivered" in shown.stdout
 
 
