@@ -23,7 +23,7 @@ struct Redactor::Rules {
   bool replace_built_in(std::string_view text, std::string& out) const;
   bool replace_spelled(std::string& text) const;
   bool may_match_spelled(std::string_view text) const;
-  std::vector<SecretSpan> found_in(const SpelledText& spelled) const;
+  std::vector<SecretSpan> found_in(const SpelledText& spelled, bool split) const;
 };
 
 // Only the text between marks is offered to expressions, which could otherwise match inside a mark for ever.
@@ -83,8 +83,37 @@ bool Redactor::Rules::replace_built_in(std::string_view text, std::string& out) 
   return changed;
 }
 
-// Where in the source the secrets are that its meaning shows.
-std::vector<SecretSpan> Redactor::Rules::found_in(const SpelledText& spelled) const {
+namespace {
+
+// Every piece but the first could only be the rest of a token.
+bool is_split_token(std::string_view source, const std::vector<TextSpan>& pieces) {
+  constexpr std::size_t kLeastRest = 12;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    std::string_view rest = source.substr(pieces[i].begin, pieces[i].end - pieces[i].begin);
+    bool plain = std::ranges::all_of(rest, [](char c) { return is_in(c, kWord | kDash); });
+    bool digit = std::ranges::any_of(rest, [](char c) { return is_in(c, kDigit); });
+    if (rest.size() < kLeastRest || !plain || !digit) return false;
+  }
+  return pieces.size() > 1;
+}
+
+bool replace_spans(std::string& text, const std::vector<SecretSpan>& found) {
+  if (found.empty()) return false;
+  std::string out;
+  std::size_t done = 0;
+  for (const SecretSpan& span : found) {
+    out.append(text, done, span.begin - done);
+    append_mark(out, span.kind, std::string_view(text).substr(span.begin, span.end - span.begin));
+    done = span.end;
+  }
+  text = out.append(text, done);
+  return true;
+}
+
+}  // namespace
+
+// Where in the source the secrets are that its meaning shows; `split`: only tokens that a line end divides.
+std::vector<SecretSpan> Redactor::Rules::found_in(const SpelledText& spelled, bool split) const {
   std::vector<SecretSpan> found;
   std::string_view text = spelled.text;
   for (std::size_t at = 0, done = 0; at < text.size();) {
@@ -93,9 +122,10 @@ std::vector<SecretSpan> Redactor::Rules::found_in(const SpelledText& spelled) co
     at += std::max<std::size_t>(mark, 1);
     if (mark > 0) done = at;
     for (const SecretSpan& piece : pieces) {
-      for (TextSpan span : spelled.in_source({piece.begin, piece.end}))
-        found.push_back({span.begin, span.end, piece.kind});
+      std::vector<TextSpan> spans = spelled.in_source({piece.begin, piece.end});
       done = at = piece.end;
+      if (split && !is_split_token(spelled.source, spans)) continue;
+      for (TextSpan span : spans) found.push_back({span.begin, span.end, piece.kind});
     }
   }
   return found;
@@ -115,19 +145,13 @@ bool Redactor::Rules::may_match_spelled(std::string_view text) const {
 bool Redactor::Rules::replace_spelled(std::string& text) const {
   std::vector<SecretSpan> found;
   for (TextSpan run = next_percent_run(text, 0); run.begin < text.size(); run = next_percent_run(text, run.end)) {
-    for (const SecretSpan& span : found_in(percent_decoded(text, run))) found.push_back(span);
+    for (const SecretSpan& span : found_in(percent_decoded(text, run), false)) found.push_back(span);
   }
-  if (found.empty() && has_joined_lines(text)) found = found_in(lines_joined(text, false));
-  std::string out;
-  std::size_t done = 0;
-  for (const SecretSpan& span : found) {
-    out.append(text, done, span.begin - done);
-    append_mark(out, span.kind, std::string_view(text).substr(span.begin, span.end - span.begin));
-    done = span.end;
-  }
-  if (found.empty()) return false;
-  text = out.append(text, done);
-  return true;
+  bool changed = replace_spans(text, found);
+  if (!has_joined_lines(text)) return changed;
+  changed = replace_spans(text, found_in(lines_joined(text, false), false)) || changed;
+  // After a # the next line may be a command of its own; but no command looks like the rest of a token.
+  return replace_spans(text, found_in(lines_joined(text, true), true)) || changed;
 }
 
 Redactor::Redactor(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}

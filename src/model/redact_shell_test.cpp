@@ -69,6 +69,15 @@ TEST_F(RedactShell, ACommandBetweenTheLinesOfAKeyIsShown) {
   }
 }
 
+TEST_F(RedactShell, ACommandAfterACommentIsShown) {
+  for (const char* text : {"# password=\\\nreboot22now", "# curl -u joe:\\\nreboot22now", "# --token \\\nreboot22now",
+                           "true # ghp_\\\nreboot"}) {
+    EXPECT_EQ(redactor_.redact(text), text);
+  }
+  EXPECT_EQ(redactor_.redact(std::string("# gh") + "p_aB3dE5fG7hJ9\\\nkL1mN2pQ4rS6tU8vW0xY1234"),
+            "# [redacted:token:16]\\\n[redacted:token:24]");
+}
+
 // Whatever stands around secrets that have none inside.
 TEST_F(RedactShell, NoMarkStandsForSyntaxInAnyMixture) {
   constexpr std::uint64_t kSeed = 20261117;

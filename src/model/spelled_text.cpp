@@ -67,6 +67,7 @@ TextSpan next_percent_run(std::string_view text, std::size_t from) {
 
 SpelledText percent_decoded(std::string_view text, TextSpan run) {
   SpelledText out;
+  out.source = text;
   for (std::size_t at = run.begin; at < run.end;) {
     char spelled = percent_character(text, at);
     std::size_t length = spelled == 0 ? 1 : 3;
@@ -86,6 +87,7 @@ bool has_joined_lines(std::string_view text) {
 
 SpelledText lines_joined(std::string_view text, bool generous) {
   SpelledText out;
+  out.source = text;
   bool comment = false;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t joint = text[at] == '\\' && (generous || !comment) ? end_of_joint(text, at) : at;

@@ -14,6 +14,7 @@
 namespace shepherd {
 
 struct SpelledText {
+  std::string_view source;  // must outlive it
   std::string text;
   std::vector<std::uint32_t> origin;  // of each byte: where its spelling begins in the source
   std::vector<std::uint32_t> ends;    // and where it ends
