@@ -12,6 +12,7 @@ void append_task_json(std::string& out, const Task& task, Steering& steering, co
     append_task(out, task);
   } else {
     Task shown = redactor == nullptr ? task : shown_task(*redactor, task);
+    if (redactor != nullptr) waiting = redactor->redact(waiting);  // it names the runner and agent that were asked for
     if (!waiting.empty()) shown.state.message += (shown.state.message.empty() ? "" : "; ") + waiting;
     append_task(out, shown);
   }
