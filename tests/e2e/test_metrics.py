@@ -100,7 +100,7 @@ def test_tasks_by_state_agent_and_model(api, runner, grows):
 
 def test_what_waits_for_a_person(api, runner, task, grows):
     post_events(runner, task, {"type": "approval", "summary": "May I?", "tool": "Bash",
-                               "data": {"approvalID": "a1", "state": "requested", "kind": "permission"}})
+                               "data": {"approvalID": "a1", "state": "pending", "kind": "permission"}})
     grows(1, "shepherd_inbox_entries", kind="approval")
     eventually(lambda: value(scrape(api), "shepherd_inbox_oldest_age_seconds", kind="approval") > 0.5)
     end_task(runner, task)
