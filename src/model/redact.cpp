@@ -138,7 +138,10 @@ bool Redactor::Rules::may_match_spelled(std::string_view text) const {
     bool escaped = (run.end < text.size() && text[run.end] == '\\') || (run.begin > 0 && text[run.begin - 1] == '\\');
     if (escaped || scan.may_match(percent_decoded(text, run).text)) return true;
   }
-  return has_joined_lines(text) && scan.may_match(lines_joined(text, true).text);
+  for (TextSpan each = next_joined_lines(text, 0); each.begin < text.size(); each = next_joined_lines(text, each.end)) {
+    if (scan.may_match(lines_joined(text, each, true).text)) return true;
+  }
+  return false;
 }
 
 // What the plain look does not see: %XX, and lines that a shell joins.
@@ -148,10 +151,18 @@ bool Redactor::Rules::replace_spelled(std::string& text) const {
     for (const SecretSpan& span : found_in(percent_decoded(text, run), false)) found.push_back(span);
   }
   bool changed = replace_spans(text, found);
-  if (!has_joined_lines(text)) return changed;
-  changed = replace_spans(text, found_in(lines_joined(text, false), false)) || changed;
   // After a # the next line may be a command of its own; but no command looks like the rest of a token.
-  return replace_spans(text, found_in(lines_joined(text, true), true)) || changed;
+  for (bool generous : {false, true}) {
+    found.clear();
+    for (TextSpan each = next_joined_lines(text, 0); each.begin < text.size();
+         each = next_joined_lines(text, each.end)) {
+      SpelledText joined = lines_joined(text, each, generous);
+      if (!scan.may_match(joined.text)) continue;
+      for (const SecretSpan& span : found_in(joined, generous)) found.push_back(span);
+    }
+    changed = replace_spans(text, found) || changed;
+  }
+  return changed;
 }
 
 Redactor::Redactor(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}

@@ -301,6 +301,7 @@ TEST(RedactCost, AdversarialTextCostsNoMoreThanALargeFactor) {
                                   "\\\n",
                                   "\\\\\\n",
                                   "# \\\n",
+                                  "\\\\\\n\n",
                                   "-----BEGIN PRIVATE KEY-----\n",
                                   "-----BEGIN PRIVATE KEY-----\nA: b\n",
                                   "aB3dE5fG7hJ9kL1m\n-----END PRIVATE KEY-----\n",

@@ -77,26 +77,38 @@ SpelledText percent_decoded(std::string_view text, TextSpan run) {
   return out;
 }
 
-bool has_joined_lines(std::string_view text) {
-  for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at)) {
-    if (end_of_joint(text, at) != at) return true;
-    at = std::min(text.find_first_not_of('\\', at), text.size());
+TextSpan next_joined_lines(std::string_view text, std::size_t from) {
+  TextSpan none{text.size(), text.size()};
+  std::size_t at = text.find('\\', from);
+  while (at != std::string_view::npos) {
+    char next = at + 1 < text.size() ? text[at + 1] : ' ';  // mostly a letter or a quote, and that is all to see
+    bool may_join = next == '\\' || next == '\n' || next == '\r';
+    if (may_join && end_of_joint(text, at) != at) break;
+    at = text.find('\\', next == '\\' ? std::min(text.find_first_not_of('\\', at), text.size()) : at + 1);
   }
-  return false;
+  if (at == std::string_view::npos) return none;
+  TextSpan lines{at, end_of_joint(text, at)};
+  while (lines.begin > from && text[lines.begin - 1] != '\n') --lines.begin;
+  while (lines.end < text.size() && text[lines.end] != '\n') {
+    std::size_t joint = text[lines.end] == '\\' ? end_of_joint(text, lines.end) : lines.end;
+    std::size_t run = std::min(text.find_first_not_of('\\', lines.end), text.size());
+    lines.end = joint > lines.end ? joint : std::max(run, lines.end + 1);
+  }
+  return lines;
 }
 
-SpelledText lines_joined(std::string_view text, bool generous) {
+SpelledText lines_joined(std::string_view text, TextSpan lines, bool generous) {
   SpelledText out;
   out.source = text;
   bool comment = false;
-  for (std::size_t at = 0; at < text.size();) {
+  for (std::size_t at = lines.begin; at < lines.end;) {
     std::size_t joint = text[at] == '\\' && (generous || !comment) ? end_of_joint(text, at) : at;
     if (joint > at) {
       at = joint;
       continue;
     }
     if (text[at] == '\n') comment = false;
-    if (text[at] == '#' && (at == 0 || is_shell_syntax(text[at - 1]))) comment = true;
+    if (text[at] == '#' && (at == lines.begin || is_shell_syntax(text[at - 1]))) comment = true;
     if (text[at] == '\\') {  // a whole run, so that its rest is not taken for a joint
       std::size_t after = std::min(text.find_first_not_of('\\', at), text.size());
       for (; at < after; ++at) out.add(text[at], at, at + 1);

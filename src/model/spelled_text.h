@@ -34,8 +34,9 @@ TextSpan next_percent_run(std::string_view text, std::size_t from);
 SpelledText percent_decoded(std::string_view text, TextSpan run);
 
 // A line that ends with a backslash goes on in the next one; also where both characters are spelled as in JSON.
-bool has_joined_lines(std::string_view text);
+// The next such lines at or after `from`; empty at the end of the text when there are no more.
+TextSpan next_joined_lines(std::string_view text, std::size_t from);
 // Comments do not go on: a line with one is left as it is, unless `generous`.
-SpelledText lines_joined(std::string_view text, bool generous);
+SpelledText lines_joined(std::string_view text, TextSpan lines, bool generous);
 
 }  // namespace shepherd
