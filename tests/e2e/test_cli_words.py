@@ -118,13 +118,17 @@ def test_help_in_all_its_spellings(alone):
     assert 'there is no command "hepl"; did you mean "help"?' in run("hepl", env=alone).stderr
 
 
+GROUPS = {"Running a server:", "Running agents:", "Watching and feeding tasks:", "Steering a running agent:", "Administration:",
+          "Subcommands:"}
+
+
 def every_help(env, path=()):
     text = run(*path, "--help", env=env).stdout
     yield " ".join(path), text
     inside = False
     for line in text.splitlines():
         if re.match(r"^\S.*:\s*$", line):
-            inside = not re.match(r"(Options|Positionals|Environment|Exit codes|Start here|Examples?|Connection|Usage|Or )", line)
+            inside = line.rstrip() in GROUPS
         elif inside and (match := re.match(r"^  ([a-z][a-z-]*)(, ?ls)?(\s{2,}\S|\s*$)", line)):
             yield from every_help(env, (*path, match.group(1)))
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_run import MARK, survivors, wait_until_gone
 from server import BINARY
+from tasks import new_id
 
 
 class Run:
@@ -182,14 +184,12 @@ def test_ctrl_c_pauses_then_stops(start):
 
 
 def test_a_killed_runner_leaves_nobody(start):
-    run = start("--", "sh", "-c", "(setsid sleep 602 &) ; echo ready $$; sleep 600")
-    line = run.until_output("ready")["data"]["text"]
-    pid = int(line.split()[1])
+    mark = new_id()
+    run = start("--", "sh", "-c", "(setsid sleep 602 &) ; echo ready; sleep 600", env={MARK: mark})
+    run.until_output("ready")
+    assert len(survivors(mark)) > 1, "the run and its agent"
     run.process.kill()
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < deadline, "the agent outlived its runner"
-        time.sleep(0.01)
+    assert wait_until_gone(mark) == [], "the agent outlived its runner"
 
 
 def test_a_work_tree_of_its_own(start, repository):
