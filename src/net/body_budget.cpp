@@ -29,14 +29,14 @@ std::size_t BodyBudget::taken() const {
 BodyBudget::Outcome BodyShare::grow_to(std::size_t bytes, const std::string& caller) {
   if (bytes <= bytes_) return BodyBudget::Outcome::taken;
   if (bytes_ == 0) caller_ = caller;
-  BodyBudget::Outcome outcome = budget_.take(caller_, bytes - bytes_);
+  BodyBudget::Outcome outcome = budget_->take(caller_, bytes - bytes_);
   if (outcome == BodyBudget::Outcome::taken) bytes_ = bytes;
   return outcome;
 }
 
 void BodyShare::give_back() {
   if (bytes_ == 0) return;
-  budget_.give_back(caller_, bytes_);
+  budget_->give_back(caller_, bytes_);
   bytes_ = 0;
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/mutex.h"
 
@@ -29,11 +31,12 @@ class BodyBudget {
   std::unordered_map<std::string, std::size_t> callers_ GUARDED_BY(mutex_);
 };
 
-// What one request has taken; it is given back when it goes.
+// What one request has taken; it is given back when it goes. A request whose answer somebody still owes may outlive its
+// server, so the share owns the budget, too.
 // Threads: caller.
 class BodyShare {
  public:
-  explicit BodyShare(BodyBudget& budget) : budget_(budget) {}
+  explicit BodyShare(std::shared_ptr<BodyBudget> budget) : budget_(std::move(budget)) {}
   ~BodyShare() { give_back(); }
   BodyShare(const BodyShare&) = delete;
   BodyShare& operator=(const BodyShare&) = delete;
@@ -43,7 +46,7 @@ class BodyShare {
   void give_back();
 
  private:
-  BodyBudget& budget_;
+  std::shared_ptr<BodyBudget> budget_;
   std::string caller_;
   std::size_t bytes_ = 0;
 };

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "net/server_for_test.h"
 
@@ -12,7 +15,7 @@ namespace {
 using Outcome = BodyBudget::Outcome;
 
 TEST(BodyBudget, BoundsACallerAndAll) {
-  BodyBudget budget(100, 150);
+  auto budget = std::make_shared<BodyBudget>(100, 150);
   {
     BodyShare first(budget), second(budget), third(budget);
     EXPECT_EQ(first.grow_to(60, "a"), Outcome::taken);
@@ -20,12 +23,36 @@ TEST(BodyBudget, BoundsACallerAndAll) {
     EXPECT_EQ(second.grow_to(41, "a"), Outcome::caller_full);
     EXPECT_EQ(third.grow_to(50, "b"), Outcome::taken);
     EXPECT_EQ(third.grow_to(51, "b"), Outcome::all_full);
-    EXPECT_EQ(budget.taken(), 150U);
+    EXPECT_EQ(budget->taken(), 150U);
     first.give_back();
     EXPECT_EQ(third.grow_to(51, "b"), Outcome::taken);
     EXPECT_EQ(second.grow_to(90, "a"), Outcome::taken);
   }
-  EXPECT_EQ(budget.taken(), 0U);
+  EXPECT_EQ(budget->taken(), 0U);
+}
+
+// The peer goes while its request is being handled, then the server goes, and only then is the request let go.
+TEST(BodyBudget, ARequestThatOutlivesItsServerGivesItsShareBack) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<Responder> kept;
+  auto test = std::make_unique<TestServer>();
+  test->handler.on_request = [&](Request&&, Responder responder) {
+    std::lock_guard lock(mutex);
+    kept.emplace(std::move(responder));
+    changed.notify_all();
+  };
+  test->start();
+  {
+    RawClient client(test->server->port());
+    ASSERT_TRUE(
+        client.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n" + std::string(300'000, 'x')));
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, kTestPatience, [&] { return kept.has_value(); }));
+  }
+  test->server->shutdown(0);
+  test->server.reset();
+  kept.reset();
 }
 
 std::string begun(const std::string& caller, std::size_t bytes) {

@@ -33,7 +33,7 @@ ServerCore::ServerCore(ListenOptions listen_options, HttpHandler& http_handler, 
       clock(server_clock),
       metrics(registry, options.name),
       tls(std::move(tls_context)),
-      bodies(options.max_caller_body_bytes, options.max_all_body_bytes) {}
+      bodies(std::make_shared<BodyBudget>(options.max_caller_body_bytes, options.max_all_body_bytes)) {}
 
 void ServerCore::connection_added() {
   connections_.fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -41,7 +42,7 @@ class ServerCore {
   const Clock& clock;
   ServerMetrics metrics;
   const SslContext tls;  // null: plaintext
-  BodyBudget bodies;
+  const std::shared_ptr<BodyBudget> bodies;
 
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
   void connection_added();
