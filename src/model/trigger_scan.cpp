@@ -55,7 +55,8 @@ TriggerScan::TriggerScan() {
     // Whichever byte of a pair the trigger starts at, one of its first two groups is asked.
     std::array<char, 4> group{literal[0], literal[1], literal[2], literal.size() > 3 ? literal[3] : '\0'};
     std::uint32_t first = slot(group.data());
-    set(first);
+    set(asked_, first);
+    set(first_, first);
     Head head{.slot = first, .trigger = static_cast<std::uint32_t>(i)};
     head.mask = literal.size() > 3 ? ~0U : std::endian::native == std::endian::little ? 0xFFFFFFU : ~0xFFU;
     head.value = folded_word(group.data()) & head.mask;
@@ -63,9 +64,9 @@ TriggerScan::TriggerScan() {
     group = {literal[1], literal[2], group[3], 0};
     for (unsigned c = 0; literal.size() == 3 && c < 256; ++c) {
       group[2] = static_cast<char>(c);
-      if (may_follow(all[i], group[2])) set(slot(group.data()));
+      if (may_follow(all[i], group[2])) set(asked_, slot(group.data()));
     }
-    if (literal.size() > 3) set(slot(group.data()));
+    if (literal.size() > 3) set(asked_, slot(group.data()));
   }
   // Those of one slot stand together, in the order of the table.
   std::ranges::stable_sort(heads_, {}, &Head::slot);
@@ -103,14 +104,15 @@ bool TriggerScan::may_start(std::string_view text, std::size_t at) const {
 }
 
 bool TriggerScan::may_match(std::string_view text) const {
+  auto starts = [&](std::size_t at) { return is_set(first_, slot(text.data() + at)) && may_start(text, at); };
   auto look = [&](std::size_t at) {  // the group at `at` hit: a trigger may start here or one byte before
-    return is_set(slot(text.data() + at)) && (may_start(text, at) || (at > 0 && may_start(text, at - 1)));
+    return is_set(asked_, slot(text.data() + at)) && (starts(at) || (at > 0 && starts(at - 1)));
   };
   std::size_t at = 0;
   constexpr std::size_t kBlock = kStride * kUnrolled;
   for (; at + kBlock + 2 <= text.size(); at += kBlock) {
     bool any = false;
-    for (std::size_t i = 0; i < kBlock; i += kStride) any |= is_set(slot(text.data() + at + i));
+    for (std::size_t i = 0; i < kBlock; i += kStride) any |= is_set(asked_, slot(text.data() + at + i));
     if (!any) continue;
     for (std::size_t i = 0; i < kBlock; i += kStride) {
       if (look(at + i)) return true;
@@ -128,7 +130,7 @@ bool TriggerScan::may_match(std::string_view text) const {
 
 std::vector<SecretSpan> TriggerScan::secret_at(std::string_view text, std::size_t at, std::size_t floor) const {
   std::vector<SecretSpan> pieces;
-  if (at + 4 <= text.size() && !is_set(slot(text.data() + at))) return pieces;
+  if (at + 4 <= text.size() && !is_set(first_, slot(text.data() + at))) return pieces;
   bool found = visit(text, at, [&](const Trigger& trigger) {
     pieces = shepherd::secret_at(trigger, text, at, floor);
     return !pieces.empty() && pieces.front().begin >= floor;

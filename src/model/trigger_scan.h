@@ -39,11 +39,13 @@ class TriggerScan {
   static std::uint32_t slot(const char* three_bytes_of_four);
   template <class Visit>
   bool visit(std::string_view text, std::size_t at, Visit accept) const;
-  bool is_set(std::uint32_t slot) const { return (bits_[slot >> 6] >> (slot & 63) & 1) != 0; }
-  void set(std::uint32_t slot) { bits_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
+  using Bits = std::array<std::uint64_t, 1024>;  // 65,536 slots of hashed groups
+  static bool is_set(const Bits& bits, std::uint32_t slot) { return (bits[slot >> 6] >> (slot & 63) & 1) != 0; }
+  static void set(Bits& bits, std::uint32_t slot) { bits[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
   bool may_start(std::string_view text, std::size_t at) const;
 
-  std::array<std::uint64_t, 1024> bits_{};                                   // 65,536 slots of hashed groups
+  Bits asked_{};                                                             // the first two groups of all triggers
+  Bits first_{};                                                             // the first alone: where one may start
   std::vector<Head> heads_;                                                  // by slot
   std::array<std::uint16_t, (65'536 >> kSlotsPerBucketLog) + 1> buckets_{};  // where the heads of 16 slots begin
 };
