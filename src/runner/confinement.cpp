@@ -113,7 +113,7 @@ Result<std::vector<ConfineStep>> plan_confinement(const Confinement& wanted, con
   }
   for (const std::string& path : git_directories(place)) {
     std::string real = real_path(path);
-    if (!real.empty() && !is_gone(enclosing(steps, real))) steps.emplace(real, Kind::keep);
+    if (!real.empty() && enclosing(steps, real) != Kind::hide_directory) steps.emplace(real, Kind::keep);
   }
   std::vector<ConfineStep> plan;
   for (const auto& [path, kind] : steps) {
@@ -137,7 +137,7 @@ std::vector<std::string> git_directories(const std::string& directory) {
       if (!known) return {};
       return {own.parent_path().parent_path().string()};
     }
-    if (above == above.root_path()) break;
+    if (type != files::file_type::not_found || above == above.root_path()) break;
   }
   return {};
 }

@@ -30,6 +30,14 @@ def survivors(mark):
     return found
 
 
+def command_line(pid):
+    """Its arguments with spaces between; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
 class AgentRun:
     """One `shepherd run` against a server. Facts come from the task's own live feed."""
 

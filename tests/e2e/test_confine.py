@@ -161,7 +161,8 @@ def test_without_confinement_the_token_is_in_no_environment_and_the_command_line
     desk = place()
     got, task = desk.attack("--confine", "none")
     assert task["confined"] == "none"
-    assert got["admin token"].strip() == desk.server.token and got["another tree"] == "of another task"
+    assert got["admin token"].startswith("[redacted:token:"), "it could read it, though the log does not have it"
+    assert got["another tree"] == "of another task"
     assert got["tokens in environments"] == []
     if desk.prefix:
         assert got["server's environment"] is None and got["server's memory"] is None
@@ -181,7 +182,7 @@ def test_a_work_tree_in_the_data_directory(place):
     for level in ("secrets", "workspace"):
         code, events, task = desk.run("--worktree", "--confine", level, "--rules", desk.root / "rules.md", "--", "sh", "-c", script)
         assert code == 0 and task["confined"] == level, events
-        result = next(event for event in events if event["type"] == "result")
+        result = [event for event in events if event["type"] == "result"][-1]
         assert result["data"]["files"] == ["file"] and len(result["data"]["commits"]) == 1, result
         assert "read me" in json.dumps(events)
 
