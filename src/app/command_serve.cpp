@@ -57,7 +57,7 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   out.line("\nTry it in another terminal:");
   if (!usual) out.line(fmt::format("  export SHEPHERD_DATA={}", config.data));
   out.line("  shepherd demo                          # scripted agents, no account needed");
-  out.line("  shepherd run \"fix the failing test\"   # Claude Code, in the current directory");
+  out.line("  shepherd run \"fix the failing test\"    # Claude Code, in the current directory");
   out.line("  shepherd run -- make test              # any command");
   out.line("  shepherd top                           # all tasks on one screen");
   out.line(out.paint(Color::dim, fmt::format("\nThis is process {}. Ctrl-C stops the server.", getpid())));

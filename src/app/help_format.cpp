@@ -16,7 +16,7 @@ std::string value_name(const CLI::Option& option) {
   std::string type = option.get_type_name();
   type.resize(std::min(type.size(), type.find(':')));
   if (type == "UINT" || type == "INT" || type == "FLOAT") return "N";
-  return type.empty() ? "TEXT" : type;
+  return type;
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ std::string HelpFormat::make_option_name(const CLI::Option* option, bool is_posi
 }
 
 std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
-  if (option->get_type_size() == 0 || option->get_positional()) return {};
+  bool takes_value = option->get_items_expected_max() > 0 && !option->get_type_name().empty();
+  if (!takes_value || option->get_positional()) return {};
   std::string choices = fmt::format("{}", fmt::join(choices_of(*option), "|"));
   return " " + (!choices.empty() && choices.size() <= kShownChoices ? choices : value_name(*option));
 }

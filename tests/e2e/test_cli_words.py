@@ -137,7 +137,8 @@ def test_help_is_plain(alone):
     seen = 0
     for name, text in every_help(alone):
         seen += 1
-        for leftover in ("TEXT:", "UINT", "INT:", "FLOAT", "{false}", "Excludes:", "REQUIRED", "NONNEGATIVE", "\n\n\n"):
+        for leftover in ("TEXT:", "UINT", "INT:", "FLOAT", "{false}", "Excludes:", "REQUIRED", "NONNEGATIVE", "--json TEXT", "--help TEXT",
+                         "\n\n\n"):
             assert leftover not in text, (name, leftover, text)
         for quaint in ("asks leave", "So many", "for certain", "A word on the way"):
             assert quaint not in text, (name, quaint)
