@@ -58,7 +58,7 @@ void add_questions(std::vector<std::string>& lines, const std::vector<AskedQuest
 // The text of the marker that begins here, without brackets: "redacted:password:8"; empty: it is none.
 std::string_view marker_at(std::string_view text) {
   std::size_t end = text.find(']');
-  if (end == std::string_view::npos || end > kMaxMarkerBytes) return {};
+  if (end > kMaxMarkerBytes) return {};  // or there is none
   std::string_view inside = text.substr(1, end - 1);
   std::string_view rest = inside.substr(kMarkWord.size());
   bool plain = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789:") == std::string_view::npos;
