@@ -22,7 +22,7 @@ namespace shepherd {
 
 enum class ConfineLevel : std::uint8_t { none, secrets, workspace };
 std::string_view name(ConfineLevel level);
-std::optional<ConfineLevel> confine_level(std::string_view name);
+std::optional<ConfineLevel> confine_level(std::string_view text);
 
 // What is wanted. Paths that do not exist are left out.
 struct Confinement {
