@@ -346,7 +346,7 @@ bool is_password(const Trigger& trigger) {
 }  // namespace
 
 std::span<const Trigger> triggers() {
-  static const std::vector<Trigger> kAll = [] {
+  static const std::vector<Trigger> everything = [] {
     std::vector<Trigger> all(kTriggers.begin(), kTriggers.end());
     add_twilio(all);
     std::vector<Trigger> encoded = encoded_triggers(all);
@@ -354,7 +354,7 @@ std::span<const Trigger> triggers() {
     all.insert(all.end(), encoded.begin(), encoded.end());
     return all;
   }();
-  return kAll;
+  return everything;
 }
 
 bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::size_t at) {

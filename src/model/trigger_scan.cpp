@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "model/text_class.h"
@@ -69,7 +70,7 @@ TriggerScan::TriggerScan() {
     if (literal.size() > 3) set(asked_, slot(group.data()));
   }
   // Those of one slot stand together, in the order of the table.
-  std::ranges::stable_sort(heads_, {}, &Head::slot);
+  std::ranges::sort(heads_, {}, [](const Head& head) { return std::pair(head.slot, head.trigger); });
   for (std::size_t bucket = 0, at = 0; bucket < buckets_.size(); ++bucket) {
     while (at < heads_.size() && heads_[at].slot >> kSlotsPerBucketLog < bucket) ++at;
     buckets_[bucket] = static_cast<std::uint16_t>(at);
@@ -95,8 +96,8 @@ bool TriggerScan::visit(std::string_view text, std::size_t at, Visit accept) con
 }
 
 const TriggerScan& TriggerScan::all() {
-  static const TriggerScan kScan;
-  return kScan;
+  static const TriggerScan scan;
+  return scan;
 }
 
 bool TriggerScan::may_start(std::string_view text, std::size_t at) const {

@@ -65,8 +65,8 @@ __attribute__((target("sse4.2"))) std::uint32_t by_processor(std::string_view by
 
 std::uint32_t checksum(std::string_view bytes, std::uint32_t before) {
 #if defined(__x86_64__)
-  static const bool kFast = __builtin_cpu_supports("sse4.2") != 0;
-  if (kFast) return ~by_processor(bytes, ~before);
+  static const bool fast = __builtin_cpu_supports("sse4.2") != 0;
+  if (fast) return ~by_processor(bytes, ~before);
 #endif
   return ~by_table(bytes, ~before);
 }
