@@ -68,7 +68,8 @@ std::string page_elsewhere(const Call& call) {
 
 void login(Call call) {
   if (std::string place = page_elsewhere(call); !place.empty()) {
-    return send_to(std::move(call), 302, place + call.request().target);
+    place += call.request().target;
+    return send_to(std::move(call), 302, place);
   }
   auto query = Query::parse(call.query());
   std::string code = query ? std::string(query->text("code").value_or("")) : std::string();

@@ -217,7 +217,7 @@ void Steering::lose(const LostLease& lost) {
       });
 }
 
-void Steering::repo_token(const Task& task, std::optional<std::uint64_t> given, Done<RepoToken> done) {
+void Steering::repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done) {
   if (is_terminal(task.state.state)) {
     return done(fail(Error{ErrorCode::gone, "task_ended", "The task has ended; it needs no token any more.", {}}.with(
         "currentState", std::string(name(task.state.state)))));
@@ -227,9 +227,9 @@ void Steering::repo_token(const Task& task, std::optional<std::uint64_t> given, 
                      "This server gives out no repository tokens: none of runners.token_command, "
                      "runners.github_app.id and runners.token_file is set."));
   }
-  auto epoch = leases_.take_token(task.spec.id, task.state.lease_epoch != 0, given);
-  if (!epoch) return done(fail(epoch.error()));
-  token_lanes_->post([this, spec = task.spec, epoch = *epoch, done = std::move(done)]() mutable {
+  auto taken = leases_.take_token(task.spec.id, task.state.lease_epoch != 0, epoch);
+  if (!taken) return done(fail(taken.error()));
+  token_lanes_->post([this, spec = task.spec, epoch = *taken, done = std::move(done)]() mutable {
     give_token(spec, epoch, std::move(done));
   });
 }
