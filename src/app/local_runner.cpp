@@ -94,15 +94,14 @@ Result<RunRequest> LocalRunner::resolved(ApiClient& api, const RunRequest& reque
   return out;
 }
 
-Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& asked, Observe observe) {
+Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, Observe observe) {
   Result<Destination> destination = locate_();
   if (!destination) return fail(std::move(destination.error()));
   Result<ApiClient> api = ApiClient::create(*destination, tls_);
   if (!api) return fail(std::move(api.error()));
-  Result<RunRequest> checked = resolved(*api, asked);
+  Result<RunRequest> checked = resolved(*api, request);
   if (!checked) return fail(std::move(checked.error()));
-  const RunRequest& request = *checked;
-  Result<TaskOrder> order = create(*api, request);
+  Result<TaskOrder> order = create(*api, *checked);
   if (!order) return fail(std::move(order.error()));
 
   RunnerApi server(locate_, tls_);
@@ -115,7 +114,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& asked, Obs
   }
   std::string task = order->task;
   Result<std::unique_ptr<TaskRun>> run =
-      prepare(server, request, *std::move(order), std::move(options), std::move(observe));
+      prepare(server, *checked, *std::move(order), std::move(options), std::move(observe));
   // Nobody else may run it, and nobody else will say what became of it.
   if (!run && claim && *claim) {
     if (Result<void> told = server.end_unstarted(**claim, State::failed, run.error().message); !told) {

@@ -1,9 +1,9 @@
 #include "app/own_secrets.h"
 
-#include <string.h>  // explicit_bzero
 #include <sys/prctl.h>
 
 #include <cstdlib>
+#include <cstring>  // explicit_bzero
 #include <map>
 #include <memory>
 #include <string>
