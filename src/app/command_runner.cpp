@@ -147,7 +147,9 @@ void add_runner_command(CLI::App& app, Context& context) {
   command->add_option("--parallel", options->parallel, "How many tasks to run at once")
       ->check(CLI::Range(std::int64_t{1}, kMaxRunners))
       ->capture_default_str();
-  command->add_option("--agent", options->agents, "Only tasks for this agent; may be repeated")
+  command
+      ->add_option("--agent", options->agents,
+                   "Only tasks for this agent; may be repeated. Assigned tasks that name none get the first")
       ->allow_extra_args(false);
   command->add_option("--label", options->labels, "Only tasks with this label, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);

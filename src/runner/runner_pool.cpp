@@ -100,15 +100,14 @@ Result<void> RunnerPool::assign(const std::string& task) {
   return {};  // another slot may have got it meanwhile; it runs once
 }
 
-// Before the claim: one that is claimed and cannot be run has failed, and a task that is somebody else's to run, or
-// that nobody runs, must not.
+// Before the claim: one that is claimed and cannot be run has failed, and a task that is somebody else's to run must
+// not. Whoever assigns a task that names no agent wants it run, by whatever runs here.
 Result<void> RunnerPool::knows_agent_of(RunnerApi& api, const std::string& task) const {
   Result<TaskOrder> order = api.order(task);
   if (!order) return fail(std::move(order.error()));
-  if (!order->agent.empty() && std::ranges::find(options_.agents, order->agent) != options_.agents.end()) return {};
+  if (order->agent.empty() || std::ranges::find(options_.agents, order->agent) != options_.agents.end()) return {};
   return fail(ErrorCode::invalid_argument, "unknown_agent",
-              order->agent.empty() ? "the task has no agent: somebody posts its events, and no runner can run it"
-                                   : "this runner does not run the agent \"" + order->agent + "\"");
+              "this runner does not run the agent \"" + order->agent + "\"");
 }
 
 void RunnerPool::work(Slot& slot) {
@@ -197,6 +196,8 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   const TaskClaim claim = lease.claim();
   Result<TaskOrder> order = api.order(claim.task);
   if (!order) return fail(std::move(order.error()));
+  // Only an assigned task names none.
+  if (order->agent.empty() && !options_.agents.empty()) order->agent = options_.agents.front();
   TaskRunOptions options;
   options.agent = options_.settings(order->agent);
   options.workspace.workspaces = options_.data_directory + "/workspaces";

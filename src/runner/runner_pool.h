@@ -26,7 +26,7 @@ struct PoolOptions {
   std::string runner;               // id; empty: one is made
   std::size_t slots = 1;            // tasks at once
   bool claims = true;               // false: only what is assigned is run
-  std::vector<std::string> agents;  // what it can run
+  std::vector<std::string> agents;  // what it can run; the first runs assigned tasks that name none
   std::map<std::string, std::string> labels;
   std::string data_directory;  // workspaces and spools
   RedactOptions redact;
@@ -48,8 +48,8 @@ class RunnerPool {
   // Claims no more and stops what runs.
   void end(const std::string& why) EXCLUDES(mutex_);
   // Runs this task when a slot is free: conflict/busy otherwise; invalid_argument/unknown_agent, before it is claimed,
-  // when its agent is none of ours; or the server's answer to the claim. One that this runner has already is not run
-  // again, and that is no error.
+  // when it names an agent that is none of ours; or the server's answer to the claim. One that this runner has already
+  // is not run again, and that is no error.
   Result<void> assign(const std::string& task) EXCLUDES(mutex_);
 
   std::size_t running() const EXCLUDES(mutex_);

@@ -364,13 +364,13 @@ def test_a_runner_without_credentials_takes_tasks_only_for_its_server(server, ap
 def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
     """Without a token file the port took anybody's POST, a web page's too, and failed tasks that no runner runs."""
     import httpx
-    external = api.post("/api/v1/tasks", json={"prompt": "somebody posts its events"}).json()["id"]
+    others = api.post("/api/v1/tasks", json={"prompt": "somebody else runs it", "agent": "another"}).json()["id"]
     process = runner(server, "--no-claims", "--parallel", "1", "--listen", "127.0.0.1:0")
     try:
         file = Path(process.ready["tokenFile"])
         assert file.stat().st_mode & 0o777 == 0o600
         mine = {"Authorization": f"Bearer {file.read_text().strip()}", "Content-Type": "application/json"}
-        body = json.dumps({"taskID": external, "apiURL": server.public})
+        body = json.dumps({"taskID": others, "apiURL": server.public})
         with httpx.Client(base_url=process.ready["listen"], trust_env=False) as port:
             def answer(**changed):
                 got = port.post("/task", content=body, headers={**mine, **changed})
@@ -382,7 +382,7 @@ def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
             assert answer(Host="evil.example") == (403, "bad_host")
             assert answer(**{"Content-Type": "text/plain"}) == (415, "unsupported_media_type")
             assert answer() == (400, "unknown_agent")
-        task = api.get(f"/api/v1/tasks/{external}").json()
+        task = api.get(f"/api/v1/tasks/{others}").json()
         assert task["status"]["state"] == "queued" and task["lastSequence"] == 0, "nobody claimed it"
     finally:
         process.kill()
