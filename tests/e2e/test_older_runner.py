@@ -1,18 +1,31 @@
-"""An older runner, request by request: it is assigned a task, never claims, has no credentials, does not repeat what
-failed, posts every line of its agent from a thread of its own, and reports the end twice. Its adapter and page read the task."""
+"""An older runner, byte by byte as it was recorded: it is assigned a task, never claims, has no credentials, does not
+repeat what failed, posts every line of its agent from a thread of its own, and is gone once its last word of the end is
+answered. Its Stop hook, a process of its own, may have told the end before. Its adapter and page read the task."""
 
 import datetime
+import json
 import random
+import socket
 
-import httpx
 import pytest
 
 from server import Server
 from tasks import eventually
 from test_callbacks import Receiver
-from test_producers import SEED, Burst, end_of, line_of
+from test_producers import SEED, log_of
 
-LINES = 200
+LINES = 500
+IN_FLIGHT = 50  # are on their way beside the first word of the end
+SHOWN = ("type", "summary", "tool", "input", "output")
+FALLBACK = {"event": "completed", "message": "claude code completed"}
+# Who tells the end of the task, in its words; the answers; the end that stands.
+ENDS = {
+    "hook": ([{"event": "completed", "message": "task completed", "details": {"pr_url": "https://example.com/acme/app/pull/1"}}, FALLBACK],
+             [200, 200], "completed"),
+    "runner": ([FALLBACK], [200], "completed"),
+    "hook_says_failed": ([{"event": "failed", "message": "no changes made"}, FALLBACK], [200, 409], "failed"),
+    "agent_exits": ([{"event": "failed", "message": "runner failed: claude exited with code 3: broken\n"}], [200], "failed"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,38 +50,95 @@ def create(api, receiver, **members):
     return answer
 
 
-@pytest.mark.parametrize("hook_reports", [True, False])
-def test_it_runs_a_task_from_the_assignment_to_the_callback(server, api, hook_reports):
+class Connection:
+    """One of its connections, which it keeps open until it ends."""
+
+    def __init__(self, server, task):
+        self.host = server.internal.removeprefix("http://")
+        self.task = f"/api/v1/tasks/{task}"
+        host, port = self.host.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
+
+    def send(self, method, path, body=None):
+        head = f"{method} {self.task}{path} HTTP/1.1\r\nHost: {self.host}\r\nUser-Agent: Go-http-client/1.1\r\n"
+        content = b""
+        if body is not None:
+            text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+            for sign in "<>&":
+                text = text.replace(sign, f"\\u{ord(sign):04x}")
+            content = text.encode()
+            head += f"Content-Length: {len(content)}\r\nContent-Type: application/json\r\n"
+        self.socket.sendall((head + "Accept-Encoding: gzip\r\n\r\n").encode() + content)
+
+    def answer(self):
+        """The status and the members of the answer."""
+        reader = self.socket.makefile("rb")
+        status = int(reader.readline().split()[1])
+        length = 0
+        while (line := reader.readline()) != b"\r\n":
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        return status, json.loads(reader.read(length))
+
+    def ask(self, *request):
+        self.send(*request)
+        return self.answer()
+
+
+def event(number):
+    """What it makes of a line of its agent; its times have up to nine digits, without zeros at the end."""
+    shown = f"echo {number} >&2 \u2713"
+    kind = [{"type": "thinking", "summary": f"{number}: fixed `add()` <now>"},
+            {"type": "tool_call", "summary": shown, "tool": "Bash", "input": {"command": shown}},
+            {"type": "tool_result", "summary": f"Exit code 3\n{number}", "tool": "Bash",
+             "output": {"success": False, "summary": f"Exit code 3\n{number}"}},
+            {"type": "tool_call", "summary": f"Editing /workspace/{number}.py", "tool": "Edit",
+             "input": {"file_path": f"/workspace/{number}.py", "new_string_length": 12, "old_string_length": 12}}][number % 4]
+    return {"sequence": number, "timestamp": f"2026-02-18T14:00:00.{number * 1_234_500:09d}".rstrip("0") + "Z", **kind}
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_it_runs_a_task_from_the_assignment_to_the_callback(server, api, ends):
+    reports, answers, end = ENDS[ends]
     receiver = Receiver()
     try:
         task = create(api, receiver).json()["id"]
-        with httpx.Client(base_url=f"{server.internal}/api/v1/tasks/{task}", timeout=30, trust_env=False) as client:
-            def report(event, message, **details):
-                body = {"event": event, "message": message, **({"details": details} if details else {})}
-                return client.post("/status", json=body).status_code
+        first = Connection(server, task)
+        assert first.ask("POST", "/status", {"event": "started", "message": "runner starting task"})[0] == 200
+        data = first.ask("GET", "/data")[1]
+        assert (data["description"], data["context"]) == ("Fix it", "a long thread")
+        assert data["repo"] == {"url": "https://example.com/app.git", "ref": "main"}
+        status, token = first.ask("GET", "/token")
+        assert status == 200 and token["token"] == "ghs_of_the_file"
+        expires = datetime.datetime.strptime(token["expiresAt"], "%Y-%m-%dT%H:%M:%S.%fZ")
+        assert expires > datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
 
-            assert report("started", "runner starting task") == 200
-            data = client.get("/data").json()
-            assert (data["description"], data["context"]) == ("Fix it", "a long thread")
-            assert data["repo"] == {"url": "https://example.com/app.git", "ref": "main"}
-            token = client.get("/token")
-            assert token.status_code == 200 and token.json()["token"] == "ghs_of_the_file"
-            expires = datetime.datetime.strptime(token.json()["expiresAt"], "%Y-%m-%dT%H:%M:%S.%fZ")
-            assert expires > datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
-            requests = [line_of(task, n) for n in range(1, LINES + 1)]
-            random.Random(SEED).shuffle(requests)
-            if hook_reports:
-                requests.insert(LINES - 50, end_of(task))
-            assert set(Burst(server, requests).fire()) == {200}, "it does not repeat what was refused"
-            assert report("completed", "claude code completed") == 200, "its second word of the end, or its first"
-            assert client.get("/token").status_code == 410
-        log = api.get(f"/api/v1/tasks/{task}/events", params={"limit": 5000}).json()["events"]
-        assert [e["summary"] for e in log if e["type"] == "tool_call"] == [f"e{n}" for n in range(1, LINES + 1)]
-        assert [e["data"]["event"] for e in log if e["type"] == "status"] == ["started", "completed"]
+        numbers = list(range(1, LINES + 1))
+        random.Random(SEED).shuffle(numbers)
+        threads = [(Connection(server, task), {"events": [event(number)]}) for number in numbers]
+        tellers = [Connection(server, task) for _ in reports]
+        for connection, body in threads[:-IN_FLIGHT]:
+            connection.send("POST", "/events", body)
+        tellers[0].send("POST", "/status", reports[0])
+        for connection, body in threads[-IN_FLIGHT:]:
+            connection.send("POST", "/events", body)
+        codes = [tellers[0].answer()[0]]
+        codes += [teller.ask("POST", "/status", report)[0] for teller, report in zip(tellers[1:], reports[1:])]
+        assert codes == answers
+        for connection in [first, *tellers, *(each for each, _ in threads)]:
+            connection.socket.close()  # its process has ended; nobody reads what the lines were answered
+
+        def lines_of(log):
+            return [{key: e[key] for key in SHOWN if key in e} for e in log if e["type"] not in ("status", "log")]
+
+        log = eventually(lambda: (got := log_of(api, task)) and len(lines_of(got)) >= LINES and got)
+        assert lines_of(log) == [{key: event(n)[key] for key in SHOWN if key in event(n)} for n in range(1, LINES + 1)]
+        assert [e["data"]["event"] for e in log if e["type"] == "status"] == ["started", end]
         assert not [e for e in log if e["type"] == "log"], "nothing is missing"
         [call] = eventually(lambda: receiver.of(task))
-        assert call[2]["event"] == "completed"
-        assert call[2]["details"]["pr_url"] == ("https://example.com/pull/1" if hook_reports else "")
+        assert call[2]["event"] == end and call[2]["message"] == reports[0]["message"]
+        assert call[2]["details"]["pr_url"] == reports[0].get("details", {}).get("pr_url", "")
+        assert Connection(server, task).ask("GET", "/token")[0] == 410
     finally:
         receiver.close()
 
