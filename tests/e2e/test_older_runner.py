@@ -134,6 +134,7 @@ def test_it_runs_a_task_from_the_assignment_to_the_callback(server, api, ends):
         log = eventually(lambda: (got := log_of(api, task)) and len(lines_of(got)) >= LINES and got)
         assert lines_of(log) == [{key: event(n)[key] for key in SHOWN if key in event(n)} for n in range(1, LINES + 1)]
         assert [e["data"]["event"] for e in log if e["type"] == "status"] == ["started", end]
+        assert log[-1]["type"] == "status", "what was on its way before the end is before it"
         assert not [e for e in log if e["type"] == "log"], "nothing is missing"
         [call] = eventually(lambda: receiver.of(task))
         assert call[2]["event"] == end and call[2]["message"] == reports[0]["message"]
