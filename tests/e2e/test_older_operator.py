@@ -28,7 +28,9 @@ def shared_server(tmp_path_factory, forge):
     directory = tmp_path_factory.mktemp("server")
     (directory / "token").write_text(TOKEN + "\n")
     config = f"internal:\n  auth: none\nrunners:\n  token_file: {directory / 'token'}\n"
-    server = Server(directory / "data", config=config, env={"GIT_SSL_CAINFO": str(forge.certificate)}).start()
+    # For the runners: the agent waits for a word, and git trusts the certificate.
+    env = {"SCRIPTED_AGENT": '[{"wait": "message"}, {"say": "Done"}]', "GIT_SSL_CAINFO": str(forge.certificate)}
+    server = Server(directory / "data", config=config, env=env).start()
     yield server
     server.kill()
 
@@ -55,12 +57,12 @@ def listening(server):
         process.wait()
 
 
-def create(api, receiver, forge, steps, **members):
-    """As its adapter does: no `agent`, no `mode`; the repository without `.git`."""
-    body = {"repo": {"url": forge.url.removesuffix(".git"), "ref": "trunk"},
-            "task": {"description": json.dumps(steps), "sourceURL": "https://example.com/issues/7", "sourceType": "issue",
-                     "sourceID": "7"},
-            "callbackURL": receiver.url, "runner": {"sandboxTemplateName": "default", "timeout": "30m"},
+def create(api, receiver, forge, **members):
+    """As its adapter does: no `agent`, no `mode`, no `ref`."""
+    body = {"repo": {"url": forge.url},
+            "task": {"description": "fix the login", "context": "## Issue Description\n\nIt is broken\n\n",
+                     "sourceURL": "https://example.com/acme/app/issues/7", "sourceType": "issue", "sourceID": "7"},
+            "callbackURL": receiver.url, "runner": {"sandboxTemplateName": "default"},
             "labels": {"shepherd.io/repo": "acme-app", "shepherd.io/issue": "7"}}
     answer = api.post("/api/v1/tasks", json={**body, **members})
     assert answer.status_code == 201, answer.text
@@ -90,7 +92,7 @@ def assign(process, server, task):
 def test_its_task_is_run_by_claude(server, api, receiver, forge, listening):
     process = listening()
     assert ask(process, b"GET /healthz HTTP/1.1\r\nHost: {host}\r\nUser-Agent: kube-probe/1.32\r\nConnection: close\r\n\r\n") == (200, b"ok")
-    first, second = (create(api, receiver, forge, [{"wait": "message"}, {"say": "Done"}]) for _ in range(2))
+    first, second = (create(api, receiver, forge) for _ in range(2))
     assert assign(process, server, first) == (200, b'{"status":"accepted"}')
     assert assign(process, server, first)[0] in (200, 409), "it asks again when it was restarted"
     assert assign(process, server, second)[0] == 409, "one task at a time"
@@ -103,13 +105,13 @@ def test_its_task_is_run_by_claude(server, api, receiver, forge, listening):
     assert {status for _, _, status in forge.requests} == {401, 200}, "it was cloned, with the token"
     [call] = eventually(lambda: receiver.of(first))
     assert call[2]["event"] == "completed"
-    assert eventually(lambda: assign(process, server, second)[0] == 200), "the slot is free again"
+    eventually(lambda: assign(process, server, second)[0] == 200)  # the slot is free again
 
 
 def test_its_task_is_run_by_the_runners_first_agent(server, api, receiver, forge, listening):
     """A runner of another agent than `claude` runs what it was started for."""
     process = listening("--agent", "text", "--agent", "claude")
-    task = create(api, receiver, forge, [], command=["git", "branch", "--show-current"])
+    task = create(api, receiver, forge, command=["git", "branch", "--show-current"])
     assert assign(process, server, task)[0] == 200
     assert ended(server, task)["status"] in ("completed", "Succeeded")
     log = api.get(f"/api/v1/tasks/{task}/events").json()["events"]
@@ -118,7 +120,7 @@ def test_its_task_is_run_by_the_runners_first_agent(server, api, receiver, forge
 
 def test_a_task_of_another_agent_is_not_touched(server, api, receiver, forge, listening):
     process = listening("--agent", "text")
-    task = create(api, receiver, forge, [], agent="claude")
+    task = create(api, receiver, forge, agent="claude")
     status, body = assign(process, server, task)
     assert (status, json.loads(body)["code"]) == (400, "unknown_agent")
     assert api.get(f"/api/v1/tasks/{task}").json()["status"]["state"] == "queued"
