@@ -69,7 +69,7 @@ test("the next error is one key away", async ({fleet}) => {
 test("the side panel counts tools and files", async ({fleet}) => {
   await fleet.goto(fleet.url().replace("&at=1", ""));
   const side = fleet.locator(".side");
-  await expect(side.locator("tbody tr").first()).toHaveText(/Bash\s*2\s*1\s*12 s/);
+  await expect(side.locator("tbody tr").first()).toHaveText(/Bash\s*2\s*1\s*8\.3 s/);
   await expect(side).toContainText("/workspace/shop/src/checkout.ts");
   await expect(side).toContainText("413k");
   await expect(side).toContainText("$0.42");
@@ -118,8 +118,10 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(call.locator("pre.command")).toHaveCount(0);
   await expect(fleet.locator(".card.needs-you pre.command")).toHaveText("git push");
   await server.post("t", [{type: "approval", tool: "Bash", callID: "ask-a1", summary: "Approved: git push", data: {approvalID: "a1", state: "approved", kind: "permission", message: "by its mode"}}]);
-  await expect(fleet.locator(".step-approval").last()).toContainText("approved: by its mode");
   await expect(call.locator("pre.command")).toHaveText("git push");
+  // What was asked is over, and told where it belongs.
+  await expect(call).toContainText("asked · approved: by its mode");
+  await expect(fleet.locator(".step-approval")).toHaveCount(0);
 });
 
 test("how its agent is confined is said, and that it is not", async ({server, fleet}) => {
