@@ -124,6 +124,23 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(fleet.locator(".step-approval")).toHaveCount(0);
 });
 
+test("tokens of a turn that goes on are in the panel and not in the log", async ({server, fleet}) => {
+  const used = (outputTokens: number, more: object) => ({type: "usage", summary: `${outputTokens} so far`, sessionID: "s", data: {inputTokens: 40, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, ...more}});
+  await server.post("t", [used(777, {partial: true}), {type: "thinking", summary: "goes on", data: {kind: "text", text: "goes on"}}]);
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".story").getByText("goes on")).toBeVisible();
+  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");  // with what earlier turns used
+  await expect(fleet.locator(".story")).not.toContainText("777 so far");
+  // Its moment is one of the log all the same.
+  const last = (await server.call("GET", "/api/v1/tasks/t"))["lastSequence"] as number;
+  await fleet.goto(server.url + `/?task=t&at=${last - 1}`);
+  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");
+  await expect(fleet.locator(".step.chosen")).toBeInViewport();
+  await server.post("t", [used(999, {turns: 1, costUSD: 0.5})]);
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".story")).toContainText("999 so far");
+});
+
 test("how its agent is confined is said, and that it is not", async ({server, fleet}) => {
   const running = (confined: string) => server.post("t", [{type: "status", summary: "Running", data: {state: "running", confined}}]);
   await running("secrets");

@@ -30,6 +30,8 @@ export function toldIn(log: TaskLog, event: TaskEvent, isOpen: (approvalID: stri
       return log.call(event.callID)?.call || event.sequence;
     case "command_result":
       return 0;
+    case "usage":
+      return data?.["partial"] === true ? 0 : event.sequence;
     case "approval":
     case "command":
       return approvalRow(log, textOf(data, "approvalID"), isOpen) || event.sequence;

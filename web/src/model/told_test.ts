@@ -56,6 +56,12 @@ describe("the rows of a story", () => {
     expect(rows(log)).toEqual([1, 3, 4]);
   });
 
+  it("what was used so far is no row, what a turn used is one", () => {
+    const log = logOf({type: "thinking"}, {type: "usage", data: {partial: true, outputTokens: 5}}, {type: "usage", data: {outputTokens: 9}});
+    expect(rows(log)).toEqual([1, 3]);
+    expect(rowOf(log, 2, never)).toBe(1);
+  });
+
   it("an agent's echo of an operator's word is told in the command, other words are not", () => {
     const steer = {type: "command", data: {id: "k", kind: "steer", by: "anna", content: "the tests first"}};
     const log = logOf({type: "message", data: {role: "user", content: "the tests first"}}, steer, {type: "command_result", data: {id: "k", state: "delivered"}},
