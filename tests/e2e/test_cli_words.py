@@ -93,6 +93,25 @@ def test_no_task_is_made_of_a_typing_mistake(server, api, tmp_path):
     assert len(api.get("/api/v1/tasks").json()) == before + 1, "the one that was to be resumed"
 
 
+def test_an_agent_that_is_not_installed_is_said_before_a_task_is_made(server, api, tmp_path):
+    before = len(api.get("/api/v1/tasks").json())
+    nothing = {"PATH": str(tmp_path)}
+    tasks = tmp_path / "tasks.yaml"
+    tasks.write_text("- prompt: x\n")
+    for args in (["run", "fix it"], ["run", "--detach", "fix it"], ["run", "--tasks", tasks]):
+        result = server.cli(*args, env=nothing, check=False)
+        assert result.returncode == USAGE and result.stderr.startswith("shepherd: there is no program claude: install Claude Code"), result.stderr
+        assert "npm install -g @anthropic-ai/claude-code" in result.stderr and "--program" in result.stderr
+    result = server.cli("run", "--program", "/no/such/agent", "x", check=False)
+    assert result.returncode == USAGE and result.stderr == "shepherd: --program: there is no program /no/such/agent\n"
+    assert len(api.get("/api/v1/tasks").json()) == before
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    assert server.cli("run", "x", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False).returncode == 7, "it is there, and fails by itself"
+    assert server.cli("run", "-C", tmp_path, "--program", "./claude", "x", check=False).returncode == 7
+
+
 def test_all_taken_ports_are_named_with_their_flags(alone, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
         one, two = (f"127.0.0.1:{each.getsockname()[1]}" for each in (first, second))
