@@ -47,7 +47,7 @@ WRONG = {
     "a number that is none": (["tasks", "--limit", "abc"], '--limit: "abc" is not a number'),
     "a state that is none": (["tasks", "--state", "wonderful"], '--state: "wonderful" is not one of queued, starting, '),
     "the first unknown flag": (["serve", "--prot", "9000", "--bogus"], 'there is no flag --prot; see "shepherd serve --help"'),
-    "a flag that is nearly one": (["watch", "x", "--tial", "3"], "there is no flag --tial; did you mean --tail?"),
+    "a flag that is nearly one": (["watch", "x", "--tial", "3"], "there is no flag --tial; did you mean --tail?\n"),
     "a word too many": (["tasks", "show", "a", "b"], '"b" is one word too many'),
     "prompt and command": (["run", "x", "--", "true"], "give a prompt or, after --, a command; not both"),
     "a directory that is not there": (["run", "-C", "/no/such/place", "x"], "/no/such/place does not exist; give the directory to work in with -C"),
