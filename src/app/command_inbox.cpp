@@ -15,8 +15,11 @@
 #include "app/task_names.h"
 #include "app/terminal_text.h"
 #include "app/text_columns.h"
+#include "app/top_layout.h"
 #include "base/clock.h"
 #include "client/api_get.h"
+#include "client/json_source.h"
+#include "model/usage_json.h"
 
 namespace shepherd {
 namespace {
@@ -78,6 +81,17 @@ std::vector<std::string> asked(ApiClient& client, const json::object& item, std:
   return lines;
 }
 
+// What it has used so far; empty: nothing is known of it. The list itself does not have it.
+std::string used(ApiClient& client, const json::object& item) {
+  const json::value* id = item.if_contains("taskID");
+  if (id == nullptr || !id->is_string()) return {};
+  Result<TaskView> task = client.task(id->get_string());
+  std::uint64_t tokens = task ? total_tokens(json_member(task->json, "usage")) : 0;
+  if (tokens == 0) return {};
+  std::string cost = task->cost_usd > 0 ? fmt::format(", ${:.2f}", task->cost_usd) : "";
+  return fmt::format("  {} tokens{}", count_text(tokens), cost);
+}
+
 // The title first, then what it is about, and last, on a line of its own, what to type.
 void print_item(Output& out, ApiClient& client, const json::object& item, std::int64_t now_ms) {
   std::string kind = text_of(item, "kind");
@@ -86,8 +100,14 @@ void print_item(Output& out, ApiClient& client, const json::object& item, std::i
   std::size_t width = out.is_terminal() ? out.columns() : 0;
   std::string head = fmt::format("{:<9} {:>7}  ", kind, since ? age_text(now_ms - *since) : "");
   if (title.empty()) title = text_of(item, "taskID");
-  out.line(out.paint(color_of(kind), head) +
-           out.paint(Color::bold, width == 0 ? title : cut_to_columns(title, width - columns_of(head))));
+  std::string use = used(client, item);
+  std::size_t taken = columns_of(head) + columns_of(use);
+  if (width > 0 && taken + kInboxTitleColumns > width) {
+    use.clear();
+    taken = columns_of(head);
+  }
+  if (width > 0) title = cut_to_columns(title, width > taken ? width - taken : 0);
+  out.line(out.paint(color_of(kind), head) + out.paint(Color::bold, title) + out.paint(Color::dim, use));
   std::size_t room = width > 2 * kIndent.size() ? width - kIndent.size() : 0;
   std::vector<std::string> lines = asked(client, item, room);
   if (kind != "question") {

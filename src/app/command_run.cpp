@@ -179,6 +179,8 @@ Result<ExitCode> run(Context& context, Options& options) {
   }
   for (const RunRequest& request : tasks.empty() ? std::vector<RunRequest>{options.request} : tasks) {
     if (Result<void> right = check_place(request); !right) return fail(std::move(right.error()));
+    if (!request.resume_of.empty()) continue;  // first it is seen whether there is such a task
+    if (Result<void> here = check_program(loaded->config, request); !here) return fail(std::move(here.error()));
   }
   if (!options.detach) return run_here(context, options, tasks, parallel, nullptr);
   return detach(context,

@@ -16,7 +16,10 @@
 #include "app/task_names.h"
 #include "app/terminal_text.h"
 #include "app/text_table.h"
+#include "app/top_layout.h"
 #include "base/clock.h"
+#include "client/json_source.h"
+#include "model/usage_json.h"
 
 namespace shepherd {
 namespace {
@@ -208,6 +211,9 @@ Result<ExitCode> show(Context& context, const Options& options) {
   field("events", task->first_sequence > 1 ? fmt::format("{} (the first {} are past retention)", task->last_sequence,
                                                          task->first_sequence - 1)
                                            : std::to_string(task->last_sequence));
+  if (std::uint64_t tokens = total_tokens(json_member(task->json, "usage")); tokens > 0) {
+    field("tokens", count_text(tokens));
+  }
   if (task->cost_usd > 0) field("cost", cost_of(*task));
   if (!task->description.empty()) {
     context.out.line("");

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +14,21 @@
 namespace shepherd {
 namespace {
 
+enum class Value : std::uint8_t { none, word, choice, file, task };
+
 struct Flag {
   std::string name;  // "--state", "-h"
   std::string help;
-  bool takes_value = false;
-  std::vector<std::string> choices;  // of the value, when it is one of a few
+  Value value = Value::none;
+  std::vector<std::string> choices;  // of Value::choice
 };
+
+// The flags whose value is a file or directory. A shell that offers files for an address or a number only misleads.
+constexpr std::array<std::string_view, 18> kFileFlags{
+    "ca-file",          "cert-file",         "config", "data",     "directory", "grpc-tls-cert",
+    "grpc-tls-key",     "internal-tls-cert", "junit",  "key-file", "program",   "rules",
+    "internal-tls-key", "settings",          "tasks",  "tls-cert", "tls-key",   "token-file"};
+constexpr std::array<std::string_view, 3> kTaskFlags{"dismiss", "resume", "task"};
 
 struct Command {
   std::string path;  // "tasks create"; empty: the program itself
@@ -28,6 +40,16 @@ struct Command {
   std::string name() const { return path.substr(path.rfind(' ') + 1); }
 };
 
+Value value_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return Value::none;
+  if (!choices_of(option).empty()) return Value::choice;
+  auto is_in = [&](const auto& names) {
+    return std::ranges::any_of(option.get_lnames(),
+                               [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
+  };
+  return is_in(kFileFlags) ? Value::file : is_in(kTaskFlags) ? Value::task : Value::word;
+}
+
 Command read_tree(const CLI::App& app, const std::string& path) {
   Command command{path, app.get_description(), {}, false, {}, {}};
   for (const CLI::Option* option : app.get_options()) {
@@ -35,13 +57,11 @@ Command read_tree(const CLI::App& app, const std::string& path) {
       command.takes_task = command.takes_task || option->get_name(true, false) == "TASK";
       if (command.choices.empty()) command.choices = choices_of(*option);
     }
-    for (const std::string& name : option->get_lnames()) {
-      command.flags.push_back(
-          {"--" + name, option->get_description(), option->get_items_expected_max() > 0, choices_of(*option)});
-    }
-    for (const std::string& name : option->get_snames()) {
-      command.flags.push_back({"-" + name, option->get_description(), false, {}});
-    }
+    auto add = [&](const std::string& name) {
+      command.flags.push_back({name, option->get_description(), value_of(*option), choices_of(*option)});
+    };
+    for (const std::string& name : option->get_lnames()) add("--" + name);
+    for (const std::string& name : option->get_snames()) add("-" + name);
   }
   for (const CLI::App* sub : app.get_subcommands(nullptr)) {
     command.commands.push_back(read_tree(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name()));
@@ -85,16 +105,51 @@ std::string function_name(const Command& command) {
   return name;
 }
 
+std::string zsh_value(const Flag& flag) {
+  switch (flag.value) {
+    case Value::none:
+      return "";
+    case Value::word:
+      return ":value: ";
+    case Value::choice:
+      return fmt::format(":value:({})", fmt::join(flag.choices, " "));
+    case Value::file:
+      return ":file:_files";
+    case Value::task:
+      return ":task:{compadd -- $(shepherd completion tasks 2>/dev/null)}";
+  }
+  return "";
+}
+
+// Where nothing fits, bash is not to offer files instead.
+std::string bash_value(const Flag& flag) {
+  if (flag.value == Value::file) return "COMPREPLY=($(compgen -f -- \"$current\"))";
+  std::string words = flag.value == Value::choice ? fmt::format("'{}'", fmt::join(flag.choices, " "))
+                      : flag.value == Value::task ? "\"$(shepherd completion tasks 2>/dev/null)\""
+                                                  : "''";
+  return fmt::format("compopt +o default; COMPREPLY=($(compgen -W {} -- \"$current\"))", words);
+}
+
+std::string fish_value(const Flag& flag) {
+  switch (flag.value) {
+    case Value::none:
+      return "";
+    case Value::word:
+      return " -x";
+    case Value::choice:
+      return fmt::format(" -x -a '{}'", fmt::join(flag.choices, " "));
+    case Value::file:
+      return " -r -F";
+    case Value::task:
+      return " -x -a '(shepherd completion tasks 2>/dev/null)'";
+  }
+  return "";
+}
+
 void append_zsh_function(std::string& out, const Command& command) {
   out += fmt::format("{}() {{\n  _arguments -C \\\n", function_name(command));
   for (const Flag& flag : command.flags) {
-    std::string value;
-    if (!flag.choices.empty()) {
-      value = fmt::format(":value:({})", fmt::join(flag.choices, " "));
-    } else if (flag.takes_value) {
-      value = ":value:_files";
-    }
-    out += fmt::format("    '{}[{}]{}' \\\n", flag.name, shell_quoted(flag.help, "[]:"), value);
+    out += fmt::format("    '{}[{}]{}' \\\n", flag.name, shell_quoted(flag.help, "[]:"), zsh_value(flag));
   }
   if (command.commands.empty()) {
     out += command.takes_task
@@ -134,13 +189,8 @@ std::string bash_completion(const CLI::App& app) {
   out += "    esac\n  done\n  case \"$path $previous\" in\n";
   for (const Command* command : commands) {
     for (const Flag& flag : command->flags) {
-      if (!flag.choices.empty()) {
-        out += fmt::format("    '{} {}') COMPREPLY=($(compgen -W '{}' -- \"$current\")); return ;;\n", command->path,
-                           flag.name, fmt::join(flag.choices, " "));
-      } else if (flag.takes_value) {
-        out += fmt::format("    '{} {}') COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n", command->path,
-                           flag.name);
-      }
+      if (flag.value == Value::none) continue;
+      out += fmt::format("    '{} {}') {}; return ;;\n", command->path, flag.name, bash_value(flag));
     }
   }
   out += "  esac\n  local words=\n  case \"$path\" in\n";
@@ -194,11 +244,8 @@ std::string fish_completion(const CLI::App& app) {
     }
     for (const Flag& flag : command->flags) {
       bool is_long = flag.name.starts_with("--");
-      std::string value = !flag.choices.empty() ? fmt::format(" -x -a '{}'", fmt::join(flag.choices, " "))
-                          : flag.takes_value    ? " -r -F"
-                                                : "";
       out += fmt::format("complete -c shepherd -n '{}' -{} {}{} -d '{}'\n", where, is_long ? "l" : "s",
-                         flag.name.substr(is_long ? 2 : 1), value, shell_quoted(flag.help));
+                         flag.name.substr(is_long ? 2 : 1), fish_value(flag), shell_quoted(flag.help));
     }
   }
   return out;

@@ -17,4 +17,8 @@ std::vector<std::string> runnable_agents(const Config& config);
 // Whether the request's agent can be run here; invalid_argument says what to do.
 Result<void> check_agent(const Config& config, const RunRequest& request);
 
+// Whether its program is here: a task of an agent that is not installed would only fail, and stand in everybody's
+// inbox.
+Result<void> check_program(const Config& config, const RunRequest& request);
+
 }  // namespace shepherd

@@ -41,6 +41,7 @@ inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;       // an agent's s
 inline constexpr std::size_t kMaxSidechains = 10'000;            // files of sub-agents beside one transcript
 inline constexpr std::size_t kCompletedTasks = 100;              // newest ids that a shell is offered
 inline constexpr std::size_t kInboxInputLines = 12;              // of one approval in `inbox`; the rest has a mark
+inline constexpr std::size_t kInboxTitleColumns = 24;            // of a title, before `inbox` says what the task used
 inline constexpr std::size_t kTopTasks = 2'000;                  // rows that `top` keeps
 inline constexpr std::size_t kTopLogLines = 1'000;               // newest events of the log it shows
 inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed times move on

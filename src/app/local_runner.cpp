@@ -8,6 +8,7 @@
 
 #include "app/agent_confinement.h"
 #include "app/hook_delivery.h"
+#include "app/known_agents.h"
 #include "app/task_names.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -101,6 +102,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
   if (!api) return fail(std::move(api.error()));
   Result<RunRequest> checked = resolved(*api, request);
   if (!checked) return fail(std::move(checked.error()));
+  if (Result<void> here = check_program(config_, *checked); !here) return fail(std::move(here.error()));
   Result<TaskOrder> order = create(*api, *checked);
   if (!order) return fail(std::move(order.error()));
 

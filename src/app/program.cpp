@@ -112,7 +112,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, con
                        near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), near.empty() ? help : "");
   }
   if (std::vector<std::string> extra = app.remaining(true); !extra.empty()) {
-    return unexpected_word(deepest(app), extra) + help;
+    std::string said = unexpected_word(deepest(app), extra);
+    return said.ends_with('?') ? said : said + help;
   }
   std::string message = in_words(error.what());
   if (std::size_t line = message.find('\n'); line != std::string::npos) message.resize(line);

@@ -268,6 +268,31 @@ def test_completion(alone, shell, tmp_path):
         assert check.returncode == 0, check.stderr
 
 
+def completed(alone, tmp_path, *words):
+    """What bash offers for the last word, in a directory with one file; files stand for what it falls back to."""
+    script = tmp_path / "completion.bash"
+    script.write_text(run("completion", "bash", env=alone).stdout)
+    place = tmp_path / "place"
+    place.mkdir(exist_ok=True)
+    (place / "a-file").touch()
+    typed = " ".join(f"'{word}'" for word in words)
+    asked = (f"compopt() {{ [[ $* = '+o default' ]] && falls_back=; }}; source '{script}'; complete -p shepherd | grep -q 'o default' && falls_back=1; "
+             f"COMP_WORDS=(shepherd {typed}); COMP_CWORD={len(words)}; _shepherd; "
+             '[[ ${#COMPREPLY[@]} = 0 && $falls_back ]] && COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); echo "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", asked], cwd=place, env=alone, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_files_are_offered_where_a_file_is_meant(alone, tmp_path):
+    for words in (["serve", "--config", ""], ["run", "-C", ""], ["run", "--tasks", "a"], ["serve", "--tls-key", ""]):
+        assert completed(alone, tmp_path, *words) == ["a-file"], words
+    for words in (["serve", "--listen", ""], ["run", "--budget", ""], ["tasks", "--limit", ""], ["inbox", "--dismiss", "a"], ["run", "--resume", ""]):
+        assert completed(alone, tmp_path, *words) == [], words
+    assert completed(alone, tmp_path, "completion", "f") == ["fish"]
+    assert completed(alone, tmp_path, "tasks", "--state", "f") == ["failed"]
+
+
 def test_token_commands(server):
     made = server.cli("token", "create", "ci-bot", "--scope", "viewer").stdout
     secret = re.search(r"shp_[\w-]+", made).group(0)

@@ -47,7 +47,7 @@ WRONG = {
     "a number that is none": (["tasks", "--limit", "abc"], '--limit: "abc" is not a number'),
     "a state that is none": (["tasks", "--state", "wonderful"], '--state: "wonderful" is not one of queued, starting, '),
     "the first unknown flag": (["serve", "--prot", "9000", "--bogus"], 'there is no flag --prot; see "shepherd serve --help"'),
-    "a flag that is nearly one": (["watch", "x", "--tial", "3"], "there is no flag --tial; did you mean --tail?"),
+    "a flag that is nearly one": (["watch", "x", "--tial", "3"], "there is no flag --tial; did you mean --tail?\n"),
     "a word too many": (["tasks", "show", "a", "b"], '"b" is one word too many'),
     "prompt and command": (["run", "x", "--", "true"], "give a prompt or, after --, a command; not both"),
     "a directory that is not there": (["run", "-C", "/no/such/place", "x"], "/no/such/place does not exist; give the directory to work in with -C"),
@@ -91,6 +91,25 @@ def test_no_task_is_made_of_a_typing_mistake(server, api, tmp_path):
     result = server.cli("run", "--resume", new_task(api), "x", check=False)
     assert result.returncode == USAGE and "has no conversation to go on with" in result.stderr
     assert len(api.get("/api/v1/tasks").json()) == before + 1, "the one that was to be resumed"
+
+
+def test_an_agent_that_is_not_installed_is_said_before_a_task_is_made(server, api, tmp_path):
+    before = len(api.get("/api/v1/tasks").json())
+    nothing = {"PATH": str(tmp_path)}
+    tasks = tmp_path / "tasks.yaml"
+    tasks.write_text("- prompt: x\n")
+    for args in (["run", "fix it"], ["run", "--detach", "fix it"], ["run", "--tasks", tasks]):
+        result = server.cli(*args, env=nothing, check=False)
+        assert result.returncode == USAGE and result.stderr.startswith("shepherd: there is no program claude: install Claude Code"), result.stderr
+        assert "npm install -g @anthropic-ai/claude-code" in result.stderr and "--program" in result.stderr
+    result = server.cli("run", "--program", "/no/such/agent", "x", check=False)
+    assert result.returncode == USAGE and result.stderr == "shepherd: --program: there is no program /no/such/agent\n"
+    assert len(api.get("/api/v1/tasks").json()) == before
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    assert server.cli("run", "x", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False).returncode == 7, "it is there, and fails by itself"
+    assert server.cli("run", "-C", tmp_path, "--program", "./claude", "x", check=False).returncode == 7
 
 
 def test_all_taken_ports_are_named_with_their_flags(alone, tmp_path):

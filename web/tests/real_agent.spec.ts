@@ -31,6 +31,40 @@ test("a long output, an approval, a denial and a long answer", async ({server, f
     const denied = fleet.locator(".step-tool_call", {hasText: "touch pushed"});
     await expect(denied).toContainText("not today");
     await expect(denied.locator(".outcome")).toHaveText("⊘ denied");
+    // Asked, waiting, answered, going on, done: one card, at each of these moments.
+    await expect(counted.locator(".became")).toHaveText(/^asked · approved by \S+$/);
+    await expect(denied.locator(".became")).toHaveText(/^asked · denied by \S+: not today$/);
+    const events = (await server.call("GET", "/api/v1/tasks/real/events?limit=1000"))["events"] as {sequence: number; type: string; callID?: string}[];
+    const done = events.find((each) => each.type === "tool_result" && each.sequence > calls[1]!.sequence)!;
+    const told = events.filter((each) => each.sequence > calls[1]!.sequence && each.sequence < done.sequence).map((each) => each.type);
+    expect(told).toEqual(expect.arrayContaining(["approval", "status", "command"]));
+    for (let n = calls[1]!.sequence + 1; n <= done.sequence; ++n) {
+      await fleet.goto(server.url + `/?task=real&at=${n}`);
+      await expect(fleet.locator(".step.chosen")).toHaveAttribute("data-sequence", String(calls[1]!.sequence));
+    }
+  } finally {
+    await agent.end();
+  }
+});
+
+test("a word to the agent is one row, with what became of it", async ({server, fleet}) => {
+  test.skip(!hasClaude, "NOT TESTED: the real Claude Code is not installed; tools/install-agent says why");
+  const agent = new RealAgent(server);
+  try {
+    await agent.run("real", `Reply(tool("Bash", command="touch first", description="First")), Reply(text("As you say."))`);
+    await fleet.locator("[data-task=real]").click({timeout: 60_000});
+    const ask = fleet.locator(".card.needs-you");
+    await ask.getByRole("button", {name: "Approve"}).waitFor({timeout: 60_000});
+    await fleet.getByLabel("Message to the agent").fill("the tests come first");
+    await fleet.getByRole("button", {name: "Steer now"}).click();
+    await expect(fleet.locator(".sent")).toContainText("given to the agent");
+    await ask.getByRole("button", {name: "Approve"}).click();
+    await expect(fleet.locator(".task-title .state")).toHaveText("completed");
+    const log = (await server.call("GET", "/api/v1/tasks/real/events?limit=1000"))["events"] as {type: string; data?: Record<string, unknown>}[];
+    expect(log.filter((each) => each.type === "message" && each.data?.["content"] === "the tests come first").length, "the agent repeats it").toBe(1);
+    const row = fleet.locator(".story .step", {hasText: "the tests come first"});
+    await expect(row).toHaveCount(1);
+    await expect(row).toContainText("the agent took it up");
   } finally {
     await agent.end();
   }

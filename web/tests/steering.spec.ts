@@ -35,7 +35,9 @@ test("denied is denied, with a word", async ({fleet}) => {
   await ask.getByLabel("A word to the agent").fill("never that");
   await ask.getByRole("button", {name: "Deny"}).click();
   await expect(fleet.locator(".story").getByText("I went on without", {exact: true})).toBeVisible();
-  await expect(fleet.locator(".story")).toContainText("denied by");
+  await fleet.mouse.move(5, 5);
+  await expect(fleet.locator(".step-tool_call")).toContainText(/asked · denied by \S+: never that/);
+  await expect(fleet.locator(".story")).not.toContainText("needs you");
 });
 
 test("a question is answered", async ({fleet}) => {
@@ -105,7 +107,7 @@ test("the mode is changed from the page, and the panel knows it", async ({fleet}
   await expect(fleet.locator(".card.needs-you")).toHaveCount(0);
   await expect(fleet.getByLabel("Mode")).toHaveValue("autonomous");
   await expect(fleet.locator(".side .facts").first()).toContainText("modeautonomous");
-  await expect(fleet.locator(".step-approval")).toContainText("approved");
+  await expect(fleet.locator(".step-tool_call", {hasText: "touch it"})).toContainText("asked · approved");
 });
 
 test("approved for always: the same is not asked again", async ({server, fleet}) => {
@@ -115,7 +117,11 @@ test("approved for always: the same is not asked again", async ({server, fleet})
   await ask.getByLabel(/always for Bash\(/).check();
   await ask.getByRole("button", {name: "Approve"}).click();
   await expect(fleet.locator(".story").getByText("Twice", {exact: true})).toBeVisible();
-  await expect(fleet.locator(".step-approval")).toHaveCount(1);
+  await fleet.mouse.move(5, 5);
+  const calls = fleet.locator(".step-tool_call", {hasText: "git push"});
+  await expect(calls).toHaveCount(2);
+  await expect(calls.first()).toContainText(/asked · approved by .* · always for Bash\(git push/);
+  await expect(calls.last()).not.toContainText("asked");
   const id = new URL(fleet.url()).searchParams.get("task")!;
   const sent = (await server.call("GET", `/api/v1/tasks/${id}/events?types=command`))["events"] as {data: Record<string, unknown>}[];
   expect(sent.map((each) => each.data["remember"])).toEqual([expect.stringMatching(/^Bash\(git push/)]);

@@ -69,7 +69,7 @@ test("the next error is one key away", async ({fleet}) => {
 test("the side panel counts tools and files", async ({fleet}) => {
   await fleet.goto(fleet.url().replace("&at=1", ""));
   const side = fleet.locator(".side");
-  await expect(side.locator("tbody tr").first()).toHaveText(/Bash\s*2\s*1\s*12 s/);
+  await expect(side.locator("tbody tr").first()).toHaveText(/Bash\s*2\s*1\s*8\.3 s/);
   await expect(side).toContainText("/workspace/shop/src/checkout.ts");
   await expect(side).toContainText("413k");
   await expect(side).toContainText("$0.42");
@@ -118,8 +118,27 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(call.locator("pre.command")).toHaveCount(0);
   await expect(fleet.locator(".card.needs-you pre.command")).toHaveText("git push");
   await server.post("t", [{type: "approval", tool: "Bash", callID: "ask-a1", summary: "Approved: git push", data: {approvalID: "a1", state: "approved", kind: "permission", message: "by its mode"}}]);
-  await expect(fleet.locator(".step-approval").last()).toContainText("approved: by its mode");
   await expect(call.locator("pre.command")).toHaveText("git push");
+  // What was asked is over, and told where it belongs.
+  await expect(call).toContainText("asked · approved: by its mode");
+  await expect(fleet.locator(".step-approval")).toHaveCount(0);
+});
+
+test("tokens of a turn that goes on are in the panel and not in the log", async ({server, fleet}) => {
+  const used = (outputTokens: number, more: object) => ({type: "usage", summary: `${outputTokens} so far`, sessionID: "s", data: {inputTokens: 40, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, ...more}});
+  await server.post("t", [used(777, {partial: true}), {type: "thinking", summary: "goes on", data: {kind: "text", text: "goes on"}}]);
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".story").getByText("goes on")).toBeVisible();
+  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");  // with what earlier turns used
+  await expect(fleet.locator(".story")).not.toContainText("777 so far");
+  // Its moment is one of the log all the same.
+  const last = (await server.call("GET", "/api/v1/tasks/t"))["lastSequence"] as number;
+  await fleet.goto(server.url + `/?task=t&at=${last - 1}`);
+  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");
+  await expect(fleet.locator(".step.chosen")).toBeInViewport();
+  await server.post("t", [used(999, {turns: 1, costUSD: 0.5})]);
+  await fleet.goto(server.url + "/?task=t");
+  await expect(fleet.locator(".story")).toContainText("999 so far");
 });
 
 test("how its agent is confined is said, and that it is not", async ({server, fleet}) => {

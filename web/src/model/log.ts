@@ -17,6 +17,12 @@ export interface Call {
   result: number;  // of its result; 0: not held
 }
 
+function into<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
+  const set = sets.get(key);
+  if (set) set.add(value);
+  else sets.set(key, new Set([value]));
+}
+
 export class TaskLog {
   first = 1;  // oldest that is kept by the server
   last = 0;   // newest known
@@ -24,6 +30,9 @@ export class TaskLog {
   #calls = new Map<string, Call>();
   #settled = new Map<string, number>();
   #approvals = new Map<string, number>();  // approvalID -> the event that asks
+  #askedOf = new Map<string, Set<string>>();  // callID -> the approvals that were asked for it
+  #answers = new Map<string, Set<number>>();  // approvalID -> the commands that answer it
+  #words = new Map<string, Set<number>>();  // an operator's words -> the commands that carry them
   #clock = 0;
 
   at(sequence: number): TaskEvent | undefined {
@@ -49,6 +58,21 @@ export class TaskLog {
   // The event in which it was asked for; 0: not held.
   asked(approvalID: string): number {
     return this.#approvals.get(approvalID) ?? 0;
+  }
+
+  // The approvals that were asked for a call, in the order in which they were seen.
+  approvalsOf(callID: string | undefined): string[] {
+    return callID ? [...this.#askedOf.get(callID) ?? []] : [];
+  }
+
+  // The commands that answer an approval, ascending.
+  answers(approvalID: string): number[] {
+    return [...this.#answers.get(approvalID) ?? []].sort((a, b) => a - b);
+  }
+
+  // The newest command before `before` that carries these words; 0: none is held.
+  said(words: string, before: number): number {
+    return Math.max(0, ...[...this.#words.get(words) ?? []].filter((each) => each < before));
   }
 
   add(event: TaskEvent): boolean {
@@ -93,7 +117,14 @@ export class TaskLog {
     }
     if (event.type === "approval") {
       const [id, state] = [textOf(event.data, "approvalID"), textOf(event.data, "state")];
-      if (id) (state === "pending" || state === "open" ? this.#approvals : this.#settled).set(id, event.sequence);
+      const isAsked = state === "pending" || state === "open";
+      if (id) (isAsked ? this.#approvals : this.#settled).set(id, event.sequence);
+      if (id && isAsked && event.callID) into(this.#askedOf, event.callID, id);
+    }
+    if (event.type === "command") {
+      const [id, words] = [textOf(event.data, "approvalID"), textOf(event.data, "content") || textOf(event.data, "guidance")];
+      if (id) into(this.#answers, id, event.sequence);
+      if (words) into(this.#words, words, event.sequence);
     }
   }
 

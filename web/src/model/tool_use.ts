@@ -26,6 +26,13 @@ function settle(call: Call, result: TaskEvent): void {
   call.ms = result.durationMS;
 }
 
+// The middle of ascending numbers: of two in the middle, what lies between them, as the server has it.
+function median(times: readonly number[]): number | undefined {
+  const half = times.length >> 1;
+  const [low, high] = [times[times.length % 2 === 0 ? half - 1 : half], times[half]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
+
 const kChanges = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
 
 export class ToolUse {
@@ -73,7 +80,7 @@ export class ToolUse {
     }
     return [...lines].map(([tool, line]) => {
       const times = line.times.sort((a, b) => a - b);
-      return {tool, calls: line.calls, failures: line.failures, medianMS: times[times.length >> 1], longestMS: times[times.length - 1]};
+      return {tool, calls: line.calls, failures: line.failures, medianMS: median(times), longestMS: times[times.length - 1]};
     }).sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1));
   }
 

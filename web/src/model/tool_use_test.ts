@@ -22,7 +22,7 @@ describe("tool use", () => {
     log.forEach((each) => use.add(each));
     log.forEach((each) => use.add(each));  // twice is once
     expect(use.tools()).toEqual([
-      {tool: "Bash", calls: 2, failures: 1, medianMS: 90, longestMS: 90},
+      {tool: "Bash", calls: 2, failures: 1, medianMS: 50, longestMS: 90},
       {tool: "Edit", calls: 1, failures: 0, medianMS: undefined, longestMS: undefined}]);
     expect(use.tools(3)).toEqual([{tool: "Bash", calls: 2, failures: 0, medianMS: 10, longestMS: 10}]);
     expect(use.files()).toEqual([{path: "/a.ts", changes: 1, last: 5}]);

@@ -1,16 +1,12 @@
-// One step of a log as a person reads it. Returns null for steps that are told elsewhere: a result in its call's card, a
-// decision in its approval, what became of a command beside the command.
+// One step of a log as a person reads it, with the steps that are told in it (model/told.ts).
 import type {ComponentChildren} from "preact";
-import {useEffect, useRef, useState} from "preact/hooks";
-import type {JsonObject, Task, TaskCommand, TaskEvent} from "../api/types";
+import type {JsonObject, Task, TaskEvent} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
-import {kStayMs} from "../model/needs_order";
 import {askedOf, cutFrom, numberOf, objectOf, textOf} from "../model/shape";
 import {href} from "../state/route";
 import {cameToNothing, explained} from "../state/commands";
-import {now} from "../state/now";
 import {Approval} from "./approval";
 import {Clipped} from "./clipped";
 import {Guard} from "./guard";
@@ -26,16 +22,7 @@ export interface Story {
   log: TaskLog;
   task: Task;
   at: number | undefined;  // the moment that is looked at; undefined: now
-}
-
-export function isToldElsewhere(log: TaskLog, event: TaskEvent): boolean {
-  if (event.type === "tool_result") return (log.call(event.callID)?.call ?? 0) > 0;
-  if (event.type === "command_result") return true;
-  if (event.type === "approval") {
-    const asked = log.asked(textOf(event.data, "approvalID"));
-    return asked > 0 && asked !== event.sequence;
-  }
-  return false;
+  isOpen: (approvalID: string) => boolean;  // it is shown as one that waits
 }
 
 function depth(log: TaskLog, event: TaskEvent): number {
@@ -80,46 +67,50 @@ function isAsked(event: TaskEvent, story: Story): boolean {
   return story.at === undefined && !!event.callID && (story.task.approvals ?? []).some((each) => story.log.at(each.sequence ?? 0)?.callID === event.callID);
 }
 
-// Who answered, or, when nobody did, what became of it by itself (a rule, the mode, its time).
-function whatBecame(settled: TaskEvent | undefined, answer: TaskCommand | undefined, at: number | undefined): string {
-  if (at !== undefined && (settled?.sequence ?? answer?.sequence ?? 0) > at) return "";
-  if (answer) return `${answer.kind === "deny" ? "denied" : answer.kind === "answer" ? "answered" : "approved"} by ${answer.by ?? "somebody"}`;
-  return settled ? [textOf(settled.data, "state"), textOf(settled.data, "message")].filter(Boolean).join(": ") : "";
+const kAnswers: Record<string, string> = {approve: "approved", deny: "denied", answer: "answered"};
+
+function Answer({event, story}: {event: TaskEvent; story: Story}) {
+  const data = objectOf(event.data) ?? {};
+  const command = story.task.commands?.find((each) => each.id === data["id"]);
+  const kind = textOf(data, "kind");
+  return (
+    <>
+      <span>{kAnswers[kind] ?? kind} by <Words text={textOf(data, "by") || "somebody"} /></span>
+      {textOf(data, "message") && <span>: <Words text={textOf(data, "message")} /></span>}
+      {textOf(data, "remember") && <span> · always for <code><Exact text={textOf(data, "remember")} /></code></span>}
+      {command && cameToNothing(command) && <span class="bad"> · {explained(command.state ?? "", command.reason)}</span>}
+    </>
+  );
+}
+
+// That it was asked, who answered, or, when nobody did, what became of it by itself (a rule, the mode, its time).
+function Became({id, story, name}: {id: string; story: Story; name?: string}) {
+  const then = (sequence: number) => (sequence > 0 && sequence <= (story.at ?? Infinity) ? story.log.at(sequence) : undefined);
+  const answers = story.log.answers(id).map(then).filter((each) => each !== undefined);
+  const settled = then(story.log.settled(id));
+  const alone = answers.length === 0 && settled ? [textOf(settled.data, "state"), textOf(settled.data, "message")].filter(Boolean).join(": ") : "";
+  if (!name && answers.length === 0 && !alone) return null;
+  return (
+    <div class="became">
+      <p class="aside">{name && <b>{name}</b>}
+        {answers.map((each, index) => <span key={each.sequence}>{(name || index > 0) && " · "}<Answer event={each} story={story} /></span>)}
+        {alone && <>{name && " · "}<Words text={alone} /></>}</p>
+      {answers.map((each) => <Input key={each.sequence} input={objectOf(objectOf(each.data)?.["input"])} />)}
+    </div>
+  );
 }
 
 const kRows = 40;
 
-// Open until a moment after it is not: what a person has just answered stays where it is, and under the pointer longer.
-function useLinger(open: boolean): {ref: preact.RefObject<HTMLDivElement>; lingers: boolean} {
-  const ref = useRef<HTMLDivElement>(null);
-  const wasOpen = useRef(open);
-  const [until, setUntil] = useState(0);
-  useEffect(() => {
-    if (wasOpen.current && !open) setUntil(Date.now() + kStayMs);
-    wasOpen.current = open;
-  }, [open]);
-  const closing = wasOpen.current && !open;
-  const isFresh = until > 0 && now.value < until;  // looked at again each second
-  const isHeld = until > 0 && (ref.current?.matches(":hover, :has(:focus-visible)") ?? false);
-  return {ref, lingers: open || closing || isFresh || isHeld};
-}
-
 function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
   const asked = askedOf(event);
-  const id = asked.approvalID;
-  const open = story.task.approvals?.some((each) => each.approvalID === id) ?? false;
-  const {ref, lingers} = useLinger(open);
-  const answer = story.task.commands?.find((each) => each.approvalID === id && !cameToNothing(each));
-  const became = whatBecame(story.log.at(story.log.settled(id)), answer, story.at);
-  // Its call's card shows what was asked for.
-  if (!lingers && (story.log.call(event.callID)?.call ?? 0) > 0) {
-    return <Quiet><b>asked</b> <Words text={event.summary} /> {became && <>· <Words text={became} /></>}</Quiet>;
-  }
+  const waits = story.isOpen(asked.approvalID);
+  const isOver = !(story.task.approvals?.some((each) => each.approvalID === asked.approvalID) ?? false);
   return (
-    <div ref={ref} class={lingers ? "card needs-you" : "card"}>
-      <header><span class="tool">{lingers ? "needs you" : "asked"}</span><span class="subject"><Exact text={event.summary} /></span>
-        {became && <span class="outcome"><Words text={became} /></span>}</header>
-      {lingers && story.at === undefined ? <Approval task={story.id} asked={asked} rows={kRows} isOver={!open} /> : <Input input={asked.input} />}
+    <div class={waits ? "card needs-you" : "card"}>
+      <header><span class="tool">{waits ? "needs you" : "asked"}</span><span class="subject"><Exact text={event.summary} /></span></header>
+      {!waits && <Became id={asked.approvalID} story={story} />}
+      {waits && story.at === undefined ? <Approval task={story.id} asked={asked} rows={kRows} isOver={isOver} /> : <Input input={asked.input} />}
     </div>
   );
 }
@@ -161,7 +152,8 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
       // At a moment between call and result it is still running; what lies behind the moment is shown as it went.
       const between = story.at !== undefined && event.sequence <= story.at && found > story.at;
       const seen = found > 0 && !between ? story.log.at(found) : undefined;
-      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isAsked={isAsked(event, story)} isPast={story.at !== undefined} />;
+      return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isAsked={isAsked(event, story)} isPast={story.at !== undefined}
+                       asked={story.log.approvalsOf(event.callID).filter((id) => !story.isOpen(id) && story.log.asked(id) <= (story.at ?? Infinity)).map((id) => <Became key={id} id={id} story={story} name="asked" />)} />;
     }
     case "tool_result":
       return <ToolCard task={story.id} call={event} result={event} isOver isAsked={false} isPast={false} />;

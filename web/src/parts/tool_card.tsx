@@ -19,6 +19,7 @@ interface Parts {
   isOver: boolean;  // the task has ended: what has no result never will
   isAsked: boolean;  // it waits for a person, who is shown the input elsewhere
   isPast: boolean;  // a moment of the past is looked at, in which time stands still
+  asked?: ComponentChildren;  // that a person was asked about it, and what became of that
 }
 
 const kPathTools = new Set(["Read", "Edit", "MultiEdit", "Write", "NotebookEdit"]);
@@ -42,7 +43,7 @@ export function subject(event: TaskEvent): string {
   return textOf(input, "description") || event.summary;
 }
 
-function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task">) {
+function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task" | "asked">) {
   if (!result) {
     if (isAsked) return <span class="outcome">waits for you</span>;
     if (isPast) return <span class="outcome">running then</span>;
@@ -184,6 +185,7 @@ export function ToolCard(parts: Parts) {
         <Outcome {...parts} />
         {button}
       </header>
+      {parts.asked}
       {!parts.isAsked && <Body {...parts} />}
       {record}
     </div>

@@ -2,12 +2,15 @@
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {TaskEvent} from "../api/types";
-import {isToldElsewhere, StoryRow, type Story} from "../parts/story_row";
+import {Lingering} from "../model/lingering";
 import {outputOf} from "../model/shape";
+import {rowOf, toldIn} from "../model/told";
 import {Notice} from "../parts/notice";
+import {StoryRow, type Story} from "../parts/story_row";
 import {Words} from "../parts/text";
 import {VirtualList} from "../parts/virtual_list";
 import {addKeys} from "../state/keys";
+import {now} from "../state/now";
 import {at, change, taskID} from "../state/route";
 import {TaskView} from "../state/task_view";
 import {SidePanel} from "./side_panel";
@@ -42,6 +45,16 @@ function useView(id: string): TaskView {
   return view;
 }
 
+// The approvals that are shown as open. Whether one that was is still pointed at is looked at again each second.
+function useLingering(view: TaskView): Lingering {
+  const lingering = useMemo(() => new Lingering(), [view]);
+  const open = (view.task.value?.approvals ?? []).map((each) => each.approvalID ?? "");
+  lingering.look(open, Math.max(now.peek(), Date.now()), (id) =>
+    document.querySelector(`.step[data-sequence="${view.log.asked(id)}"] .needs-you:is(:hover, :has(:focus-visible))`) !== null);
+  if (lingering.size > 0) void now.value;
+  return lingering;
+}
+
 export function TaskPage() {
   const id = taskID.value;
   const view = useView(id);
@@ -55,6 +68,8 @@ export function TaskPage() {
   const writing = view.writing.value;
   const task = view.task.value;
   const log = view.log;
+  const lingering = useLingering(view);
+  const isOpen = (approvalID: string) => lingering.has(approvalID);
   const rows = Math.max(0, log.last - log.first + 1);
   const indexOf = (sequence: number) => sequence - log.first;
 
@@ -68,10 +83,7 @@ export function TaskPage() {
   useEffect(() => {
     if (moment === undefined) return;
     void view.want(moment - 20, moment + 20).then(() => {
-      // A step that is told in another row is shown by that row.
-      const event = log.at(moment);
-      const told = event?.type === "tool_result" ? log.call(event.callID)?.call || moment : moment;
-      requestAnimationFrame(() => list.current?.show(indexOf(told)));
+      requestAnimationFrame(() => list.current?.show(indexOf(rowOf(log, moment, isOpen))));
     }).catch(() => {});
   }, [moment, view, task === null]);
 
@@ -114,11 +126,8 @@ export function TaskPage() {
   if (view.error.value) return <Notice heading title={view.error.value}><a href="/">Back to the fleet</a></Notice>;
   if (!task) return <Notice heading title="Reading the task …" busy />;
 
-  const story: Story = {id, log, task, at: moment};
-  const chosenRow = moment === undefined ? 0 : (() => {
-    const event = log.at(moment);
-    return event?.type === "tool_result" ? log.call(event.callID)?.call || moment : moment;
-  })();
+  const story: Story = {id, log, task, at: moment, isOpen};
+  const chosenRow = moment === undefined ? 0 : rowOf(log, moment, isOpen);
   const live = writing && moment === undefined ? 1 : 0;
   return (
     <div class={side ? "task side-open" : "task"}>
@@ -134,7 +143,7 @@ export function TaskPage() {
                            if (index === rows) return <div class="step writing"><span class="when">now</span><div class="what"><p class="prose"><Words text={writing?.text ?? ""} /></p></div></div>;
                            const event = log.at(index + log.first);
                            if (!event) return <div class="step unread" aria-busy="true"><span class="when">{index + log.first}</span><div class="what" /></div>;
-                           if (isToldElsewhere(log, event)) return null;
+                           if (toldIn(log, event, isOpen) !== event.sequence) return null;
                            return <StoryRow event={event} story={story} chosen={event.sequence === chosenRow} />;
                          }} />
             {!follows && moment === undefined && <button type="button" class="to-end" onClick={() => list.current?.toEnd()}>↓ to the end</button>}
