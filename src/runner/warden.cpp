@@ -78,7 +78,7 @@ class Warden {
   }
 
   Result<pid_t> start_all(const WardenStart& start) {
-    if (start.confined) {
+    if (start.means == ConfineMeans::namespaces) {
       Result<pid_t> first = enter_own_processes();
       if (!first) return first;
       first_ = *first;
