@@ -345,14 +345,20 @@ TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
   write(script, "#!/bin/sh\nenv >> '" + proof.string() + "'\ncat; exec sleep 600\n");
   files::permissions(script, files::perms::owner_all);
   Git inside = git(tree);
-  for (const char* key :
-       {"core.fsmonitor", "diff.external", "core.pager", "core.sshCommand", "gpg.program", "credential.helper",
-        "filter.evil.clean", "filter.evil.process", "filter.a=b.c.clean", "diff.evil.textconv", "diff.evil.command"}) {
+  for (const char* key : {"core.fsmonitor", "diff.external", "core.pager", "core.sshCommand", "gpg.program",
+                          "credential.helper", "filter.evil.clean", "filter.evil.process", "filter.a=b.c.clean",
+                          "diff.evil.textconv", "diff.evil.command", "gpg.x509.program"}) {
     ASSERT_TRUE(inside.run({"config", key, script})) << key;
   }
   ASSERT_TRUE(inside.run({"config", "core.hooksPath", root_.string()}));
   ASSERT_TRUE(inside.run({"config", "filter.evil.required", "true"}));
   ASSERT_TRUE(inside.run({"config", "log.showSignature", "true"}));
+  std::string signed_commit = git(repository_).ask({"cat-file", "commit", "HEAD"}) + "\n";
+  signed_commit.insert(signed_commit.find("\n\n"),
+                       "\ngpgsig -----BEGIN SIGNED MESSAGE-----\n x\n -----END SIGNED MESSAGE-----");
+  write(root_ / "commit", signed_commit);
+  std::string hash = git(tree).ask({"hash-object", "-t", "commit", "-w", root_ / "commit"});
+  ASSERT_TRUE(inside.run({"update-ref", "HEAD", hash}));
   files::copy_file(script, root_ / "post-index-change");
   write(tree / ".git/info/attributes", "file filter=evil diff=evil\nother filter=a=b.c\n");
   write(tree / "file", "one\ntwo\n");
@@ -364,6 +370,19 @@ TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->files, (std::vector<std::string>{"file", "other"}));
   EXPECT_EQ(result->insertions, 4);
+  EXPECT_EQ(result->head, hash);
+}
+
+// The agent of a work tree can write to the repository's own directory.
+TEST_F(WorkspaceTest, NoHookOfTheRepositoryRunsWhenAWorkTreeIsMade) {
+  make_repository();
+  files::path hook = repository_ / ".git/hooks/post-checkout", proof = root_ / "ran";
+  files::create_directories(hook.parent_path());
+  write(hook, "#!/bin/sh\n: > '" + proof.string() + "'\n");
+  files::permissions(hook, files::perms::owner_all);
+  options_.kind = WorkspaceKind::worktree;
+  prepare();
+  EXPECT_FALSE(files::exists(proof));
 }
 
 TEST_F(WorkspaceTest, WhoLooksHasNothingThatAnAgentWants) {
@@ -435,13 +454,15 @@ TEST_F(WorkspaceTest, ATreeThatBlocksWhoLooksHoldsNobodyUp) {
   Workspace workspace = prepare();
   ASSERT_EQ(::mkfifo((repository_ / ".gitignore").c_str(), 0600), 0);
   files::create_symlink("/dev/zero", repository_ / "endless");
+  write(root_ / "text", "1\n2\n3\n");
+  files::create_symlink(root_ / "text", repository_ / "link");
   auto before = std::chrono::steady_clock::now();
   auto result = workspace.collect();
   EXPECT_LT(std::chrono::steady_clock::now() - before, kWorkResultTimeout + 20s);
   ASSERT_TRUE(result);
   files::remove(repository_ / ".gitignore");
   result = workspace.collect();
-  EXPECT_EQ(result->files, std::vector<std::string>{"endless"});
+  EXPECT_EQ(result->files, (std::vector<std::string>{"endless", "link"}));
   EXPECT_EQ(result->insertions, 0) << "what it leads to is not its content";
 }
 

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -41,7 +42,8 @@ if libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
 os.execvp(sys.argv[2], sys.argv[2:])
 """
 def refusing(*calls):
-    return ["python3", "-c", REFUSING, ",".join(calls)]
+    # One that every user can run.
+    return [shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin") or sys.executable, "-c", REFUSING, ",".join(calls)]
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its version
 needs_landlock = pytest.mark.skipif(LANDLOCK < 6, reason=f"this kernel's Landlock is version {LANDLOCK}; 6 can express the level")
 
@@ -188,6 +190,12 @@ def test_at_level_workspace_only_its_place_is_writable(place):
     assert got["write outside"] is None
     assert got["write here"] == "written" and (desk.root / "work/here").exists()
     assert got["write to /tmp"] == "written" and not Path("/tmp", task["id"]).exists(), "a temporary directory of its own"
+    # All of that lies in /tmp, which is its own anyway.
+    with tempfile.TemporaryDirectory(dir=Path(BINARY).parent) as elsewhere:
+        os.chmod(elsewhere, 0o777)
+        for level, written in (("workspace", False), ("secrets", True)):
+            code, events, _ = desk.run("--confine", level, "--", "sh", "-c", f"echo x > {elsewhere}/file")
+            assert (code == 0, Path(elsewhere, "file").exists()) == (written, written), events
 
 
 def test_without_confinement_the_token_is_in_no_environment_and_the_command_line_refuses(place):
@@ -310,15 +318,19 @@ def test_doctor_says_what_agents_are_kept_from(place):
 
 @needs_claude
 @pytest.mark.parametrize("level", ["none", "secrets", "workspace", pytest.param("landlock", marks=needs_landlock)])
-def test_real_claude_works_unharmed(server, tmp_path, level):
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
-    work.mkdir()
+def test_real_claude_works_unharmed(tmp_path, level):
     by_landlock = level == "landlock"
+    root = tmp_path
     if by_landlock:
         level = "secrets"
-        (home / ".local/share/shepherd").mkdir(parents=True)  # as if that were the data directory: nothing new in its home
-        server.binary = tmp_path / "confined"
+        root = Path(tempfile.mkdtemp(prefix="shepherd-confine-", dir="/var/tmp"))  # it needs /tmp, and no data directory in there
+    home, work = root / "home", root / "work"
+    home.mkdir()
+    work.mkdir()
+    # As most have it: nothing new can be put into its home.
+    server = Server(home / ".local/share/shepherd").start()
+    if by_landlock:
+        server.binary = root / "confined"
         server.binary.write_text(f"#!/bin/sh\nexec {shlex.join([*refusing('unshare'), BINARY])} \"$@\"\n")
         server.binary.chmod(0o755)
     subprocess.run(["git", "init", "-q", "-b", "trunk"], cwd=work, check=True)
@@ -338,8 +350,11 @@ def test_real_claude_works_unharmed(server, tmp_path, level):
             task, code = run.to_end(120)
     finally:
         model.stop()
+        server.kill()
     assert code == 0 and task["confined"] == level, run.story()
     assert (work / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
     assert all(event["output"]["success"] for event in run.of_type("tool_result")), run.story()
     assert len(run.of_type("log")) == (1 if by_landlock else 0), run.story()
     assert list((home / ".claude" / "projects").rglob("*.jsonl")), "its own record of the session is kept"
+    if by_landlock:
+        shutil.rmtree(root)
