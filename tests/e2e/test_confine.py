@@ -318,12 +318,13 @@ def test_doctor_says_what_agents_are_kept_from(place):
 
 @needs_claude
 @pytest.mark.parametrize("level", ["none", "secrets", "workspace", pytest.param("landlock", marks=needs_landlock)])
-def test_real_claude_works_unharmed(tmp_path, level):
+def test_real_claude_works_unharmed(request, tmp_path, level):
     by_landlock = level == "landlock"
     root = tmp_path
     if by_landlock:
         level = "secrets"
         root = Path(tempfile.mkdtemp(prefix="shepherd-confine-", dir="/var/tmp"))  # it needs /tmp, and no data directory in there
+        request.addfinalizer(lambda: shutil.rmtree(root, ignore_errors=True))
     home, work = root / "home", root / "work"
     home.mkdir()
     work.mkdir()
@@ -356,5 +357,3 @@ def test_real_claude_works_unharmed(tmp_path, level):
     assert all(event["output"]["success"] for event in run.of_type("tool_result")), run.story()
     assert len(run.of_type("log")) == (1 if by_landlock else 0), run.story()
     assert list((home / ".claude" / "projects").rglob("*.jsonl")), "its own record of the session is kept"
-    if by_landlock:
-        shutil.rmtree(root)
