@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "runner/limits.h"
 #include "runner/tree_end.h"
+#include "runner/warden_init.h"
 
 namespace shepherd {
 
@@ -256,12 +257,18 @@ void AgentProcess::Loop::exited(AgentExit exit) {
 }
 
 // The warden was killed, or is stuck. Its death has killed the agent's first process and made the rest our children.
+// The first process of the agent's own numbers waits for the agent's answer to be taken, which is the last one we take.
 void AgentProcess::Loop::warden_lost() {
   ::kill(launched_.warden, SIGKILL);
   release(false, usage().cpu_ms);
-  TreeEnd orphans(orphans_of_wardens, clock_);
+  TreeEnd orphans(TreeEnd::all_but(launched_.first, orphans_of_wardens), clock_);
   orphans.keep(launched_.agent);
-  orphans.kill(std::max(plan_.sigkill_wait, kSigkillWait));  // nobody goes on after us
+  std::chrono::milliseconds wait = std::max(plan_.sigkill_wait, kSigkillWait);
+  std::int64_t deadline_ms = clock_.steady_ms() + wait.count();
+  orphans.kill(wait);  // nobody goes on after us
+  if (launched_.first != 0 && !end_first_process(launched_.first, deadline_ms, clock_)) {
+    log_error("the first process {} of agent {} does not end", launched_.first, launched_.agent);
+  }
   AgentEnd end;
   orphans.report(end);
   end.exit = exit_.value_or(orphans.kept_exit().value_or(AgentExit{0, SIGKILL}));

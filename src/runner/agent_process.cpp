@@ -15,13 +15,15 @@ Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const AgentSpec& spec,
   auto launched = launch_agent(spec);
   if (!launched) return fail(std::move(launched.error()));
   ConfineLevel confined = launched->confined;
-  std::string why = std::move(launched->why_not_confined);
+  ConfineMeans by = launched->means;
+  std::string why = std::move(launched->why_not_better);
   auto loop = std::make_unique<Loop>(std::move(*launched), std::move(wake), spec.with_stdin, listener, clock);
-  return std::unique_ptr<AgentProcess>(new AgentProcess(std::move(loop), confined, std::move(why)));
+  return std::unique_ptr<AgentProcess>(new AgentProcess(std::move(loop), confined, by, std::move(why)));
 }
 
-AgentProcess::AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, std::string why_not)
-    : loop_(std::move(loop)), confined_(confined), why_not_confined_(std::move(why_not)) {}
+AgentProcess::AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, ConfineMeans by,
+                           std::string why_not_better)
+    : loop_(std::move(loop)), confined_(confined), confined_by_(by), why_not_better_(std::move(why_not_better)) {}
 AgentProcess::~AgentProcess() = default;
 
 pid_t AgentProcess::pid() const {

@@ -38,8 +38,9 @@ class AgentProcess final : public AgentLink {
   ~AgentProcess() override;  // kill(), then waits for the end
 
   pid_t pid() const;
-  ConfineLevel confined() const { return confined_; }                        // the level that holds
-  const std::string& why_not_confined() const { return why_not_confined_; }  // when it is not the wanted one
+  ConfineLevel confined() const { return confined_; }  // the level that holds
+  ConfineMeans confined_by() const { return confined_by_; }
+  const std::string& why_not_better() const { return why_not_better_; }  // as of LaunchedAgent
 
   Result<void> write(std::string_view bytes) override;
   void close_input() override;
@@ -60,10 +61,11 @@ class AgentProcess final : public AgentLink {
 
  private:
   class Loop;
-  AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, std::string why_not);
+  AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, ConfineMeans by, std::string why_not_better);
   std::unique_ptr<Loop> loop_;
   const ConfineLevel confined_;
-  const std::string why_not_confined_;
+  const ConfineMeans confined_by_;
+  const std::string why_not_better_;
 };
 
 }  // namespace shepherd

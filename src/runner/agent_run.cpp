@@ -183,8 +183,12 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
   Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, *this, clock_);
   if (!process) return fail(std::move(process.error()));
   confined_ = (*process)->confined();
-  if (const std::string& why = (*process)->why_not_confined(); !why.empty()) {
-    events_.log("The agent runs unconfined, because this machine cannot confine it: " + why);
+  if (const std::string& why = (*process)->why_not_better(); !why.empty()) {
+    events_.log((*process)->confined_by() == ConfineMeans::landlock
+                    ? "The agent is confined by Landlock and not by namespaces (docs/security.md says what that costs "
+                      "it): " +
+                          why
+                    : "The agent runs unconfined, because this machine cannot confine it: " + why);
   }
   return std::unique_ptr<AgentLink>(*std::move(process));
 }

@@ -92,9 +92,9 @@ Result<void> give_up_privileges() {
   }
   // What the kernel knows beyond our list ends the loop.
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    if ((kept >> capability & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
-      return cannot_confine("give up its privileges");
-    }
+    if ((kept >> capability & 1) != 0 || ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) continue;
+    if (errno == EPERM && ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) break;  // without new ones it has no meaning
+    return cannot_confine("give up its privileges");
   }
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return cannot_confine("give up its privileges");
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

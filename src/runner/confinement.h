@@ -24,6 +24,9 @@ enum class ConfineLevel : std::uint8_t { none, secrets, workspace };
 std::string_view name(ConfineLevel level);
 std::optional<ConfineLevel> confine_level(std::string_view text);
 
+// By what an agent is kept from things, best first (docs/security.md).
+enum class ConfineMeans : std::uint8_t { none, namespaces, landlock };
+
 // What is wanted. Paths that do not exist are left out.
 struct Confinement {
   ConfineLevel level = ConfineLevel::none;

@@ -113,6 +113,13 @@ Git Git::in(std::string directory) const {
   return other;
 }
 
+Git Git::pinned_to(const std::string& repository, const std::string& tree) const {
+  Git other = in(tree);
+  if (!repository.empty()) other.environment_.push_back("GIT_DIR=" + repository);
+  other.environment_.push_back("GIT_WORK_TREE=" + tree);
+  return other;
+}
+
 Git Git::stopped_by(ProgramStop* stop) const {
   Git other = *this;
   other.stop_ = stop;

@@ -39,6 +39,8 @@ class Git {
 
   const std::string& directory() const { return directory_; }
   Git in(std::string directory) const;
+  // The repository and the top of its work tree, whatever the configuration or a `.git` in the tree says by then.
+  Git pinned_to(const std::string& repository, const std::string& tree) const;
   Git stopped_by(ProgramStop* stop) const;  // null: by nobody
   Git within(std::chrono::milliseconds timeout) const;
   // For a tree in which an agent has worked: nothing in its configuration, attributes or the user's that names a

@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "base/limits.h"
 #include "base/mutex.h"
@@ -118,6 +120,20 @@ std::unexpected<Error> failed_start(const AgentSpec& spec, const std::optional<W
   return fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot_start", answer->words[0]);
 }
 
+// Landlock can make nothing private, so it has no level workspace.
+std::vector<ConfineMeans> means_for(ConfineLevel level) {
+  if (level == ConfineLevel::secrets) return {ConfineMeans::namespaces, ConfineMeans::landlock};
+  return {ConfineMeans::namespaces};
+}
+
+// What is not there when the agent starts may lie where Landlock lets it make nothing.
+void make_places(const std::vector<std::string>& paths) {
+  std::error_code error;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::exists(path, error)) std::filesystem::create_directories(path, error);
+  }
+}
+
 Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
   // Should the warden be killed, what it watched comes to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -167,29 +183,37 @@ Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
 
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
   if (spec.command.empty()) return fail(ErrorCode::invalid_argument, "cannot_start", "no program was named");
-  WardenStart start{spec.directory, spec.command, spec.environment, false, {}};
+  WardenStart start{spec.directory, spec.command, spec.environment, ConfineMeans::none, {}};
   const Confinement& wanted = spec.confinement;
   std::string why;
   if (wanted.level != ConfineLevel::none) {
     Result<std::vector<ConfineStep>> steps = plan_confinement(wanted, spec.directory);
     if (!steps) return fail(std::move(steps.error()));
-    start.confined = true;
     start.steps = *std::move(steps);
-    Result<LaunchedAgent> launched = launch(spec, start);
-    if (launched) launched->confined = wanted.level;
-    if (launched || launched.error().reason != "cannot_confine") return launched;
-    why = std::move(launched.error().message);
+    for (ConfineMeans means : means_for(wanted.level)) {
+      if (means == ConfineMeans::landlock) make_places(wanted.writable);
+      start.means = means;
+      Result<LaunchedAgent> launched = launch(spec, start);
+      if (launched) {
+        launched->confined = wanted.level;
+        launched->means = means;
+        launched->why_not_better = std::move(why);
+        return launched;
+      }
+      if (launched.error().reason != "cannot_confine") return launched;
+      why += (why.empty() ? "" : "; ") + launched.error().message;
+    }
     if (wanted.required) {
       return fail(ErrorCode::unavailable, "cannot_confine",
                   "the agent was not started, because this machine cannot confine it at level " +
                       std::string(name(wanted.level)) + " (" + why +
                       "); allow user namespaces here, or set runners.confine to none");
     }
-    start.confined = false;
+    start.means = ConfineMeans::none;
     start.steps.clear();
   }
   Result<LaunchedAgent> launched = launch(spec, start);
-  if (launched) launched->why_not_confined = std::move(why);
+  if (launched) launched->why_not_better = std::move(why);
   return launched;
 }
 

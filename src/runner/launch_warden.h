@@ -28,13 +28,14 @@ struct LaunchedAgent {
   Descriptor socket;        // to the warden
   Descriptor in, out, err;  // our ends of the agent's streams, non-blocking; `in` is empty without stdin
   ConfineLevel confined = ConfineLevel::none;  // the level that holds
-  std::string why_not_confined;                // when it is not the wanted one
+  ConfineMeans means = ConfineMeans::none;     // by this
+  std::string why_not_better;                  // when it is not the wanted level, or not by namespaces
 };
 
 // Returns once the agent's program runs. not_found/cannot_start when there is no such program or directory,
 // unavailable/cannot_start when the machine has no descriptors or processes left, and cannot_confine when the machine
-// cannot give the confinement that is required; one that is not required is left out then. Nothing is left over on
-// failure.
+// cannot give the confinement that is required; one that is not required is left out then. Namespaces are tried first,
+// then Landlock. Nothing is left over on failure.
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec);
 
 // To be called with every launched warden in the end: takes its answer. `stuck` true: it is still busy with somebody

@@ -25,7 +25,8 @@ inline constexpr int kFreezePasses = 64;                  // looks for new proce
 inline constexpr int kAgentReadsPerTurn = 8;              // then the other stream and the warden get their turn
 inline constexpr std::size_t kMaxStdinBytes = 16 * kMiB;  // waiting for an agent that does not read
 inline constexpr std::size_t kMaxWardenMessageBytes = 32 * kMiB;  // above what the kernel takes as arguments
-inline constexpr std::size_t kMaxStartFailureBytes = 512;      // what a confinement failed at; below PIPE_BUF, so whole
+inline constexpr std::size_t kMaxStartFailureBytes = 512;  // what a confinement failed at; below PIPE_BUF, so whole
+inline constexpr std::size_t kMaxLandlockGrants = 20'000;  // each is two calls at an agent's start, and kernel memory
 inline constexpr std::size_t kMaxCommandLineBytes = 1 * kKiB;  // of an ended process in a report
 inline constexpr std::size_t kMaxEndedProcesses = 10'000;      // in one report; more are only counted
 

@@ -46,6 +46,13 @@ bool all_gone(const std::vector<ProcessStat>& processes) {
   });
 }
 
+bool all_reaped(const std::vector<ProcessStat>& processes) {
+  return std::none_of(processes.begin(), processes.end(), [](const ProcessStat& process) {
+    auto now = process_stat(process.pid);
+    return now && now->start_ticks == process.start_ticks;
+  });
+}
+
 // Both without and in processes of the agent's own.
 class NoSurvivor : public testing::TestWithParam<ConfineLevel> {
  protected:
@@ -93,11 +100,15 @@ TEST_P(NoSurvivor, WardenKilled) {
     ASSERT_TRUE(agent.ready());
     ASSERT_TRUE(eventually([&] { return carriers_of(agent.mark).size() == 4; }));
     pid_t warden = process_stat(agent.process->pid())->parent;
+    std::vector<ProcessStat> family = descendants_of(warden);
     ::kill(warden, SIGKILL);
     AgentEnd end = agent.end();
     EXPECT_TRUE(end.warden_lost);
     EXPECT_EQ(end.exit.signal, SIGKILL);
     EXPECT_TRUE(carriers_of(agent.mark).empty());
+    EXPECT_TRUE(end.left.empty()) << "the end was told before everybody was gone: " << end.left.front().command_line;
+    // Nor is anybody left whose answer nobody takes.
+    EXPECT_TRUE(all_reaped(family)) << "round " << round;
   }
 }
 

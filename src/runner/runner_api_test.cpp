@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "client/scripted_server_for_test.h"
+#include "runner/event_sink.h"
 #include "runner/lease_keeper.h"
 #include "runner/test_agents.h"
 
@@ -44,6 +45,20 @@ TEST_F(RunnerApiTest, AClaimAsTheServerWantsIt) {
   EXPECT_FALSE(*nothing);
   EXPECT_EQ(server_.requests()[1].body, R"({"runner":"r","agents":[],"wait":0,"taskID":"t"})");
   EXPECT_EQ(api.claim({"r", {}, {}, 0, "t"}).error().reason, "already_claimed");
+}
+
+// By it the server knows whether the task is still this runner's.
+TEST_F(RunnerApiTest, WhatARunnerAsksAndPostsNamesItsLease) {
+  server_.then(reply(200, R"({"token":"x"})"));
+  for (int i = 0; i < 3; ++i) server_.then(reply(200, "{}"));
+  RunnerApi api(locate());
+  ASSERT_TRUE(api.token({"t", 7, 30}));
+  ASSERT_TRUE(api.end_unstarted({"t", 7, 30}, State::failed, "no such repository"));
+  std::unique_ptr<EventSink> sink = make_server_sink(locate(), {}, 7);
+  [[maybe_unused]] auto posted = sink->post_events("t", "{}\n", "p");
+  [[maybe_unused]] auto shown = sink->post_deltas("t", "[]");
+  ASSERT_EQ(server_.requests().size(), 4u);
+  for (const auto& request : server_.requests()) EXPECT_EQ(request.header("shepherd-lease"), "7") << request.target;
 }
 
 TEST_F(RunnerApiTest, ATasksData) {

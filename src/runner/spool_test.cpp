@@ -1,11 +1,15 @@
 #include "runner/spool.h"
-#include "runner/limits.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "runner/descriptor.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {
@@ -170,6 +174,19 @@ TEST_F(SpoolTest, ThereIsAlwaysRoomForTheLastWords) {
   EXPECT_EQ(spool->drop_held().size(), 7u);
   ASSERT_TRUE(spool->append_last({"{\"end\":true}"}));
   EXPECT_EQ(texts(*spool, kept), std::to_string(kept + 1) + "{\"end\":true} ");
+}
+
+// Taken from the disk before it is full.
+TEST_F(SpoolTest, TheRoomForTheLastWordsIsReserved) {
+  auto spool = create();
+  Descriptor probe(::open((directory_ + "/probe").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (::fallocate(probe.get(), FALLOC_FL_KEEP_SIZE, 0, 1) != 0) GTEST_SKIP() << "this file system reserves nothing";
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(spool->append({"{\"text\":\"" + std::string(kSpoolRoomBytes, 'x') + "\"}"}));
+    struct stat facts{};
+    ASSERT_EQ(::stat(spool->path().c_str(), &facts), 0);
+    EXPECT_GE(facts.st_blocks * 512, facts.st_size + static_cast<off_t>(kSpoolRoomBytes));
+  }
 }
 
 TEST_F(SpoolTest, AnEarlierSpoolHasNoLease) {

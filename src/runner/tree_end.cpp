@@ -17,6 +17,17 @@ constexpr int kLooksPerRound = 2 * kQuickLooks;
 
 }  // namespace
 
+TreeEnd::Members TreeEnd::all_but(pid_t ours, Members members) {
+  if (ours == 0) return members;
+  return [ours, members = std::move(members)](const Visit& visit) {
+    std::vector<ProcessStat> all = members([&](const ProcessStat& process) {
+      if (visit && process.pid != ours) visit(process);
+    });
+    std::erase_if(all, [ours](const ProcessStat& process) { return process.pid == ours; });
+    return all;
+  };
+}
+
 void TreeEnd::note() {
   for (const ProcessStat& process : members_({})) remember(process);
 }

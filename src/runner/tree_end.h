@@ -25,6 +25,9 @@ class TreeEnd {
  public:
   using Members = std::function<std::vector<ProcessStat>(const Visit&)>;
 
+  // The same set, but for one process that belongs to us; it may be 0.
+  static Members all_but(pid_t ours, Members members);
+
   // `members` looks up who belongs to the set now, as descendants_of() does. `clock` must outlive this.
   TreeEnd(Members members, const Clock& clock) : members_(std::move(members)), clock_(clock) {}
 

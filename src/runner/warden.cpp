@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -79,7 +78,7 @@ class Warden {
   }
 
   Result<pid_t> start_all(const WardenStart& start) {
-    if (start.confined) {
+    if (start.means == ConfineMeans::namespaces) {
       Result<pid_t> first = enter_own_processes();
       if (!first) return first;
       first_ = *first;
@@ -89,23 +88,11 @@ class Warden {
 
   // The first process of the agent's own numbers is ours: it takes the answers of others to their end.
   std::vector<ProcessStat> agents_processes(const Visit& visit) const {
-    if (first_ == 0) return descendants_of(::getpid(), visit);
-    std::vector<ProcessStat> all = descendants_of(::getpid(), [&](const ProcessStat& process) {
-      if (visit && process.pid != first_) visit(process);
-    });
-    std::erase_if(all, [this](const ProcessStat& process) { return process.pid == first_; });
-    return all;
+    return TreeEnd::all_but(first_, [](const Visit& each) { return descendants_of(::getpid(), each); })(visit);
   }
 
-  // With it the kernel ends whoever is left; it is gone when they are.
   void end_first(std::int64_t deadline_ms) {
-    if (first_ == 0) return;
-    ::kill(first_, SIGKILL);
-    while (::waitpid(first_, nullptr, WNOHANG) == 0) {
-      if (clock_.steady_ms() >= deadline_ms) return;
-      std::this_thread::sleep_for(kFirstGonePause);
-    }
-    first_ = 0;
+    if (first_ != 0 && end_first_process(first_, deadline_ms, clock_)) first_ = 0;
   }
 
   // Until the runner wants the end, or is gone.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runner/confine.h"
+#include "runner/confine_landlock.h"
 #include "runner/descriptor.h"
 #include "runner/limits.h"
 #include "runner/warden.h"
@@ -35,20 +36,29 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return list;
 }
 
+Result<void> take_steps(const WardenStart& start) {
+  switch (start.means) {
+    case ConfineMeans::namespaces:
+      return confine(start.steps);
+    case ConfineMeans::landlock:
+      return confine_by_landlock(start.steps, start.directory);
+    default:
+      return {};
+  }
+}
+
 // Returns only when it cannot.
 Failure become_program(const WardenStart& start, pid_t warden) {
   ::setsid();
-  if (start.confined) {
-    if (Result<void> done = confine(start.steps); !done) {
-      Failure failure{Step::confine};
-      done.error().message.copy(failure.text, sizeof failure.text - 1);
-      return failure;
-    }
+  if (Result<void> done = take_steps(start); !done) {
+    Failure failure{Step::confine};
+    done.error().message.copy(failure.text, sizeof failure.text - 1);
+    return failure;
   }
   // The warden's death is the agent's; it may have died before this line. In processes of its own the agent does not
   // know its parent, and goes with the first of them.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (!start.confined && ::getppid() != warden) ::_exit(1);
+  if (start.means != ConfineMeans::namespaces && ::getppid() != warden) ::_exit(1);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);

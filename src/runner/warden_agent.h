@@ -9,8 +9,8 @@
 namespace shepherd {
 
 // Starts it in its own session and group, with the descriptors of warden.h as its standard streams and nothing else
-// open. The program is looked up in the PATH of the agent's environment. A confined one must be in processes of its own
-// already (warden_init.h).
+// open. The program is looked up in the PATH of the agent's environment. One that is confined by namespaces must be in
+// processes of its own already (warden_init.h).
 // not_found/cannot_start or internal/cannot_start with `errno` when it cannot be run, or the error of confine().
 Result<pid_t> start_agent(const WardenStart& start);
 

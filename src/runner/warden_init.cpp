@@ -13,10 +13,13 @@
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "runner/confine.h"
 #include "runner/descriptor.h"
+#include "runner/limits.h"
+#include "runner/process_tree.h"
 #include "runner/warden.h"
 
 namespace shepherd {
@@ -85,6 +88,15 @@ Result<pid_t> enter_own_processes() {
   static Descriptor held;
   held = std::move(writes);
   return first;
+}
+
+bool end_first_process(pid_t first, std::int64_t deadline_ms, const Clock& clock) {
+  signal_child_of(::getpid(), first, SIGKILL);
+  while (::waitpid(first, nullptr, WNOHANG) == 0) {
+    if (clock.steady_ms() >= deadline_ms) return false;
+    std::this_thread::sleep_for(kFirstGonePause);
+  }
+  return true;
 }
 
 }  // namespace shepherd

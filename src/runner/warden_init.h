@@ -8,6 +8,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace shepherd {
@@ -15,5 +18,9 @@ namespace shepherd {
 // From here on whoever this process starts is in there. Its first process is started and its number returned.
 // unavailable/cannot_confine when the machine does not allow it.
 Result<pid_t> enter_own_processes();
+
+// Ends it, and with it whoever is left in there. It must be a child of this process. The kernel lets it go only when
+// the answers of all of them were taken, the agent's too. False when that did not come true by `deadline_ms`, steady.
+bool end_first_process(pid_t first, std::int64_t deadline_ms, const Clock& clock);
 
 }  // namespace shepherd

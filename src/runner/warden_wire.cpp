@@ -105,12 +105,12 @@ std::optional<WardenMessage> receive_message(int socket) {
   return message;
 }
 
-// Numbers: how many arguments, variables, whether it is confined, the kinds of the steps. Words: the directory,
+// Numbers: how many arguments, variables, by what it is confined, the kinds of the steps. Words: the directory,
 // arguments, variables, the steps' paths.
 WardenMessage encode_start(const WardenStart& start) {
   WardenMessage message{WardenVerb::start,
                         {static_cast<std::int64_t>(start.arguments.size()),
-                         static_cast<std::int64_t>(start.environment.size()), start.confined ? 1 : 0},
+                         static_cast<std::int64_t>(start.environment.size()), static_cast<std::int64_t>(start.means)},
                         {start.directory}};
   for (const auto* list : {&start.arguments, &start.environment}) {
     message.words.insert(message.words.end(), list->begin(), list->end());
@@ -135,7 +135,7 @@ std::optional<WardenStart> decode_start(WardenMessage message) {
   WardenStart start;
   auto next = std::make_move_iterator(message.words.begin());
   start.directory = *next++;
-  start.confined = numbers[2] != 0;
+  start.means = static_cast<ConfineMeans>(numbers[2]);
   for (std::size_t i = 0; i < arguments; ++i) start.arguments.push_back(*next++);
   for (std::size_t i = 0; i < variables; ++i) start.environment.push_back(*next++);
   for (std::size_t i = 0; i < steps; ++i) {

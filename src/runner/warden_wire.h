@@ -43,7 +43,7 @@ std::optional<WardenMessage> receive_message(int socket);
 struct WardenStart {
   std::string directory;
   std::vector<std::string> arguments, environment;
-  bool confined = false;
+  ConfineMeans means = ConfineMeans::none;
   std::vector<ConfineStep> steps;
 };
 WardenMessage encode_start(const WardenStart& start);

@@ -33,6 +33,20 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+// The top of the work tree that `directory` is in, as git finds it; empty: none.
+std::string tree_of(const std::string& directory) {
+  std::error_code error;
+  files::path above = files::canonical(directory, error);
+  for (; !above.empty(); above = above.parent_path()) {
+    // A directory of that name is passed over unless it is a repository; a file names one, or git gives up.
+    if (files::is_regular_file(above / ".git", error) || files::exists(above / ".git/HEAD", error)) {
+      return above.string();
+    }
+    if (above == above.root_path()) break;
+  }
+  return {};
+}
+
 std::unexpected<Error> cannot_make(const std::string& path, const std::error_code& error) {
   return fail(ErrorCode::unavailable, "cannot_write", "cannot make " + path + ": " + error.message());
 }
@@ -175,9 +189,12 @@ Result<void> Workspace::stage(const TaskOrder& order, const WorkspaceOptions& op
 }
 
 void Workspace::remember_start() {
+  // Not what git says is the tree: its configuration, an agent's by then, may name another one.
+  std::string tree = tree_of(directory_);
+  if (tree.empty()) return;
+  git_ = git_.pinned_to(git_.pinned_to("", tree).ask({"rev-parse", "--absolute-git-dir"}), tree);
   is_git_ = git_.ask({"rev-parse", "--is-inside-work-tree"}) == "true";
   if (!is_git_) return;
-  git_ = git_.in(git_.ask({"rev-parse", "--show-toplevel"}));  // so that all paths are the tree's
   start_commit_ = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
   if (kind_ != WorkspaceKind::as_is) return;  // fresh: nothing was changed
   dirty_start_ = git_.without_filters().ask(numstat_words());

@@ -278,6 +278,26 @@ TEST_F(WorkspaceTest, TheTokenIsGivenToGitByAVariable) {
   EXPECT_TRUE(git_credentials("", "https://example.org/x").empty());
 }
 
+// A helper that the user has set up would keep what it is told.
+TEST_F(WorkspaceTest, TheTokenIsKeptByNobody) {
+  write(root_ / ".gitconfig", "[credential]\n\thelper = store\n");
+  AgentSpec spec;
+  spec.command = {"sh", "-c",
+                  "printf 'protocol=https\nhost=example.org\nusername=u\npassword=token-value-1\n\n' | "
+                  "git credential approve"};
+  spec.environment = options_.environment;
+  spec.directory = "/";
+  spec.warden_program = MISBEHAVING_AGENT;
+  ASSERT_TRUE(run_program(spec, 20s, clock_));
+  ASSERT_TRUE(files::exists(root_ / ".git-credentials")) << "without ours it is kept";
+  files::remove(root_ / ".git-credentials");
+  for (std::string& variable : git_credentials("token-value-1", "https://example.org/x")) {
+    spec.environment.push_back(std::move(variable));
+  }
+  ASSERT_TRUE(run_program(spec, 20s, clock_));
+  EXPECT_FALSE(files::exists(root_ / ".git-credentials"));
+}
+
 TEST_F(WorkspaceTest, ATokenIsForHttpsOrThisMachine) {
   for (const char* good :
        {"https://example.org/x", "http://127.0.0.1:8080/x", "http://localhost/x", "http://[::1]:1/x"}) {
@@ -325,14 +345,20 @@ TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
   write(script, "#!/bin/sh\nenv >> '" + proof.string() + "'\ncat; exec sleep 600\n");
   files::permissions(script, files::perms::owner_all);
   Git inside = git(tree);
-  for (const char* key :
-       {"core.fsmonitor", "diff.external", "core.pager", "core.sshCommand", "gpg.program", "credential.helper",
-        "filter.evil.clean", "filter.evil.process", "filter.a=b.c.clean", "diff.evil.textconv", "diff.evil.command"}) {
+  for (const char* key : {"core.fsmonitor", "diff.external", "core.pager", "core.sshCommand", "gpg.program",
+                          "credential.helper", "filter.evil.clean", "filter.evil.process", "filter.a=b.c.clean",
+                          "diff.evil.textconv", "diff.evil.command", "gpg.x509.program"}) {
     ASSERT_TRUE(inside.run({"config", key, script})) << key;
   }
   ASSERT_TRUE(inside.run({"config", "core.hooksPath", root_.string()}));
   ASSERT_TRUE(inside.run({"config", "filter.evil.required", "true"}));
   ASSERT_TRUE(inside.run({"config", "log.showSignature", "true"}));
+  std::string signed_commit = git(repository_).ask({"cat-file", "commit", "HEAD"}) + "\n";
+  signed_commit.insert(signed_commit.find("\n\n"),
+                       "\ngpgsig -----BEGIN SIGNED MESSAGE-----\n x\n -----END SIGNED MESSAGE-----");
+  write(root_ / "commit", signed_commit);
+  std::string hash = git(tree).ask({"hash-object", "-t", "commit", "-w", root_ / "commit"});
+  ASSERT_TRUE(inside.run({"update-ref", "HEAD", hash}));
   files::copy_file(script, root_ / "post-index-change");
   write(tree / ".git/info/attributes", "file filter=evil diff=evil\nother filter=a=b.c\n");
   write(tree / "file", "one\ntwo\n");
@@ -344,6 +370,82 @@ TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->files, (std::vector<std::string>{"file", "other"}));
   EXPECT_EQ(result->insertions, 4);
+  EXPECT_EQ(result->head, hash);
+}
+
+// The agent of a work tree can write to the repository's own directory.
+TEST_F(WorkspaceTest, NoHookOfTheRepositoryRunsWhenAWorkTreeIsMade) {
+  make_repository();
+  files::path hook = repository_ / ".git/hooks/post-checkout", proof = root_ / "ran";
+  files::create_directories(hook.parent_path());
+  write(hook, "#!/bin/sh\n: > '" + proof.string() + "'\n");
+  files::permissions(hook, files::perms::owner_all);
+  options_.kind = WorkspaceKind::worktree;
+  prepare();
+  EXPECT_FALSE(files::exists(proof));
+}
+
+TEST_F(WorkspaceTest, WhoLooksHasNothingThatAnAgentWants) {
+  make_repository();
+  std::vector<std::string> environment = options_.environment;
+  for (std::string& variable : git_credentials("token-value-1", "https://example.org/x")) {
+    environment.push_back(std::move(variable));
+  }
+  environment.emplace_back("SSH_ASKPASS=/usr/bin/true");
+  Git looks = Git(repository_, environment, clock_, MISBEHAVING_AGENT).inspecting().without_filters();
+  std::string seen = looks.ask({"-c", "alias.show-variables=!env", "show-variables"});
+  EXPECT_NE(seen.find("PATH="), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("token-value-1"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("/usr/bin/true"), std::string::npos) << seen;
+}
+
+// An agent could have its runner look at, and tell of, files that are none of its own.
+TEST_F(WorkspaceTest, AWorkTreeThatTheConfigurationNamesIsNotLookedAt) {
+  make_repository();
+  files::path elsewhere = root_ / "elsewhere";
+  files::create_directories(elsewhere);
+  write(elsewhere / "file", "another\n");
+  write(elsewhere / "of somebody else", "1\n2\n3\n");
+  for (WorkspaceKind kind : {WorkspaceKind::as_is, WorkspaceKind::worktree, WorkspaceKind::clone}) {
+    options_.kind = kind;
+    order_.task = "task-" + std::to_string(static_cast<int>(kind));
+    order_.repo_url = repository_;
+    Workspace workspace = prepare();
+    files::path tree = workspace.directory();
+    ASSERT_TRUE(git(tree).run({"config", "core.worktree", elsewhere}));
+    write(tree / "file", "one\ntwo\n");
+    auto result = workspace.collect();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->files, std::vector<std::string>{"file"}) << tree;
+    EXPECT_EQ(result->insertions, 1) << tree;
+    write(tree / "file", "one\n");
+    ASSERT_TRUE(git(tree).run({"config", "--unset", "core.worktree"}));
+  }
+}
+
+TEST_F(WorkspaceTest, NorOneThatAnEarlierAgentNamed) {
+  make_repository();
+  files::create_directories(root_ / "elsewhere");
+  ASSERT_TRUE(git(repository_).run({"config", "core.worktree", root_ / "elsewhere"}));
+  Workspace workspace = prepare();
+  write(repository_ / "file", "one\ntwo\n");
+  auto result = workspace.collect();
+  ASSERT_TRUE(result) << "it is a git work tree all the same";
+  EXPECT_EQ(result->files, std::vector<std::string>{"file"});
+}
+
+// A repository that an agent puts in place of its own is not the one that it was given.
+TEST_F(WorkspaceTest, ARepositoryThatIsGoneIsNotLookedForElsewhere) {
+  make_repository();
+  files::create_directories(repository_ / "inner");
+  options_.directory = repository_ / "inner";
+  ASSERT_TRUE(git(options_.directory).run({"init", "-q", "-b", "inner"}));
+  Workspace workspace = prepare();
+  files::remove_all(repository_ / "inner/.git");
+  auto result = workspace.collect();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->branch, "") << "of the repository around it";
+  EXPECT_TRUE(result->empty());
 }
 
 // A pipe where git expects a file, links to what never ends: the look is over in time all the same.
@@ -352,13 +454,15 @@ TEST_F(WorkspaceTest, ATreeThatBlocksWhoLooksHoldsNobodyUp) {
   Workspace workspace = prepare();
   ASSERT_EQ(::mkfifo((repository_ / ".gitignore").c_str(), 0600), 0);
   files::create_symlink("/dev/zero", repository_ / "endless");
+  write(root_ / "text", "1\n2\n3\n");
+  files::create_symlink(root_ / "text", repository_ / "link");
   auto before = std::chrono::steady_clock::now();
   auto result = workspace.collect();
   EXPECT_LT(std::chrono::steady_clock::now() - before, kWorkResultTimeout + 20s);
   ASSERT_TRUE(result);
   files::remove(repository_ / ".gitignore");
   result = workspace.collect();
-  EXPECT_EQ(result->files, std::vector<std::string>{"endless"});
+  EXPECT_EQ(result->files, (std::vector<std::string>{"endless", "link"}));
   EXPECT_EQ(result->insertions, 0) << "what it leads to is not its content";
 }
 

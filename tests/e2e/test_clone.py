@@ -189,13 +189,16 @@ def test_the_configuration_of_a_tree_holds_up_neither_stop_nor_shutdown(pool, tm
     with server.api() as api:
         task = create(api, str(repository), [{"tool": "Bash", "input": {"command": work}, "run": True}, {"say": "ready"}, {"wait": "message"}])
         with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
-            while "ready" not in json.dumps(feed.next(60).data or {}):
+            # Not the prompt, which has the word too.
+            while (said := feed.next(60).data or {}).get("type") != "thinking" or "ready" not in said["summary"]:
                 pass
         assert api.post(f"/api/v1/tasks/{task}/commands", json={"id": "s1", "kind": "stop"}).status_code == 202
         events, end = to_end(server, task)
         assert end["status"] in ("cancelled", "Cancelled"), end
         result, = [event["data"] for event in events if event["type"] == "result"]
         assert result["files"] == ["file"], "what it did is known all the same"
+    config = (server.data / "workspaces" / task / "tree/.git/config").read_text()
+    assert "fsmonitor" in config and "evil" in config, "the trap was set"
     assert server.stop(timeout=30) == 0
     assert not ran.exists(), ran.read_text()
 

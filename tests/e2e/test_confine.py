@@ -1,9 +1,13 @@
 """An agent cannot reach the tower: what the levels of `runners.confine` promise, tried by real processes."""
 
+import ctypes
 import json
 import os
+import shlex
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -20,9 +24,32 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_NAMESPACES = ["unshare", "-U", "-r", "sh", "-c",
                  'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all "$@"', "sh"]
 
+# The kernel answers as a container's does: `without unshare` and the like. The first word is a list of system calls.
+REFUSING = r"""
+import ctypes, os, platform, struct, sys
+number = {"x86_64": {"unshare": 272}, "aarch64": {"unshare": 97}}[platform.machine()] | {"landlock_create_ruleset": 444}
+refused = [number[name] for name in sys.argv[1].split(",")]
+code = struct.pack("HBBI", 0x20, 0, 0, 0)  # the call's number
+for i, call in enumerate(refused):
+    code += struct.pack("HBBI", 0x15, len(refused) - i, 0, call)
+code += struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000) + struct.pack("HBBI", 0x06, 0, 0, 0x00050000 | 1)  # allowed; EPERM
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+libc = ctypes.CDLL(None, use_errno=True)
+program = Program(len(code) // 8, code)
+if libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
+    assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+def refusing(*calls):
+    # One that every user can run.
+    return [shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin") or sys.executable, "-c", REFUSING, ",".join(calls)]
+LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its version
+needs_landlock = pytest.mark.skipif(LANDLOCK < 6, reason=f"this kernel's Landlock is version {LANDLOCK}; 6 can express the level")
+
 # What an agent would try. It prints what it got.
 ATTACK = r"""
-import glob, json, os, subprocess, sys
+import ctypes, glob, json, os, stat, subprocess, sys
 data, binary, server, outside = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 got = {}
 def attempt(name, what):
@@ -33,6 +60,15 @@ def attempt(name, what):
 def read(path):
     with open(path, "rb") as file:
         return file.read().decode(errors="replace")
+libc = ctypes.CDLL(None)
+# Ways around that only root has. What this one would uncover is looked at afterwards; unconfined there is nothing mounted there.
+libc.umount2(data.encode(), 2)
+attempt("kernel settings", lambda: open("/proc/sys/kernel/core_pattern", "r+").close() or "opened")
+def raw_devices():
+    os.mknod("disk", 0o600 | stat.S_IFBLK, os.makedev(7, 0))
+    return "made"
+attempt("raw devices", raw_devices)
+got["disks"] = [path for path in glob.glob("/dev/*") if stat.S_ISBLK(os.stat(path).st_mode) and os.access(path, os.R_OK)]
 attempt("admin token", lambda: read(data + "/admin.token"))
 attempt("database", lambda: len(read(data + "/shepherd.db")))
 attempt("spool", lambda: os.listdir(data + "/spool"))
@@ -74,9 +110,9 @@ class Place:
             subprocess.run(["chown", "-R", "65534:65534", self.root], check=True)
         self.server.start()
 
-    def run(self, *arguments, prefix=None, cwd=None, token=None):
+    def run(self, *arguments, prefix=None, cwd=None, token=None, env=None):
         """`shepherd run`; its exit code, its events and the task."""
-        env = {k: v for k, v in self.server.env.items() if k != "SHEPHERD_TOKEN"}
+        env = {k: v for k, v in self.server.env.items() if k != "SHEPHERD_TOKEN"} | (env or {})
         env |= {"SHEPHERD_DATA": str(self.server.data), "HOME": str(self.root / "home")}
         if token:
             env |= {"SHEPHERD_TOKEN": token, "SHEPHERD_URL": self.server.public}
@@ -89,9 +125,9 @@ class Place:
             task = api.get(f"/api/v1/tasks/{lines[0]['taskID']}").json()
         return ran.returncode, lines[1:], task
 
-    def attack(self, *arguments):
-        code, events, task = self.run(*arguments, "--", "python3", "attack.py", self.server.data, BINARY,
-                                      self.server.process.pid, self.root / "home/outside")
+    def attack(self, *arguments, prefix=None, cwd=None):
+        code, events, task = self.run(*arguments, "--", "python3", self.root / "work/attack.py", self.server.data, BINARY,
+                                      self.server.process.pid, self.root / "home/outside", prefix=prefix, cwd=cwd)
         printed = "".join(event["data"]["text"] for event in events if event["type"] == "output")
         assert code == 0, events
         return json.loads(printed), task
@@ -125,9 +161,9 @@ def place(request):
 def refused(got):
     """That nothing of the tower was within reach."""
     for name in ("admin token", "database", "spool", "another tree", "server's environment", "server's memory",
-                 "a signal to the server"):
+                 "a signal to the server", "kernel settings", "raw devices"):
         assert got[name] is None, (name, got)
-    assert got["tokens in environments"] == []
+    assert got["tokens in environments"] == [] and got["disks"] == []
     assert got["approve"]["code"] != 0
 
 
@@ -154,6 +190,12 @@ def test_at_level_workspace_only_its_place_is_writable(place):
     assert got["write outside"] is None
     assert got["write here"] == "written" and (desk.root / "work/here").exists()
     assert got["write to /tmp"] == "written" and not Path("/tmp", task["id"]).exists(), "a temporary directory of its own"
+    # All of that lies in /tmp, which is its own anyway.
+    with tempfile.TemporaryDirectory(dir=Path(BINARY).parent) as elsewhere:
+        os.chmod(elsewhere, 0o777)
+        for level, written in (("workspace", False), ("secrets", True)):
+            code, events, _ = desk.run("--confine", level, "--", "sh", "-c", f"echo x > {elsewhere}/file")
+            assert (code == 0, Path(elsewhere, "file").exists()) == (written, written), events
 
 
 def test_without_confinement_the_token_is_in_no_environment_and_the_command_line_refuses(place):
@@ -187,16 +229,72 @@ def test_a_work_tree_in_the_data_directory(place):
         assert "read me" in json.dumps(events)
 
 
+def logs(events):
+    return "\n".join(event["summary"] for event in events if event["type"] == "log")
+
+
+@needs_landlock
+@pytest.mark.parametrize("data", ["data", "home/.local/share/shepherd"])
+def test_where_there_are_no_namespaces_landlock_does_it(place, data):
+    desk = place(data)
+    for forbidden in ([*desk.prefix, *refusing("unshare")], None if desk.prefix else NO_NAMESPACES):
+        if forbidden is None:
+            continue
+        got, task = desk.attack("--confine", "secrets", prefix=forbidden)
+        refused(got)
+        assert task["confined"] == "secrets" and got["write here"] == "written"
+        # What lies beside the data directory can be used, and nothing new be put there.
+        assert got["write outside"] == ("written" if data == "data" else None)
+    code, events, task = desk.run("--", "true", prefix=[*desk.prefix, *refusing("unshare")])
+    assert code == 0 and task["confined"] == "secrets" and "confined by Landlock" in logs(events), events
+
+
+@needs_landlock
+def test_a_work_tree_in_the_data_directory_by_landlock(place):
+    desk = place()
+    git = [*desk.prefix, "git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], cwd=desk.root / "work", check=True, env={**os.environ, "HOME": str(desk.root / "home")})
+    script = ("set -e; echo new > file; git add file; git -c user.name=t -c user.email=t@example.org commit -qm second; "
+              "! cat $SHEPHERD_DATA/workspaces/other/tree/secret; ! ls $SHEPHERD_DATA; cat $SHEPHERD_RULES")
+    (desk.root / "rules.md").write_text("read me\n")
+    code, events, task = desk.run("--worktree", "--rules", desk.root / "rules.md", "--", "sh", "-c", script,
+                                  prefix=[*desk.prefix, *refusing("unshare")])
+    assert code == 0 and task["confined"] == "secrets", events
+    result = [event for event in events if event["type"] == "result"][-1]
+    assert result["data"]["files"] == ["file"] and len(result["data"]["commits"]) == 1, result
+    assert "read me" in json.dumps(events) and "of another task" not in json.dumps(events)
+
+
+@needs_landlock
+def test_what_landlock_cannot_express_it_does_not_promise(place):
+    """The data directory where the agent works; a service that starts what it is told to; a private directory."""
+    forbidden = refusing("unshare")
+    desk = place("work/data")
+    code, events, task = desk.run("--", "true", prefix=[*desk.prefix, *forbidden])
+    assert code == 0 and task["confined"] == "none" and "in the place where the agent works" in logs(events), events
+    desk = place()
+    runtime = desk.root / "runtime"
+    runtime.mkdir()
+    with socket.socket(socket.AF_UNIX) as bus:
+        bus.bind(str(runtime / "bus"))
+        code, events, task = desk.run("--", "true", prefix=[*desk.prefix, *forbidden], env={"XDG_RUNTIME_DIR": str(runtime)})
+    assert code == 0 and task["confined"] == "none" and f"the socket {runtime}/bus" in logs(events), events
+    code, events, task = desk.run("--confine", "workspace", "--", "touch", "ran", prefix=[*desk.prefix, *forbidden])
+    assert code == 7 and "confined" not in task and not (desk.root / "work/ran").exists(), events
+
+
 def test_a_level_that_cannot_hold(place):
     """The default gives way and says so; a level that somebody asked for does not."""
     desk = place()
     if desk.prefix:
         pytest.skip("once is enough")
-    code, events, task = desk.run("--", "true", prefix=NO_NAMESPACES)
+    nothing = [*NO_NAMESPACES, *refusing("landlock_create_ruleset")]
+    code, events, task = desk.run("--", "true", prefix=nothing)
     assert code == 0 and task["confined"] == "none"
-    assert any("unconfined" in event["summary"] for event in events if event["type"] == "log"), events
+    assert "unconfined" in logs(events), events
     for level in ("secrets", "workspace"):
-        code, events, task = desk.run("--confine", level, "--", "touch", "ran", prefix=NO_NAMESPACES)
+        code, events, task = desk.run("--confine", level, "--", "touch", "ran", prefix=nothing)
         assert code == 7 and task["status"]["state"] == "failed" and "confined" not in task
         assert "cannot confine" in task["status"]["message"], task["status"]
     assert not (desk.root / "work/ran").exists()
@@ -211,16 +309,31 @@ def test_doctor_says_what_agents_are_kept_from(place):
     assert finding(desk.prefix)["level"] == "ok"
     assert finding(desk.prefix, "--set", "runners.confine=none")["level"] == "warn"
     if not desk.prefix:
-        assert finding(NO_NAMESPACES)["level"] == "warn"
-        assert finding(NO_NAMESPACES, "--set", "runners.confine=secrets")["level"] == "fail"
+        nothing = [*NO_NAMESPACES, *refusing("landlock_create_ruleset")]
+        assert finding(nothing)["level"] == "warn"
+        assert finding(nothing, "--set", "runners.confine=secrets")["level"] == "fail"
+    if LANDLOCK >= 6:
+        assert finding([*desk.prefix, *refusing("unshare")])["level"] == "ok"
 
 
 @needs_claude
-@pytest.mark.parametrize("level", ["none", "secrets", "workspace"])
-def test_real_claude_works_unharmed(server, tmp_path, level):
-    home, work = tmp_path / "home", tmp_path / "work"
+@pytest.mark.parametrize("level", ["none", "secrets", "workspace", pytest.param("landlock", marks=needs_landlock)])
+def test_real_claude_works_unharmed(request, tmp_path, level):
+    by_landlock = level == "landlock"
+    root = tmp_path
+    if by_landlock:
+        level = "secrets"
+        root = Path(tempfile.mkdtemp(prefix="shepherd-confine-", dir="/var/tmp"))  # it needs /tmp, and no data directory in there
+        request.addfinalizer(lambda: shutil.rmtree(root, ignore_errors=True))
+    home, work = root / "home", root / "work"
     home.mkdir()
     work.mkdir()
+    # As most have it: nothing new can be put into its home.
+    server = Server(home / ".local/share/shepherd").start()
+    if by_landlock:
+        server.binary = root / "confined"
+        server.binary.write_text(f"#!/bin/sh\nexec {shlex.join([*refusing('unshare'), BINARY])} \"$@\"\n")
+        server.binary.chmod(0o755)
     subprocess.run(["git", "init", "-q", "-b", "trunk"], cwd=work, check=True)
     (work / "add.py").write_text("def add(a, b):\n    return a - b\n")
     path = str(work / "add.py")
@@ -238,8 +351,9 @@ def test_real_claude_works_unharmed(server, tmp_path, level):
             task, code = run.to_end(120)
     finally:
         model.stop()
+        server.kill()
     assert code == 0 and task["confined"] == level, run.story()
     assert (work / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
     assert all(event["output"]["success"] for event in run.of_type("tool_result")), run.story()
-    assert run.of_type("log") == [], run.story()
+    assert len(run.of_type("log")) == (1 if by_landlock else 0), run.story()
     assert list((home / ".claude" / "projects").rglob("*.jsonl")), "its own record of the session is kept"

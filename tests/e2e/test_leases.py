@@ -113,7 +113,8 @@ def test_an_assignment_does_not_wait_for_the_question_for_work(make_server, tmp_
         task = create(api, {"say": "hello"}, labels={"for": "nobody"}, id=new_id())
         assert ended(server, task)["status"] in ("completed", "Succeeded")
         eventually(lambda: waiting_claims(api) == 1, 30)
-        assert port.post("/task", json={"taskID": task}).status_code == 410, "the server's own answer"
+        # The question waits for 20 s.
+        assert port.post("/task", json={"taskID": task}, timeout=10).status_code == 410, "the server's own answer"
         eventually(lambda: waiting_claims(api) == 1, 30)
 
 
@@ -132,6 +133,33 @@ def test_a_slow_start_keeps_its_lease(make_server, tmp_path):
             task = create(api, run(f"echo one >> {began}"), repo={"url": forge.url, "ref": "trunk"})
             assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
             assert len(claims_in(api, task)) == 1 and began.read_text() == "one\n"
+    finally:
+        forge.stop()
+
+
+def test_a_runner_that_stood_still_leaves_its_successor_alone(make_server, tmp_path):
+    """It slept while it fetched the token; when it wakes, another one's agent works on the task."""
+    token, asked, go, began = "of-no-known-shape-81f2", tmp_path / "asked", tmp_path / "go", tmp_path / "began"
+    forge = GitServer(tmp_path / "forge", token)
+    command = f"echo x >> {asked}; until test -e {go}; do sleep 0.05; done; echo {token}"
+    server = make_server(config=f"runners:\n  lease_seconds: 2\n  token_command: [sh, -c, '{command}']\n").start()
+    env = {"GIT_SSL_CAINFO": str(forge.certificate)}
+    try:
+        with runner_of(server, "--id", "r1", "--parallel", "1", data=tmp_path / "r1", env=env) as first, server.api() as api:
+            task = create(api, run(f"echo one >> {began}"), {"wait": "message"}, repo={"url": forge.url, "ref": "trunk"})
+            eventually(asked.exists, 60)
+            first.send_signal(signal.SIGSTOP)
+            eventually(lambda: state_of(api, task) == "queued", 30)
+            with runner_of(server, "--id", "r2", "--parallel", "1", data=tmp_path / "r2", env=env):
+                eventually(lambda: claims_in(api, task) == ["r1", "r2"], 30)
+                go.touch()
+                eventually(began.exists, 60)
+                first.send_signal(signal.SIGCONT)
+                eventually(lambda: waiting_claims(api) == 1, 60)  # it has given the task up and asks for another
+                assert state_of(api, task) not in ("failed", "cancelled"), log_of(api, task)
+                api.post(f"/api/v1/tasks/{task}/commands", json={"kind": "steer", "content": "go"})
+                assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
+                assert began.read_text() == "one\n" and claims_in(api, task) == ["r1", "r2"]
     finally:
         forge.stop()
 
@@ -190,13 +218,17 @@ def test_what_only_a_vanished_run_may_run_does_not_start_for_ever(make_server):
 
 
 def test_a_server_that_stood_still_loses_no_run(make_server):
-    server = make_server(config="runners: {lease_seconds: 2}\n").start()
-    with runner_of(server), server.api() as api:
+    server = make_server(config="runners: {lease_seconds: 10}\n").start()
+    with runner_of(server) as process, server.api() as api, server.runner() as runner:
         task = create(api, {"say": "ready"}, {"wait": "message"})
         eventually(lambda: "ready" in json.dumps(log_of(api, task)), 60)
+        # The runner too, so that it is not heard of before the server has looked at its leases again.
+        process.send_signal(signal.SIGSTOP)
         server.process.send_signal(signal.SIGSTOP)
-        time.sleep(7)  # longer than three leases, on the clock that the server reads
+        time.sleep(12)  # longer than a lease, on the clock that the server reads
         server.process.send_signal(signal.SIGCONT)
+        assert runner.post("/api/v1/claims", json={"runner": "x", "agents": [AGENT], "wait": 1}).status_code == 204  # it has looked
+        process.send_signal(signal.SIGCONT)
         api.post(f"/api/v1/tasks/{task}/commands", json={"kind": "steer", "content": "go"})
         assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
 
@@ -224,8 +256,8 @@ def test_a_runner_that_stops_leaves_no_claims(make_server):
         with runner_of(server, "--parallel", "2") as process:
             eventually(lambda: waiting_claims(api) == 2, 30)
             process.send_signal(signal.SIGTERM)
+            eventually(lambda: waiting_claims(api) == 0, 10)  # a question waits for 20 s
             assert process.wait(30) == 0
-        eventually(lambda: waiting_claims(api) == 0)
         task = new_task(api, agent="claude")
         assert state_of(api, task) == "queued" and log_of(api, task) == []
 

@@ -42,7 +42,8 @@ def test_a_full_disk_at_the_runner_loses_nothing_while_the_server_is_there(make_
         task = create(api, {"say": "ready"}, {"wait": "message"})
         eventually(lambda: texts(api, task, "ready"), 60)
         filler = fill(small_disk)
-        send(api, task, *[{"say": f"text {i}"} for i in range(20)])
+        # More than the room that a spool keeps for its last words.
+        send(api, task, *[step for i in range(20) for step in ({"say": f"text {i}"}, {"huge": 100_000})])
         assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
         assert texts(api, task, "text ") == [f"text {i}" for i in range(20)]
         filler.unlink()
