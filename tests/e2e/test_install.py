@@ -10,7 +10,7 @@ from server import BINARY, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ["bin/shepherd", "share/bash-completion/completions/shepherd", "share/zsh/site-functions/_shepherd",
-         "share/fish/vendor_completions.d/shepherd.fish", "share/man/man1/shepherd.1", "lib/systemd/user/shepherd.service",
+         "share/fish/vendor_completions.d/shepherd.fish", "share/man/man1/shepherd.1", "share/systemd/user/shepherd.service",
          "lib/systemd/system/shepherd.service"]
 
 
