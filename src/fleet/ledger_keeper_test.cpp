@@ -337,7 +337,7 @@ TEST_F(LedgerKeeperTest, ATaskThatWasDeletedInACrashDoesNotRunForEver) {
   close();
   log_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.delete_task("gone").has_value()); });
   open();
-  wait_until([&] { return ledger_->open_tasks()->empty(); });
+  wait_until([&] { return ledger_->tasks()->empty(); });
   EXPECT_EQ(stats(60).totals.running, 0U);
 }
 

@@ -157,3 +157,35 @@ def test_old_figures_go(make_server):
                 "to": time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(now - 100 * day + 1800)), "step": 60}
         answer = api.get("/api/v1/stats", params=near).json()
         assert answer["stepSeconds"] == 900 and answer["totals"]["costUSD"] == 1, "told in quarters, not lost"
+
+
+def test_a_deleted_task_leaves_no_word_in_the_ledger(make_server):
+    """Its tools that nobody else has called, its id, its findings: not in the answers, nor in any page of the file."""
+    server = make_server().start()
+    word = "Zyzzyva"
+    with server.api() as api, server.runner() as runner:
+        other = new_task(api, id="stays", model="opus")
+        task = new_task(api, id=f"about-{word}", model="opus")
+        for i in range(400):  # several pages, so that rows move between them
+            tools = [{"type": "tool_call", "summary": "", "tool": f"mcp__{word}__{i}", "callID": f"c{i}"},
+                     {"type": "tool_result", "summary": "", "tool": f"mcp__{word}__{i}", "callID": f"c{i}", "durationMS": 5}]
+            post_events(runner, task, *tools)
+        shared = {"type": "tool_call", "summary": "", "tool": "Bash", "callID": "b"}
+        post_events(runner, task, shared, {"type": "finding", "summary": word, "data": {"severity": f"high {word}"}}, usage(0.5))
+        post_events(runner, other, shared)
+        end_task(runner, task)
+        before = totals(api)
+        tools = [tool["tool"] for tool in api.get("/api/v1/stats").json()["tools"]]
+        assert f"mcp__{word}__7" in tools and f'tool="mcp__{word}__7"' in api.get("/metrics").text
+        assert any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*")), "there is something to remove"
+
+        assert api.delete(f"/api/v1/tasks/{task}").status_code == 204
+        eventually(lambda: not any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*")))
+        after = api.get("/api/v1/stats").json()
+        assert [(tool["tool"], tool["calls"]) for tool in after["tools"]] == [("Bash", 2)], "what another task has called stays"
+        assert after["totals"] == before, "what it cost stays known"
+        assert word not in api.get("/metrics").text
+    server.stop()
+    assert not any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*"))
+    code, (sound,) = doctor(server)
+    assert code == 0 and sound["level"] == "ok", sound
