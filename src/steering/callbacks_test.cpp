@@ -154,7 +154,7 @@ TEST_F(CallbacksTest, TellsReportsThatWereAskedForInTheOrderOfTheLog) {
   look("t");
   while (callbacks_->step()) {
   }
-  EXPECT_EQ(received_events(), (std::vector<std::string>{"started", "progress", "progress", "completed"}));
+  ASSERT_EQ(received_events(), (std::vector<std::string>{"started", "progress", "progress", "completed"}));
   EXPECT_EQ(received_[1].body, R"({"taskID":"t","event":"progress","message":"half","details":{"percent":50,)"
                                R"("prURL":"p","pr_url":"p","lastSequence":2}})");
   std::set<std::string> ids;
@@ -180,7 +180,7 @@ TEST_F(CallbacksTest, AReportGoesOnAfterARestartAndDoesNotHoldUpTheEnd) {
   clock_.advance_ms(2'000);
   ASSERT_TRUE(callbacks_->step());
   EXPECT_FALSE(callbacks_->step());
-  EXPECT_EQ(received_events(), (std::vector<std::string>{"progress", "completed", "progress"}));
+  ASSERT_EQ(received_events(), (std::vector<std::string>{"progress", "completed", "progress"}));
   EXPECT_EQ(received_[2].header("webhook-id"), received_[0].header("webhook-id"));
 }
 
