@@ -8,6 +8,7 @@
 #include "api/handlers.h"
 #include "api/lease_header.h"
 #include "api/limits.h"
+#include "model/redacted_name.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 
@@ -60,7 +61,7 @@ Result<Producer> producer_of(const Call& call, const DraftBatch& batch) {
           {}}.with("index", static_cast<std::int64_t>(i)));
     }
   }
-  return Producer{ProducerKind::strict, std::string(id)};
+  return Producer{ProducerKind::strict, redacted_name(id, call.parts().redaction())};
 }
 
 // Nobody repeats what such a producer sent, so it is not refused for having been overtaken by the task's end. Ids are

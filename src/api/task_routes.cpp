@@ -14,6 +14,7 @@
 #include "fleet/state_at.h"
 #include "fleet/stats.h"
 #include "fleet/tasks_between.h"
+#include "model/redacted_name.h"
 #include "model/task_warnings.h"
 #include "model/wire_json.h"
 #include "steering/callback_target.h"
@@ -222,9 +223,9 @@ void create_task(Call call) {
   if (!spec->callback_url.empty()) {
     if (auto target = callback_target(spec->callback_url); !target) return call.fail(target.error());
   }
-  Creation creation{std::string(call.request().header("idempotency-key")), !spec->id.empty(),
-                    task_warnings(call.request().body)};
-  if (creation.key.size() > kMaxIdempotencyKeyBytes) {
+  std::string_view key = call.request().header("idempotency-key");
+  Creation creation{redacted_name(key, parts.redaction()), !spec->id.empty(), task_warnings(call.request().body)};
+  if (key.size() > kMaxIdempotencyKeyBytes) {
     return call.fail({ErrorCode::invalid_argument,
                       "bad_idempotency_key",
                       "Idempotency-Key is longer than " + std::to_string(kMaxIdempotencyKeyBytes) + " bytes.",

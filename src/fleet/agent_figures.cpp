@@ -69,6 +69,11 @@ void AgentFigures::take(const LedgerBatch& batch) {
   }
 }
 
+void AgentFigures::forget_tools(const std::vector<std::string>& names) {
+  MutexLock lock(mutex_);
+  for (const std::string& name : names) tools_.erase(name);
+}
+
 void AgentFigures::append_prometheus(std::string& out) const {
   PrometheusText text(out);
   MutexLock lock(mutex_);

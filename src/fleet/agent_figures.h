@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 #include "store/ledger.h"
@@ -22,6 +23,8 @@ class AgentFigures {
   explicit AgentFigures(std::int64_t since_ms) : since_seconds_(since_ms / 60'000 * 60) {}
 
   void take(const LedgerBatch& batch) EXCLUDES(mutex_);
+  // The ledger knows them no more: nor do the metrics.
+  void forget_tools(const std::vector<std::string>& names) EXCLUDES(mutex_);
   void append_prometheus(std::string& out) const EXCLUDES(mutex_);
 
   // Durations by class; the last one has no bound.

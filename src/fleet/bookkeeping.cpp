@@ -119,6 +119,7 @@ void Bookkeeping::enter_event(LedgerBatch& batch, const EventRun& run, std::size
   if (type != EventType::tool_call && type != EventType::tool_result) return;
   std::string tool = text_of(event, "tool");
   if (tool.empty()) return;
+  batch.tool_tasks.emplace(tool, run.task);
   ToolUse& use = batch.tools[{minute_of(run.received_ms), std::move(tool)}];
   if (type == EventType::tool_result) return enter_result(use, run, event);
   ++use.calls;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -62,6 +63,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     forget_what_is_gone();
     while (!stopping_) {
       auto more = step();
+      if (more && !*more) more = purge();
       if (more && !*more) more = trim();
       if (!more) {
         failures_.add();
@@ -78,12 +80,26 @@ class StoreLedgerKeeper final : public LedgerKeeper {
 
   // Tasks that were deleted when nobody could tell the ledger: in a crash, or since the backup it came from.
   void forget_what_is_gone() EXCLUDES(mutex_) {
-    auto tasks = ledger_.open_tasks();
+    auto tasks = ledger_.tasks();
     if (!tasks) return;  // the first step says what is wrong
-    for (const std::string& task : *tasks) {
-      auto found = store_.task(task);
-      if (!found && found.error().code == ErrorCode::not_found) forget_task(task);
+    for (std::size_t at = 0; at < tasks->size() && !stopping_; at += kLedgerTasksPerLook) {
+      auto end = std::min(at + kLedgerTasksPerLook, tasks->size());
+      std::vector<std::string> some(tasks->begin() + static_cast<std::ptrdiff_t>(at),
+                                    tasks->begin() + static_cast<std::ptrdiff_t>(end));
+      auto heads = store_.heads(some);
+      if (!heads) return;
+      for (const std::string& task : some) {
+        if (!heads->contains(task)) forget_task(task);
+      }
     }
+  }
+
+  // Not before there is nothing else to do: many deletions share one.
+  Result<bool> purge() {
+    if (!purge_due_) return false;
+    if (auto purged = ledger_.purge(); !purged) return fail(purged.error());
+    purge_due_ = false;
+    return false;
   }
 
   // Drops a little of what is no longer kept; false when nothing is due.
@@ -119,8 +135,11 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     }
     for (const std::string& task : batch.forgotten) books_.forget_task(task);
     books_.leave_states(batch);
-    if (auto added = ledger_.add(batch); !added) return give_back(batch, added.error());
+    auto added = ledger_.add(batch);
+    if (!added) return give_back(batch, added.error());
+    purge_due_ = purge_due_ || !batch.forgotten.empty();
     figures_.take(batch);
+    figures_.forget_tools(*added);
     lag_.set(page->head > batch.through ? static_cast<std::int64_t>(page->head - batch.through) : 0);
     return true;
   }
@@ -141,8 +160,9 @@ class StoreLedgerKeeper final : public LedgerKeeper {
   const Clock& clock_;
   const LedgerPolicy policy_;
   AgentFigures figures_;
-  Bookkeeping books_;         // this and the next: the thread's own
+  Bookkeeping books_;         // this and the next two: the thread's own
   std::int64_t trim_ms_ = 0;  // not before
+  bool purge_due_ = false;
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};

@@ -337,8 +337,27 @@ TEST_F(LedgerKeeperTest, ATaskThatWasDeletedInACrashDoesNotRunForEver) {
   close();
   log_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.delete_task("gone").has_value()); });
   open();
-  wait_until([&] { return ledger_->open_tasks()->empty(); });
+  wait_until([&] { return ledger_->tasks()->empty(); });
   EXPECT_EQ(stats(60).totals.running, 0U);
+}
+
+TEST_F(LedgerKeeperTest, WordsOfATaskThatWasDeletedInACrashGo) {
+  make_task("gone", "claude");
+  make_task("stays", "claude");
+  post("gone",
+       R"([{"type":"tool_call","tool":"Secret","callID":"a"},{"type":"tool_call","tool":"Bash","callID":"b"}])");
+  post("gone", R"({"type":"status","data":{"state":"completed"}})");
+  post("stays", R"({"type":"tool_call","tool":"Bash","callID":"c"})");
+  ASSERT_EQ(stats(60).tools.size(), 2U);
+  close();
+  log_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.delete_task("gone").has_value()); });
+  open();
+  wait_until([&] { return ledger_->tasks().value() == std::vector<std::string>{"stays"}; });
+  Stats left = stats(60);
+  ASSERT_EQ(left.tools.size(), 1U);
+  EXPECT_EQ(left.tools[0].tool, "Bash");
+  EXPECT_EQ(left.tools[0].calls, 2U);
+  EXPECT_EQ(left.tasks, 2U) << "that there was one stays known";
 }
 
 TEST_F(LedgerKeeperTest, DamageThatShowsLaterIsMendedByTheNextStart) {

@@ -39,6 +39,7 @@ inline constexpr std::size_t kMaxStatsTools = 50;              // the most used 
 inline constexpr std::size_t kMaxFigureSeries = 30;            // of one metric; Prometheus keeps each for ever
 inline constexpr std::size_t kLedgerBatchEvents = 5'000;       // events per transaction of the ledger
 inline constexpr std::size_t kMaxOpenToolCalls = 10'000;       // that wait for their result, to know how long it took
+inline constexpr std::size_t kLedgerTasksPerLook = 1'000;      // asked for at once: whether they are still there
 inline constexpr std::size_t kMaxLedgerKeyBytes = 128;         // of a tool's, agent's or model's name
 inline constexpr std::chrono::milliseconds kLedgerPause{100};  // after a batch: what comes meanwhile shares the next
 inline constexpr int kLedgerMinuteDays = 32;  // by the minute; older ones by the quarter of an hour, a fifteenth of it

@@ -10,6 +10,7 @@
 #include "model/json_tree.h"
 #include "model/json_write.h"
 #include "model/limits.h"
+#include "model/redacted_name.h"
 
 namespace shepherd {
 namespace {
@@ -73,6 +74,7 @@ Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secret
     whole_ = {};
     changed_ = false;
   }
+  if (secrets_ && !draft.event_id.empty()) draft.event_id = redacted_name(draft.event_id, intake_.redactor);
   if (draft.type == EventType::other) rewrite_type();
   rewrite_text(Member::summary, intake_.condense != nullptr ? kMaxSummaryCharacters : std::string_view::npos);
   for (Member member : {Member::tool, Member::input, Member::output, Member::metadata, Member::data, Member::call_id,

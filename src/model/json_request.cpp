@@ -17,6 +17,7 @@ Result<dom::object> request_object(JsonParser& parser, std::string_view json) {
 }
 
 std::optional<dom::element> JsonRequest::member(std::string_view key) const {
+  if (asked_ != nullptr) asked_->insert(path(key));
   dom::element element;
   if (object_.at_key(key).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
   return element;
@@ -70,7 +71,7 @@ std::optional<JsonRequest> JsonRequest::object(std::string_view key) {
     refuse(key, "an object");
     return std::nullopt;
   }
-  return JsonRequest(value, path(key) + ".", error_);
+  return JsonRequest(value, path(key) + ".", error_, asked_);
 }
 
 }  // namespace shepherd

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,10 @@ Result<simdjson::dom::object> request_object(JsonParser& parser, std::string_vie
 class JsonRequest {
  public:
   // `path` stands before member names in errors: "task." for the object inside "task".
-  JsonRequest(simdjson::dom::object object, std::string path, std::optional<Error>& error)
-      : object_(object), path_(std::move(path)), error_(error) {}
+  // `asked` gets the path of every member that is looked for.
+  JsonRequest(simdjson::dom::object object, std::string path, std::optional<Error>& error,
+              std::set<std::string>* asked = nullptr)
+      : object_(object), path_(std::move(path)), error_(error), asked_(asked) {}
 
   // Each leaves `into` alone when the member is absent or null.
   void text(std::string_view key, std::string& into);
@@ -42,6 +45,7 @@ class JsonRequest {
   simdjson::dom::object object_;
   std::string path_;
   std::optional<Error>& error_;
+  std::set<std::string>* asked_;
 };
 
 }  // namespace shepherd

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,8 @@ std::string complete_data(const Task& task);  // `{"taskID","status","prURL","er
 
 // A creation request, `{"prompt":…}` included. Unknown members are ignored; wrong types are errors naming the member.
 Result<TaskSpec> decode_task_request(std::string_view json);
+// What that reads, by path: "prompt", "task", "task.description", …
+const std::set<std::string>& task_request_members();
 // PATCH body: title, labels (null removes a label; an object merges).
 Result<void> apply_task_patch(TaskSpec& spec, std::string_view json);
 // TaskSpec <-> JSON for the store.

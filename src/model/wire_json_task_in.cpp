@@ -172,6 +172,21 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   return spec;
 }
 
+const std::set<std::string>& task_request_members() {
+  static const std::set<std::string> kMembers = [] {
+    std::string_view json = R"({"task":{},"repo":{}})";  // the objects that are looked into
+    std::set<std::string> asked;
+    JsonParser parser(json.size());
+    auto object = request_object(parser, json);
+    std::optional<Error> error;
+    TaskSpec spec;
+    JsonRequest request(*object, "", error, &asked);
+    read_spec(request, spec);
+    return asked;
+  }();
+  return kMembers;
+}
+
 Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
   JsonParser parser(json.size());
   auto object = request_object(parser, json);

@@ -229,6 +229,7 @@ TEST_F(ClaimsTest, TheClaimOfARunnerThatHasGoneTakesNoTask) {
   gone = true;
   steering_->tick();
   EXPECT_EQ(got, std::vector<std::string>{"dead:nothing"}) << "it waits no longer";
+  steering_->claims().stop();  // whoever waits against all reason is answered while `got` is there
 }
 
 TEST_F(ClaimsTest, AClaimAnsweredToNobodyGoesBackIntoTheQueueAtOnce) {

@@ -91,11 +91,6 @@ bool Leases::held(const std::string& task) const {
   return leases_.contains(task);
 }
 
-void Leases::add_runners(std::set<std::string>& names) const {
-  MutexLock lock(mutex_);
-  for (const auto& [task, lease] : leases_) names.insert(lease.runner);
-}
-
 Result<void> Leases::renew(const std::string& task, std::uint64_t epoch, const std::string& runner) {
   MutexLock lock(mutex_);
   auto found = leases_.find(task);

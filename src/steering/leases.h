@@ -41,7 +41,6 @@ class Leases {
   // Ends it only when it is still this one: a newer one of the same task stays.
   void end(const std::string& task, std::uint64_t epoch) EXCLUDES(mutex_);
   bool held(const std::string& task) const EXCLUDES(mutex_);
-  void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // those that have one
   std::size_t size() const { return count_.load(std::memory_order_relaxed); }
 
   // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).

@@ -1,30 +1,22 @@
 #include "steering/repo_token.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "model/json_read.h"
 #include "model/json_write.h"
 #include "steering/limits.h"
+#include "steering/token_command.h"
 
 namespace shepherd {
 namespace {
-
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 class Descriptor {
  public:
@@ -41,19 +33,8 @@ class Descriptor {
   int fd_;
 };
 
-// Waits until `fd` is readable. False: the deadline has passed, or `stop` (-1: none) is readable.
-bool wait_readable(int fd, int stop, SteadyTime deadline) {
-  for (;;) {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    std::array<pollfd, 2> waiting{pollfd{fd, POLLIN, 0}, pollfd{stop, POLLIN, 0}};
-    int ready = ::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready < 0 && errno == EINTR) continue;
-    return ready > 0 && waiting[1].revents == 0;
-  }
-}
-
 // Reads until the end, at most kMaxTokenBytes and until the deadline. False: one of them was exceeded.
-bool read_all(int fd, int stop, std::string& out, SteadyTime deadline) {
+bool read_all(int fd, int stop, std::string& out, TokenCommand::Deadline deadline) {
   std::array<char, 4096> buffer{};
   for (;;) {
     if (!wait_readable(fd, stop, deadline)) return false;
@@ -82,39 +63,6 @@ class FileProvider final : public RepoTokenProvider {
   std::string path_;
 };
 
-// A program in a process group of its own, of which nobody is left when it goes out of scope.
-class Child {
- public:
-  explicit Child(pid_t pid) : pid_(pid), gone_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
-  // The group before its leader is reaped: until then nobody else can have its number.
-  ~Child() {
-    ::kill(-pid_, SIGKILL);
-    reap();
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  // Closing its output is not its end. nullopt: it lives on at the deadline.
-  std::optional<int> wait(int stop, SteadyTime deadline) {
-    if (gone_.fd() < 0 || !wait_readable(gone_.fd(), stop, deadline)) return std::nullopt;
-    ::kill(-pid_, SIGKILL);
-    return reap();
-  }
-
- private:
-  int reap() {
-    while (!reaped_ && ::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
-    }
-    reaped_ = true;
-    return status_;
-  }
-
-  pid_t pid_;
-  Descriptor gone_;
-  int status_ = 0;
-  bool reaped_ = false;
-};
-
 class CommandProvider final : public RepoTokenProvider {
  public:
   explicit CommandProvider(std::vector<std::string> command)
@@ -124,19 +72,19 @@ class CommandProvider final : public RepoTokenProvider {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(token_provider_failed("out of descriptors"));
     Descriptor ours(ends[0]), theirs(ends[1]);
-    auto pid = spawn(task, theirs.fd());
-    if (!pid) return fail(pid.error());
-    Child child(*pid);
+    auto command = TokenCommand::start(command_, environment_of(task), theirs.fd());
+    if (!command) return fail(command.error());
     theirs.close();
     std::string text;
-    SteadyTime deadline = std::chrono::steady_clock::now() + kTokenCommandTimeout;
+    TokenCommand::Deadline deadline = std::chrono::steady_clock::now() + kTokenCommandTimeout;
     bool complete = read_all(ours.fd(), stop_.fd(), text, deadline);
-    std::optional<int> status = complete ? child.wait(stop_.fd(), deadline) : std::nullopt;
-    if (!status) {
+    std::optional<int> code = complete ? command->wait(stop_.fd(), deadline) : std::nullopt;
+    if (!code) {
       return fail(token_provider_failed("the configured command did not end in time, or said too much; it was ended"));
     }
-    if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-      return fail(token_provider_failed("the configured command failed"));
+    if (*code != 0) {
+      return fail(token_provider_failed("the configured command failed" +
+                                        (*code > 0 ? " with exit code " + std::to_string(*code) : std::string())));
     }
     return parse_repo_token(text);
   }
@@ -147,45 +95,13 @@ class CommandProvider final : public RepoTokenProvider {
   }
 
  private:
-  Result<pid_t> spawn(const TaskSpec& task, int output) {
-    std::vector<std::string> environment;
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-    environment.push_back("SHEPHERD_TASK_ID=" + task.id);
-    environment.push_back("SHEPHERD_REPO_URL=" + task.repo_url);
-    environment.push_back("SHEPHERD_REPO_REF=" + task.repo_ref);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    // The server blocks the signals by which it is stopped; its child must heed them.
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    auto argv = pointers(command_);
-    auto envp = pointers(environment);
-    pid_t pid = 0;
-    int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) {
-      return fail(token_provider_failed("the configured command does not start: " + std::string(std::strerror(error))));
-    }
-    return pid;
-  }
-
-  static std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> out;
-    out.reserve(texts.size() + 1);
-    for (std::string& text : texts) out.push_back(text.data());
-    out.push_back(nullptr);
-    return out;
+  static std::vector<std::string> environment_of(const TaskSpec& task) {
+    std::vector<std::string> variables;
+    for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
+    variables.push_back("SHEPHERD_TASK_ID=" + task.id);
+    variables.push_back("SHEPHERD_REPO_URL=" + task.repo_url);
+    variables.push_back("SHEPHERD_REPO_REF=" + task.repo_ref);
+    return variables;
   }
 
   std::vector<std::string> command_;

@@ -168,8 +168,7 @@ void Steering::count_runners() {
   std::int64_t now_ms = parts_.clock.steady_ms();
   if (now_ms - runners_counted_ms_ < kRunnerCount.count()) return;
   runners_counted_ms_ = now_ms;
-  std::set<std::string> names;
-  leases_.add_runners(names);
+  std::set<std::string> names = leases_.runners();
   claims_.add_runners(names);
   runners_.set(static_cast<std::int64_t>(names.size()));
 }

@@ -1,10 +1,12 @@
 // What the logs add up to: money, tokens, events and tool calls by time, when each task was under way,
 // and where findings are. Built behind the commit from the store, like the search index. It outlives the events: when
-// retention drops them, what they cost stays known.
+// retention drops them, what they cost stays known. Of a deleted task it keeps sums by agent and model, but neither its
+// id nor the names of tools that no other task has called.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,11 +72,12 @@ struct LedgerBatch {
   std::uint64_t through = 0;                                            // the newest position in it
   std::map<std::pair<std::int64_t, LedgerWho>, LedgerAmounts> amounts;  // by time: a minute's first second
   std::map<std::pair<std::int64_t, std::string>, ToolUse> tools;        // the same, by tool
+  std::set<std::pair<std::string, std::string>> tool_tasks;             // a tool, and a task that called it
   std::vector<TaskSpan> spans;                                          // each replaces the task's earlier one
   std::vector<EndedTask> ended;
   std::vector<FindingPlace> findings;
   std::map<std::string, std::string> states;  // a task's fold at `through`; empty: it has ended
-  std::vector<std::string> forgotten;         // deleted tasks: their findings and states go, what they cost stays
+  std::vector<std::string> forgotten;         // deleted tasks: their words go, what they cost stays
 };
 
 // A range that begins on a multiple of this, in steps of such multiples, is the quickest to read.
@@ -101,17 +104,20 @@ struct LedgerKeep {
   std::uint64_t bytes = 0;          // while it is larger, the oldest days go too; 0: no bound
 };
 
-// Threads: add() and trim() from one thread at a time; the rest from any.
+// Threads: add(), trim() and purge() from one thread at a time; the rest from any.
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
-  // Adds the batch and remembers `through`, in one transaction.
-  virtual Result<void> add(const LedgerBatch& batch) = 0;
+  // Adds the batch and remembers `through`, in one transaction. Returns the tools of forgotten tasks that nobody else
+  // has called: they are not in it any more.
+  virtual Result<std::vector<std::string>> add(const LedgerBatch& batch) = 0;
+  // After tasks were forgotten: their words are overwritten in the file, too. Takes as long as writing all of it again.
+  virtual Result<void> purge() = 0;
   // Drops some of what is due, in one short transaction; true: there is more.
   virtual Result<bool> trim(const LedgerKeep& keep) = 0;
   virtual Result<std::uint64_t> kept_through() const = 0;
-  virtual Result<std::vector<std::string>> open_tasks() const = 0;  // with a span that has not ended
+  virtual Result<std::vector<std::string>> tasks() const = 0;  // that it knows by their ids
   // Figures by the minute are complete from here on: seconds since 1970; 0: always.
   virtual Result<std::int64_t> minutes_from() const = 0;
   virtual Result<std::string> state(const std::string& task) const = 0;  // empty: none

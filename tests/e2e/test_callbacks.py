@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 
+import httpx
 import pytest
 
 import contract
@@ -402,6 +403,31 @@ def test_a_token_command_that_closes_its_output_and_lives_on(make_server, tmp_pa
     [each.join(30) for each in asking]
     wait_for(lambda: not any(is_alive(int(pid)) for pid in marks.read_text().split()), 20)
     assert len(answers) == 3
+
+
+def test_a_token_command_does_not_outlive_a_server_that_is_killed(make_server, tmp_path):
+    """Neither it nor what it has started."""
+    marks = tmp_path / "marks"
+    server = make_server(config="runners:\n  token_command: [sh, -c, 'sleep 777 & echo $$ $! >> %s; exec >&-; exec sleep 777']\n" % marks).start()
+    with server.api() as api, server.runner() as runner:
+        task = new_task(api, agent=AGENT)
+        claim(runner, "r1", taskID=task)
+
+    def ask():
+        with server.runner() as client:
+            try:
+                client.get(f"/api/v1/tasks/{task}/token", headers={"Shepherd-Lease": "1"})
+            except httpx.HTTPError:
+                pass  # nobody is left to answer
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for(lambda: marks.exists() and len(marks.read_text().split()) == 2, 30)
+    pids = [int(pid) for pid in marks.read_text().split()]
+    assert all(is_alive(pid) for pid in pids)
+    server.kill()
+    asking.join(30)
+    wait_for(lambda: not any(is_alive(pid) for pid in pids), 10)
 
 
 def is_alive(pid):

@@ -130,9 +130,13 @@ def test_a_crash_does_not_forget_what_expires(make_server):
         assert [e["type"] for e in log_of(api, task)] == ["command", "command_result"]
 
 
-def approval(approval_id="a1", state="open", **data):
-    return {"type": "approval", "summary": "Needs approval: rm -rf build", "tool": "Bash",
-            "data": {"approvalID": approval_id, "state": state, "kind": "permission", **data}}
+def approval(approval_id="a1", state="pending", **data):
+    """As the driver of Claude Code sends it (tests/golden/claude/expected)."""
+    pending = state == "pending"
+    asked = {"input": {"command": "rm -rf build", "description": "Start afresh"}} if pending else {"message": "decided by an operator"}
+    return {"type": "approval", "summary": f"{'Needs approval' if pending else state.capitalize()}: Running rm -rf build", "tool": "Bash",
+            "callID": "toolu_1", "sessionID": "s1", "eventID": approval_id if pending else f"{approval_id}/{state}",
+            "data": {"approvalID": approval_id, "state": state, "kind": "permission", "tool": "Bash", **asked, **data}}
 
 
 def test_the_first_answer_wins(api, runner, task, runner_feed):

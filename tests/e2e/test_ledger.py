@@ -144,10 +144,10 @@ def test_old_figures_go(make_server):
     def kept():
         with sqlite3.connect(server.data / "ledger.db") as ledger:
             rows = ledger.execute("SELECT unit, at FROM amount WHERE model = 'old' ORDER BY unit, at").fetchall()
-            spans = ledger.execute("SELECT task FROM span WHERE model = 'old' ORDER BY task").fetchall()
-        return [(unit, (now - at) // day) for unit, at in rows], [task for (task,) in spans]
+            spans = ledger.execute("SELECT ended FROM span WHERE model = 'old' ORDER BY ended").fetchall()
+        return [(unit, (now - at) // day) for unit, at in rows], [(now - ended // 1000) // day for (ended,) in spans]
 
-    expected = [(60, 5), (900, 100), (900, 5)], ["old100", "old5"]
+    expected = [(60, 5), (900, 100), (900, 5)], [100, 5]
     eventually(lambda: kept() == expected)
     with server.api() as api:
         fine = {"from": f"-{101}d", "to": "-99d", "step": 1800}
@@ -157,3 +157,61 @@ def test_old_figures_go(make_server):
                 "to": time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(now - 100 * day + 1800)), "step": 60}
         answer = api.get("/api/v1/stats", params=near).json()
         assert answer["stepSeconds"] == 900 and answer["totals"]["costUSD"] == 1, "told in quarters, not lost"
+
+
+def test_a_deleted_task_leaves_no_word_in_the_ledger(make_server):
+    """Its tools that nobody else has called, its id, its findings: not in the answers, nor in any page of the file."""
+    server = make_server().start()
+    word = "Zyzzyva"
+    with server.api() as api, server.runner() as runner:
+        other = new_task(api, id="stays", model="opus")
+        task = new_task(api, id=f"about-{word}", model="opus")
+        calls = [(f"tool{i * 7919 % 3001}_{word if i % 3 == 0 else 'x'}", task if i % 3 == 0 else other) for i in range(3000)]
+        for some in range(0, len(calls), 50):  # here and there among others, so that rows move from page to page
+            for whose in (task, other):
+                post_events(runner, whose, *[{"type": "tool_result", "summary": "", "tool": tool, "callID": "c", "durationMS": 5}
+                                             for tool, caller in calls[some:some + 50] if caller == whose])
+            if some % 500 == 0:
+                totals(api)
+        shared = {"type": "tool_call", "summary": "", "tool": "Bash", "callID": "b"}
+        post_events(runner, task, shared, {"type": "finding", "summary": word, "data": {"severity": f"high {word}"}}, usage(0.5))
+        post_events(runner, other, shared)
+        end_task(runner, task)
+        before = totals(api)
+        assert f'tool="tool0_{word}"' in api.get("/metrics").text
+        assert any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*")), "there is something to remove"
+
+        assert api.delete(f"/api/v1/tasks/{task}").status_code == 204
+        eventually(lambda: not any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*")))
+        after = api.get("/api/v1/stats").json()
+        assert word not in json.dumps(after)
+        assert after["tools"][0]["tool"] == "Bash" and after["tools"][0]["calls"] == 2, "what another task has called stays"
+        assert after["totals"] == before, "what it cost stays known"
+        assert word not in api.get("/metrics").text
+    server.stop()
+    assert not any(word.encode() in path.read_bytes() for path in server.data.glob("ledger.db*"))
+    code, (sound,) = doctor(server)
+    assert code == 0 and sound["level"] == "ok", sound
+
+
+def test_tools_in_a_ledger_of_an_older_program_stay(make_server):
+    """It does not know whose they are."""
+    server = make_server().start()
+
+    def call(tool):
+        with server.api() as api, server.runner() as runner:
+            task = new_task(api)
+            post_events(runner, task, *[{"type": "tool_call", "summary": "", "tool": each, "callID": each} for each in tool])
+            totals(api)
+            return task
+
+    call(["Old"])
+    server.stop()
+    with sqlite3.connect(server.data / "ledger.db") as ledger:
+        ledger.execute("DROP TABLE tool_task")
+    server.start()
+    task = call(["Old", "New"])
+    with server.api() as api:
+        assert {tool["tool"] for tool in api.get("/api/v1/stats").json()["tools"]} == {"Old", "New"}
+        assert api.delete(f"/api/v1/tasks/{task}").status_code == 204
+        eventually(lambda: [(t["tool"], t["calls"]) for t in api.get("/api/v1/stats").json()["tools"]] == [("Old", 2)])

@@ -98,6 +98,43 @@ def test_posted_secrets_reach_neither_consumers_nor_files(make_server):
     assert not files_with_secrets(server.data)
 
 
+@pytest.mark.parametrize("secret", ["ghp_" + "a1B2c3D4e5F6" * 3, "deploy --password hunter22hunter22"])
+def test_names_with_secrets_tell_things_apart_and_are_kept_nowhere(make_server, secret):
+    """Ids of events, producers, calls, sessions, types, keys: whatever a client makes up."""
+    server = make_server().start()
+    with server.api() as api, server.runner() as runner:
+        made = [api.post("/api/v1/tasks", json={"prompt": "x"}, headers={"Idempotency-Key": key})
+                for key in (secret, secret, secret + "2")]
+        tasks = [answer.raise_for_status().json()["id"] for answer in made]
+        assert tasks[0] == tasks[1] != tasks[2], "the same key is the same request"
+        task = tasks[0]
+
+        def post(*events, **headers):
+            answer = runner.post(f"/api/v1/tasks/{task}/events", json=list(events), headers=headers)
+            return answer.raise_for_status().json()["sequence"]
+
+        def event(**members):
+            return {"type": "log", "summary": "x", **members}
+
+        first = post(event(eventID=secret))
+        assert post(event(eventID=secret)) == first, "the same id is the same event"
+        assert post(event(eventID=secret + "2")) == first + 1, "another id is another event"
+        second = post(event(sequence=1), event(sequence=2), **{"Shepherd-Producer": secret})
+        assert post(event(sequence=1), event(sequence=2), **{"Shepherd-Producer": secret}) == second
+        assert post(event(sequence=1), **{"Shepherd-Producer": secret + "2"}) == second + 1, "another producer counts for itself"
+        post({"type": secret[:64], "summary": "x"}, event(callID=secret), event(parentCallID=secret), event(sessionID=secret),
+             event(traceID=secret), event(spanID=secret), event(tool=secret))
+        log = whole_log(api, task)
+        assert secret not in log and secret not in api.get(f"/api/v1/tasks/{task}").text
+    server.stop()
+    assert [path.name for path in server.data.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+    assert secret not in server.log()
+    server.start()
+    with server.runner() as runner:
+        last = post(event(eventID=secret + "3"))
+        assert post(event(eventID=secret)) == last, "nothing new, also after a restart"
+
+
 def test_an_agents_secrets_are_gone_before_the_spool(make_server, noisy_script, tmp_path):
     """The run goes on while the server is away: everything it printed is in its spool, and no secret is."""
     server = make_server().start()

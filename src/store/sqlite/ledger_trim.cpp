@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "store/sqlite/ledger_forget.h"
+
 namespace shepherd {
 namespace {
 
@@ -49,9 +51,11 @@ Result<bool> drop_spans(Database& database, std::int64_t from) {
                        from * 1'000, kTrimRows)
                   .run();
   if (!done) return fail(done.error());
-  auto count = number(database, "SELECT changes()");
-  if (!count) return fail(count.error());
-  return static_cast<std::uint64_t>(*count) == kTrimRows;
+  std::int64_t dropped = database.changes();
+  if (dropped == 0) return false;
+  done = drop_tool_tasks(database);
+  if (!done) return fail(done.error());
+  return static_cast<std::uint64_t>(dropped) == kTrimRows;
 }
 
 Result<bool> drop_findings(Database& database, std::uint64_t from) {

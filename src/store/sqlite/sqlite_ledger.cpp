@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/ledger_forget.h"
 #include "store/sqlite/ledger_trim.h"
 #include "store/sqlite/read_pool.h"
 
@@ -87,11 +88,19 @@ class SqliteLedger final : public Ledger {
     return {};
   }
 
-  Result<void> add(const LedgerBatch& batch) override {
+  Result<std::vector<std::string>> add(const LedgerBatch& batch) override {
+    std::vector<std::string> gone;
     auto done = writer_->use("BEGIN IMMEDIATE").run();
     if (done) done = write(batch);
+    if (done) done = forget_tasks(*writer_, batch.forgotten, gone);
     if (done) done = writer_->use("COMMIT").run();
     if (!done && writer_->in_transaction()) (void)writer_->use("ROLLBACK").run();
+    if (!done) return fail(noted(done.error()));
+    return gone;
+  }
+
+  Result<void> purge() override {
+    auto done = purge_ledger(*writer_);
     if (!done) return fail(noted(done.error()));
     return {};
   }
@@ -106,9 +115,9 @@ class SqliteLedger final : public Ledger {
     return more;
   }
 
-  Result<std::vector<std::string>> open_tasks() const override {
+  Result<std::vector<std::string>> tasks() const override {
     auto database = readers_->lease();
-    auto row = database->use("SELECT task FROM span WHERE ended = 0");
+    auto row = database->use(kKnownTasks);
     std::vector<std::string> tasks;
     for (;;) {
       auto found = row.step();
@@ -263,6 +272,7 @@ class SqliteLedger final : public Ledger {
     done = writer_->execute(
         "DROP INDEX IF EXISTS span_ended;"
         "CREATE INDEX IF NOT EXISTS span_while ON span(ended, begun, agent, model)");
+    if (done) done = prepare_forgetting(*writer_);
     if (!done) return done;
     auto through = one_number(*writer_, "SELECT through FROM progress");
     if (!through) return fail(std::move(through.error()));
@@ -309,12 +319,9 @@ class SqliteLedger final : public Ledger {
                                : writer_->use("INSERT OR REPLACE INTO state VALUES(?, ?)", task, fold).run();
       if (!done) return done;
     }
-    for (const std::string& task : batch.forgotten) {
-      if (auto done = writer_->use("DELETE FROM finding WHERE task = ?", task).run(); !done) return done;
-      if (auto done = writer_->use("DELETE FROM state WHERE task = ?", task).run(); !done) return done;
-      // What ends with its task does not go on for ever.
-      auto done = writer_->use("DELETE FROM span WHERE task = ? AND ended = 0", task).run();
-      if (!done) return done;
+    for (const auto& [tool, task] : batch.tool_tasks) {
+      if (auto done = writer_->use("INSERT OR IGNORE INTO tool_task VALUES(?, ?)", tool, task).run(); !done)
+        return done;
     }
     return writer_->use("UPDATE progress SET through = max(through, ?)", batch.through).run();
   }
