@@ -80,6 +80,10 @@ bool ends_value(char c) {
 
 }  // namespace
 
+bool may_follow_name(char c) {
+  return c == '=' || c == ':' || c == '\\' || c == ']' || is_space(c) || is_quote(c);
+}
+
 bool is_plausible_value(std::string_view value, bool is_password) {
   constexpr std::string_view kSigns = "!@#%^*+~?$";
   constexpr std::string_view kPlaceholders = "$%*~/.";  // $VAR, %s, ****, paths
@@ -137,7 +141,7 @@ bool may_be_assignment(std::string_view text, std::size_t name, std::size_t afte
     char c = text[at];
     if (c == '=' || c == ':') return true;
     bool escaped_space = at > 0 && text[at - 1] == '\\' && (c == 'n' || c == 't' || c == 'r');
-    if (!is_space(c) && !is_quote(c) && c != '\\' && c != ']' && !escaped_space) return false;
+    if (!may_follow_name(c) && !escaped_space) return false;
   }
   return false;
 }

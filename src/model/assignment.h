@@ -18,6 +18,9 @@ std::optional<TextSpan> assigned_value(std::string_view text, std::size_t name, 
 // A separator follows the name, in decoded text or in JSON source; or only a blank, where that separates.
 bool may_be_assignment(std::string_view text, std::size_t name, std::size_t after_name, bool is_password);
 
+// What can come first after the name of one: the separator, or what stands between.
+bool may_follow_name(char c);
+
 // A password needs 6 characters, other secrets 8, and something that words do not have.
 bool is_plausible_value(std::string_view value, bool is_password);
 

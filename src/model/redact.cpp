@@ -10,6 +10,7 @@
 #include "model/redaction_mark.h"
 #include "model/spelled_text.h"
 #include "model/text_class.h"
+#include "model/text_signs.h"
 #include "model/trigger_scan.h"
 
 namespace shepherd {
@@ -22,7 +23,8 @@ struct Redactor::Rules {
   bool replace_own(std::string& text) const;
   bool replace_built_in(std::string_view text, std::string& out) const;
   bool replace_spelled(std::string& text) const;
-  bool may_match_spelled(std::string_view text) const;
+  bool may_match_percent(std::string_view text) const;
+  bool may_match_joined(std::string_view text) const;
   std::vector<SecretSpan> found_in(const SpelledText& spelled, bool split) const;
 };
 
@@ -131,13 +133,17 @@ std::vector<SecretSpan> Redactor::Rules::found_in(const SpelledText& spelled, bo
   return found;
 }
 
-// Never false where replace_spelled() would change the text, or a string inside it when it is JSON source.
-bool Redactor::Rules::may_match_spelled(std::string_view text) const {
+// Neither is false where replace_spelled() would change the text, or a string inside it when it is JSON source.
+bool Redactor::Rules::may_match_percent(std::string_view text) const {
   for (TextSpan run = next_percent_run(text, 0); run.begin < text.size(); run = next_percent_run(text, run.end)) {
     // In JSON source a run may go on before or after a \/.
     bool escaped = (run.end < text.size() && text[run.end] == '\\') || (run.begin > 0 && text[run.begin - 1] == '\\');
     if (escaped || scan.may_match(percent_decoded(text, run).text)) return true;
   }
+  return false;
+}
+
+bool Redactor::Rules::may_match_joined(std::string_view text) const {
   for (TextSpan each = next_joined_lines(text, 0); each.begin < text.size(); each = next_joined_lines(text, each.end)) {
     if (scan.may_match(lines_joined(text, each, true).text)) return true;
   }
@@ -179,8 +185,10 @@ Result<Redactor> Redactor::create(const RedactOptions& options) {
 bool Redactor::may_match(std::string_view text) const {
   const auto& rules = *rules_;
   if (!rules.options.enabled) return false;
-  return rules.scan.may_match(text) || (rules.options.emails && may_have_email(text)) ||
-         (rules.options.cards && may_have_card(text)) || rules.own.may_match(text) || rules.may_match_spelled(text);
+  if (rules.scan.may_match(text)) return true;
+  TextSigns signs = signs_of(text);
+  return (rules.options.emails && may_have_email(text)) || (rules.options.cards && signs.card && may_have_card(text)) ||
+         rules.own.may_match(text) || rules.may_match_percent(text) || (signs.joint && rules.may_match_joined(text));
 }
 
 std::string Redactor::redact(std::string_view text) const {

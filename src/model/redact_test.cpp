@@ -222,6 +222,19 @@ TEST(RedactPrefilter, SeesThroughUnicodeEscapes) {
   EXPECT_FALSE(redactor.may_match("\"caf\\u00e9 \\u001b[1m\"")) << "accents and colours are everyday text";
 }
 
+TEST(RedactPrefilter, SeesThroughJsonInsideJson) {
+  constexpr int kDeepest = 4;  // some of the corpus are JSON in JSON already
+  Redactor redactor = standard();
+  for (const auto& row : golden("secrets.json")) {
+    std::string text = joined(row.at("text"));
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      std::string source = as_json(text);
+      EXPECT_LE(redactor.redact(text) != text, redactor.may_match(source)) << depth << " deep: " << source;
+      text = source;
+    }
+  }
+}
+
 // --- cost ---
 
 double cpu_seconds(const Redactor& redactor, const std::string& text, int times) {

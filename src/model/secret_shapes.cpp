@@ -357,17 +357,19 @@ std::span<const Trigger> triggers() {
   return everything;
 }
 
+bool is_in_any_case(const Trigger& trigger) {
+  constexpr auto kExact = std::to_array<Shape>(
+      {Shape::token, Shape::dotted, Shape::jwt, Shape::curl_user, Shape::infix, Shape::discord, Shape::encoded});
+  return std::ranges::find(kExact, trigger.shape) == kExact.end();
+}
+
 bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::size_t at) {
   std::string_view literal = trigger.literal;
   if (text.size() - at < literal.size()) return false;
   for (std::size_t i = 0; i < literal.size(); ++i) {
     if (folded(text[at + i]) != folded(literal[i])) return false;
   }
-  // Letter case tells a key from a word and one option from another; names and schemes come in any.
-  constexpr auto kExact = std::to_array<Shape>(
-      {Shape::token, Shape::dotted, Shape::jwt, Shape::curl_user, Shape::infix, Shape::discord, Shape::encoded});
-  bool any_case = std::ranges::find(kExact, trigger.shape) == kExact.end();
-  return any_case || text.substr(at).starts_with(literal);
+  return is_in_any_case(trigger) || text.substr(at).starts_with(literal);
 }
 
 bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at) {

@@ -39,7 +39,7 @@ enum class Shape : std::uint8_t {
 };
 
 struct Trigger {
-  std::string_view literal;  // at least 3 bytes; found in any letter case
+  std::string_view literal;  // at least 3 bytes
   Shape shape = Shape::token;
   std::string_view kind;
   std::size_t least = 0;            // token, dotted, after, infix: characters that must follow the literal
@@ -55,7 +55,10 @@ struct Trigger {
 // All of them: those that are written down, and what is derived from them.
 std::span<const Trigger> triggers();
 
-// True when text[at..] starts with the trigger's literal in any letter case.
+// Letter case tells a key from a word and one option from another; names and schemes come in any.
+bool is_in_any_case(const Trigger& trigger);
+
+// True when text[at..] starts with the trigger's literal, in any letter case if the trigger comes in any.
 bool starts_with_trigger(const Trigger& trigger, std::string_view text, std::size_t at);
 
 bool may_be_secret(const Trigger& trigger, std::string_view text, std::size_t at);

@@ -1,7 +1,8 @@
 // The prefilter of redaction: finds places where a built-in shape may start, at memory speed.
 //
-// A bitmap over all groups of three bytes that triggers begin with is asked at every second byte; few texts hit it, and
-// a hit costs a closer look.
+// A bitmap over all groups of three bytes that triggers begin with is asked at every second byte. A hit asks a second
+// one, over the first four bytes, and few texts hit that. Both know the letter case: base64 and prefixes of keys have
+// the groups of ordinary words, but not their case.
 // Threads: value after construction (const methods from any thread).
 #pragma once
 
@@ -34,20 +35,23 @@ class TriggerScan {
     std::uint32_t value = 0;
     std::uint32_t mask = 0;
   };
+  static constexpr unsigned kSlotBits = 17;
   static constexpr unsigned kSlotsPerBucketLog = 4;
+  using Bits = std::array<std::uint64_t, (1U << kSlotBits) / 64>;
   TriggerScan();
-  static std::uint32_t slot(const char* three_bytes_of_four);
+  static std::uint32_t slot(std::uint32_t bytes);
+  static std::uint32_t group_slot(const char* three_bytes_of_four);
+  static std::uint32_t start_slot(const char* four_bytes);
+  void add_starts(const Trigger& trigger);
   template <class Visit>
   bool visit(std::string_view text, std::size_t at, Visit accept) const;
-  using Bits = std::array<std::uint64_t, 1024>;  // 65,536 slots of hashed groups
-  static bool is_set(const Bits& bits, std::uint32_t slot) { return (bits[slot >> 6] >> (slot & 63) & 1) != 0; }
-  static void set(Bits& bits, std::uint32_t slot) { bits[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
   bool may_start(std::string_view text, std::size_t at) const;
 
-  Bits asked_{};                                                             // the first two groups of all triggers
-  Bits first_{};                                                             // the first alone: where one may start
-  std::vector<Head> heads_;                                                  // by slot
-  std::array<std::uint16_t, (65'536 >> kSlotsPerBucketLog) + 1> buckets_{};  // where the heads of 16 slots begin
+  Bits groups_{};            // bytes 0 to 2 and 1 to 3 of all triggers
+  Bits starts_{};            // bytes 0 to 3
+  std::vector<Head> heads_;  // by slot
+  std::array<std::uint16_t, (1U << (kSlotBits - kSlotsPerBucketLog)) + 1>
+      buckets_{};  // where the heads of 16 slots begin
 };
 
 }  // namespace shepherd
