@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "model/wire_json.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

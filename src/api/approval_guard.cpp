@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/task_commands.h"
 
 namespace shepherd {

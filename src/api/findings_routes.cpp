@@ -7,8 +7,8 @@
 #include "api/query.h"
 #include "base/ids.h"
 #include "journal/cursor.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 #include "store/limits.h"
 

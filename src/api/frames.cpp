@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "journal/cursor.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 #include "net/websocket_frame.h"
 

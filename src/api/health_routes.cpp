@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "fleet/inbox_metrics.h"
 #include "fleet/prometheus.h"
-#include "model/wire_json.h"
+#include "json/write.h"
 
 namespace shepherd {
 

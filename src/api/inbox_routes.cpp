@@ -7,10 +7,9 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/ids.h"
-#include "model/json_request.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
-#include "model/wire_json.h"
+#include "json/request.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "store/limits.h"
 
 namespace shepherd {

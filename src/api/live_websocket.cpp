@@ -8,6 +8,7 @@
 #include "api/limits.h"
 #include "api/status_map.h"
 #include "base/ids.h"
+#include "json/write.h"
 #include "model/command.h"
 #include "model/wire_json.h"
 #include "net/websocket_frame.h"

@@ -6,7 +6,7 @@
 #include "api/host_check.h"
 #include "api/login_page.h"
 #include "api/query.h"
-#include "model/wire_json.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "fleet/limits.h"
 #include "fleet/session_tasks.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
 

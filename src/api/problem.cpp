@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/status_map.h"
-#include "model/wire_json.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

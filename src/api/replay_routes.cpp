@@ -6,7 +6,7 @@
 #include "api/limits.h"
 #include "api/query.h"
 #include "fleet/timeline.h"
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "fleet/limits.h"
 #include "journal/cursor.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

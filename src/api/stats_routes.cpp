@@ -8,7 +8,7 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "fleet/limits.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "store/task_match.h"
 
 namespace shepherd {

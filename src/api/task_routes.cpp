@@ -14,6 +14,7 @@
 #include "fleet/state_at.h"
 #include "fleet/stats.h"
 #include "fleet/tasks_between.h"
+#include "json/write.h"
 #include "model/redacted_name.h"
 #include "model/task_warnings.h"
 #include "model/wire_json.h"

@@ -10,7 +10,8 @@
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "api/query.h"
-#include "model/wire_json.h"
+#include "json/request.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

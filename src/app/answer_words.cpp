@@ -6,9 +6,8 @@
 #include <map>
 
 #include "client/json_source.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
-#include "model/wire_json.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

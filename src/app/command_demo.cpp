@@ -17,7 +17,7 @@
 #include "app/run_tasks.h"
 #include "base/log.h"
 #include "demo/agent.h"
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

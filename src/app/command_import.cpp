@@ -14,7 +14,7 @@
 #include "app/terminal_text.h"
 #include "app/transcript_files.h"
 #include "app/transcript_import.h"
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

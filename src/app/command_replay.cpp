@@ -16,7 +16,7 @@
 #include "app/terminal_text.h"
 #include "base/clock.h"
 #include "client/json_source.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

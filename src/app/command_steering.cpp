@@ -22,8 +22,8 @@
 #include "base/random.h"
 #include "client/command_wait.h"
 #include "client/json_source.h"
-#include "model/json_tree.h"
-#include "model/json_write.h"
+#include "json/tree.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "runner/limits.h"
 

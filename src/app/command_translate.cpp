@@ -11,7 +11,7 @@
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
 #include "driver/registry.h"
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -4,7 +4,7 @@
 #include "app/terminal_text.h"
 #include "app/text_columns.h"
 #include "client/json_source.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

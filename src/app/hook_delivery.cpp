@@ -17,9 +17,8 @@
 #include "client/api_client.h"
 #include "client/find_server.h"
 #include "client/json_source.h"
-#include "model/json_scan.h"
-#include "model/json_tree.h"
-#include "model/wire_json.h"
+#include "json/scan.h"
+#include "json/tree.h"
 
 namespace shepherd {
 namespace {

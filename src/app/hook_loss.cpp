@@ -6,8 +6,8 @@
 
 #include "app/limits.h"
 #include "driver/claude_hook.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

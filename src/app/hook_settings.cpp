@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "client/json_source.h"
-#include "model/json_tree.h"
+#include "json/tree.h"
 
 namespace shepherd {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "client/json_source.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "runner/deliver_spool.h"
 #include "runner/runner_api.h"
 

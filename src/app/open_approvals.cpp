@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "client/json_source.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

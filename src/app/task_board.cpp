@@ -11,7 +11,7 @@
 #include "app/text_columns.h"
 #include "app/text_table.h"
 #include "driver/limits.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

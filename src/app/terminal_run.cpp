@@ -17,7 +17,7 @@
 #include "app/live_printer.h"
 #include "app/terminal_text.h"
 #include "client/limits.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/ids.h"
 #include "client/api_get.h"
 #include "client/json_source.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "client/json_source.h"
 #include "client/task_view.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/task.h"
 #include "model/usage_json.h"
 

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "client/json_source.h"
 #include "driver/line_splitter.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "client/json_source.h"
 #include "driver/event_json.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/limits.h"
 #include "runner/limits.h"
 

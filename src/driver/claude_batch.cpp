@@ -3,8 +3,8 @@
 
 #include "driver/claude_code.h"
 #include "driver/limits.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

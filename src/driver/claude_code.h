@@ -16,8 +16,8 @@
 #include "driver/claude_usage.h"
 #include "driver/driver.h"
 #include "driver/event_json.h"
-#include "driver/json_slices.h"
 #include "driver/text_joiner.h"
+#include "json/slices.h"
 
 namespace shepherd {
 

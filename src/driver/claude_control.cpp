@@ -2,9 +2,9 @@
 
 #include "driver/claude_code.h"
 #include "driver/limits.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

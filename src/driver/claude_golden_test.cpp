@@ -3,8 +3,9 @@
 #include <random>
 
 #include "driver/test_recording.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
 
 namespace shepherd {
 namespace {

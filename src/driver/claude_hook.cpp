@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "driver/claude_tools.h"
 #include "driver/event_json.h"
-#include "driver/json_escapes.h"
-#include "driver/json_slices.h"
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/escapes.h"
+#include "json/slices.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

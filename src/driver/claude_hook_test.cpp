@@ -5,8 +5,8 @@
 #include <set>
 
 #include "driver/test_recording.h"
+#include "json/scan.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
 
 namespace shepherd {
 namespace {

@@ -4,8 +4,8 @@
 #include <compare>
 
 #include "driver/claude_code.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

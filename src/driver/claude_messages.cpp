@@ -1,6 +1,6 @@
 #include "driver/claude_code.h"
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

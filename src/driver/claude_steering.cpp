@@ -1,8 +1,8 @@
 #include <csignal>
 
 #include "driver/claude_code.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

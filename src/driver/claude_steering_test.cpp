@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "driver/test_recording.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

@@ -1,8 +1,8 @@
 #include "base/clock.h"
 #include "driver/claude_code.h"
-#include "driver/json_escapes.h"
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/escapes.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

@@ -2,7 +2,7 @@
 
 #include "driver/claude_code.h"
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -5,7 +5,7 @@
 
 #include "driver/event_json.h"
 #include "driver/limits.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/visible_text.h"
 
 namespace shepherd {

@@ -6,8 +6,8 @@
 #include "driver/claude_code.h"
 #include "driver/event_json.h"
 #include "driver/limits.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

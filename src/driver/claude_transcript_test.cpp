@@ -5,7 +5,7 @@
 #include <set>
 
 #include "driver/test_recording.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

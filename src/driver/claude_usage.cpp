@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

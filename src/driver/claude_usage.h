@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "driver/json_slices.h"
+#include "json/slices.h"
 #include "model/task.h"
 #include "model/usage_json.h"
 

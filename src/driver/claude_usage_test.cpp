@@ -4,7 +4,7 @@
 
 #include "driver/limits.h"
 #include "driver/test_recording.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/task_fold.h"
 
 namespace shepherd {

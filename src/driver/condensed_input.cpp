@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "driver/event_json.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/limits.h"
 
 namespace shepherd {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "base/clock.h"
 #include "driver/limits.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/condense.h"
 #include "model/detail_json.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

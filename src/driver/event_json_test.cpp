@@ -4,12 +4,12 @@
 
 #include "base/limits.h"
 #include "driver/claude_tools.h"
-#include "driver/json_escapes.h"
-#include "driver/json_slices.h"
 #include "driver/limits.h"
+#include "json/escapes.h"
+#include "json/scan.h"
+#include "json/slices.h"
+#include "json/tree.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
-#include "model/json_tree.h"
 #include "model/limits.h"
 
 namespace shepherd {

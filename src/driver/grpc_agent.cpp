@@ -8,8 +8,8 @@
 #include "driver/limits.h"
 #include "driver/record_frames.h"
 #include "gibson/agent.pb.h"
+#include "json/write.h"
 #include "model/base64.h"
-#include "model/json_write.h"
 
 namespace shepherd {
 namespace {

@@ -10,8 +10,8 @@
 #include "driver/record_frames.h"
 #include "driver/registry.h"
 #include "gibson/agent.pb.h"
-#include "model/json_scan.h"
-#include "model/json_tree.h"
+#include "json/scan.h"
+#include "json/tree.h"
 #include "model/limits.h"
 
 namespace shepherd {

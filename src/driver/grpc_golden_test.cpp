@@ -2,7 +2,8 @@
 
 #include "driver/grpc_agent.h"
 #include "driver/test_recording.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

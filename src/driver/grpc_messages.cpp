@@ -7,8 +7,8 @@
 #include "driver/grpc_record.h"
 #include "driver/limits.h"
 #include "gibson/agent.pb.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/limits.h"
 
 namespace shepherd {

@@ -4,8 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "gibson/agent.pb.h"
-#include "model/json_read.h"
-#include "model/json_write.h"
+#include "json/read.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

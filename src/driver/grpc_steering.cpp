@@ -6,7 +6,7 @@
 #include "driver/grpc_agent.h"
 #include "driver/record_frames.h"
 #include "gibson/agent.pb.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

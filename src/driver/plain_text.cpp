@@ -4,7 +4,7 @@
 
 #include "driver/event_json.h"
 #include "driver/limits.h"
-#include "model/json_write.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "driver/limits.h"
 #include "driver/registry.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {

@@ -16,8 +16,8 @@
 #include "driver/claude_code.h"
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
-#include "model/json_tree.h"
-#include "model/json_write.h"
+#include "json/tree.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

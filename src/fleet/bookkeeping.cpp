@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "fleet/limits.h"
+#include "json/scan.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
 #include "model/task_fold.h"
 #include "store/run_fold.h"
 

@@ -1,4 +1,5 @@
 #include "fleet/prometheus.h"
+#include "json/write.h"
 
 #include <fmt/format.h>
 

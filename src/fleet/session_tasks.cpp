@@ -4,7 +4,7 @@
 
 #include "fleet/limits.h"
 #include "journal/limits.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "store/limits.h"
 
 namespace shepherd {

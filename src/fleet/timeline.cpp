@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "fleet/limits.h"
 #include "journal/limits.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "store/limits.h"
 
 namespace shepherd {

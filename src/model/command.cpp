@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "json/read.h"
+#include "json/request.h"
+#include "json/write.h"
 #include "model/event_members.h"
-#include "model/json_read.h"
-#include "model/json_request.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 
 namespace shepherd {

@@ -1,4 +1,5 @@
 #include "model/command.h"
+#include "json/request.h"
 #include "model/limits.h"
 
 #include <gtest/gtest.h>

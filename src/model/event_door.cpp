@@ -5,12 +5,14 @@
 #include <unordered_set>
 
 #include "base/clock.h"
+#include "json/request.h"
+#include "json/scan.h"
+#include "json/tree.h"
+#include "json/write.h"
 #include "model/detail_json.h"
-#include "model/json_scan.h"
-#include "model/json_tree.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 #include "model/redacted_name.h"
+#include "redact/redact_tree.h"
 
 namespace shepherd {
 namespace {

@@ -5,7 +5,10 @@
 #include <optional>
 #include <unordered_set>
 
-#include "model/json_scan.h"
+#include "json/limits.h"
+#include "json/request.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 
@@ -144,11 +147,6 @@ std::optional<std::string_view> repeated(const std::vector<UnknownMember>& membe
 
 std::string_view name(Member member) {
   return kRows[static_cast<std::size_t>(member)].name;
-}
-
-Error bad_member(std::string_view member, std::string_view expected) {
-  std::string text = "\"" + std::string(member) + "\" must be " + std::string(expected);
-  return Error{ErrorCode::invalid_argument, "bad_member", std::move(text), {}}.with("member", std::string(member));
 }
 
 Result<std::size_t> EventMembers::read(std::string_view json) {

@@ -59,7 +59,4 @@ struct EventMembers {
   Result<std::size_t> read(std::string_view json);
 };
 
-// An error about one member that says what is expected of it.
-Error bad_member(std::string_view member, std::string_view expected);
-
 }  // namespace shepherd

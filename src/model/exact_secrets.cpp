@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "json/write.h"
 #include "model/base64.h"
 #include "model/limits.h"
 #include "model/text_class.h"
-#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {

@@ -21,7 +21,6 @@ inline constexpr std::size_t kMaxLabelBytes = 256;      // key or value
 inline constexpr std::size_t kMaxEventBytes =
     256 * kKiB;  // after condensing; what every consumer must take in one piece
 inline constexpr std::size_t kMaxEventsPerPost = 10'000;
-inline constexpr std::size_t kMaxJsonDepth = 64;           // nesting of an event; deeper is refused, not recursed into
 inline constexpr std::size_t kMaxDetailBytes = 8 * kMiB;   // full content and raw record of one event, before zstd
 inline constexpr std::size_t kMaxSummaryCharacters = 500;  // one human line
 inline constexpr std::size_t kMaxDeltaBytes = 64 * kKiB;   // one live text delta
@@ -39,7 +38,6 @@ inline constexpr std::size_t kMaxContextBytes =
 inline constexpr std::size_t kMinSecretBytes = 6;      // exact secret values below this would be found everywhere
 inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare a neighbour; more rounds are unheard of
 inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
-inline constexpr std::size_t kParserKeepBytes = 1 * kMiB;  // a thread keeps a JSON parser for bodies up to this size
 
 // --- steering ---
 inline constexpr std::size_t kMaxTaskCommands = 64;   // newest commands in a task's state; as many may be open

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "base/random.h"
+#include "json/write.h"
 #include "model/personal_data.h"
-#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {

@@ -1,9 +1,9 @@
 #include "model/runner_json.h"
 
 #include "base/ids.h"
+#include "json/request.h"
+#include "json/write.h"
 #include "model/event_members.h"
-#include "model/json_request.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

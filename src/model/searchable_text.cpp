@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/limits.h"
 #include "model/task_fold.h"
 

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <optional>
 
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/limits.h"
 #include "model/task_commands.h"
 

@@ -7,7 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "model/json_tree.h"
+#include "json/tree.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

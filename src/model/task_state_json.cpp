@@ -1,5 +1,5 @@
-#include "model/json_read.h"
-#include "model/json_write.h"
+#include "json/read.h"
+#include "json/write.h"
 #include "model/task_fold.h"
 #include "model/usage_json.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "json/scan.h"
 #include "model/edit_distance.h"
 #include "model/json_scan.h"
 #include "model/limits.h"

@@ -1,7 +1,7 @@
 #include "model/usage_json.h"
 
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 

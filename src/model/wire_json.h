@@ -2,7 +2,6 @@
 // Threads: value.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -92,9 +91,5 @@ Result<DraftBatch> decode_status_update(std::string_view json, const Intake& int
 
 // POST …/{id}/deltas `{"block":…,"text":…}` or an array of them -> compact JSON of each delta's data.
 Result<std::vector<std::string>> decode_deltas(std::string_view json, const Intake& intake);
-
-// --- small JSON writing ---
-
-void append_json_string(std::string& out, std::string_view text);  // quoted and escaped; bad UTF-8 becomes U+FFFD
 
 }  // namespace shepherd

@@ -1,6 +1,7 @@
+#include "json/read.h"
+#include "json/request.h"
+#include "json/write.h"
 #include "model/event_members.h"
-#include "model/json_read.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "json/limits.h"
+#include "json/read.h"
+#include "json/scan.h"
 #include "model/event_door.h"
-#include "model/json_read.h"
-#include "model/json_scan.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

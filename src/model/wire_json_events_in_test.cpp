@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

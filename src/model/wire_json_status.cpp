@@ -1,6 +1,6 @@
+#include "json/request.h"
+#include "json/write.h"
 #include "model/event_members.h"
-#include "model/json_request.h"
-#include "model/json_write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -1,4 +1,4 @@
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/ids.h"
+#include "json/request.h"
 #include "model/command.h"
 #include "model/event_members.h"
-#include "model/json_request.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 

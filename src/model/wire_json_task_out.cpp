@@ -1,5 +1,5 @@
+#include "json/write.h"
 #include "model/condense.h"
-#include "model/json_write.h"
 #include "model/usage_json.h"
 #include "model/wire_json.h"
 

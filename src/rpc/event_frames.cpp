@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "journal/cursor.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "rpc/proto_bytes.h"
 #include "shepherd/observability/v1/observability.pb.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "driver/registry.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 #include "runner/agent_process.h"
 #include "runner/grpc_link.h"

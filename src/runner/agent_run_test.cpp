@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "runner/test_agents.h"
 
 namespace shepherd {

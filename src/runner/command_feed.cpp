@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "runner/limits.h"
 
 namespace shepherd {

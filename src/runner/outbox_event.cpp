@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "net/limits.h"
 

@@ -4,8 +4,8 @@
 
 #include "client/api_client.h"
 #include "client/problem.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -5,11 +5,12 @@
 #include <cctype>
 
 #include "driver/event_json.h"
-#include "model/json_scan.h"
-#include "model/json_tree.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/tree.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/task_fold.h"
+#include "redact/redact_tree.h"
 #include "runner/outbox_event.h"
 #include "runner/pull_request_link.h"
 

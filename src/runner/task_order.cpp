@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "model/json_read.h"
+#include "json/read.h"
 
 namespace shepherd {
 namespace {

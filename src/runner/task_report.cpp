@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "driver/grpc_status.h"
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 #include "runner/limits.h"

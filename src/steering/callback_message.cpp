@@ -8,9 +8,9 @@
 #include <span>
 
 #include "base/assert.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/base64.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
 
 namespace shepherd {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <charconv>
 
-#include "model/json_scan.h"
-#include "model/json_write.h"
+#include "json/scan.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/lanes.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 #include "model/wire_json.h"
 #include "steering/callback_message.h"
 #include "steering/callback_target.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/json_write.h"
+#include "json/write.h"
 #include "model/wire_json.h"
 #include "steering/limits.h"
 #include "steering/server_event.h"

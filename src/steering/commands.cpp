@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
 #include "model/limits.h"
 #include "model/task_commands.h"
 #include "steering/limits.h"

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "base/limits.h"
+#include "json/read.h"
+#include "json/write.h"
 #include "model/base64.h"
-#include "model/json_read.h"
-#include "model/json_write.h"
 #include "model/wire_json.h"
 #include "net/client.h"
 #include "steering/limits.h"

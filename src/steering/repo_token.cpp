@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/json_read.h"
-#include "model/json_write.h"
+#include "json/read.h"
+#include "json/write.h"
 #include "steering/limits.h"
 #include "steering/token_command.h"
 

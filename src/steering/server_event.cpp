@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "json/scan.h"
+#include "json/write.h"
 #include "model/condense.h"
-#include "model/json_scan.h"
-#include "model/json_write.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

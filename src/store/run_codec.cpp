@@ -1,5 +1,6 @@
 #include "store/run_codec.h"
 
+#include "json/write.h"
 #include "store/checksum.h"
 
 namespace shepherd {

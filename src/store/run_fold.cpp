@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "json/write.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/claude_code.h"
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 namespace {
 

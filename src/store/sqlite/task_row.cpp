@@ -1,5 +1,6 @@
 #include "store/sqlite/task_row.h"
 
+#include "json/write.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 

@@ -1,4 +1,4 @@
-#include "driver/json_slices.h"
+#include "json/slices.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>

@@ -1,4 +1,4 @@
-#include "driver/json_escapes.h"
+#include "json/escapes.h"
 
 #include <algorithm>
 #include <array>

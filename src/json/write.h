@@ -11,6 +11,7 @@
 
 namespace shepherd {
 
+void append_json_string(std::string& out, std::string_view text);  // quoted and escaped; bad UTF-8 becomes U+FFFD
 void append_number(std::string& out, std::uint64_t value);
 void append_number(std::string& out, std::int64_t value);
 void append_number(std::string& out, double value);  // shortest text that reads back the same; not finite: null

@@ -1,20 +1,13 @@
-// JSON as a tree that can be changed, for the few events that redaction or condensing must rewrite. Numbers keep their
-// exact value on the way in and out.
+// Redacts a JSON tree in place.
 // Threads: value.
 #pragma once
 
 #include <boost/json/value.hpp>
-#include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "model/redact.h"
 
 namespace shepherd {
-
-Result<boost::json::value> parse_tree(std::string_view text);
-void append_tree(std::string& out, const boost::json::value& value);
-std::string tree_text(const boost::json::value& value);
 
 // Redacts all text in the tree: names, strings, and numbers that are card numbers. `key` is the name under which the
 // value stands.

@@ -1,10 +1,11 @@
-#include "driver/json_tokens.h"
+#include "json/tokens.h"
 
 #include <simdjson.h>
 
 #include <algorithm>
 
 #include "base/limits.h"
+#include "json/limits.h"
 #include "model/limits.h"
 
 namespace shepherd {

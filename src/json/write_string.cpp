@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model/wire_json.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/json_tree.h"
+#include "json/tree.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/json_read.h"
-#include "model/json_write.h"
-#include "model/wire_json.h"
+#include "json/read.h"
+#include "json/write.h"
 
 namespace shepherd {
 namespace {
@@ -73,29 +72,6 @@ void append_array(std::string& out, const json::array& array) {
   out.push_back(']');
 }
 
-// A member whose name changes keeps its place, so the object is made anew. Two names may become the same.
-void redact_object(json::object& object, const Redactor& redactor) {
-  json::object redacted;
-  redacted.reserve(object.size());
-  std::size_t repeats = 1;
-  for (auto& [key, value] : object) {
-    std::string_view name(key.data(), key.size());
-    redact_tree(name, value, redactor);
-    std::string safe = redactor.may_match(name) ? redactor.redact(name) : std::string(name);
-    std::string unique = safe;
-    while (redacted.contains(unique)) unique = safe + "~" + std::to_string(++repeats);
-    redacted[unique] = std::move(value);
-  }
-  object = std::move(redacted);
-}
-
-void redact_number(json::value& value, const Redactor& redactor) {
-  std::string text = tree_text(value);
-  if (text.size() < 13 || !redactor.may_match(text)) return;
-  std::string redacted = redactor.redact(text);
-  if (redacted != text) value = json::string(redacted);
-}
-
 }  // namespace
 
 Result<json::value> parse_tree(std::string_view text) {
@@ -132,29 +108,6 @@ std::string tree_text(const json::value& value) {
   std::string out;
   append_tree(out, value);
   return out;
-}
-
-void redact_tree(std::string_view key, json::value& value, const Redactor& redactor) {
-  switch (value.kind()) {
-    case json::kind::object:
-      redact_object(value.get_object(), redactor);
-      break;
-    case json::kind::array:
-      for (auto& child : value.get_array()) redact_tree(key, child, redactor);
-      break;
-    case json::kind::string: {
-      std::string redacted = redactor.redact_member(key, view(value.get_string()));
-      if (redacted != view(value.get_string())) value = json::string(redacted);
-      break;
-    }
-    case json::kind::int64:
-    case json::kind::uint64:
-    case json::kind::double_:
-      redact_number(value, redactor);
-      break;
-    default:
-      break;
-  }
 }
 
 }  // namespace shepherd

@@ -1,11 +1,10 @@
-#include "model/json_write.h"
+#include "json/write.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "base/clock.h"
-#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {

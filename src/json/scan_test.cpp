@@ -1,4 +1,4 @@
-#include "model/json_scan.h"
+#include "json/scan.h"
 
 #include <gtest/gtest.h>
 

@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/json_read.h"
+#include "json/read.h"
 
 namespace shepherd {
+
+// An error about one member that says what is expected of it.
+Error bad_member(std::string_view member, std::string_view expected);
 
 // The object a body must be; valid until the next parse on this thread. invalid_argument/bad_json.
 Result<simdjson::dom::object> request_object(JsonParser& parser, std::string_view json);

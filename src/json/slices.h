@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/json_tokens.h"
+#include "json/tokens.h"
 
 namespace shepherd {
 

@@ -1,9 +1,10 @@
-#include "model/json_read.h"
+#include "json/read.h"
 
 #include <new>
 #include <string>
 
 #include "base/limits.h"
+#include "json/limits.h"
 #include "model/limits.h"
 
 namespace shepherd {

@@ -1,7 +1,8 @@
-#include "driver/json_slices.h"
+#include "json/slices.h"
 
-#include "driver/json_escapes.h"
-#include "model/json_scan.h"
+#include "json/escapes.h"
+#include "json/limits.h"
+#include "json/scan.h"
 #include "model/limits.h"
 
 namespace shepherd {

@@ -1,10 +1,13 @@
-#include "model/json_request.h"
-
-#include "model/event_members.h"
+#include "json/request.h"
 
 namespace shepherd {
 
 namespace dom = simdjson::dom;
+
+Error bad_member(std::string_view member, std::string_view expected) {
+  std::string text = "\"" + std::string(member) + "\" must be " + std::string(expected);
+  return Error{ErrorCode::invalid_argument, "bad_member", std::move(text), {}}.with("member", std::string(member));
+}
 
 Result<dom::object> request_object(JsonParser& parser, std::string_view json) {
   auto root = parser.parse(json);
