@@ -18,8 +18,8 @@
 #include "fleet/ledger_keeper.h"
 #include "journal/journal.h"
 #include "model/condense.h"
-#include "model/redact.h"
 #include "net/http.h"
+#include "redact/redact.h"
 #include "steering/steering.h"
 #include "store/search_index.h"
 

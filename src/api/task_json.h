@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "model/redact.h"
 #include "model/task.h"
+#include "redact/redact.h"
 #include "steering/steering.h"
 
 namespace shepherd {

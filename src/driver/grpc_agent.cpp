@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/base64.h"
 #include "driver/grpc_record.h"
 #include "driver/grpc_status.h"
 #include "driver/limits.h"
 #include "driver/record_frames.h"
 #include "gibson/agent.pb.h"
 #include "json/write.h"
-#include "model/base64.h"
 
 namespace shepherd {
 namespace {

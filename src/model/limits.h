@@ -35,8 +35,6 @@ inline constexpr std::size_t kMaxContextBytes =
     1'500'000;  // 413 above: what other makers' adapters collect at most; it is staged as a file
 
 // --- model ---
-inline constexpr std::size_t kMinSecretBytes = 6;      // exact secret values below this would be found everywhere
-inline constexpr int kMaxRedactRounds = 4;             // replacing can lay bare a neighbour; more rounds are unheard of
 inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task whose totals are kept apart
 
 // --- steering ---
@@ -52,10 +50,5 @@ inline constexpr std::int64_t kMaxClaimWaitSeconds = 30;    // below what proxie
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command: a steering text or a changed tool input
 inline constexpr std::int64_t kCommandExpirySeconds = 60;  // a command nobody took by then is expired, unless it says
 inline constexpr std::int64_t kMaxCommandExpirySeconds = 24 * 3600;
-
-// --- runner: around the agent ---
-inline constexpr std::size_t kDeltaTailBytes = 64;           // of live text wait for what follows; fewer tell no secret
-inline constexpr std::size_t kMaxHeldDeltaBytes = 8 * kKiB;  // in one secret: the largest keys have 6; escaped, it is
-                                                             // still below kMaxDeltaBytes
 
 }  // namespace shepherd

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "model/redaction_mark.h"
-#include "model/text_class.h"
+#include "redact/redaction_mark.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

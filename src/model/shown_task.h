@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/redact.h"
 #include "model/task.h"
+#include "redact/redact.h"
 
 namespace shepherd {
 

@@ -7,8 +7,8 @@
 #include "model/edit_distance.h"
 #include "model/json_scan.h"
 #include "model/limits.h"
-#include "model/text_class.h"
 #include "model/wire_json.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "model/condense.h"
 #include "model/draft.h"
-#include "model/redact.h"
 #include "model/task.h"
+#include "redact/redact.h"
 
 namespace shepherd {
 

@@ -5,7 +5,7 @@
 #include <boost/json/value.hpp>
 #include <string_view>
 
-#include "model/redact.h"
+#include "redact/redact.h"
 
 namespace shepherd {
 

@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "driver/driver.h"
-#include "model/redact.h"
-#include "model/stream_redactor.h"
 #include "model/task.h"
+#include "redact/redact.h"
+#include "redact/stream_redactor.h"
 #include "runner/outbox.h"
 
 namespace shepherd {

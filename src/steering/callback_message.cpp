@@ -8,9 +8,9 @@
 #include <span>
 
 #include "base/assert.h"
+#include "base/base64.h"
 #include "json/scan.h"
 #include "json/write.h"
-#include "model/base64.h"
 
 namespace shepherd {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "model/base64.h"
+#include "base/base64.h"
 
 namespace shepherd {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "journal/journal.h"
 #include "model/command.h"
-#include "model/redact.h"
+#include "redact/redact.h"
 #include "steering/command_feeds.h"
 #include "steering/leases.h"
 

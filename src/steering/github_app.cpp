@@ -8,10 +8,10 @@
 #include <iterator>
 #include <memory>
 
+#include "base/base64.h"
 #include "base/limits.h"
 #include "json/read.h"
 #include "json/write.h"
-#include "model/base64.h"
 #include "model/wire_json.h"
 #include "net/client.h"
 #include "steering/limits.h"

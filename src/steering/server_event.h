@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "model/command.h"
-#include "model/redact.h"
 #include "model/task.h"
+#include "redact/redact.h"
 #include "store/event_store.h"
 
 namespace shepherd {

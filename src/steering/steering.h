@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "journal/journal.h"
-#include "model/redact.h"
+#include "redact/redact.h"
 #include "steering/callbacks.h"
 #include "steering/claims.h"
 #include "steering/command_feeds.h"

@@ -1,10 +1,10 @@
-#include "model/stream_redactor.h"
+#include "redact/stream_redactor.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "model/curl_password.h"
-#include "model/limits.h"
+#include "redact/curl_password.h"
+#include "redact/limits.h"
 
 namespace shepherd {
 namespace {

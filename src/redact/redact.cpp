@@ -1,17 +1,18 @@
-#include "model/redact.h"
+#include "redact/redact.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "model/limits.h"
-#include "model/own_patterns.h"
-#include "model/personal_data.h"
-#include "model/redaction_mark.h"
-#include "model/spelled_text.h"
-#include "model/text_class.h"
 #include "model/text_signs.h"
-#include "model/trigger_scan.h"
+#include "redact/limits.h"
+#include "redact/own_patterns.h"
+#include "redact/personal_data.h"
+#include "redact/redaction_mark.h"
+#include "redact/spelled_text.h"
+#include "redact/text_class.h"
+#include "redact/trigger_scan.h"
 
 namespace shepherd {
 

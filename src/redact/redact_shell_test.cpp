@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "model/redact.h"
-#include "model/text_class.h"
+#include "redact/redact.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 

@@ -1,12 +1,12 @@
-#include "model/exact_secrets.h"
+#include "redact/exact_secrets.h"
 
 #include <algorithm>
 #include <array>
 
+#include "base/base64.h"
 #include "json/write.h"
-#include "model/base64.h"
-#include "model/limits.h"
-#include "model/text_class.h"
+#include "redact/limits.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/personal_data.h"
+#include "redact/personal_data.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/own_patterns.h"
+#include "redact/own_patterns.h"
 
 #include <re2/filtered_re2.h>
 #include <re2/re2.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "model/exact_secrets.h"
-#include "model/redaction_mark.h"
+#include "redact/exact_secrets.h"
+#include "redact/redaction_mark.h"
 
 namespace shepherd {
 namespace {

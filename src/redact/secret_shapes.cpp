@@ -1,4 +1,4 @@
-#include "model/secret_shapes.h"
+#include "redact/secret_shapes.h"
 
 #include <algorithm>
 #include <array>
@@ -6,12 +6,12 @@
 #include <deque>
 #include <string>
 
-#include "model/assignment.h"
-#include "model/base64.h"
-#include "model/curl_password.h"
-#include "model/encoded_secret.h"
-#include "model/pem_block.h"
-#include "model/text_class.h"
+#include "base/base64.h"
+#include "redact/assignment.h"
+#include "redact/curl_password.h"
+#include "redact/encoded_secret.h"
+#include "redact/pem_block.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -1,8 +1,8 @@
-#include "model/pem_block.h"
+#include "redact/pem_block.h"
 
 #include <algorithm>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

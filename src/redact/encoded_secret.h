@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/secret_shapes.h"
+#include "redact/secret_shapes.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "model/spelled_text.h"
+#include "redact/spelled_text.h"
 
 #include <algorithm>
 

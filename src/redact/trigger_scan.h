@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/secret_shapes.h"
+#include "redact/secret_shapes.h"
 
 namespace shepherd {
 

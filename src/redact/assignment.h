@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "model/redaction_mark.h"
+#include "redact/redaction_mark.h"
 
 #include <charconv>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "model/trigger_scan.h"
+#include "redact/trigger_scan.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "model/assignment.h"
-#include "model/text_class.h"
+#include "redact/assignment.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

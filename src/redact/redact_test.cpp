@@ -1,4 +1,4 @@
-#include "model/redact.h"
+#include "redact/redact.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "json/write.h"
-#include "model/personal_data.h"
+#include "redact/personal_data.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 #include <algorithm>
 

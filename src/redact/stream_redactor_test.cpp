@@ -1,4 +1,4 @@
-#include "model/stream_redactor.h"
+#include "redact/stream_redactor.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "model/limits.h"
+#include "redact/limits.h"
 
 namespace shepherd {
 namespace {

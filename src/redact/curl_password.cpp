@@ -1,8 +1,8 @@
-#include "model/curl_password.h"
+#include "redact/curl_password.h"
 
 #include <algorithm>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

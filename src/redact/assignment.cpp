@@ -1,8 +1,8 @@
-#include "model/assignment.h"
+#include "redact/assignment.h"
 
 #include <algorithm>
 
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

@@ -1,13 +1,13 @@
-#include "model/encoded_secret.h"
+#include "redact/encoded_secret.h"
 
 #include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
 
-#include "model/base64.h"
-#include "model/spelled_text.h"
-#include "model/text_class.h"
+#include "base/base64.h"
+#include "redact/spelled_text.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

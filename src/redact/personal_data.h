@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/secret_shapes.h"
+#include "redact/secret_shapes.h"
 
 namespace shepherd {
 

@@ -1,0 +1,18 @@
+// The bounds of redact, with their reasons. Threads: value.
+#pragma once
+
+#include <cstddef>
+
+#include "base/limits.h"
+
+namespace shepherd {
+
+inline constexpr std::size_t kMinSecretBytes = 6;  // exact secret values below this would be found everywhere
+inline constexpr int kMaxRedactRounds = 4;         // replacing can lay bare a neighbour; more rounds are unheard of
+
+// --- live text ---
+inline constexpr std::size_t kDeltaTailBytes = 64;           // of live text wait for what follows; fewer tell no secret
+inline constexpr std::size_t kMaxHeldDeltaBytes = 8 * kKiB;  // in one secret: the largest keys have 6; escaped, it is
+                                                             // still below kMaxDeltaBytes
+
+}  // namespace shepherd
