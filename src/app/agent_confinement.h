@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/config.h"
-#include "runner/confinement.h"
+#include "process/confinement.h"
 
 namespace shepherd {
 

@@ -24,8 +24,8 @@
 #include "fleet/limits.h"
 #include "hub/limits.h"
 #include "model/condense.h"
+#include "process/limits.h"
 #include "redact/redact.h"
-#include "runner/limits.h"
 #include "runner/remote_agent.h"
 #include "steering/steering_config.h"
 

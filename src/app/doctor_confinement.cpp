@@ -3,8 +3,8 @@
 #include "app/agent_confinement.h"
 #include "app/doctor.h"
 #include "base/clock.h"
+#include "process/program_output.h"
 #include "runner/limits.h"
-#include "runner/program_output.h"
 
 namespace shepherd {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "runner/warden.h"
+#include "process/warden.h"
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == shepherd::kWardenCommand) return shepherd::warden_main(argc, argv);

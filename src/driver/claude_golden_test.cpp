@@ -6,6 +6,7 @@
 #include "json/scan.h"
 #include "json/write.h"
 #include "model/condense.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -16,7 +16,6 @@
 #include "base/scheduling.h"
 #include "fleet/limits.h"
 #include "fleet/wake_signal.h"
-#include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

@@ -15,7 +15,6 @@
 #include "fleet/bookkeeping.h"
 #include "fleet/limits.h"
 #include "fleet/wake_signal.h"
-#include "journal/limits.h"
 
 namespace shepherd {
 namespace {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/limits.h"
 #include "fleet/limits.h"
 #include "fleet/stats.h"
 #include "fleet/test_log.h"

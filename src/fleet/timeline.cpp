@@ -4,9 +4,7 @@
 
 #include "base/clock.h"
 #include "fleet/limits.h"
-#include "journal/limits.h"
 #include "json/scan.h"
-#include "store/limits.h"
 
 namespace shepherd {
 namespace {

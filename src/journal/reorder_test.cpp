@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "journal/limits.h"
 #include "model/wire_json.h"
 

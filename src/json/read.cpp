@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "json/limits.h"
-#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -3,7 +3,6 @@
 #include "json/escapes.h"
 #include "json/limits.h"
 #include "json/scan.h"
-#include "model/limits.h"
 
 namespace shepherd {
 namespace {

@@ -9,7 +9,6 @@
 #include "json/request.h"
 #include "json/scan.h"
 #include "json/write.h"
-#include "model/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

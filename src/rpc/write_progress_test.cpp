@@ -1,4 +1,5 @@
 #include "rpc/write_progress.h"
+#include "base/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "driver/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
-#include "runner/agent_process.h"
+#include "process/agent_process.h"
 #include "runner/grpc_link.h"
 
 // The lock is held while the driver, the outbox and the link are called: they do not wait, and none of them calls

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/scan.h"
-#include "runner/test_agents.h"
+#include "process/test_agents.h"
 
 namespace shepherd {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "process/limits.h"
 #include "runner/limits.h"
 
 namespace shepherd {

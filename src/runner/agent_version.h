@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "runner/program_output.h"
+#include "process/program_output.h"
 
 namespace shepherd {
 

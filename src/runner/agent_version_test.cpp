@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
+#include "process/test_agents.h"
 #include "runner/limits.h"
-#include "runner/test_agents.h"
 
 namespace shepherd {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "api/api_fixture.h"
 #include "model/wire_json.h"
-#include "runner/test_agents.h"
+#include "process/test_agents.h"
 
 namespace shepherd {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "process/program_output.h"
 #include "runner/limits.h"
-#include "runner/program_output.h"
 
 namespace shepherd {
 

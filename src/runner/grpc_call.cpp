@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/record_frames.h"
-#include "runner/limits.h"
+#include "process/limits.h"
 
 namespace shepherd {
 namespace {

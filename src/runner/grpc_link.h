@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "runner/agent_link.h"
+#include "process/agent_link.h"
 #include "runner/limits.h"
 
 namespace shepherd {

@@ -6,8 +6,9 @@
 #include <filesystem>
 
 #include "api/api_fixture.h"
+#include "process/test_agents.h"
+#include "runner/limits.h"
 #include "runner/spool.h"
-#include "runner/test_agents.h"
 
 namespace shepherd {
 namespace {

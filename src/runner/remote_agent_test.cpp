@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runner/test_agents.h"
+#include "process/test_agents.h"
 
 namespace shepherd {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "client/scripted_server_for_test.h"
+#include "process/test_agents.h"
 #include "runner/event_sink.h"
 #include "runner/lease_keeper.h"
-#include "runner/test_agents.h"
 
 namespace shepherd {
 namespace {

@@ -25,9 +25,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "runner/descriptor.h"
 #include "runner/limits.h"
 #include "runner/spool_record.h"
 

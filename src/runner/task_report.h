@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runner/agent_end.h"
+#include "process/agent_end.h"
 #include "runner/agent_run.h"
 #include "runner/workspace.h"
 

@@ -11,7 +11,9 @@
 #include <fstream>
 #include <utility>
 
-#include "runner/descriptor.h"
+#include "base/descriptor.h"
+#include "base/limits.h"
+#include "process/limits.h"
 #include "runner/limits.h"
 #include "runner/rules.h"
 

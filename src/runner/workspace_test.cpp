@@ -8,9 +8,9 @@
 #include <sstream>
 #include <thread>
 
+#include "process/test_agents.h"
 #include "runner/limits.h"
 #include "runner/pull_request_link.h"
-#include "runner/test_agents.h"
 
 namespace shepherd {
 namespace {

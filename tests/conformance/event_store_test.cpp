@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "base/limits.h"
 #include "conformance/event_store_conformance.h"
 #include "conformance/event_store_model.h"
 #include "conformance/scratch_directory.h"

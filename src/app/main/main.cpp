@@ -9,7 +9,7 @@
 #include "app/command_demo.h"
 #include "app/own_secrets.h"
 #include "app/program.h"
-#include "runner/warden.h"
+#include "process/warden.h"
 
 namespace {
 

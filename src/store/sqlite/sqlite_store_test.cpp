@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/limits.h"
 #include "model/task_fold.h"
 #include "store/limits.h"
 #include "store/sqlite/check.h"

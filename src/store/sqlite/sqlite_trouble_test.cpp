@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/limits.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/sqlite_fixture.h"

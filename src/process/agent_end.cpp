@@ -1,0 +1,48 @@
+#include "process/agent_end.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+namespace shepherd {
+
+std::string describe(const AgentExit& exit) {
+  if (exit.signal == 0) return "exit " + std::to_string(exit.code);
+  const char* abbreviation = ::sigabbrev_np(exit.signal);
+  return abbreviation != nullptr ? std::string("SIG") + abbreviation : "signal " + std::to_string(exit.signal);
+}
+
+AgentExit exit_of_status(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return {0, WTERMSIG(wait_status)};
+  return {WEXITSTATUS(wait_status), 0};
+}
+
+bool AgentEnd::by_ladder() const {
+  if (rung < StopRung::sigint) return false;
+  return exit.signal == 0 || exit.signal == SIGINT || (exit.signal == SIGTERM && rung >= StopRung::sigterm) ||
+         (exit.signal == SIGKILL && rung == StopRung::sigkill);
+}
+
+std::string_view name(StopRung rung) {
+  switch (rung) {
+    case StopRung::none:
+      return "none";
+    case StopRung::interrupt:
+      return "interrupt";
+    case StopRung::sigint:
+      return "SIGINT";
+    case StopRung::sigterm:
+      return "SIGTERM";
+    case StopRung::sigkill:
+      return "SIGKILL";
+    case StopRung::half_close:
+      return "half-close";
+    case StopRung::cancel:
+      return "cancel";
+  }
+  return "none";
+}
+
+}  // namespace shepherd

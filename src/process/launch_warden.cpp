@@ -1,0 +1,249 @@
+#include "process/launch_warden.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "process/warden.h"
+#include "process/warden_wire.h"
+
+namespace shepherd {
+namespace {
+
+// Above the warden's own descriptors, so that moving one there does not overwrite another.
+constexpr int kFirstFreeDescriptor = 16;
+
+std::unexpected<Error> no_resources(const char* what) {
+  return fail(ErrorCode::unavailable, "cannot_start", std::string("cannot ") + what + ": " + std::strerror(errno));
+}
+
+// Takes the descriptor's place with one that is high enough and closed by exec.
+bool lift(Descriptor& descriptor) {
+  Descriptor high(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
+  if (!high) return false;
+  descriptor = std::move(high);
+  return true;
+}
+
+struct Ends {
+  Descriptor reads, writes;
+};
+
+bool make_pipe(Ends& ends) {
+  int both[2];
+  if (::pipe2(both, O_CLOEXEC) != 0) return false;
+  ends.reads = Descriptor(both[0]);
+  ends.writes = Descriptor(both[1]);
+  ::fcntl(both[0], F_SETPIPE_SZ, kAgentPipeBytes);  // a smaller one works too
+  return true;
+}
+
+void make_non_blocking(const Descriptor& descriptor) {
+  ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// What the warden gets: the other side of everything.
+struct WardenSide {
+  Descriptor socket, in, out, err;
+};
+
+// The wardens this process has started and not yet released.
+struct Wardens {
+  Mutex mutex;
+  std::set<pid_t> pids GUARDED_BY(mutex);
+};
+Wardens& wardens() {
+  static Wardens all;
+  return all;
+}
+
+int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (int fd : {0, 1, 2}) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, side.socket.get(), kWardenSocket);
+  ::posix_spawn_file_actions_adddup2(&actions, side.in.get(), kWardenAgentIn);
+  ::posix_spawn_file_actions_adddup2(&actions, side.out.get(), kWardenAgentOut);
+  ::posix_spawn_file_actions_adddup2(&actions, side.err.get(), kWardenAgentErr);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kWardenAgentErr + 1);
+
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  // Its own session from its first instruction: a Ctrl-C meant for the runner never reaches it.
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  sigset_t all;
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &all);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+
+  std::string command(kWardenCommand);
+  std::string name = "shepherd";
+  char* arguments[] = {name.data(), command.data(), nullptr};
+  // The runner's own variables hold what an agent of the same user should not find in /proc.
+  std::string libraries = "LD_LIBRARY_PATH=";
+  const char* given = ::getenv("LD_LIBRARY_PATH");
+  if (given != nullptr) libraries += given;
+  char* environment[] = {given != nullptr ? libraries.data() : nullptr, nullptr};
+  // Known before anybody else can see it as a child that nobody started.
+  MutexLock lock(wardens().mutex);
+  int error = ::posix_spawn(&warden, spec.warden_program.c_str(), &actions, &attributes, arguments, environment);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) wardens().pids.insert(warden);
+  return error;
+}
+
+std::unexpected<Error> failed_start(const AgentSpec& spec, const std::optional<WardenMessage>& answer) {
+  if (!answer || answer->verb != WardenVerb::failed || answer->words.empty() || answer->numbers.empty()) {
+    return fail(ErrorCode::internal, "cannot_start",
+                spec.warden_program + " did not become the warden of " + spec.command.front());
+  }
+  if (answer->words.size() > 1 && answer->words[1] == "cannot_confine") {
+    return fail(ErrorCode::unavailable, "cannot_confine", answer->words[0]);
+  }
+  std::int64_t error = answer->numbers[0];
+  bool missing = error == ENOENT || error == ENOTDIR || error == EACCES || error == ENOEXEC;
+  return fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot_start", answer->words[0]);
+}
+
+// Landlock can make nothing private, so it has no level workspace.
+std::vector<ConfineMeans> means_for(ConfineLevel level) {
+  if (level == ConfineLevel::secrets) return {ConfineMeans::namespaces, ConfineMeans::landlock};
+  return {ConfineMeans::namespaces};
+}
+
+// What is not there when the agent starts may lie where Landlock lets it make nothing.
+void make_places(const std::vector<std::string>& paths) {
+  std::error_code error;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::exists(path, error)) std::filesystem::create_directories(path, error);
+  }
+}
+
+Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
+  // Should the warden be killed, what it watched comes to us.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  LaunchedAgent launched;
+  WardenSide side;
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return no_resources("make a socket");
+  launched.socket = Descriptor(sockets[0]);
+  side.socket = Descriptor(sockets[1]);
+  Ends in, out, err;
+  if (!make_pipe(out) || !make_pipe(err)) return no_resources("make a pipe");
+  if (spec.with_stdin) {
+    if (!make_pipe(in)) return no_resources("make a pipe");
+  } else {
+    in.reads = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  side.in = std::move(in.reads);
+  side.out = std::move(out.writes);
+  side.err = std::move(err.writes);
+  launched.in = std::move(in.writes);
+  launched.out = std::move(out.reads);
+  launched.err = std::move(err.reads);
+  for (Descriptor* descriptor : {&side.socket, &side.in, &side.out, &side.err}) {
+    if (!lift(*descriptor)) return no_resources("copy a descriptor");
+  }
+  for (Descriptor* descriptor : {&launched.in, &launched.out, &launched.err}) make_non_blocking(*descriptor);
+
+  int error = spawn_warden(spec, side, launched.warden);
+  if (error != 0) {
+    errno = error;
+    return no_resources("start a warden");
+  }
+  side = {};  // or we would never see the end of anything
+  send_message(launched.socket.get(), encode_start(start));
+  auto answer = receive_message(launched.socket.get());
+  if (!answer || answer->verb != WardenVerb::started || answer->numbers.empty()) {
+    launched.socket.reset();
+    release_warden(launched.warden, false);
+    return failed_start(spec, answer);
+  }
+  launched.agent = static_cast<pid_t>(answer->numbers[0]);
+  if (answer->numbers.size() > 1) launched.first = static_cast<pid_t>(answer->numbers[1]);
+  return launched;
+}
+
+}  // namespace
+
+Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
+  if (spec.command.empty()) return fail(ErrorCode::invalid_argument, "cannot_start", "no program was named");
+  WardenStart start{spec.directory, spec.command, spec.environment, ConfineMeans::none, {}};
+  const Confinement& wanted = spec.confinement;
+  std::string why;
+  if (wanted.level != ConfineLevel::none) {
+    Result<std::vector<ConfineStep>> steps = plan_confinement(wanted, spec.directory);
+    if (!steps) return fail(std::move(steps.error()));
+    start.steps = *std::move(steps);
+    for (ConfineMeans means : means_for(wanted.level)) {
+      if (means == ConfineMeans::landlock) make_places(wanted.writable);
+      start.means = means;
+      Result<LaunchedAgent> launched = launch(spec, start);
+      if (launched) {
+        launched->confined = wanted.level;
+        launched->means = means;
+        launched->why_not_better = std::move(why);
+        return launched;
+      }
+      if (launched.error().reason != "cannot_confine") return launched;
+      why += (why.empty() ? "" : "; ") + launched.error().message;
+    }
+    if (wanted.required) {
+      return fail(ErrorCode::unavailable, "cannot_confine",
+                  "the agent was not started, because this machine cannot confine it at level " +
+                      std::string(name(wanted.level)) + " (" + why +
+                      "); allow user namespaces here, or set runners.confine to none");
+    }
+    start.means = ConfineMeans::none;
+    start.steps.clear();
+  }
+  Result<LaunchedAgent> launched = launch(spec, start);
+  if (launched) launched->why_not_better = std::move(why);
+  return launched;
+}
+
+void release_warden(pid_t warden, bool stuck) {
+  ::waitpid(warden, nullptr, stuck ? WNOHANG : 0);
+  MutexLock lock(wardens().mutex);
+  if (!stuck) wardens().pids.erase(warden);
+}
+
+std::vector<ProcessStat> orphans_of_wardens(const Visit& visit) {
+  std::vector<ProcessStat> all = descendants_of(::getpid());
+  pid_t own_session = ::getsid(0);
+  std::vector<ProcessStat> orphans;
+  std::set<pid_t> known;
+  // After the look: a warden that was in it is on the list by now.
+  std::set<pid_t> not_orphans;
+  {
+    MutexLock lock(wardens().mutex);
+    not_orphans = wardens().pids;
+  }
+  for (const ProcessStat& process : all) {
+    bool own_child = process.parent == ::getpid();
+    bool orphan = own_child ? process.session != own_session && !not_orphans.contains(process.pid)
+                            : known.contains(process.parent);
+    if (!orphan) continue;
+    known.insert(process.pid);
+    orphans.push_back(process);
+    if (visit) visit(process);
+  }
+  return orphans;
+}
+
+}  // namespace shepherd

@@ -1,0 +1,72 @@
+// Ends a set of processes that keeps changing while it is being ended.
+//
+// Killing one by one loses against a program that forks faster. So everybody is stopped first, in passes, until a pass
+// finds nobody new; a stopped process cannot fork. Then all are killed, and the rounds go on until nobody is left. What
+// a killed process leaves behind becomes a child of the nearest subreaper, which is whoever runs this.
+// Threads: caller.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "process/agent_end.h"
+#include "process/process_tree.h"
+
+namespace shepherd {
+
+class TreeEnd {
+ public:
+  using Members = std::function<std::vector<ProcessStat>(const Visit&)>;
+
+  // The same set, but for one process that belongs to us; it may be 0.
+  static Members all_but(pid_t ours, Members members);
+
+  // `members` looks up who belongs to the set now, as descendants_of() does. `clock` must outlive this.
+  TreeEnd(Members members, const Clock& clock) : members_(std::move(members)), clock_(clock) {}
+
+  // The process whose number must not be reused before everything is over: it is not reaped, only looked at, until
+  // nobody else is left. `command` is what report() calls it; empty: what /proc says.
+  void keep(pid_t pid, std::string command = "");
+  const std::optional<AgentExit>& kept_exit() const { return kept_exit_; }  // once it has ended and reap() saw it
+  // Remembers who is there, so that finish() can say what became of them.
+  void note();
+  // Stops everybody, also those who are started meanwhile.
+  void freeze();
+  // Lets everybody go on, children before parents.
+  void thaw();
+  // Takes the answers of children that have ended. True when nobody is left.
+  bool reap();
+  // Freezes, kills and reaps until nobody is left or the time is over; then reap() still finds out who goes later.
+  bool kill(std::chrono::milliseconds wait);
+  // Who is gone and who is not.
+  void report(AgentEnd& end);
+
+ private:
+  using Name = std::pair<pid_t, std::uint64_t>;  // with start_ticks
+  struct Noted {
+    std::string command_line;
+    std::string how = "gone";
+  };
+
+  void remember(const ProcessStat& process);
+  void kill_all();
+  void freeze(const Visit& also);
+  bool reap_child(const ProcessStat& child);
+
+  Members members_;
+  const Clock& clock_;
+  pid_t kept_ = 0;
+  std::string kept_command_;
+  std::optional<AgentExit> kept_exit_;
+  std::map<Name, Noted> noted_;
+  std::size_t unlisted_ = 0;
+};
+
+}  // namespace shepherd

@@ -1,0 +1,55 @@
+// What runner and warden say to each other over their socket. Both ends are the same program, so there is no version:
+// a length, a verb, numbers and words.
+// Threads: any; one sender and one receiver at a time on each end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process/agent_end.h"
+#include "process/confinement.h"
+
+namespace shepherd {
+
+enum class WardenVerb : std::uint8_t {
+  // to the warden; the end of the socket means: end everything
+  start,         // see encode_start
+  signal_agent,  // numbers: signal; to the agent's first process
+  signal_group,  // numbers: signal; to its process group
+  pause,
+  resume,
+  end,  // numbers: milliseconds to wait after SIGKILL
+  // to the runner
+  started,  // numbers: pid, and that of the first process of its own numbers
+  failed,   // numbers: errno; words: what could not be done, the error's reason
+  exited,   // numbers: code, signal
+  ended,    // see encode_end
+};
+
+struct WardenMessage {
+  WardenVerb verb = WardenVerb::end;
+  std::vector<std::int64_t> numbers;
+  std::vector<std::string> words;
+};
+
+// False when the other side is gone.
+bool send_message(int socket, const WardenMessage& message);
+// Waits for a whole one; nullopt when the other side is gone or does not make sense.
+std::optional<WardenMessage> receive_message(int socket);
+
+// What a warden starts. Threads: value.
+struct WardenStart {
+  std::string directory;
+  std::vector<std::string> arguments, environment;
+  ConfineMeans means = ConfineMeans::none;
+  std::vector<ConfineStep> steps;
+};
+WardenMessage encode_start(const WardenStart& start);
+std::optional<WardenStart> decode_start(WardenMessage message);
+
+WardenMessage encode_end(const AgentEnd& end);
+std::optional<AgentEnd> decode_end(const WardenMessage& message);
+
+}  // namespace shepherd
