@@ -17,7 +17,7 @@
 #include "app/span_text.h"
 #include "app/terminal_text.h"
 #include "base/clock.h"
-#include "runner/deliver_spool.h"
+#include "outbox/deliver_spool.h"
 
 namespace shepherd {
 namespace {

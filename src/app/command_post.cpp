@@ -10,7 +10,7 @@
 #include "app/commands.h"
 #include "app/line_input.h"
 #include "app/task_names.h"
-#include "runner/limits.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 namespace {

@@ -25,7 +25,7 @@
 #include "json/tree.h"
 #include "json/write.h"
 #include "model/limits.h"
-#include "runner/limits.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 namespace {

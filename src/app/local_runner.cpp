@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "client/json_source.h"
 #include "json/scan.h"
-#include "runner/deliver_spool.h"
+#include "outbox/deliver_spool.h"
 #include "runner/runner_api.h"
 
 namespace shepherd {

@@ -13,8 +13,8 @@
 #include "app/run_request.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "outbox/spool.h"
 #include "runner/lease_keeper.h"
-#include "runner/spool.h"
 #include "runner/task_run.h"
 
 namespace shepherd {

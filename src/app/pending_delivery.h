@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/local_runner.h"
-#include "runner/spool.h"
+#include "outbox/spool.h"
 
 namespace shepherd {
 

@@ -8,7 +8,7 @@
 #include "client/json_source.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
-#include "runner/limits.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 namespace {

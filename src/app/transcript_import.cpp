@@ -11,7 +11,7 @@
 #include "driver/event_json.h"
 #include "json/scan.h"
 #include "model/limits.h"
-#include "runner/limits.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 namespace {

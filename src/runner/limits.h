@@ -9,21 +9,6 @@
 
 namespace shepherd {
 
-// --- clients ---
-inline constexpr std::size_t kPostLines = 1'000;     // events in one request of post and import
-inline constexpr std::size_t kPostBytes = 1 * kMiB;  // and about this many bytes
-
-// --- runner: the outbox ---
-inline constexpr std::chrono::milliseconds kOutboxLinger{2};  // the first event of a batch waits for company
-inline constexpr std::size_t kOutboxQueueBytes = 16 * kMiB;   // events waiting for the disk; more are lost and counted
-inline constexpr std::size_t kOutboxDeltas = 256;             // live text waiting for the server; the oldest goes first
-inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // and its bytes
-inline constexpr std::chrono::milliseconds kDeltaTimeout{2'000};  // live text that takes longer is not worth sending
-inline constexpr std::size_t kSpoolBytes = 1024 * kMiB;        // undelivered events on disk; more are lost and counted
-inline constexpr std::size_t kSpoolRoomBytes = 128 * kKiB;     // kept on the disk for a task's end, its largest event
-inline constexpr std::size_t kSpoolTrimBytes = 64 * kMiB;      // delivered events kept, should the server ask for them
-inline constexpr std::chrono::milliseconds kSpoolSync{1'000};  // undelivered events reach the disk itself within this
-
 // --- runner: one task ---
 inline constexpr std::chrono::milliseconds kAgentEndWait{60'000};     // told that nothing more comes, then the ladder
 inline constexpr std::chrono::milliseconds kBackgroundWait{600'000};  // for work an idle agent left running beside it
@@ -33,8 +18,6 @@ inline constexpr std::chrono::milliseconds kQueuedWait{600'000};  // one that sa
                                                                   // once; a machine that sleeps or swaps is slower
 inline constexpr std::chrono::milliseconds kRunTick{1'000};       // the longest a run goes without a look at the time
 inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
-inline constexpr std::chrono::milliseconds kPendingDrain{5'000};  // for one spool that somebody left behind
-inline constexpr std::chrono::milliseconds kSpoolLook{15'000};    // between two tries to deliver what was left behind
 inline constexpr std::size_t kMaxEndedInStatus = 200;             // ended processes named in an event; more are counted
 inline constexpr std::size_t kMaxResultCommits = 100;             // named in a result; more are counted
 inline constexpr std::size_t kMaxResultFiles = 500;               // the same for changed files

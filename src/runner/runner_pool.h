@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "outbox/spool_courier.h"
 #include "runner/lease_keeper.h"
-#include "runner/spool_courier.h"
 #include "runner/task_run.h"
 
 namespace shepherd {

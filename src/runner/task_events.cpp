@@ -10,8 +10,8 @@
 #include "json/write.h"
 #include "model/limits.h"
 #include "model/task_fold.h"
+#include "outbox/outbox_event.h"
 #include "redact/redact_tree.h"
-#include "runner/outbox_event.h"
 #include "runner/pull_request_link.h"
 
 namespace shepherd {

@@ -14,9 +14,9 @@
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "model/task.h"
+#include "outbox/outbox.h"
 #include "redact/redact.h"
 #include "redact/stream_redactor.h"
-#include "runner/outbox.h"
 
 namespace shepherd {
 

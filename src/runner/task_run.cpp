@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "driver/registry.h"
+#include "outbox/event_sink.h"
+#include "outbox/spool.h"
 #include "runner/command_feed.h"
-#include "runner/event_sink.h"
-#include "runner/spool.h"
 #include "runner/task_report.h"
 
 namespace shepherd {

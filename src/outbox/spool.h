@@ -28,8 +28,8 @@
 #include "base/descriptor.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "runner/limits.h"
-#include "runner/spool_record.h"
+#include "outbox/limits.h"
+#include "outbox/spool_record.h"
 
 namespace shepherd {
 

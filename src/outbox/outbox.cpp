@@ -1,9 +1,9 @@
-#include "runner/outbox.h"
+#include "outbox/outbox.h"
 
 #include <utility>
 
 #include "base/ids.h"
-#include "runner/outbox_delivery.h"
+#include "outbox/outbox_delivery.h"
 
 namespace shepherd {
 

@@ -1,11 +1,11 @@
 // What becomes of a spool whose task the server does not have.
-#include "runner/deliver_spool.h"
+#include "outbox/deliver_spool.h"
 
 #include <filesystem>
 
 #include "api/api_fixture.h"
-#include "runner/limits.h"
-#include "runner/outbox.h"
+#include "outbox/limits.h"
+#include "outbox/outbox.h"
 
 namespace shepherd {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/mutex.h"
 #include "client/limits.h"
-#include "runner/limits.h"
-#include "runner/outbox.h"
-#include "runner/spool.h"
+#include "outbox/limits.h"
+#include "outbox/outbox.h"
+#include "outbox/spool.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "runner/spool_record.h"
+#include "outbox/spool_record.h"
 
 #include <array>
 

@@ -6,9 +6,9 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "client/limits.h"
-#include "runner/limits.h"
-#include "runner/outbox_delivery.h"
-#include "runner/outbox_event.h"
+#include "outbox/limits.h"
+#include "outbox/outbox_delivery.h"
+#include "outbox/outbox_event.h"
 
 namespace shepherd {
 namespace {

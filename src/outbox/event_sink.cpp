@@ -1,10 +1,10 @@
-#include "runner/event_sink.h"
+#include "outbox/event_sink.h"
 
 #include <optional>
 #include <utility>
 
 #include "client/problem.h"
-#include "runner/limits.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/spool.h"
+#include "outbox/spool.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "runner/limits.h"
-#include "runner/spool_reader.h"
+#include "outbox/limits.h"
+#include "outbox/spool_reader.h"
 
 namespace shepherd {
 namespace {

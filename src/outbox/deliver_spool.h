@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "client/live_client.h"
 #include "net/client.h"
-#include "runner/spool.h"
+#include "outbox/spool.h"
 
 namespace shepherd {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "runner/limits.h"
-#include "runner/outbox_delivery.h"
-#include "runner/outbox_event.h"
+#include "outbox/limits.h"
+#include "outbox/outbox_delivery.h"
+#include "outbox/outbox_event.h"
 
 namespace shepherd {
 

@@ -1,14 +1,14 @@
 // The outbox against a real server, and against one that loses answers.
-#include "runner/outbox.h"
+#include "outbox/outbox.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "api/api_fixture.h"
+#include "outbox/limits.h"
+#include "outbox/spool.h"
 #include "process/test_agents.h"
-#include "runner/limits.h"
-#include "runner/spool.h"
 
 namespace shepherd {
 namespace {

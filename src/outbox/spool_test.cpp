@@ -1,4 +1,5 @@
-#include "runner/spool.h"
+#include "outbox/spool.h"
+#include "outbox/limits.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -27,8 +27,8 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "runner/event_sink.h"
-#include "runner/limits.h"
+#include "outbox/event_sink.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "runner/spool_reader.h"
+#include "outbox/spool_reader.h"
 
 #include <unistd.h>
 

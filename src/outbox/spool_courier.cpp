@@ -1,10 +1,10 @@
-#include "runner/spool_courier.h"
+#include "outbox/spool_courier.h"
 
 #include <utility>
 
 #include "base/log.h"
-#include "runner/deliver_spool.h"
-#include "runner/limits.h"
+#include "outbox/deliver_spool.h"
+#include "outbox/limits.h"
 
 namespace shepherd {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runner/spool_record.h"
+#include "outbox/spool_record.h"
 
 namespace shepherd {
 

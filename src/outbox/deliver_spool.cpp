@@ -1,12 +1,12 @@
-#include "runner/deliver_spool.h"
+#include "outbox/deliver_spool.h"
 
 #include <memory>
 
 #include "base/log.h"
 #include "base/random.h"
-#include "runner/event_sink.h"
-#include "runner/limits.h"
-#include "runner/outbox.h"
+#include "outbox/event_sink.h"
+#include "outbox/limits.h"
+#include "outbox/outbox.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/outbox_event.h"
+#include "outbox/outbox_event.h"
 
 #include <fmt/format.h>
 
