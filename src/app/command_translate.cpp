@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
-#include "driver/registry.h"
+#include "driver/registry/registry.h"
 #include "json/write.h"
 
 namespace shepherd {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/nearest_word.h"
-#include "driver/registry.h"
+#include "driver/registry/registry.h"
 
 namespace shepherd {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/limits.h"
-#include "driver/claude_hook.h"
+#include "driver/claude/hook.h"
 #include "json/scan.h"
 #include "json/write.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "client/find_server.h"
-#include "driver/claude_transcript.h"
+#include "driver/claude/transcript.h"
 
 namespace shepherd {
 

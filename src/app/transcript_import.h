@@ -14,7 +14,7 @@
 #include "app/task_import.h"
 #include "base/result.h"
 #include "client/api_client.h"
-#include "driver/claude_transcript.h"
+#include "driver/claude/transcript.h"
 
 namespace shepherd {
 

@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
-#include "driver/connect_advice.h"
+#include "driver/grpc/connect_advice.h"
 #include "harness/limits.h"
 #include "harness/trial.h"
 

@@ -12,6 +12,13 @@
 namespace shepherd {
 namespace {
 
+bool all(std::string_view, std::string_view) {
+  return true;
+}
+bool only_message(std::string_view key, std::string_view) {
+  return key == "message";
+}
+
 bool looked_into(std::string_view key, std::string_view) {
   return key == "a" || key == "c";
 }
@@ -65,6 +72,105 @@ TEST(JsonSlices, TakesWhatAnotherReaderTakes) {
     taken += expected.empty() ? 0 : 1;
   }
   EXPECT_GT(taken, 10'000U) << "most were not even tried";
+}
+
+TEST(JsonSlices, MembersAreSlicesAndStringsAreText) {
+  JsonSlices slices;
+  ASSERT_TRUE(slices.parse(R"( {"a" : "x\ny", "message":{"b":[1, {"c":true}],"d":-2.5}, "e":null, "\u0061b":false} )",
+                           only_message));
+  EXPECT_EQ(slices.text(), R"({"a":"x\ny","message":{"b":[1,{"c":true}],"d":-2.5},"e":null,"\u0061b":false})");
+  EXPECT_EQ(slices.string("a"), "x\ny");
+  EXPECT_EQ(slices.find("a").slice, R"("x\ny")");
+  const auto& message = slices.find("message");
+  EXPECT_EQ(message.slice, R"({"b":[1,{"c":true}],"d":-2.5})");
+  EXPECT_EQ(slices.find(message, "b").slice, R"([1,{"c":true}])");
+  EXPECT_EQ(slices.find(message, "b").child, 0U);  // not looked into
+  EXPECT_EQ(number_of(slices.find(message, "d")), -2.5);
+  EXPECT_EQ(slices.find("e").kind, JsonKind::null);
+  EXPECT_EQ(slices.find("ab").kind, JsonKind::boolean);
+  EXPECT_EQ(slices.find("nothing").kind, JsonKind::null);
+  EXPECT_TRUE(slices.string("nothing").empty());
+}
+
+// It is embedded in events as it is, so it must be JSON where nobody looks, too.
+TEST(JsonSlices, WhatIsNotLookedIntoIsCheckedAllTheSame) {
+  JsonSlices slices;
+  for (const char* value : {R"({"k":"\\ \n \u00e9 \ud83d\ude00"})", R"([1,-2.5e3,true,null,{}])"}) {
+    EXPECT_TRUE(slices.parse(std::string(R"({"x":)") + value + "}", only_message)) << value;
+  }
+  for (const char* value :
+       {R"({"k":"\x"})", R"({"\q":1})", R"({"k":"\u12g4"})", R"({"k":"\ud83d"})", R"({"k":"\ude00"})", R"({"k":01})",
+        R"({"k":tru})", R"({"k" 1})", R"([1 2])", R"({"k":nul})", R"([1,])"}) {
+    EXPECT_FALSE(slices.parse(std::string(R"({"x":)") + value + "}", only_message)) << value;
+  }
+}
+
+// The buffer still held the end of the line before, and the walk went on into it.
+TEST(JsonSlices, ACutRecordIsNotContinuedByTheOneBefore) {
+  JsonSlices slices;
+  std::string whole = R"({"message":{"a":"text"},"b":["x",1,true]})";
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    ASSERT_TRUE(slices.parse(whole, only_message));
+    EXPECT_FALSE(slices.parse(whole.substr(0, size), only_message)) << whole.substr(0, size);
+  }
+}
+
+TEST(JsonSlices, ArraysCanBeWalked) {
+  JsonSlices slices;
+  ASSERT_TRUE(slices.parse(R"([{"n":1},{"n":2},[3]])", all));
+  std::string found;
+  for (const JsonNode* each = slices.first(slices.root()); each != nullptr; each = slices.after(*each)) {
+    found += std::string(each->slice) + "|";
+  }
+  EXPECT_EQ(found, R"({"n":1}|{"n":2}|[3]|)");
+}
+
+// What parses is embedded in events as it is, so nothing may parse that the server would refuse.
+TEST(JsonSlices, WhatIsNotJsonDoesNotParse) {
+  const char* bad[] = {
+      "",
+      "x",
+      "7",
+      "\"text\"",
+      "{",
+      "{\"a\":1",
+      "{\"a\":1}}",
+      "{\"a\":1}{\"b\":2}",
+      "{\"a\":tru}",
+      "{\"a\":{]}",
+      "{\"a\":[1,]}",
+      "{\"a\":01}",
+      "{\"a\":\"\\q\"}",
+      "{\"a\":\"\\ud83d\"}",
+      "{a:1}",
+      "{\"a\" 1}",
+      "{\"a\":1,}",
+      "{\"a\":123456789012345678901234567890}",
+
+      "{\"a\":nul}",
+      "{\"a\":{\"b\":[}]}",
+      "{\"a\":-}",
+      "[,1]",
+  };
+  JsonSlices slices;
+  for (const char* text : bad) {
+    EXPECT_FALSE(slices.parse(text, all)) << text;
+    EXPECT_TRUE(slices.find("a").slice.empty());
+    auto nobody = [](std::string_view, std::string_view) { return false; };
+    EXPECT_FALSE(slices.parse(text, nobody)) << text;
+  }
+  std::string deep(70, '[');
+  deep += std::string(70, ']');
+  EXPECT_FALSE(slices.parse("{\"a\":" + deep + "}", all));
+  EXPECT_TRUE(slices.parse("{\"a\":" + deep.substr(20, 100) + "}", all));
+}
+
+TEST(JsonSlices, LoneSurrogatesAreReplaced) {
+  EXPECT_EQ(without_lone_surrogates(R"({"a":"x\ud83d","b":"\\ud83d"})"), R"({"a":"x\ufffd","b":"\\ud83d"})");
+  EXPECT_EQ(without_lone_surrogates(R"("\ude00\ud83d\ude00\uD83Dx")"), R"("\ufffd\ud83d\ude00\ufffdx")");
+  EXPECT_EQ(without_lone_surrogates(R"("\ud83d\ude00 \u00e9")"), std::nullopt);
+  EXPECT_EQ(without_lone_surrogates(R"("\ud8)"), std::nullopt);
+  EXPECT_EQ(without_lone_surrogates("\\"), std::nullopt);
 }
 
 }  // namespace

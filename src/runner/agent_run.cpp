@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "driver/registry.h"
+#include "driver/registry/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "process/agent_process.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "driver/record_frames.h"
+#include "driver/grpc/record_frames.h"
 #include "process/limits.h"
 
 namespace shepherd {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "driver/connect_advice.h"
+#include "driver/grpc/connect_advice.h"
 #include "runner/grpc_call.h"
 
 namespace shepherd {

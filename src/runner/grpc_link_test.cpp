@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "driver/record_frames.h"
+#include "driver/grpc/record_frames.h"
 #include "gibson/agent.grpc.pb.h"
 
 namespace shepherd {

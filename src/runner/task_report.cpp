@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "driver/grpc_status.h"
+#include "driver/grpc/status.h"
 #include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"

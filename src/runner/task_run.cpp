@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "driver/registry.h"
+#include "driver/registry/registry.h"
 #include "outbox/event_sink.h"
 #include "outbox/spool.h"
 #include "runner/command_feed.h"

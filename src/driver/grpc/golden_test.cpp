@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "driver/claude/test_recording.h"
+#include "driver/grpc/grpc_agent.h"
+#include "json/scan.h"
+#include "json/write.h"
+
+namespace shepherd {
+namespace {
+
+std::filesystem::path grpc_golden() {
+  return std::filesystem::path(SHEPHERD_GOLDEN_DIR) / "grpc";
+}
+
+std::string detail_names(std::string_view detail) {
+  std::string names = "[";
+  JsonMembers members(detail);
+  while (members.next()) names.append(names.size() > 1 ? "," : "").append("\"").append(members.key()).append("\"");
+  return names + "]";
+}
+
+// Everything the driver makes of a recording, a line each.
+std::string translated(const std::string& recording) {
+  GrpcAgent driver;
+  DriverOutput out;
+  Launch launch = launch_as(OutputFormat::bidirectional);
+  launch.deltas = true;
+  EXPECT_TRUE(driver.launch(launch).has_value());
+  std::int64_t now_ms = kRecordingStart;
+  for (const auto& line : lines_of(recording)) {
+    driver.record(line, now_ms, out);
+    now_ms += 40;
+  }
+  Verdict verdict = driver.finish({}, now_ms, out);
+  std::string lines;
+  for (const auto& sent : out.events) {
+    DriverEvent event = as_kept(sent);
+    lines.append(event.json, 0, event.json.size() - 1);
+    if (!event.detail.empty()) lines.append(",\"detail\":").append(detail_names(event.detail));
+    lines.append("}\n");
+  }
+  for (const auto& delta : out.deltas) {
+    {
+      JsonObject object(lines);
+      object.text("delta", delta.block);
+      object.text("text", delta.text);
+    }
+    lines.push_back('\n');
+  }
+  for (const auto& update : out.commands) {
+    lines.append(encode_command_result(update.id, update.state, update.reason)).push_back('\n');
+  }
+  {
+    JsonObject object(lines);
+    object.text("verdict", name(verdict.state));
+    object.text("message", verdict.message);
+    object.number("records", driver.hints().records);
+  }
+  return lines + "\n";
+}
+
+TEST(GrpcGolden, EveryRecordingTranslatesAsExpected) {
+  const char* asked = std::getenv("SHEPHERD_UPDATE_GOLDEN");
+  bool updating = asked != nullptr && std::string_view(asked) == "1";
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+    ++count;
+    SCOPED_TRACE(entry.path().filename().string());
+    std::string found = translated(read_file(entry.path()));
+    auto path = grpc_golden() / "expected" / entry.path().filename();
+    if (updating) {
+      std::ofstream(path, std::ios::binary) << found;
+      continue;
+    }
+    EXPECT_EQ(found, read_file(path)) << "see tests/golden/grpc/README.md for how to update";
+  }
+  EXPECT_GE(count, 6U);
+}
+
+}  // namespace
+}  // namespace shepherd

@@ -1,0 +1,212 @@
+#include "driver/grpc/grpc_agent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/base64.h"
+#include "driver/grpc/limits.h"
+#include "driver/grpc/record.h"
+#include "driver/grpc/record_frames.h"
+#include "driver/grpc/status.h"
+#include "gibson/agent.pb.h"
+#include "json/write.h"
+
+namespace shepherd {
+namespace {
+
+constexpr std::string_view kMethod = "/gibson.agent.AgentService/StreamExecute";
+
+std::string task_json(const Launch& launch) {
+  std::string out;
+  {
+    JsonObject object(out);
+    object.text("id", launch.task.empty() ? launch.id : launch.task);
+    object.text("goal", launch.prompt);
+    if (!launch.context.empty()) {
+      JsonObject context(object.member("context"));  // agents have an object of their own there
+      context.text("text", launch.context);
+    }
+    object.text_unless_empty("model", launch.model);
+    if (launch.max_turns > 0) object.number("maxTurns", launch.max_turns);
+    if (launch.budget_usd > 0) object.number("budgetUSD", launch.budget_usd);
+    if (!launch.repo_url.empty()) {
+      JsonObject repo(object.member("repo"));
+      repo.text("url", launch.repo_url);
+      repo.text_unless_empty("ref", launch.repo_ref);
+    }
+  }
+  return out;
+}
+
+std::string range_text(std::int64_t first, std::int64_t last) {
+  return first == last ? " " + std::to_string(first) : "s " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+}  // namespace
+
+GrpcAgent::GrpcAgent() : message_(std::make_unique<gibson::agent::AgentMessage>()) {}
+GrpcAgent::~GrpcAgent() = default;
+
+Result<LaunchPlan> GrpcAgent::launch(const Launch& launch) {
+  if (launch.prompt.empty()) return fail(ErrorCode::invalid_argument, "no_prompt", "say what the agent is to do");
+  if (!launch.resume_session.empty()) {
+    return fail(ErrorCode::invalid_argument, "cannot_resume",
+                "a streaming agent cannot go on with an earlier conversation; give it the context instead");
+  }
+  gibson::agent::ClientMessage first;
+  first.mutable_start()->set_task_json(task_json(launch));
+  first.mutable_start()->set_initial_mode(launch.mode == AgentMode::interactive ? gibson::agent::AGENT_MODE_INTERACTIVE
+                                                                                : gibson::agent::AGENT_MODE_AUTONOMOUS);
+  LaunchPlan plan;
+  plan.grpc_method = kMethod;
+  append_frame(plan.standard_input, first.SerializeAsString());
+  plan.keep_input_open = true;
+  plan.format = OutputFormat::bidirectional;
+  hints_.turn = Hints::Turn::running;
+  deltas_ = launch.deltas;
+  return plan;
+}
+
+void GrpcAgent::record(std::string_view record, std::int64_t now_ms, DriverOutput& out) {
+  constexpr std::int64_t kEndOfYear9999Ms = 253'402'300'799'999;
+  ++hints_.records;
+  now_ms_ = at_ms_ = now_ms;
+  if (!read_agent_message(record, *message_)) {
+    return not_protocol(record, "A message of the agent that cannot be read", out);
+  }
+  if (std::int64_t told = message_->timestamp_ms(); told > 0 && told <= kEndOfYear9999Ms) at_ms_ = told;
+  if (!check_number(out)) return;
+  dispatch(record, out);
+}
+
+// Services have no such stream; links tell what they notice by it.
+void GrpcAgent::stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+  add_log(out, JoinedText{std::string(line), now_ms}, "link", "");
+}
+
+void GrpcAgent::tick(std::int64_t now_ms, DriverOutput& out) {
+  now_ms_ = now_ms;
+  joined(chunks_.due(now_ms), out);
+  expire(out);
+}
+
+// False: it was here before and says nothing new. What it says is compared, not how it was written: the same message
+// may come with its fields in another order, or in a recording with other spaces.
+bool GrpcAgent::check_number(DriverOutput& out) {
+  std::int64_t number = message_->sequence();
+  std::string it = "message " + std::to_string(number);
+  switch (numbers_.look(number, message_->SerializeAsString())) {
+    case SequenceCheck::Found::right:
+      return true;
+    case SequenceCheck::Found::gap: {
+      std::int64_t first = numbers_.first_missing();
+      std::int64_t last = numbers_.last_missing();
+      note("Missing from the agent: message" + range_text(first, last),
+           "\"missing\":{\"from\":" + std::to_string(first) + ",\"to\":" + std::to_string(last) + "}", out);
+      return true;
+    }
+    case SequenceCheck::Found::repeat:
+      note("The agent repeated " + it, "\"repeated\":" + std::to_string(number), out);
+      return false;
+    case SequenceCheck::Found::reused:
+      note("The agent used the number of " + it + " again for another one", "\"reused\":" + std::to_string(number),
+           out);
+      return true;
+    case SequenceCheck::Found::late:
+      note("From the agent, late: " + it, "\"late\":" + std::to_string(number), out);
+      return true;
+  }
+  return true;
+}
+
+void GrpcAgent::note(std::string_view summary, std::string_view more_members, DriverOutput& out) {
+  if (++notes_ > kSequenceNotes) return;
+  joined(chunks_.flush(), out);
+  std::string data = R"({"stream":"sequence",)";
+  data.append(more_members).append("}");
+  EventParts parts;
+  parts.type = EventType::log;
+  parts.timestamp_ms = now_ms_;
+  parts.summary = summary;
+  parts.data = data;
+  add_event(out, parts);
+}
+
+void GrpcAgent::not_protocol(std::string_view record, std::string_view summary, DriverOutput& out) {
+  joined(chunks_.flush(), out);
+  EventParts parts = step(EventType::log);
+  parts.summary = summary;
+  parts.data = R"({"stream":"grpc"})";
+  // What cannot be read is kept as it came. A recording is text already.
+  Detail detail;
+  if (record.starts_with('{')) {
+    detail.raw_text(record);
+  } else {
+    detail.raw_text("base64:" + encode_base64(record));
+  }
+  add_event(out, parts, detail.take());
+}
+
+Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) {
+  now_ms_ = at_ms_ = now_ms;
+  joined(chunks_.flush(), out);
+  for (const Open& each : std::exchange(open_, {})) {
+    out.commands.push_back({each.id, CommandState::refused, "the agent has ended"});
+  }
+  if (notes_ > kSequenceNotes) {
+    std::size_t more = std::exchange(notes_, 0) - kSequenceNotes;
+    note("The numbers of the agent's messages were wrong " + std::to_string(more) + " more times",
+         "\"more\":" + std::to_string(more), out);
+  }
+  hints_.turn = Hints::Turn::idle;
+  if (exit.code != kGrpcOk && !stopping_ && !exit.by_runner) {
+    StreamFault fault = stream_fault(exit.code, exit.message, hints_.records > 0);
+    std::string data;
+    {
+      JsonObject object(data);
+      object.text("code", fault.code);
+      object.flag("fatal", said_ != Said::completed);
+      object.flag("recoverable", false);
+      object.text("grpcStatus", grpc_status_name(exit.code));
+    }
+    EventParts parts;
+    parts.type = EventType::error;
+    parts.timestamp_ms = now_ms;
+    parts.summary = fault.text;
+    parts.data = data;
+    add_event(out, parts);
+  }
+  return verdict(exit);
+}
+
+Verdict GrpcAgent::verdict(const ExitFacts& exit) const {
+  auto judged = [](State state, std::string message) {
+    Verdict verdict;
+    verdict.state = state;
+    verdict.message = std::move(message);
+    return verdict;
+  };
+  auto or_else = [](const std::string& text, std::string_view otherwise) {
+    return text.empty() ? std::string(otherwise) : text;
+  };
+  if (said_ == Said::completed) return judged(State::completed, or_else(last_status_, last_text_));
+  if (said_ == Said::failed) return judged(State::failed, or_else(fatal_, or_else(last_status_, "the agent failed")));
+  if (!fatal_.empty()) return judged(State::failed, fatal_);
+  if (exit.code != kGrpcOk) {
+    return judged(State::failed, stream_fault(exit.code, exit.message, hints_.records > 0).text);
+  }
+  if (said_ == Said::interrupted) return judged(State::cancelled, or_else(last_status_, "interrupted"));
+  return judged(State::failed, "the agent ended its stream without saying that it has completed or failed");
+}
+
+Hints GrpcAgent::hints() const {
+  Hints hints = hints_;
+  hints.tick_at_ms = chunks_.due_at_ms();
+  for (const Open& each : open_) {
+    if (!hints.tick_at_ms || each.expires_ms < *hints.tick_at_ms) hints.tick_at_ms = each.expires_ms;
+    if (each.kind == CommandKind::steer) ++hints.open_words;
+  }
+  return hints;
+}
+
+}  // namespace shepherd

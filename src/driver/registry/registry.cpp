@@ -1,0 +1,41 @@
+#include "driver/registry/registry.h"
+
+#include <array>
+
+#include "driver/claude/claude_code.h"
+#include "driver/grpc/grpc_agent.h"
+#include "driver/text/plain_text.h"
+
+namespace shepherd {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Driver> (*make)();
+};
+
+template <class D>
+std::unique_ptr<Driver> make() {
+  return std::make_unique<D>();
+}
+
+constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"grpc", &make<GrpcAgent>},
+                              Entry{"text", &make<PlainText>}};
+
+}  // namespace
+
+std::vector<std::string_view> driver_names() {
+  std::vector<std::string_view> names;
+  names.reserve(kDrivers.size());
+  for (const auto& entry : kDrivers) names.push_back(entry.name);
+  return names;
+}
+
+std::unique_ptr<Driver> make_driver(std::string_view name) {
+  for (const auto& entry : kDrivers) {
+    if (entry.name == name) return entry.make();
+  }
+  return nullptr;
+}
+
+}  // namespace shepherd
