@@ -18,7 +18,7 @@
 #include "model/redacted_name.h"
 #include "model/task_warnings.h"
 #include "model/wire_json.h"
-#include "steering/callback_target.h"
+#include "outbound/callback_target.h"
 #include "store/task_match.h"
 
 namespace shepherd {

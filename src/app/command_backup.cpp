@@ -11,7 +11,7 @@
 #include "app/span_text.h"
 #include "app/whole_file.h"
 #include "base/clock.h"
-#include "steering/callback_secret.h"
+#include "outbound/callback_secret.h"
 #include "store/sqlite/backup.h"
 
 namespace shepherd {

@@ -1,4 +1,5 @@
 #include "app/whole_file.h"
+#include "outbound/limits.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,8 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
-
-#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "outbound/limits.h"
 #include "steering/limits.h"
 #include "steering/overdue.h"
 #include "steering/server_event.h"

@@ -1,4 +1,4 @@
-#include "steering/callback_secret.h"
+#include "outbound/callback_secret.h"
 
 #include <fcntl.h>
 #include <unistd.h>

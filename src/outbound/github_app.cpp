@@ -14,8 +14,8 @@
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "net/client.h"
-#include "steering/limits.h"
-#include "steering/repo_token.h"
+#include "outbound/limits.h"
+#include "outbound/repo_token.h"
 
 namespace shepherd {
 namespace {

@@ -23,9 +23,9 @@
 #include "base/result.h"
 #include "journal/journal.h"
 #include "net/client.h"
-#include "steering/callback_record.h"
-#include "steering/circuit_breaker.h"
-#include "steering/steering_config.h"
+#include "outbound/callback_config.h"
+#include "outbound/callback_record.h"
+#include "outbound/circuit_breaker.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "steering/callback_record.h"
+#include "outbound/callback_record.h"
 
 #include <array>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "steering/limits.h"
+#include "outbound/limits.h"
 
 namespace shepherd {
 

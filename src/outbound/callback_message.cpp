@@ -1,4 +1,4 @@
-#include "steering/callback_message.h"
+#include "outbound/callback_message.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -1,4 +1,4 @@
-#include "steering/repo_token.h"
+#include "outbound/repo_token.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -12,6 +12,7 @@
 
 #include "json/read.h"
 #include "json/write.h"
+#include "outbound/limits.h"
 #include "steering/limits.h"
 #include "steering/token_command.h"
 

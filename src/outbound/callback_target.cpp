@@ -1,4 +1,5 @@
-#include "steering/callback_target.h"
+#include "outbound/callback_target.h"
+#include "outbound/limits.h"
 
 #include <arpa/inet.h>
 
@@ -7,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-
-#include "steering/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "steering/callbacks.h"
+#include "outbound/callbacks.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 #include "base/lanes.h"
 #include "json/scan.h"
 #include "model/wire_json.h"
-#include "steering/callback_message.h"
-#include "steering/callback_target.h"
-#include "steering/limits.h"
+#include "outbound/callback_message.h"
+#include "outbound/callback_target.h"
+#include "outbound/limits.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {

@@ -1,13 +1,13 @@
-#include "steering/callbacks.h"
+#include "outbound/callbacks.h"
 
 #include <algorithm>
 #include <chrono>
 #include <future>
 
 #include "base/log.h"
-#include "steering/callback_message.h"
-#include "steering/callback_target.h"
-#include "steering/limits.h"
+#include "outbound/callback_message.h"
+#include "outbound/callback_target.h"
+#include "outbound/limits.h"
 
 namespace shepherd {
 namespace {
