@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "api/handlers.h"
-#include "fleet/inbox_metrics.h"
-#include "fleet/prometheus.h"
+#include "follow/inbox_metrics.h"
 #include "json/write.h"
+#include "views/prometheus.h"
 
 namespace shepherd {
 

@@ -8,7 +8,7 @@
 #include "api/live_registry.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "fleet/inbox.h"
+#include "follow/inbox.h"
 
 namespace shepherd {
 

@@ -8,11 +8,10 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/limits.h"
-#include "fleet/limits.h"
-#include "fleet/session_tasks.h"
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
+#include "views/session_tasks.h"
 
 namespace shepherd {
 namespace {

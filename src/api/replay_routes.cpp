@@ -5,8 +5,8 @@
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "api/query.h"
-#include "fleet/timeline.h"
 #include "json/write.h"
+#include "views/timeline.h"
 
 namespace shepherd {
 namespace {

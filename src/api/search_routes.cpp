@@ -7,7 +7,7 @@
 #include "api/query.h"
 #include "api/snippet.h"
 #include "base/limits.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "journal/cursor.h"
 #include "json/write.h"
 #include "model/wire_json.h"

@@ -1,5 +1,5 @@
 // Stats over a range of time, and how the fleet is now.
-#include "fleet/stats.h"
+#include "views/stats.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/query.h"
-#include "fleet/limits.h"
+#include "base/limits.h"
 #include "json/write.h"
 #include "store/task_match.h"
 

@@ -10,16 +10,16 @@
 #include "api/status_map.h"
 #include "api/task_json.h"
 #include "base/ids.h"
-#include "fleet/limits.h"
-#include "fleet/state_at.h"
-#include "fleet/stats.h"
-#include "fleet/tasks_between.h"
+#include "base/limits.h"
 #include "json/write.h"
 #include "model/redacted_name.h"
 #include "model/task_warnings.h"
 #include "model/wire_json.h"
 #include "outbound/callback_target.h"
 #include "store/task_match.h"
+#include "views/state_at.h"
+#include "views/stats.h"
+#include "views/tasks_between.h"
 
 namespace shepherd {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "app/commands.h"
 #include "app/task_names.h"
+#include "base/limits.h"
 #include "client/json_source.h"
-#include "fleet/limits.h"
 #include "store/limits.h"
 
 namespace shepherd {

@@ -21,7 +21,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "hub/limits.h"
 #include "model/condense.h"
 #include "process/limits.h"

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "client/json_source.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "net/limits.h"
 #include "runner/agent_version.h"
 #include "runner/limits.h"

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
-#include "fleet/indexer.h"
-#include "fleet/retention.h"
+#include "follow/indexer.h"
+#include "follow/retention.h"
 #include "journal/journal.h"
 
 namespace shepherd {

@@ -26,10 +26,9 @@
 #include "base/random.h"
 #include "bus/bus.h"
 #include "client/find_server.h"
-#include "fleet/inbox.h"
-#include "fleet/indexer.h"
-#include "fleet/ledger_keeper.h"
-#include "fleet/process_metrics.h"
+#include "follow/inbox.h"
+#include "follow/indexer.h"
+#include "follow/ledger_keeper.h"
 #include "hub/hub.h"
 #include "journal/journal.h"
 #include "net/limits.h"
@@ -40,6 +39,7 @@
 #include "store/search_sqlite/sqlite_search_index.h"
 #include "store/sqlite/sqlite_ledger.h"
 #include "store/sqlite/sqlite_store.h"
+#include "views/process_metrics.h"
 
 namespace shepherd {
 namespace {

@@ -1,11 +1,10 @@
 #include "app/task_names.h"
+#include "base/limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
-
-#include "fleet/limits.h"
 
 namespace shepherd {
 namespace {

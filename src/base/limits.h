@@ -44,4 +44,6 @@ inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working
 // --- streaming agents (gRPC) ---
 inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon a stop is seen while connecting
 
+inline constexpr std::size_t kMaxTaskPage = 1'000;
+
 }  // namespace shepherd

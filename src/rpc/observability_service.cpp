@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "fleet/limits.h"
-#include "fleet/session_tasks.h"
 #include "rpc/event_frames.h"
 #include "rpc/event_stream.h"
 #include "rpc/proto_time.h"
@@ -15,6 +13,7 @@
 #include "rpc/stream_plan.h"
 #include "rpc/views.h"
 #include "store/task_match.h"
+#include "views/session_tasks.h"
 
 namespace shepherd {
 namespace {

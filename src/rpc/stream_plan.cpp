@@ -4,11 +4,11 @@
 #include <map>
 
 #include "base/ids.h"
-#include "fleet/limits.h"
-#include "fleet/session_tasks.h"
 #include "journal/cursor.h"
 #include "rpc/event_frames.h"
 #include "rpc/proto_time.h"
+#include "views/limits.h"
+#include "views/session_tasks.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-// The bounds of fleet, with their reasons. Threads: value.
+// The bounds of follow, with their reasons. Threads: value.
 #pragma once
 
 #include <chrono>
@@ -9,34 +9,16 @@
 
 namespace shepherd {
 
-// --- retention ---
 inline constexpr int kRetentionDays = 30;
 inline constexpr std::uint64_t kRetentionBytes = 0;        // 0: no bound by size
 inline constexpr std::size_t kRetentionRunsPerStep = 500;  // rows one retention step deletes, so that writes go between
-
-// --- search ---
 inline constexpr int kIndexRestRatio =
     3;  // while events come in, the indexer rests this many times as long as it works
-inline constexpr std::size_t kIndexBatchEvents = 2'000;         // events per indexing transaction
-inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;       // text of one event that is indexed
-inline constexpr std::chrono::milliseconds kIndexRetry{1'000};  // after the store or the index failed
-
-// --- HTTP API ---
-inline constexpr std::size_t kMaxTaskPage = 1'000;
-
-// --- gRPC ---
-inline constexpr std::size_t kMaxStreamTasks = 1'000;  // a stream may name, each with a feed of its own
-
-// --- inbox, timeline, findings, stats ---
-inline constexpr std::chrono::milliseconds kInboxShowsFailed{86'400'000};  // a task that failed longer ago is history
+inline constexpr std::size_t kIndexBatchEvents = 2'000;          // events per indexing transaction
+inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;        // text of one event that is indexed
+inline constexpr std::chrono::milliseconds kIndexRetry{1'000};   // after the store or the index failed
 inline constexpr std::chrono::milliseconds kInboxSweep{20'000};  // between two looks for agents that have gone quiet
 inline constexpr std::size_t kMaxInboxTasks = 20'000;          // tasks that need somebody at once; nobody reads further
-inline constexpr std::size_t kMaxTimelineMarks = 500;          // a time bar has no more pixels for them
-inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;   // the newest of a log; 10 bytes of memory each
-inline constexpr std::uint64_t kMaxStatsPoints = 1'000;        // of one curve
-inline constexpr std::size_t kMaxStatsSeries = 20;             // curves a chart can show; the rest is one, "other"
-inline constexpr std::size_t kMaxStatsTools = 50;              // the most used ones
-inline constexpr std::size_t kMaxFigureSeries = 30;            // of one metric; Prometheus keeps each for ever
 inline constexpr std::size_t kLedgerBatchEvents = 5'000;       // events per transaction of the ledger
 inline constexpr std::size_t kMaxOpenToolCalls = 10'000;       // that wait for their result, to know how long it took
 inline constexpr std::size_t kLedgerTasksPerLook = 1'000;      // asked for at once: whether they are still there

@@ -1,11 +1,11 @@
-#include "fleet/session_tasks.h"
+#include "views/session_tasks.h"
 
 #include <algorithm>
 
-#include "fleet/limits.h"
 #include "journal/limits.h"
 #include "json/scan.h"
 #include "store/limits.h"
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

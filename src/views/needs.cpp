@@ -1,12 +1,12 @@
-#include "fleet/needs.h"
+#include "views/needs.h"
 
 #include <array>
 #include <limits>
 #include <tuple>
 
-#include "fleet/limits.h"
 #include "model/task_commands.h"
 #include "model/wire_json.h"
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

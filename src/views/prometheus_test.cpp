@@ -1,4 +1,4 @@
-#include "fleet/prometheus.h"
+#include "views/prometheus.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "fleet/process_metrics.h"
+#include "views/process_metrics.h"
 
 namespace shepherd {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "base/clock.h"
-#include "fleet/indexer.h"
-#include "fleet/limits.h"
+#include "follow/indexer.h"
+#include "follow/limits.h"
 #include "journal/journal.h"
 
 namespace shepherd {

@@ -1,4 +1,4 @@
-#include "fleet/inbox_metrics.h"
+#include "follow/inbox_metrics.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/limits.h"
-#include "fleet/prometheus.h"
+#include "views/limits.h"
+#include "views/prometheus.h"
 
 namespace shepherd {
 namespace {

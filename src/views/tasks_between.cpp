@@ -1,8 +1,8 @@
-#include "fleet/tasks_between.h"
+#include "views/tasks_between.h"
 
 #include <utility>
 
-#include "fleet/limits.h"
+#include "base/limits.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
 

@@ -15,8 +15,8 @@
 #include "base/executor.h"
 #include "base/limits.h"
 #include "base/result.h"
-#include "fleet/needs.h"
 #include "journal/journal.h"
+#include "views/needs.h"
 
 namespace shepherd {
 

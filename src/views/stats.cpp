@@ -1,4 +1,4 @@
-#include "fleet/stats.h"
+#include "views/stats.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "fleet/limits.h"
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

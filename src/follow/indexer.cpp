@@ -1,4 +1,4 @@
-#include "fleet/indexer.h"
+#include "follow/indexer.h"
 
 #include <pthread.h>
 
@@ -14,8 +14,8 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/scheduling.h"
-#include "fleet/limits.h"
-#include "fleet/wake_signal.h"
+#include "follow/limits.h"
+#include "follow/wake_signal.h"
 #include "model/wire_json.h"
 
 namespace shepherd {

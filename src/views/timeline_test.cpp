@@ -1,10 +1,10 @@
-#include "fleet/timeline.h"
+#include "views/timeline.h"
 
-#include "fleet/limits.h"
-#include "fleet/state_at.h"
-#include "fleet/test_log.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "store/memory/test_log.h"
+#include "views/limits.h"
+#include "views/state_at.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "fleet/prometheus.h"
+#include "views/prometheus.h"
 #include "json/write.h"
 
 #include <fmt/format.h>

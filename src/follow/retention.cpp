@@ -1,4 +1,4 @@
-#include "fleet/retention.h"
+#include "follow/retention.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 
 namespace shepherd {
 namespace {

@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/metrics.h"
-#include "fleet/agent_figures.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "store/event_store.h"
 #include "store/ledger.h"
+#include "views/agent_figures.h"
 
 namespace shepherd {
 

@@ -1,12 +1,13 @@
-#include "fleet/inbox.h"
+#include "follow/inbox.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "base/limits.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "journal/journal_fixture.h"
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "fleet/retention.h"
+#include "follow/retention.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "base/manual_executor.h"
 #include "bus/bus.h"
-#include "fleet/limits.h"
-#include "fleet/test_log.h"
+#include "follow/limits.h"
+#include "store/memory/test_log.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 
 namespace shepherd {

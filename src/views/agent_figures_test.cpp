@@ -1,8 +1,7 @@
-#include "fleet/agent_figures.h"
+#include "views/agent_figures.h"
+#include "views/limits.h"
 
 #include <gtest/gtest.h>
-
-#include "fleet/limits.h"
 
 namespace shepherd {
 namespace {

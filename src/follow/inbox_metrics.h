@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fleet/inbox.h"
+#include "follow/inbox.h"
 
 namespace shepherd {
 

@@ -1,10 +1,10 @@
-#include "fleet/agent_figures.h"
+#include "views/agent_figures.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "fleet/limits.h"
-#include "fleet/prometheus.h"
+#include "views/limits.h"
+#include "views/prometheus.h"
 
 namespace shepherd {
 namespace {

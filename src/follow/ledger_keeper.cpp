@@ -1,4 +1,4 @@
-#include "fleet/ledger_keeper.h"
+#include "follow/ledger_keeper.h"
 
 #include <pthread.h>
 
@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/scheduling.h"
-#include "fleet/bookkeeping.h"
-#include "fleet/limits.h"
-#include "fleet/wake_signal.h"
+#include "follow/bookkeeping.h"
+#include "follow/limits.h"
+#include "follow/wake_signal.h"
 
 namespace shepherd {
 namespace {

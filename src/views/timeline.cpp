@@ -1,10 +1,10 @@
-#include "fleet/timeline.h"
+#include "views/timeline.h"
 
 #include <algorithm>
 
 #include "base/clock.h"
-#include "fleet/limits.h"
 #include "json/scan.h"
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "fleet/state_at.h"
+#include "views/state_at.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
-#include "fleet/tasks_between.h"
+#include "views/tasks_between.h"
 
-#include "fleet/test_log.h"
+#include "store/memory/test_log.h"
 
 namespace shepherd {
 namespace {

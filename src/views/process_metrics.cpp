@@ -1,4 +1,4 @@
-#include "fleet/process_metrics.h"
+#include "views/process_metrics.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "fleet/indexer.h"
+#include "follow/indexer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "fleet/limits.h"
-#include "fleet/test_log.h"
+#include "follow/limits.h"
+#include "store/memory/test_log.h"
 #include "store/search_sqlite/sqlite_search_index.h"
 
 namespace shepherd {

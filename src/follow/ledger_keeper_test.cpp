@@ -1,4 +1,4 @@
-#include "fleet/ledger_keeper.h"
+#include "follow/ledger_keeper.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "base/limits.h"
-#include "fleet/limits.h"
-#include "fleet/stats.h"
-#include "fleet/test_log.h"
+#include "follow/limits.h"
 #include "model/wire_json.h"
+#include "store/memory/test_log.h"
 #include "store/sqlite/sqlite_ledger.h"
+#include "views/stats.h"
 
 namespace shepherd {
 namespace {

@@ -1,11 +1,11 @@
-#include "fleet/bookkeeping.h"
+#include "follow/bookkeeping.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/clock.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "json/scan.h"
 #include "model/condense.h"
 #include "model/task_fold.h"

@@ -1,4 +1,4 @@
-#include "fleet/inbox.h"
+#include "follow/inbox.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "fleet/limits.h"
+#include "follow/limits.h"
 #include "journal/names_feed.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
