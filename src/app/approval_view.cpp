@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "app/answer_words.h"
-#include "app/terminal_text.h"
-#include "app/text_columns.h"
 #include "client/json_source.h"
 #include "json/scan.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {

@@ -10,10 +10,10 @@
 #include "app/commands.h"
 #include "app/config_flags.h"
 #include "app/limits.h"
-#include "app/terminal_text.h"
-#include "app/whole_file.h"
+#include "base/whole_file.h"
 #include "harness/harness.h"
 #include "harness/limits.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

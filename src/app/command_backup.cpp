@@ -8,11 +8,11 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/span_text.h"
-#include "app/whole_file.h"
 #include "base/clock.h"
+#include "base/whole_file.h"
 #include "outbound/callback_secret.h"
 #include "store/sqlite/backup.h"
+#include "terminal/span_text.h"
 
 namespace shepherd {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/completion.h"
 #include "app/limits.h"
 #include "app/manual_page.h"
-#include "app/terminal_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

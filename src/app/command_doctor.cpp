@@ -14,10 +14,10 @@
 #include "app/doctor.h"
 #include "app/hook_delivery.h"
 #include "app/hook_spool.h"
-#include "app/span_text.h"
-#include "app/terminal_text.h"
 #include "base/clock.h"
 #include "outbox/deliver_spool.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

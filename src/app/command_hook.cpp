@@ -17,9 +17,9 @@
 #include "app/hook_settings.h"
 #include "app/hook_spool.h"
 #include "app/limits.h"
-#include "app/whole_file.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/whole_file.h"
 
 namespace shepherd {
 namespace {

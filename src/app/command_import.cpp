@@ -6,15 +6,15 @@
 #include <memory>
 #include <string>
 
-#include "app/byte_input.h"
 #include "app/commands.h"
-#include "app/limits.h"
-#include "app/line_input.h"
 #include "app/task_import.h"
-#include "app/terminal_text.h"
 #include "app/transcript_files.h"
 #include "app/transcript_import.h"
 #include "json/write.h"
+#include "terminal/byte_input.h"
+#include "terminal/limits.h"
+#include "terminal/line_input.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -11,15 +11,15 @@
 #include "app/approval_view.h"
 #include "app/limits.h"
 #include "app/run_request.h"
-#include "app/span_text.h"
 #include "app/task_names.h"
-#include "app/terminal_text.h"
-#include "app/text_columns.h"
 #include "app/top_layout.h"
 #include "base/clock.h"
 #include "client/api_get.h"
 #include "client/json_source.h"
 #include "model/usage_json.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/line_input.h"
 #include "app/task_names.h"
 #include "outbox/limits.h"
+#include "terminal/line_input.h"
 
 namespace shepherd {
 namespace {

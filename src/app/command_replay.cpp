@@ -10,13 +10,13 @@
 #include "app/event_printer.h"
 #include "app/limits.h"
 #include "app/replay_pace.h"
-#include "app/span_text.h"
 #include "app/task_names.h"
-#include "app/terminal_keys.h"
-#include "app/terminal_text.h"
 #include "base/clock.h"
 #include "client/json_source.h"
 #include "json/scan.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_keys.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

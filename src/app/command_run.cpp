@@ -15,11 +15,11 @@
 #include "app/known_agents.h"
 #include "app/pending_delivery.h"
 #include "app/run_tasks.h"
-#include "app/span_text.h"
 #include "app/task_file.h"
 #include "app/terminal_run.h"
-#include "app/terminal_text.h"
 #include "base/log.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -18,9 +18,9 @@
 #include "app/end_signals.h"
 #include "app/exposure.h"
 #include "app/limits.h"
-#include "app/whole_file.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/whole_file.h"
 
 namespace shepherd {
 namespace {

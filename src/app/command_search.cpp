@@ -7,11 +7,11 @@
 
 #include "api/limits.h"
 #include "app/commands.h"
-#include "app/span_text.h"
-#include "app/terminal_text.h"
-#include "app/text_table.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_table.h"
 
 namespace shepherd {
 namespace {

@@ -12,11 +12,8 @@
 #include "app/approval_view.h"
 #include "app/commands.h"
 #include "app/limits.h"
-#include "app/line_input.h"
 #include "app/open_approvals.h"
-#include "app/span_text.h"
 #include "app/task_names.h"
-#include "app/terminal_text.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/random.h"
@@ -26,6 +23,9 @@
 #include "json/write.h"
 #include "model/limits.h"
 #include "outbox/limits.h"
+#include "terminal/line_input.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -12,14 +12,14 @@
 #include "app/commands.h"
 #include "app/open_approvals.h"
 #include "app/run_request.h"
-#include "app/span_text.h"
 #include "app/task_names.h"
-#include "app/terminal_text.h"
-#include "app/text_table.h"
 #include "app/top_layout.h"
 #include "base/clock.h"
 #include "client/json_source.h"
 #include "model/usage_json.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_table.h"
 
 namespace shepherd {
 namespace {

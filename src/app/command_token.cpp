@@ -6,10 +6,10 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/span_text.h"
-#include "app/terminal_text.h"
-#include "app/text_table.h"
 #include "client/json_source.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_table.h"
 
 namespace shepherd {
 namespace {

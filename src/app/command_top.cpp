@@ -13,12 +13,12 @@
 
 #include "app/commands.h"
 #include "app/limits.h"
-#include "app/terminal_text.h"
 #include "app/top_feed.h"
 #include "app/top_layout.h"
 #include "app/top_model.h"
 #include "app/top_screen.h"
 #include "base/clock.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "app/byte_input.h"
 #include "app/commands.h"
 #include "base/clock.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
+#include "terminal/byte_input.h"
 
 namespace shepherd {
 namespace {

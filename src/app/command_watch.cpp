@@ -6,9 +6,9 @@
 #include "app/commands.h"
 #include "app/live_printer.h"
 #include "app/task_names.h"
-#include "app/terminal_text.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

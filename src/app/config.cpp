@@ -7,7 +7,7 @@
 
 #include "app/config_file.h"
 #include "app/config_keys.h"
-#include "app/whole_file.h"
+#include "base/whole_file.h"
 
 namespace shepherd {
 namespace {

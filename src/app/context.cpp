@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/config.h"
-#include "app/terminal_text.h"
 #include "model/visible_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 

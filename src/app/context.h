@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "app/exit_code.h"
-#include "app/output.h"
 #include "base/result.h"
 #include "client/api_client.h"
 #include "client/live_client.h"
+#include "terminal/output.h"
 
 namespace shepherd {
 

@@ -16,7 +16,6 @@
 #include <filesystem>
 
 #include "app/data_lock.h"
-#include "app/span_text.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "client/json_source.h"
@@ -26,6 +25,7 @@
 #include "runner/limits.h"
 #include "runner/task_run.h"
 #include "store/sqlite/check.h"
+#include "terminal/span_text.h"
 
 namespace shepherd {
 namespace {

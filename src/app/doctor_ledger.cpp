@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "app/doctor.h"
-#include "app/span_text.h"
 #include "base/clock.h"
 #include "store/sqlite/ledger_check.h"
 #include "store/sqlite/sqlite_ledger.h"
+#include "terminal/span_text.h"
 
 namespace shepherd {
 namespace {

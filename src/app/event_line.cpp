@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/terminal_text.h"
 #include "client/json_source.h"
 #include "driver/limits.h"
 #include "model/wire_json.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/output.h"
+#include "terminal/output.h"
 
 namespace shepherd {
 

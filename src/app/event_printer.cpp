@@ -1,10 +1,10 @@
 #include "app/event_printer.h"
 
 #include "app/approval_view.h"
-#include "app/terminal_text.h"
-#include "app/text_columns.h"
 #include "client/json_source.h"
 #include "json/scan.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {

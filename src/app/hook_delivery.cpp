@@ -12,8 +12,8 @@
 
 #include "app/limits.h"
 #include "app/transcript_files.h"
-#include "app/whole_file.h"
 #include "base/clock.h"
+#include "base/whole_file.h"
 #include "client/api_client.h"
 #include "client/find_server.h"
 #include "client/json_source.h"

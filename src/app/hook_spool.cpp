@@ -15,7 +15,7 @@
 #include "api/limits.h"
 #include "app/hook_loss.h"
 #include "app/limits.h"
-#include "app/whole_file.h"
+#include "base/whole_file.h"
 
 namespace shepherd {
 namespace {

@@ -12,9 +12,6 @@ namespace shepherd {
 // --- HTTP ---
 inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};  // graceful shutdown waits this long for responses
 
-// --- clients ---
-inline constexpr std::size_t kMaxInputLineBytes = 16 * kMiB;  // one line of standard input: an event with its detail
-
 // --- the server process ---
 inline constexpr std::chrono::milliseconds kServerTick{250};  // reordered events wait at most this long too long
 inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};

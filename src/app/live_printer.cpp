@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 #include <ctime>
 
-#include "app/span_text.h"
-#include "app/terminal_text.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

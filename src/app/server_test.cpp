@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "app/data_lock.h"
-#include "app/line_input.h"
 #include "app/program.h"
 #include "app/service_notify.h"
+#include "terminal/line_input.h"
 
 namespace shepherd {
 namespace {

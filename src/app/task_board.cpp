@@ -6,12 +6,12 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "app/span_text.h"
-#include "app/terminal_text.h"
-#include "app/text_columns.h"
-#include "app/text_table.h"
 #include "driver/limits.h"
 #include "json/scan.h"
+#include "terminal/span_text.h"
+#include "terminal/terminal_text.h"
+#include "terminal/text_columns.h"
+#include "terminal/text_table.h"
 
 namespace shepherd {
 namespace {

@@ -12,9 +12,9 @@
 #include "app/known_agents.h"
 #include "app/limits.h"
 #include "app/nearest_word.h"
-#include "app/span_text.h"
-#include "app/whole_file.h"
+#include "base/whole_file.h"
 #include "model/command.h"
+#include "terminal/span_text.h"
 
 namespace shepherd {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "app/answer_words.h"
 #include "app/live_printer.h"
-#include "app/terminal_text.h"
 #include "client/limits.h"
 #include "json/scan.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

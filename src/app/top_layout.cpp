@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "app/span_text.h"
-#include "app/text_columns.h"
+#include "terminal/span_text.h"
+#include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "app/approval_view.h"
 #include "app/event_line.h"
-#include "app/output.h"
 #include "app/top_model.h"
+#include "terminal/output.h"
 
 namespace shepherd {
 

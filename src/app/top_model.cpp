@@ -4,13 +4,13 @@
 #include <array>
 
 #include "app/limits.h"
-#include "app/terminal_text.h"
 #include "base/clock.h"
 #include "client/json_source.h"
 #include "client/task_view.h"
 #include "json/scan.h"
 #include "model/task.h"
 #include "model/usage_json.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "app/limits.h"
-#include "app/text_columns.h"
 #include "app/top_layout.h"
+#include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {

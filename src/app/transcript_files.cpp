@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/byte_input.h"
 #include "app/limits.h"
-#include "app/whole_file.h"
 #include "base/limits.h"
+#include "base/whole_file.h"
 #include "client/json_source.h"
 #include "driver/line_splitter.h"
 #include "json/scan.h"
+#include "terminal/byte_input.h"
 
 namespace shepherd {
 namespace {

@@ -46,4 +46,7 @@ inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon 
 
 inline constexpr std::size_t kMaxTaskPage = 1'000;
 
+// --- files ---
+inline constexpr std::size_t kMaxFirstLineBytes = 16 * kKiB;  // of a file that holds one value, such as a token
+
 }  // namespace shepherd

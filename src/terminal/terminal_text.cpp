@@ -1,4 +1,4 @@
-#include "app/terminal_text.h"
+#include "terminal/terminal_text.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "app/output.h"
+#include "terminal/output.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "app/terminal_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/terminal_keys.h"
+#include "terminal/terminal_keys.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>

@@ -1,4 +1,4 @@
-#include "app/line_input.h"
+#include "terminal/line_input.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "app/limits.h"
 #include "base/limits.h"
+#include "terminal/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,5 @@
-#include "app/whole_file.h"
-#include "outbound/limits.h"
+#include "base/whole_file.h"
+#include "base/limits.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,28 +12,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "base/limits.h"
+
 namespace shepherd {
 namespace {
 
 std::unexpected<Error> file_error(std::string_view what, const std::string& path) {
   return fail(ErrorCode::internal, "file_error", fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)));
 }
-
-// Threads: value; move-only.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-  bool ok() const { return descriptor_ >= 0; }
-
- private:
-  int descriptor_;
-};
 
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -48,9 +35,9 @@ bool write_all(int descriptor, std::string_view bytes) {
 }  // namespace
 
 Result<std::optional<std::string>> read_whole_file(const std::string& path, std::size_t most) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok() && errno == ENOENT) return std::nullopt;
-  if (!file.ok()) return file_error("open", path);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) return file_error("open", path);
   std::string text;
   std::array<char, 65536> buffer{};
   while (true) {
@@ -66,7 +53,7 @@ Result<std::optional<std::string>> read_whole_file(const std::string& path, std:
 }
 
 Result<std::string> read_first_line(const std::string& path) {
-  Result<std::optional<std::string>> text = read_whole_file(path, kMaxTokenBytes);
+  Result<std::optional<std::string>> text = read_whole_file(path, kMaxFirstLineBytes);
   if (!text) return fail(text.error());
   return *text ? (*text)->substr(0, (*text)->find_first_of("\r\n")) : std::string();
 }
@@ -79,8 +66,8 @@ Result<void> replace_file(const std::string& path, std::string_view bytes, mode_
   if (::stat(target.c_str(), &facts) == 0) mode = facts.st_mode & 07777;
   std::string draft = fmt::format("{}.shepherd-{}", target, ::getpid());
   {
-    File file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!file.ok()) return file_error("write", draft);
+    Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file) return file_error("write", draft);
     if (!write_all(file.get(), bytes) || ::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0) {
       auto failed = file_error("write", draft);
       ::unlink(draft.c_str());

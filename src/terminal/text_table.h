@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/output.h"
+#include "terminal/output.h"
 
 namespace shepherd {
 

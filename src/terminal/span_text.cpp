@@ -1,4 +1,4 @@
-#include "app/span_text.h"
+#include "terminal/span_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/byte_input.h"
+#include "terminal/byte_input.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

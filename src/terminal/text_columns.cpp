@@ -1,4 +1,4 @@
-#include "app/text_columns.h"
+#include "terminal/text_columns.h"
 
 #include <algorithm>
 #include <clocale>

@@ -1,8 +1,8 @@
-#include "app/text_table.h"
+#include "terminal/text_table.h"
 
 #include <algorithm>
 
-#include "app/terminal_text.h"
+#include "terminal/terminal_text.h"
 
 namespace shepherd {
 
