@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "app/config.h"
 #include "base/clock.h"
+#include "config/config.h"
 #include "runner/runner_pool.h"
 
 namespace shepherd {

@@ -11,7 +11,7 @@
 #include "api/host_check.h"
 #include "api/limits.h"
 #include "api/status_map.h"
-#include "app/exposure.h"
+#include "config/exposure.h"
 
 namespace shepherd {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/config_flags.h"
 #include "app/limits.h"
 #include "base/whole_file.h"
+#include "config/config_flags.h"
 #include "harness/harness.h"
 #include "harness/limits.h"
 #include "terminal/terminal_text.h"

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/config.h"
-#include "app/config_flags.h"
+#include "config/config.h"
+#include "config/config_flags.h"
 
 namespace shepherd {
 namespace {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/doctor.h"
 #include "app/hook_delivery.h"
 #include "app/hook_spool.h"
 #include "base/clock.h"
+#include "config/config_flags.h"
 #include "outbox/deliver_spool.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"

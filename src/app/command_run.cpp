@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "app/agent_confinement.h"
 #include "app/commands.h"
 #include "app/detach.h"
 #include "app/help_format.h"
@@ -18,6 +17,7 @@
 #include "app/task_file.h"
 #include "app/terminal_run.h"
 #include "base/log.h"
+#include "config/agent_confinement.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"
 

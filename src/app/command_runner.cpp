@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "access/secret.h"
-#include "app/agent_confinement.h"
 #include "app/agent_pool.h"
 #include "app/assignment_port.h"
 #include "app/commands.h"
-#include "app/config_flags.h"
 #include "app/data_lock.h"
 #include "app/end_signals.h"
-#include "app/exposure.h"
-#include "app/limits.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/whole_file.h"
+#include "config/agent_confinement.h"
+#include "config/config_flags.h"
+#include "config/exposure.h"
+#include "config/limits.h"
 
 namespace shepherd {
 namespace {

@@ -8,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/agent_confinement.h"
 #include "app/agent_pool.h"
 #include "app/commands.h"
-#include "app/config_flags.h"
 #include "app/doctor.h"
 #include "app/end_signals.h"
 #include "app/hook_uptake.h"
@@ -21,6 +19,8 @@
 #include "app/version.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/agent_confinement.h"
+#include "config/config_flags.h"
 
 namespace shepherd {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "model/visible_text.h"
 #include "terminal/terminal_text.h"
 

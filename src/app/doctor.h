@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "client/api_client.h"
+#include "config/config.h"
 
 namespace shepherd {
 

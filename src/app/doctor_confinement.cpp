@@ -1,8 +1,8 @@
 #include <string>
 
-#include "app/agent_confinement.h"
 #include "app/doctor.h"
 #include "base/clock.h"
+#include "config/agent_confinement.h"
 #include "process/program_output.h"
 #include "runner/limits.h"
 

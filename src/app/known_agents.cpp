@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/nearest_word.h"
+#include "config/nearest_word.h"
 #include "driver/registry/registry.h"
 #include "runner/remote_agent.h"
 #include "runner/task_run.h"

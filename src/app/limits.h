@@ -21,9 +21,6 @@ inline constexpr int kMallocArenas = 4;          // each keeps freed memory to i
 inline constexpr int kMallocKeepBytes =
     2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
 
-// --- steering ---
-inline constexpr std::int64_t kMaxLeaseSeconds = 3'600;
-
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
 inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
@@ -45,8 +42,6 @@ inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed time
 inline constexpr std::chrono::milliseconds kTopInbox{10'000};    // the inbox changes also when nothing happens
 
 // --- runner: many tasks ---
-inline constexpr std::int64_t kRunners = 2;                        // of `serve`, unless it says
-inline constexpr std::int64_t kMaxRunners = 256;                   // in one process: five threads each
 inline constexpr std::chrono::milliseconds kHostLook{500};         // how soon a run sees that its host is gone
 inline constexpr std::chrono::milliseconds kHostWait{20'000};      // for another process that is just starting to host
 inline constexpr std::chrono::milliseconds kHandOverWait{30'000};  // for a run to hand its directory to a `serve`
@@ -55,9 +50,5 @@ inline constexpr std::size_t kMaxHostNews = 100;  // words about the server that
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
 inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again
-
-// --- streaming agents (gRPC) ---
-inline constexpr std::size_t kMaxAgentMetadata = 32;     // entries sent with a call
-inline constexpr std::size_t kMaxConfiguredAgents = 60;  // below kMaxClaimAgents: runners claim built-in ones as well
 
 }  // namespace shepherd

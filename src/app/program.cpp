@@ -13,8 +13,8 @@
 #include "app/command_inbox.h"
 #include "app/commands.h"
 #include "app/help_format.h"
-#include "app/nearest_word.h"
 #include "app/version.h"
+#include "config/nearest_word.h"
 
 namespace shepherd {
 namespace {

@@ -18,10 +18,10 @@
 #include <string>
 #include <thread>
 
-#include "app/config.h"
 #include "app/context.h"
 #include "app/server.h"
 #include "base/mutex.h"
+#include "config/config.h"
 
 namespace shepherd {
 

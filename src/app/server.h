@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "app/config.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace shepherd {
 

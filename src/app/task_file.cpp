@@ -11,8 +11,9 @@
 
 #include "app/known_agents.h"
 #include "app/limits.h"
-#include "app/nearest_word.h"
 #include "base/whole_file.h"
+#include "config/limits.h"
+#include "config/nearest_word.h"
 #include "model/command.h"
 #include "terminal/span_text.h"
 

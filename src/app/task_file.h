@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/run_request.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace shepherd {
 

@@ -1,10 +1,11 @@
 #include "app/task_names.h"
-#include "base/limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,4 @@
 #include "base/whole_file.h"
-#include "base/limits.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,10 +1,11 @@
 #include "driver/line_splitter.h"
-#include "driver/limits.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
+
+#include "driver/limits.h"
 
 namespace shepherd {
 namespace {

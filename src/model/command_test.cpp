@@ -1,8 +1,9 @@
 #include "model/command.h"
-#include "json/request.h"
-#include "model/limits.h"
 
 #include <gtest/gtest.h>
+
+#include "json/request.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {

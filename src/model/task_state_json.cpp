@@ -1,8 +1,8 @@
 #include "json/read.h"
+
 #include "json/write.h"
 #include "model/task_fold.h"
 #include "model/usage_json.h"
-
 namespace shepherd {
 namespace {
 

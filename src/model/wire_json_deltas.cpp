@@ -1,10 +1,10 @@
 #include "json/read.h"
+
 #include "json/request.h"
 #include "json/write.h"
 #include "model/event_members.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
-
 namespace shepherd {
 namespace {
 

@@ -1,8 +1,8 @@
 #include "json/request.h"
+
 #include "json/write.h"
 #include "model/event_members.h"
 #include "model/wire_json.h"
-
 namespace shepherd {
 namespace {
 

@@ -1,6 +1,6 @@
 #include "json/write.h"
-#include "model/wire_json.h"
 
+#include "model/wire_json.h"
 namespace shepherd {
 
 void append_task_event_open(std::string& out, std::string_view task_id) {

@@ -1,8 +1,8 @@
 #include "json/write.h"
+
 #include "model/condense.h"
 #include "model/usage_json.h"
 #include "model/wire_json.h"
-
 namespace shepherd {
 namespace {
 

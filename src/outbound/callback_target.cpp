@@ -1,5 +1,4 @@
 #include "outbound/callback_target.h"
-#include "outbound/limits.h"
 
 #include <arpa/inet.h>
 
@@ -8,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+
+#include "outbound/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,4 @@
 #include "outbox/spool.h"
-#include "outbox/limits.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "runner/descriptor.h"
+#include "base/descriptor.h"
+#include "outbox/limits.h"
 #include "runner/limits.h"
 
 namespace shepherd {

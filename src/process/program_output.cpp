@@ -1,9 +1,10 @@
 #include "process/program_output.h"
-#include "process/limits.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
+
+#include "process/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,6 +1,6 @@
 #include "process/program_stop.h"
-#include "process/limits.h"
 
+#include "process/limits.h"
 namespace shepherd {
 namespace {
 

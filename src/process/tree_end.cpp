@@ -1,5 +1,4 @@
 #include "process/tree_end.h"
-#include "process/limits.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +6,8 @@
 #include <csignal>
 #include <set>
 #include <thread>
+
+#include "process/limits.h"
 
 namespace shepherd {
 namespace {

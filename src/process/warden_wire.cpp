@@ -1,5 +1,4 @@
 #include "process/warden_wire.h"
-#include "process/limits.h"
 
 #include <sys/socket.h>
 
@@ -8,6 +7,8 @@
 #include <cstring>
 #include <iterator>
 #include <string_view>
+
+#include "process/limits.h"
 
 namespace shepherd {
 namespace {

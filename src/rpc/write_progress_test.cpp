@@ -1,7 +1,8 @@
 #include "rpc/write_progress.h"
-#include "base/limits.h"
 
 #include <gtest/gtest.h>
+
+#include "base/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,7 +1,4 @@
 #include "runner/grpc_link.h"
-#include "base/limits.h"
-#include "driver/limits.h"
-#include "runner/limits.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -11,8 +8,11 @@
 #include <optional>
 #include <thread>
 
+#include "base/limits.h"
 #include "driver/grpc/connect_advice.h"
+#include "driver/limits.h"
 #include "runner/grpc_call.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

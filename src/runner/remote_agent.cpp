@@ -1,10 +1,11 @@
 #include "runner/remote_agent.h"
-#include "runner/limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
+
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,7 +1,8 @@
 #include "views/agent_figures.h"
-#include "views/limits.h"
 
 #include <gtest/gtest.h>
+
+#include "views/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,5 +1,4 @@
 #include "views/prometheus.h"
-#include "json/write.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,8 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+
+#include "json/write.h"
 
 namespace shepherd {
 namespace {

@@ -1,8 +1,8 @@
 #include "driver/claude/claude_code.h"
+
 #include "driver/limits.h"
 #include "json/write.h"
 #include "model/wire_json.h"
-
 namespace shepherd {
 namespace {
 

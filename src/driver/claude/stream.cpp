@@ -1,11 +1,11 @@
 #include "base/clock.h"
+
 #include "driver/claude/claude_code.h"
 #include "driver/limits.h"
 #include "json/escapes.h"
 #include "json/write.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
-
 namespace shepherd {
 namespace {
 

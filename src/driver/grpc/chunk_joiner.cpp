@@ -1,7 +1,8 @@
 #include "driver/grpc/chunk_joiner.h"
-#include "driver/grpc/limits.h"
 
 #include <utility>
+
+#include "driver/grpc/limits.h"
 
 namespace shepherd {
 

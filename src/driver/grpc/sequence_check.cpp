@@ -1,7 +1,8 @@
 #include "driver/grpc/sequence_check.h"
-#include "driver/grpc/limits.h"
 
 #include <functional>
+
+#include "driver/grpc/limits.h"
 
 namespace shepherd {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "process/confinement.h"
 
 namespace shepherd {

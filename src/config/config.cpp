@@ -1,13 +1,13 @@
-#include "app/config.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <optional>
 
-#include "app/config_file.h"
-#include "app/config_keys.h"
 #include "base/whole_file.h"
+#include "config/config_file.h"
+#include "config/config_keys.h"
 
 namespace shepherd {
 namespace {

@@ -1,6 +1,4 @@
-#include "app/config_agents.h"
-#include "app/limits.h"
-#include "runner/limits.h"
+#include "config/config_agents.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -10,8 +8,10 @@
 #include <charconv>
 #include <vector>
 
-#include "app/nearest_word.h"
+#include "config/limits.h"
+#include "config/nearest_word.h"
 #include "driver/registry/registry.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/exposure.h"
+#include "config/exposure.h"
 
 #include <fmt/format.h>
 

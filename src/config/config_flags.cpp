@@ -1,4 +1,4 @@
-#include "app/config_flags.h"
+#include "config/config_flags.h"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "app/config.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "app/agent_confinement.h"
+#include "config/agent_confinement.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "app/nearest_word.h"
+#include "config/nearest_word.h"
 
 #include <algorithm>
 #include <cstddef>

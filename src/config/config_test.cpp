@@ -1,4 +1,4 @@
-#include "app/config.h"
+#include "config/config.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <map>
 
-#include "app/config_file.h"
-#include "app/config_keys.h"
-#include "app/exposure.h"
+#include "config/config_file.h"
+#include "config/config_keys.h"
+#include "config/exposure.h"
 
 namespace shepherd {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace shepherd {
 

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/limits.h"
 #include "base/limits.h"
 #include "base/result.h"
 #include "client/find_server.h"
+#include "config/limits.h"
 #include "follow/limits.h"
 #include "hub/limits.h"
 #include "model/condense.h"

@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "app/config.h"
-#include "app/config_keys.h"
+#include "config/config.h"
+#include "config/config_keys.h"
 
 namespace shepherd {
 namespace {

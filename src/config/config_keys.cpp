@@ -1,4 +1,4 @@
-#include "app/config_keys.h"
+#include "config/config_keys.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-#include "app/config_agents.h"
-#include "app/limits.h"
-#include "app/nearest_word.h"
+#include "config/config_agents.h"
+#include "config/limits.h"
+#include "config/nearest_word.h"
 #include "model/limits.h"
 
 namespace shepherd {

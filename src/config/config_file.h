@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/config_keys.h"
 #include "base/result.h"
+#include "config/config_keys.h"
 
 namespace shepherd {
 

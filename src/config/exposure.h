@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "app/config.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace shepherd {
 
