@@ -13,13 +13,14 @@
 
 #include "app/commands.h"
 #include "app/data_lock.h"
-#include "app/hook_delivery.h"
-#include "app/hook_settings.h"
-#include "app/hook_spool.h"
 #include "app/limits.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/whole_file.h"
+#include "hooks/hook_delivery.h"
+#include "hooks/hook_settings.h"
+#include "hooks/hook_spool.h"
+#include "hooks/limits.h"
 
 namespace shepherd {
 namespace {

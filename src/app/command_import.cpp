@@ -8,8 +8,8 @@
 
 #include "app/commands.h"
 #include "app/task_import.h"
-#include "app/transcript_files.h"
 #include "app/transcript_import.h"
+#include "hooks/transcript_files.h"
 #include "json/write.h"
 #include "terminal/byte_input.h"
 #include "terminal/limits.h"

@@ -12,7 +12,6 @@
 #include "app/commands.h"
 #include "app/doctor.h"
 #include "app/end_signals.h"
-#include "app/hook_uptake.h"
 #include "app/limits.h"
 #include "app/server.h"
 #include "app/service_notify.h"
@@ -21,6 +20,7 @@
 #include "base/log.h"
 #include "config/agent_confinement.h"
 #include "config/config_flags.h"
+#include "hooks/hook_uptake.h"
 
 namespace shepherd {
 namespace {

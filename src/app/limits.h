@@ -27,12 +27,7 @@ inline constexpr std::size_t kReplayPage = 500;                  // and it reads
 inline constexpr std::chrono::milliseconds kStopWait{30'000};    // `stop` waits this long for the agent to be gone
 inline constexpr std::chrono::milliseconds kStopLook{100};       // and looks this often
 inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
-inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;           // one hook call of an agent; a larger one is cut down
-inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;         // hook calls that wait are sent in bodies of this size
-inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;        // hook calls that wait on disk for a server
-inline constexpr std::size_t kMaxLostSessions = 100;             // sessions named when calls did not fit into the spool
 inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;       // an agent's settings file that hooks are added to
-inline constexpr std::size_t kMaxSidechains = 10'000;            // files of sub-agents beside one transcript
 inline constexpr std::size_t kCompletedTasks = 100;              // newest ids that a shell is offered
 inline constexpr std::size_t kInboxInputLines = 12;              // of one approval in `inbox`; the rest has a mark
 inline constexpr std::size_t kInboxTitleColumns = 24;            // of a title, before `inbox` says what the task used

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/hook_delivery.h"
 #include "app/known_agents.h"
 #include "app/task_names.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "client/json_source.h"
 #include "config/agent_confinement.h"
+#include "hooks/hook_delivery.h"
 #include "json/scan.h"
 #include "outbox/deliver_spool.h"
 #include "runner/runner_api.h"

@@ -1,11 +1,11 @@
-#include "app/hook_loss.h"
+#include "hooks/hook_loss.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "app/limits.h"
 #include "driver/claude/hook.h"
+#include "hooks/limits.h"
 #include "json/scan.h"
 #include "json/write.h"
 

@@ -1,4 +1,4 @@
-#include "app/hook_uptake.h"
+#include "hooks/hook_uptake.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,10 +6,10 @@
 #include <mutex>
 #include <utility>
 
-#include "app/hook_delivery.h"
-#include "app/hook_spool.h"
 #include "base/log.h"
 #include "client/limits.h"
+#include "hooks/hook_delivery.h"
+#include "hooks/hook_spool.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "app/hook_delivery.h"
+#include "hooks/hook_delivery.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/limits.h"
-#include "app/transcript_files.h"
 #include "base/clock.h"
 #include "base/whole_file.h"
 #include "client/api_client.h"
 #include "client/find_server.h"
 #include "client/json_source.h"
+#include "hooks/limits.h"
+#include "hooks/transcript_files.h"
 #include "json/scan.h"
 #include "json/tree.h"
 

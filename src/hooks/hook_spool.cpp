@@ -1,4 +1,4 @@
-#include "app/hook_spool.h"
+#include "hooks/hook_spool.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "api/limits.h"
-#include "app/hook_loss.h"
-#include "app/limits.h"
 #include "base/whole_file.h"
+#include "hooks/hook_loss.h"
+#include "hooks/limits.h"
 
 namespace shepherd {
 namespace {

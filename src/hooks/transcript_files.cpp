@@ -1,15 +1,15 @@
-#include "app/transcript_files.h"
+#include "hooks/transcript_files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "app/limits.h"
 #include "base/limits.h"
 #include "base/whole_file.h"
 #include "client/json_source.h"
 #include "driver/line_splitter.h"
+#include "hooks/limits.h"
 #include "json/scan.h"
 #include "terminal/byte_input.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "app/hook_spool.h"
 #include "base/result.h"
 #include "client/live_client.h"
+#include "hooks/hook_spool.h"
 #include "net/client.h"
 
 namespace shepherd {

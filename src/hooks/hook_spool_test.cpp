@@ -1,4 +1,4 @@
-#include "app/hook_spool.h"
+#include "hooks/hook_spool.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "api/limits.h"
-#include "app/hook_loss.h"
-#include "app/limits.h"
 #include "base/mutex.h"
 #include "base/whole_file.h"
+#include "hooks/hook_loss.h"
+#include "hooks/limits.h"
 
 namespace shepherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/hook_settings.h"
+#include "hooks/hook_settings.h"
 
 #include <boost/json.hpp>
 
