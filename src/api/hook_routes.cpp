@@ -9,6 +9,7 @@
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "driver/claude/hook.h"
 #include "driver/event_json.h"
 #include "json/slices.h"

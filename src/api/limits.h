@@ -53,7 +53,6 @@ inline constexpr std::size_t kFindingPage = 100;  // findings in one answer, unl
 inline constexpr std::size_t kMaxFindingPage = 1'000;
 
 // --- terminal, hooks and imports ---
-inline constexpr std::size_t kMaxHookBatch = 500;  // and this many of them, one commit
-inline constexpr int kMaxSessionTasks = 1'000;     // tasks of one agent session, which is resumed again and again
+inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which is resumed again and again
 
 }  // namespace shepherd

@@ -112,7 +112,7 @@ Result<ExitCode> demo(Context& context, const Options& options) {
   Result<Config> config = configuration(context, options);
   if (!config) return fail(std::move(config.error()));
   EndSignals signals;
-  Result<std::unique_ptr<RunHost>> host = RunHost::open(context, options.server, *config);
+  Result<std::unique_ptr<RunHost>> host = RunHost::open(context.environment, context.err, options.server, *config);
   if (!host) return fail(std::move(host.error()));
   std::filesystem::path directory = std::filesystem::path(config->data) / "demo";
   Result<std::string> program = make_agent_program(directory);

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/data_lock.h"
 #include "app/doctor.h"
 #include "base/clock.h"
 #include "config/config_flags.h"
 #include "hooks/hook_delivery.h"
 #include "hooks/hook_spool.h"
+#include "host/data_lock.h"
 #include "outbox/deliver_spool.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/data_lock.h"
 #include "app/limits.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -21,6 +20,7 @@
 #include "hooks/hook_settings.h"
 #include "hooks/hook_spool.h"
 #include "hooks/limits.h"
+#include "host/data_lock.h"
 
 namespace shepherd {
 namespace {

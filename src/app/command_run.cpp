@@ -138,7 +138,7 @@ Result<ExitCode> run_here(Context& context, const Options& options, const std::v
   Result<Config> config = configuration(context, options, detached != nullptr);
   if (!config) return fail(std::move(config.error()));
   EndSignals signals;
-  Result<std::unique_ptr<RunHost>> host = RunHost::open(context, options.server, *config);
+  Result<std::unique_ptr<RunHost>> host = RunHost::open(context.environment, context.err, options.server, *config);
   if (!host) return fail(std::move(host.error()));
   ExitCode code = ExitCode::failed;
   {

@@ -12,7 +12,6 @@
 #include "app/agent_pool.h"
 #include "app/assignment_port.h"
 #include "app/commands.h"
-#include "app/data_lock.h"
 #include "app/end_signals.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -21,6 +20,7 @@
 #include "config/config_flags.h"
 #include "config/exposure.h"
 #include "config/limits.h"
+#include "host/data_lock.h"
 
 namespace shepherd {
 namespace {

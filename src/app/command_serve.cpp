@@ -13,14 +13,15 @@
 #include "app/doctor.h"
 #include "app/end_signals.h"
 #include "app/limits.h"
-#include "app/server.h"
-#include "app/service_notify.h"
-#include "app/version.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/agent_confinement.h"
 #include "config/config_flags.h"
 #include "hooks/hook_uptake.h"
+#include "host/limits.h"
+#include "host/server.h"
+#include "host/service_notify.h"
+#include "host/version.h"
 
 namespace shepherd {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "client/api_client.h"
 #include "client/live_client.h"
+#include "client/server_options.h"
 #include "terminal/output.h"
 
 namespace shepherd {
@@ -28,13 +29,7 @@ struct Context {
   void complain(std::string_view message);
 };
 
-// The flags of every command that talks to a server.
-struct ServerOptions {
-  std::string url, internal_url, data, ca_file;
-  bool insecure_tls = false;
-
-  net::ClientTls tls() const { return {ca_file, insecure_tls}; }
-};
+// The flags of every verb that talks to a server.
 void add_server_options(CLI::App& command, ServerOptions& options);
 // And --internal-url, for commands that post events.
 void add_internal_option(CLI::App& command, ServerOptions& options);

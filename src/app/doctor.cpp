@@ -15,11 +15,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "app/data_lock.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "client/json_source.h"
 #include "follow/limits.h"
+#include "host/data_lock.h"
 #include "net/limits.h"
 #include "runner/agent_version.h"
 #include "runner/limits.h"

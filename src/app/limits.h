@@ -9,15 +9,8 @@
 
 namespace shepherd {
 
-// --- HTTP ---
-inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};  // graceful shutdown waits this long for responses
-
 // --- the server process ---
-inline constexpr std::chrono::milliseconds kServerTick{250};  // reordered events wait at most this long too long
-inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
-inline constexpr std::size_t kMaxIoThreads = 4;  // by default; more cores serve better as ingest
-inline constexpr std::size_t kLanes = 2;         // blocking store reads in parallel
-inline constexpr int kMallocArenas = 4;          // each keeps freed memory to itself
+inline constexpr int kMallocArenas = 4;  // each keeps freed memory to itself
 inline constexpr int kMallocKeepBytes =
     2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
 
@@ -37,11 +30,6 @@ inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed time
 inline constexpr std::chrono::milliseconds kTopInbox{10'000};    // the inbox changes also when nothing happens
 
 // --- runner: many tasks ---
-inline constexpr std::chrono::milliseconds kHostLook{500};         // how soon a run sees that its host is gone
-inline constexpr std::chrono::milliseconds kHostWait{20'000};      // for another process that is just starting to host
-inline constexpr std::chrono::milliseconds kHandOverWait{30'000};  // for a run to hand its directory to a `serve`
-inline constexpr std::chrono::milliseconds kHandOverLook{50};
-inline constexpr std::size_t kMaxHostNews = 100;  // words about the server that nobody has read yet
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
 inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again

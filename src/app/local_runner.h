@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "app/context.h"
-#include "app/run_host.h"
 #include "app/run_request.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "config/config.h"
+#include "host/run_host.h"
 #include "outbox/spool.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/help_format.h"
-#include "app/version.h"
+#include "host/version.h"
 #include "model/visible_text.h"
 
 namespace shepherd {

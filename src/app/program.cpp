@@ -13,7 +13,7 @@
 #include "app/command_inbox.h"
 #include "app/commands.h"
 #include "app/help_format.h"
-#include "app/version.h"
+#include "host/version.h"
 #include "config/nearest_word.h"
 
 namespace shepherd {

@@ -11,6 +11,7 @@
 #include "app/limits.h"
 #include "app/task_board.h"
 #include "base/mutex.h"
+#include "host/limits.h"
 
 namespace shepherd {
 namespace {

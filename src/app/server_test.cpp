@@ -1,5 +1,5 @@
 // The whole program against a real server on free ports: what a person types, and what comes back.
-#include "app/server.h"
+#include "host/server.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "app/data_lock.h"
 #include "app/program.h"
-#include "app/service_notify.h"
+#include "host/data_lock.h"
+#include "host/service_notify.h"
 #include "terminal/line_input.h"
 
 namespace shepherd {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "api/limits.h"
+#include "base/limits.h"
 #include "base/whole_file.h"
 #include "hooks/hook_loss.h"
 #include "hooks/limits.h"

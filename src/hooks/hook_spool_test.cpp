@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "api/limits.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "base/whole_file.h"
 #include "hooks/hook_loss.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "app/command_demo.h"
-#include "app/own_secrets.h"
 #include "app/program.h"
+#include "host/own_secrets.h"
 #include "process/warden.h"
 
 namespace {

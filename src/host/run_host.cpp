@@ -1,4 +1,4 @@
-#include "app/run_host.h"
+#include "host/run_host.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,22 +10,23 @@
 #include <utility>
 
 #include "api/host_check.h"
-#include "app/data_lock.h"
-#include "app/limits.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/limits.h"
+#include "host/data_lock.h"
+#include "host/limits.h"
 #include "net/client.h"
 
 namespace shepherd {
 
-RunHost::RunHost(const Context& context, ServerOptions options, Config config)
-    : environment_(context.environment), options_(std::move(options)), config_(std::move(config)) {
+RunHost::RunHost(Environment environment, ServerOptions options, Config config)
+    : environment_(std::move(environment)), options_(std::move(options)), config_(std::move(config)) {
   named_ = !options_.url.empty() || !environment_("SHEPHERD_URL").empty();
 }
 
-Result<std::unique_ptr<RunHost>> RunHost::open(Context& context, const ServerOptions& options, const Config& config) {
-  std::unique_ptr<RunHost> host(new RunHost(context, options, config));
+Result<std::unique_ptr<RunHost>> RunHost::open(const Environment& environment, Output& notices,
+                                               const ServerOptions& options, const Config& config) {
+  std::unique_ptr<RunHost> host(new RunHost(environment, options, config));
   if (host->named_) {
     if (!host->reachable()) {
       return fail(
@@ -46,7 +47,7 @@ Result<std::unique_ptr<RunHost>> RunHost::open(Context& context, const ServerOpt
     return fail(ErrorCode::permission_denied, "data_not_writable",
                 fmt::format("cannot lock {}: {}", path, std::strerror(errno)));
   }
-  if (Result<void> found = host->find_or_host(context); !found) return fail(found.error());
+  if (Result<void> found = host->find_or_host(notices); !found) return fail(found.error());
   host->thread_ = std::thread([self = host.get()] { self->keep(); });
   return host;
 }
@@ -87,7 +88,7 @@ bool RunHost::reachable() const {
 
 // Three ways to have a server: it answers; nobody has the directory, so we do; or somebody is just starting. A `serve`
 // that was killed has it still.
-Result<void> RunHost::find_or_host(Context& context) {
+Result<void> RunHost::find_or_host(Output& notices) {
   SystemClock clock;
   std::int64_t until_ms = clock.steady_ms() + kHostWait.count();
   for (bool said = false;; std::this_thread::sleep_for(kHandOverLook)) {
@@ -107,9 +108,9 @@ Result<void> RunHost::find_or_host(Context& context) {
                                 config_.data, served_at_, config_.data, kServerRecordFile));
       }
       if (!std::exchange(said, true)) {
-        context.err.line(context.err.paint(
+        notices.line(notices.paint(
             Color::yellow, fmt::format("-- waiting for \"shepherd serve\" at {}, which is not running", served_at_)));
-        context.err.flush();
+        notices.flush();
       }
       continue;
     }

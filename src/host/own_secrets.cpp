@@ -1,4 +1,4 @@
-#include "app/own_secrets.h"
+#include "host/own_secrets.h"
 
 #include <sys/prctl.h>
 

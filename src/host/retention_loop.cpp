@@ -1,7 +1,7 @@
-#include "app/retention_loop.h"
+#include "host/retention_loop.h"
 
-#include "app/limits.h"
 #include "base/log.h"
+#include "host/limits.h"
 
 namespace shepherd {
 

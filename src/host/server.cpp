@@ -1,4 +1,4 @@
-#include "app/server.h"
+#include "host/server.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -16,10 +16,6 @@
 #include "access/audit.h"
 #include "api/api.h"
 #include "api/host_check.h"
-#include "app/data_lock.h"
-#include "app/limits.h"
-#include "app/retention_loop.h"
-#include "app/version.h"
 #include "base/lanes.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -29,6 +25,10 @@
 #include "follow/inbox.h"
 #include "follow/indexer.h"
 #include "follow/ledger_keeper.h"
+#include "host/data_lock.h"
+#include "host/limits.h"
+#include "host/retention_loop.h"
+#include "host/version.h"
 #include "hub/hub.h"
 #include "journal/journal.h"
 #include "net/limits.h"

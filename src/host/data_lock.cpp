@@ -1,4 +1,4 @@
-#include "app/data_lock.h"
+#include "host/data_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -18,10 +18,11 @@
 #include <string>
 #include <thread>
 
-#include "app/context.h"
-#include "app/server.h"
 #include "base/mutex.h"
+#include "client/server_options.h"
 #include "config/config.h"
+#include "host/server.h"
+#include "terminal/output.h"
 
 namespace shepherd {
 
@@ -30,7 +31,9 @@ class RunHost {
  public:
   // Errors are those of the named server when one was named (--url, SHEPHERD_URL), or of Server::start().
   // unavailable/server_away: the directory belongs to a `serve` that does not come back.
-  static Result<std::unique_ptr<RunHost>> open(Context& context, const ServerOptions& options, const Config& config);
+  // `notices` is where a person reads that it waits.
+  static Result<std::unique_ptr<RunHost>> open(const Environment& environment, Output& notices,
+                                               const ServerOptions& options, const Config& config);
   // Waits until no other run needs the server, when this one hosts it.
   ~RunHost();
   RunHost(const RunHost&) = delete;
@@ -47,8 +50,8 @@ class RunHost {
   net::ClientTls tls() const { return options_.tls(); }
 
  private:
-  RunHost(const Context& context, ServerOptions options, Config config);
-  Result<void> find_or_host(Context& context) EXCLUDES(mutex_);
+  RunHost(Environment environment, ServerOptions options, Config config);
+  Result<void> find_or_host(Output& notices) EXCLUDES(mutex_);
   Result<void> host() EXCLUDES(mutex_);
   void keep() EXCLUDES(mutex_);  // the thread: ticks, hands over, and takes over when the host is gone
   void hand_over() EXCLUDES(mutex_);

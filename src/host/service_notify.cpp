@@ -1,4 +1,4 @@
-#include "app/service_notify.h"
+#include "host/service_notify.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
