@@ -1,7 +1,8 @@
-"""Every #include of another module must be among the DEPS that its CMakeLists declares.
+"""The DEPS that a module's CMakeLists declares are exactly the modules it includes.
 
-CMake refuses a dependency on a higher layer; this check refuses an include that CMake was not told about, so the
-declared picture is the real one. Only src/net's own sources may include Boost.Beast, which is slow to compile.
+CMake refuses a dependency on a higher layer. This check refuses an include that CMake was not told about, and a
+dependency that nothing includes, so the declared picture is the real one. TEST_DEPS may name what a fixture of another
+module needs to link. Only src/net's own sources may include Boost.Beast, which is slow to compile.
 """
 
 import sys
@@ -14,6 +15,7 @@ def problems(root):
     source = root / "src"
     by_folder = source_tree.modules(source)
     found = []
+    used = {module.name: set() for module in by_folder.values()}
     if not by_folder:
         return [f"{source}: no shepherd_module() found"]
     for path in source_tree.files(source, ".h", ".cpp"):
@@ -36,14 +38,28 @@ def problems(root):
                     found.append(f'{where}:{line}: include "{name}" by its path from src')
                 continue  # a generated or third-party header; the compiler finds it or fails
             other = source_tree.module_of(target, by_folder)
-            if other is not None and other.name not in allowed:
+            if other is None:
+                continue
+            if not source_tree.is_test(where):
+                used[module.name].add(other.name)
+            if other.name not in allowed:
                 found.append(f"{where}:{line}: {module.name} includes {name}, but {other.name} is not in its DEPS")
-    return found
+    return found + list(unused(by_folder, used, root))
+
+
+def unused(by_folder, used, root):
+    for folder, module in by_folder.items():
+        where = (folder / "CMakeLists.txt").relative_to(root)
+        for dep in module.deps:
+            if dep not in used[module.name]:
+                yield f"{where}: {module.name} includes nothing of {dep}; take it out of its DEPS"
+        for dep in set(module.deps) & set(module.test_deps):
+            yield f"{where}: {dep} is in DEPS; {module.name} need not name it in TEST_DEPS"
 
 
 def main():
     found = problems(Path(sys.argv[1]).resolve())
-    print("\n".join(found) if found else "every include is a declared dependency")
+    print("\n".join(found) if found else "declared and used dependencies are the same")
     return 1 if found else 0
 
 

@@ -49,9 +49,18 @@ class Layers(Tree):
         self.write("src/hub/bad.cpp", '// x\n#include "base/clock.h"\n')
         self.assert_one(check_layers.problems(self.root), "src/hub/bad.cpp:2", "base is not in its DEPS")
 
+    def test_unused_dependency(self):
+        self.write("src/hub/CMakeLists.txt", "shepherd_module(NAME hub LAYER 2 DEPS model base)\n")
+        self.assert_one(check_layers.problems(self.root), "src/hub/CMakeLists.txt", "includes nothing of base")
+
+    def test_dependency_declared_twice(self):
+        self.write("src/hub/hub.cpp", '#include "base/clock.h"\n')
+        self.write("src/hub/CMakeLists.txt", "shepherd_module(NAME hub LAYER 2 DEPS model base TEST_DEPS base)\n")
+        self.assert_one(check_layers.problems(self.root), "TEST_DEPS")
+
     def test_adapter_is_its_own_module(self):
-        self.write("src/store/CMakeLists.txt", "shepherd_module(NAME store LAYER 2 DEPS base)\n")
-        self.write("src/store/sqlite/CMakeLists.txt", "shepherd_module(NAME store_sqlite LAYER 3 DEPS store)\n")
+        self.write("src/store/CMakeLists.txt", "shepherd_module(NAME store LAYER 2)\n")
+        self.write("src/store/sqlite/CMakeLists.txt", "shepherd_module(NAME store_sqlite LAYER 3)\n")
         self.write("src/store/sqlite/open.h", "// Threads: any.\n")
         self.write("src/store/bad.cpp", '#include "store/sqlite/open.h"\n')
         self.assert_one(check_layers.problems(self.root), "store_sqlite is not in its DEPS")
@@ -61,7 +70,7 @@ class Layers(Tree):
         self.assert_one(check_layers.problems(self.root), "Boost.Beast")
 
     def test_beast_in_a_net_header(self):
-        self.write("src/net/CMakeLists.txt", "shepherd_module(NAME net LAYER 1 DEPS base)\n")
+        self.write("src/net/CMakeLists.txt", "shepherd_module(NAME net LAYER 1)\n")
         self.write("src/net/session.cpp", "#include <boost/beast/core.hpp>\n")
         self.assertEqual(check_layers.problems(self.root), [])
         self.write("src/net/session.h", "#include <boost/beast/core.hpp>\n")

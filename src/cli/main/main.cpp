@@ -1,0 +1,37 @@
+#include <grpc/support/log.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "cli/program.h"
+#include "cli/verb_demo.h"
+#include "host/own_secrets.h"
+#include "process/warden.h"
+
+namespace {
+
+// What gRPC has to say is said in our words by whoever called it; its own lines are for whoever asks for them by its
+// variable (which is not set here: agents would inherit it). Why it ends the program must be heard all the same.
+void hear_grpc(gpr_log_func_args* said) {
+  if (std::strstr(said->message, "assertion failed") == nullptr) return;
+  static_cast<void>(std::fprintf(stderr, "gRPC: %s (%s:%d)\n", said->message, said->file, said->line));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Before anything else: a warden is this program in another role, with no threads and nothing to print.
+  if (argc > 1 && std::string_view(argv[1]) == shepherd::kWardenCommand) return shepherd::warden_main(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == shepherd::kDemoAgentCommand)
+    return shepherd::demo_agent_main(argc, argv);
+  // A reader that went away is an error code from write(), not a death in the middle of it.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) ::gpr_set_log_function(hear_grpc);
+  shepherd::Environment environment = shepherd::keep_secrets();
+  shepherd::Context context{
+      environment, shepherd::Output(stdout, environment), shepherd::Output(stderr, environment), {}};
+  return shepherd::run_program(argc, argv, context);
+}

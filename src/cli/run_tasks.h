@@ -1,0 +1,26 @@
+// Many tasks at once, from a file: a live line each on a terminal, plain lines elsewhere, a table at the end.
+#pragma once
+
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/detach.h"
+#include "cli/end_signals.h"
+#include "cli/local_runner.h"
+
+namespace shepherd {
+
+struct RunTasksOptions {
+  int parallel = 1;
+  bool json = false;
+  const Detached* detached = nullptr;  // print nothing; tell the parent about the first task
+  bool first_stops = false;            // the first Ctrl-C stops them: there is nothing to interrupt them for
+};
+
+// Blocks until all have ended. Ctrl-C once interrupts the running ones and starts no more, twice stops them, three
+// times kills them; each time it says what the next one does. The exit code is the worst one: failed, then timed out,
+// then stopped. Threads: caller.
+Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, RunHost& host, const EndSignals& signals,
+                           const std::vector<RunRequest>& tasks, const RunTasksOptions& options);
+
+}  // namespace shepherd

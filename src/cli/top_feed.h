@@ -1,0 +1,102 @@
+// What comes from the server while `shepherd top` waits for keys: rows, lines of the open log, answers to what was
+// asked. Two threads of its own: one follows the server, one makes calls; whatever they have to say goes into a list
+// that the screen's thread empties when descriptor() becomes readable.
+// Threads: caller, except inside.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/random.h"
+#include "cli/approval_view.h"
+#include "cli/context.h"
+#include "cli/event_line.h"
+#include "cli/top_model.h"
+#include "client/live_client.h"
+#include "model/command.h"
+
+namespace shepherd {
+
+struct TopRows {  // all of them, anew
+  std::vector<TopRow> rows;
+};
+struct TopLines {
+  std::string task;
+  std::vector<EventLine> lines;
+  std::uint64_t last_sequence = 0;  // read so far, also of events that have no line
+};
+struct TopAsked {  // what an approval asks for, in full
+  std::string task, approval;
+  AskedInput input;
+};
+struct TopNeeds {  // what the server's inbox has
+  std::vector<TopModel::Need> needs;
+  std::size_t total = 0;
+};
+struct TopNotice {
+  std::string text;
+};
+struct TopConnection {
+  std::string trouble;  // empty: connected
+};
+struct TopSent {  // a command is in the log
+  std::string task, command, kind;
+};
+struct TopEnded {  // following is over: an error that trying again would not change
+  Error error;
+};
+using TopNews =
+    std::variant<TopRows, TopRow, TopLines, TopAsked, TopNeeds, TopNotice, TopConnection, TopSent, TopEnded>;
+
+class TopFeed final : private LiveListener {
+ public:
+  TopFeed(Context& context, const ServerOptions& server);
+  ~TopFeed() override;
+  TopFeed(const TopFeed&) = delete;
+  TopFeed& operator=(const TopFeed&) = delete;
+
+  int descriptor() const { return wake_; }
+  std::vector<TopNews> take() EXCLUDES(mutex_);
+
+  // Asked for now, answered by news.
+  void ask_log(std::string task, std::uint64_t after);  // 0: the newest events of it
+  void ask_needs();
+  void ask_input(std::string task, OpenApproval approval);
+  void send(std::string task, Command command);
+
+ private:
+  using Errand = std::function<void(ApiClient&)>;
+  bool on_event(std::string_view, std::uint64_t, std::string_view) override { return true; }
+  void on_gap(std::string_view, std::uint64_t, std::uint64_t) override {}
+  void on_state(const LiveChange& change) override;
+  void on_complete(std::string_view, std::string_view) override {}
+  void on_row(std::string_view task, std::string_view row) override;
+
+  void tell(TopNews news) EXCLUDES(mutex_);
+  void ask(Errand errand) EXCLUDES(mutex_);
+  void list_all(ApiClient& client);
+  void follow();
+  void run_errands();
+
+  Context& context_;
+  const ServerOptions& server_;
+  SystemClock clock_;
+  SystemRandom random_;
+  int wake_ = -1;
+  LiveClient live_;
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<TopNews> news_ GUARDED_BY(mutex_);
+  std::deque<Errand> errands_ GUARDED_BY(mutex_);
+  bool ending_ GUARDED_BY(mutex_) = false;
+  std::thread follower_, errand_runner_;
+};
+
+}  // namespace shepherd

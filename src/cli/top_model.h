@@ -1,0 +1,100 @@
+// What `shepherd top` shows: the tasks, which of them, in which order, and which one is chosen. No terminal in here.
+// Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/open_approvals.h"
+
+namespace shepherd {
+
+// A task as a row. All text has been made harmless.
+struct TopRow {
+  struct Command {
+    std::string id, kind, state, reason;
+  };
+  std::string id, title, agent, model, state, activity;
+  std::int64_t created_ms = 0, started_ms = 0, completed_ms = 0, last_event_ms = 0;
+  std::uint64_t last_sequence = 0;
+  std::uint64_t tokens = 0;  // of all classes
+  double cost_usd = 0;
+  std::vector<OpenApproval> approvals;
+  std::vector<Command> commands;
+
+  std::string need;           // what the inbox has it for: "approval", "failed", …; empty: it is not there
+  std::size_t need_rank = 0;  // its place there
+
+  bool ended() const;
+  bool needs_you() const { return !need.empty(); }
+  bool waits() const { return needs_you() && need != "failed" && need != "stalled"; }  // for a word of a person
+  std::int64_t elapsed_ms(std::int64_t now_ms) const;
+};
+// From a task's JSON.
+Result<TopRow> read_top_row(std::string_view task_json);
+
+enum class TopSort : std::uint8_t { needs, newest, cost, tokens, time, title };
+
+struct TopTotals {
+  std::size_t needs_you = 0, running = 0, queued = 0, ended = 0;
+  double cost_usd = 0;
+};
+
+class TopModel {
+ public:
+  // Replaces all rows; the chosen task stays chosen.
+  void replace(std::vector<TopRow> rows);
+  // A new or changed row. Over kTopTasks the oldest ended ones go.
+  void put(TopRow row);
+
+  // The inbox, as the server ranks it: a task and what it needs. `total` is how much is in it.
+  struct Need {
+    std::string task, kind;
+  };
+  void set_needs(const std::vector<Need>& needs, std::size_t total);
+
+  // Rows whose id, title, agent, model or state has all words of the text, without regard to ASCII case.
+  void set_filter(std::string text);
+  const std::string& filter() const { return filter_; }
+  void next_sort();
+  std::string_view sort_name() const;
+  void toggle_ended();
+  bool shows_ended() const { return shows_ended_; }
+
+  const std::vector<const TopRow*>& shown() const;
+  std::optional<std::size_t> chosen_place() const;  // in shown(); nullopt: nothing is shown
+  const TopRow* chosen() const;
+  void choose(std::string_view id);
+  void move(std::int64_t by);
+  // The first row of a window of this height that has the chosen one in it; moves as little as possible.
+  std::size_t scroll(std::size_t height);
+
+  const TopRow* find(const std::string& id) const;
+  TopTotals totals() const;
+
+ private:
+  void apply_need(TopRow& row) const;
+  // Done when somebody looks: many rows may have changed since.
+  void arrange() const;
+  bool is_wanted(const TopRow& row) const;
+
+  std::map<std::string, TopRow> rows_;
+  std::map<std::string, std::pair<std::string, std::size_t>> needs_;  // by task: kind and place
+  std::size_t needs_total_ = 0;
+  mutable std::vector<const TopRow*> shown_;
+  std::string filter_;
+  mutable std::string chosen_;     // id
+  mutable std::size_t place_ = 0;  // where the chosen one was last
+  std::size_t first_ = 0;          // of the window
+  mutable bool stale_ = false;     // shown_ is not what it should be
+  TopSort sort_ = TopSort::needs;
+  bool shows_ended_ = true;
+};
+
+}  // namespace shepherd

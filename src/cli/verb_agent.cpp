@@ -1,0 +1,202 @@
+// shepherd agent test: is this agent what the protocol of streaming agents asks for?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/whole_file.h"
+#include "cli/limits.h"
+#include "cli/verbs.h"
+#include "config/config_flags.h"
+#include "harness/harness.h"
+#include "harness/limits.h"
+#include "terminal/terminal_text.h"
+
+namespace shepherd {
+namespace {
+
+struct Options {
+  ConfigFlags flags;
+  std::string stream, junit, ca_file, cert_file, key_file, server_name, token, token_file;
+  std::map<std::string, std::string> metadata;
+  bool json = false, tls = false;
+  double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
+};
+
+std::string verdict_mark(const Output& out, harness::Verdict verdict) {
+  switch (verdict) {
+    case harness::Verdict::passed:
+      return out.paint(Color::green, "pass");
+    case harness::Verdict::failed:
+      return out.paint(Color::red, "FAIL");
+    case harness::Verdict::not_shown:
+      return out.paint(Color::yellow, "warn");
+    case harness::Verdict::skipped:
+      break;
+  }
+  return out.paint(Color::dim, "skip");
+}
+
+// What an agent said may be anything, and several lines.
+std::string shown(const std::string& text) {
+  std::string lines = terminal_text(text, Lines::keep);
+  for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; ++at) {
+    lines.replace(at, 1, fmt::format("\n{:<25}", ""));
+  }
+  return lines;
+}
+
+void print(Output& out, const harness::Report& report) {
+  for (const harness::CheckResult& check : report.checks()) {
+    out.line(fmt::format("{}  {:<18} {}", verdict_mark(out, check.verdict), check.id, check.title));
+    for (const harness::Defect& defect : check.defects) {
+      out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, shown(defect.code + ": " + defect.detail))));
+    }
+    if (check.verdict == harness::Verdict::not_shown)
+      out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
+    if (check.verdict == harness::Verdict::skipped) out.line(fmt::format("      {:<18} skipped: {}", "", check.note));
+  }
+  out.line(fmt::format("\n{} passed, {} failed, {} not shown, {} skipped; {:.1f} s",
+                       report.count(harness::Verdict::passed), report.count(harness::Verdict::failed),
+                       report.count(harness::Verdict::not_shown), report.count(harness::Verdict::skipped),
+                       static_cast<double>(report.duration_ms) / 1000));
+}
+
+Result<std::string> text_of(const std::string& path) {
+  auto text = read_whole_file(path, kMaxSettingsBytes);
+  if (!text) return fail(text.error());
+  if (!*text) return fail(ErrorCode::invalid_argument, "unreadable_file", fmt::format("there is no {}", path));
+  return **std::move(text);
+}
+
+// A name of the configuration's `agents`: where that agent is and how it lets us in.
+Result<void> look_up(const Context& context, Options& options) {
+  auto inputs = options.flags.inputs();
+  if (!inputs) return fail(inputs.error());
+  auto loaded = load_config(*inputs, context.environment);
+  if (!loaded) return fail(loaded.error());
+  const auto& agents = loaded->config.agents;
+  auto found = agents.find(options.stream);
+  if (found == agents.end()) {
+    std::string known;
+    for (const auto& [name, agent] : agents) known += (known.empty() ? "it has " : ", ") + name;
+    return fail(ErrorCode::invalid_argument, "unknown_agent",
+                fmt::format("\"{}\" is neither HOST:PORT nor a name under `agents:` of the configuration ({})",
+                            options.stream, known.empty() ? "which has none" : known));
+  }
+  const RemoteAgent& agent = found->second;
+  options.stream = agent.address;
+  options.tls = options.tls || agent.tls;
+  auto unless_said = [](std::string& said, const std::string& configured) {
+    if (said.empty()) said = configured;
+  };
+  unless_said(options.ca_file, agent.ca_file);
+  unless_said(options.cert_file, agent.cert_file);
+  unless_said(options.key_file, agent.key_file);
+  unless_said(options.server_name, agent.server_name);
+  if (options.token.empty()) unless_said(options.token_file, agent.token_file);
+  options.metadata = agent.metadata;
+  return {};
+}
+
+Result<harness::AgentTarget> target_of(const Options& options) {
+  harness::AgentTarget target{.address = options.stream,
+                              .tls = options.tls || !options.ca_file.empty() || !options.cert_file.empty(),
+                              .server_name = options.server_name,
+                              .token = options.token,
+                              .metadata = options.metadata};
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return fail(ErrorCode::invalid_argument, "bad_options", "a certificate of ours needs --cert-file and --key-file");
+  }
+  std::string token;
+  const std::pair<const std::string*, std::string*> files[] = {{&options.ca_file, &target.ca_pem},
+                                                               {&options.cert_file, &target.cert_pem},
+                                                               {&options.key_file, &target.key_pem},
+                                                               {&options.token_file, &token}};
+  for (const auto& [path, text] : files) {
+    if (path->empty()) continue;
+    auto read = text_of(*path);
+    if (!read) return fail(read.error());
+    *text = *std::move(read);
+  }
+  if (!token.empty()) target.token = token.substr(0, token.find_first_of("\r\n"));
+  return target;
+}
+
+Result<ExitCode> test(Context& context, Options options) {
+  harness::HarnessOptions asked;
+  asked.command = context.after_dashes;
+  if (options.stream.empty() && asked.command.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_agent",
+                "which agent? give --stream HOST:PORT of one that runs, or a command: "
+                "shepherd agent test -- ./my-agent {address}");
+  }
+  if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
+    if (auto found = look_up(context, options); !found) return fail(found.error());
+  }
+  auto target = target_of(options);
+  if (!target) return fail(target.error());
+  asked.target = *std::move(target);
+  asked.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
+  asked.run = std::min(kAgentRun, asked.answer * 6);
+  asked.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
+  auto report = harness::test_agent(asked);
+  context.err.status("");
+  if (!report) return fail(report.error());
+
+  if (!options.junit.empty()) {
+    constexpr mode_t kReadableByAll = 0644;
+    if (auto written = replace_file(options.junit, harness::to_junit(*report), kReadableByAll); !written) {
+      return fail(written.error());
+    }
+  }
+  if (options.json) {
+    context.out.json_line(harness::to_json(*report));
+  } else {
+    print(context.out, *report);
+  }
+  return report->failed() ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_agent_verb(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* agent = app.add_subcommand("agent", "Write and check agents that speak the streaming protocol");
+  agent->require_subcommand(1);
+  agent->footer("Example:\n  shepherd agent test --stream 127.0.0.1:50051\n");
+  CLI::App* command = agent->add_subcommand("test", "Check a streaming agent against the protocol (gRPC)");
+  options->flags.add_to(*command);
+  command->add_option("--stream", options->stream,
+                      "HOST:PORT or unix:PATH where the agent listens (or will, with a command), or its name under\n"
+                      "`agents:` of the configuration");
+  command->add_option("--timeout", options->timeout_seconds, "Seconds an agent has to react")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
+  command->add_option("--junit", options->junit, "Also write the report as JUnit XML to this file");
+  command->add_flag("--json", options->json, "Print the report as one JSON object");
+  command->add_flag("--tls", options->tls, "Connect with TLS");
+  command->add_option("--ca-file", options->ca_file, "Authorities to trust (PEM); implies --tls");
+  command->add_option("--cert-file", options->cert_file, "Our certificate (PEM), when the agent asks for one");
+  command->add_option("--key-file", options->key_file, "The key of --cert-file (PEM)");
+  command->add_option("--server-name", options->server_name,
+                      "The name in the agent's certificate, when it is not the address's");
+  auto* token_file =
+      command->add_option("--token-file", options->token_file, "Its first line is sent as authorization: Bearer …");
+  command->add_option("--token", options->token, "The token itself (others on this machine may see it)")
+      ->excludes(token_file);
+  command->footer(
+      "Behind --: a command that starts the agent. {address} in it becomes the address to listen on, which is also in\n"
+      "SHEPHERD_AGENT_ADDRESS. Only with a command can the agent's shutdown be checked.\n\n"
+      "pass: shown and right. warn: not shown, but nothing demands it. FAIL: breaks the protocol.\n"
+      "Exit codes: 0, 1 when a check failed, 2 wrong usage, 3 no agent answers, 4 it does not let us in.\n\n"
+      "Examples:\n"
+      "  shepherd agent test --stream 127.0.0.1:50051\n"
+      "  shepherd agent test --junit report.xml -- ./my-agent {address}");
+  command->callback([options, &context] { context.action = [options, &context] { return test(context, *options); }; });
+}
+
+}  // namespace shepherd

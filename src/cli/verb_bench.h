@@ -1,0 +1,12 @@
+// Measures this machine: `shepherd bench`. Threads: caller.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/context.h"
+
+namespace shepherd {
+
+void add_bench_verb(CLI::App& app, Context& context);
+
+}  // namespace shepherd

@@ -1,0 +1,178 @@
+// shepherd import: tasks and logs back from NDJSON, and Claude Code's sessions from what they left on disk.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/task_import.h"
+#include "cli/transcript_import.h"
+#include "cli/verbs.h"
+#include "hooks/transcript_files.h"
+#include "json/write.h"
+#include "terminal/byte_input.h"
+#include "terminal/limits.h"
+#include "terminal/line_input.h"
+#include "terminal/terminal_text.h"
+
+namespace shepherd {
+namespace {
+
+struct Options {
+  ServerOptions server;
+  std::string from = "ndjson", file;
+  bool json = false, all = false;
+};
+
+// A transcript that was written to this short a time ago may belong to a session that goes on.
+constexpr std::chrono::minutes kQuiet{2};
+
+Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std::string& name) {
+  TaskImport import(client);
+  std::size_t line_number = 0;
+  auto at_line = [&](Error error) {
+    error.message = fmt::format("{} line {}: {}", name, line_number, error.message);
+    return fail(std::move(error));
+  };
+  while (true) {
+    // One at a time, so that an error names its line; the import itself posts in batches.
+    Result<std::vector<std::string>> lines = input.next(1, kMaxInputLineBytes);
+    if (!lines) return fail(lines.error());
+    if (lines->empty()) break;
+    line_number = input.lines_read();
+    if (Result<void> done = import.line(lines->front()); !done) return at_line(done.error());
+  }
+  if (Result<void> done = import.finish(); !done) return at_line(done.error());
+  return import.totals();
+}
+
+Result<std::vector<std::string>> chosen_transcripts(Context& context, const Options& options) {
+  Result<std::string> directory = transcripts_directory(context.environment);
+  if (options.all) {
+    if (!directory) return fail(directory.error());
+    return all_transcripts(options.file.empty() ? *directory : options.file);
+  }
+  if (options.file.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_file", "name a transcript file or a session id, or take them --all");
+  }
+  std::error_code error;
+  if (std::filesystem::is_regular_file(options.file, error)) return std::vector{options.file};
+  if (!directory) return fail(directory.error());
+  Result<std::string> path = transcript_of_session(*directory, options.file);
+  if (!path) return fail(path.error());
+  return std::vector{*std::move(path)};
+}
+
+Result<TranscriptImport::Done> import_transcript(TranscriptImport& import, const std::string& path) {
+  Result<std::vector<TranscriptFile>> files = read_transcript_files(path);
+  if (!files) return fail(files.error());
+  std::error_code error;
+  auto written = std::filesystem::last_write_time(path, error);
+  bool ended = error || std::filesystem::file_time_type::clock::now() - written > kQuiet;
+  return import.session(read_claude_transcript(*files), ended);
+}
+
+std::string told(const TranscriptImport::Done& done) {
+  switch (done.outcome) {
+    case TranscriptImport::Outcome::imported:
+      return fmt::format("{} events added", done.added);
+    case TranscriptImport::Outcome::unchanged:
+      return "already there";
+    case TranscriptImport::Outcome::totals:
+      return done.added > 0 ? "was watched live; its totals added" : "was watched live; nothing to add";
+    case TranscriptImport::Outcome::empty:
+      break;
+  }
+  return "nothing happened in it";
+}
+
+void tell(Context& context, const Options& options, const std::string& path, const TranscriptImport::Done& done) {
+  if (!options.json) {
+    std::string name = done.task.empty() ? path : done.task;
+    return context.out.line(fmt::format("{}  {}", terminal_text(name, Lines::join), told(done)));
+  }
+  constexpr std::string_view kOutcomes[] = {"imported", "unchanged", "totals", "empty"};
+  std::string line;
+  {
+    JsonObject object(line);
+    object.text("file", path);
+    object.text("task", done.task);
+    object.text("outcome", kOutcomes[static_cast<std::size_t>(done.outcome)]);
+    object.number("added", done.added);
+  }
+  context.out.json_line(line);
+}
+
+// Of many, one that cannot be read does not keep the others out.
+Result<ExitCode> run_transcripts(Context& context, const Options& options) {
+  Result<std::vector<std::string>> paths = chosen_transcripts(context, options);
+  if (!paths) return fail(paths.error());
+  Result<ApiClient> client = connect_server(context, options.server);
+  if (!client) return fail(client.error());
+  TranscriptImport import(*client);
+  bool all_good = true;
+  for (const std::string& path : *paths) {
+    Result<TranscriptImport::Done> done = import_transcript(import, path);
+    if (!done && (paths->size() == 1 || done.error().code == ErrorCode::unavailable)) return fail(done.error());
+    if (!done) context.complain(fmt::format("{}: {}", path, done.error().message));
+    all_good = all_good && done.has_value();
+    if (done) tell(context, options, path, *done);
+  }
+  if (paths->empty()) context.err.line("There are no transcripts.");
+  return all_good ? ExitCode::ok : ExitCode::failed;
+}
+
+Result<ExitCode> run(Context& context, const Options& options) {
+  if (options.from == "claude") return run_transcripts(context, options);
+  if (options.all) return fail(ErrorCode::invalid_argument, "bad_flag", "--all goes with --from claude");
+  bool from_input = options.file.empty() || options.file == "-";
+  if (from_input && isatty(STDIN_FILENO) == 1) {
+    return fail(ErrorCode::invalid_argument, "no_file", "name a file, or give the export on standard input");
+  }
+  Result<ByteInput> file = ByteInput::open(options.file);
+  if (!file) return fail(file.error());
+  LineInput input(file->descriptor());
+  Result<ApiClient> client = connect_server(context, options.server);
+  Result<ImportTotals> totals = client ? import_lines(*client, input, from_input ? "input" : options.file)
+                                       : Result<ImportTotals>(fail(client.error()));
+  if (!totals) return fail(totals.error());
+  if (options.json) {
+    context.out.json_line(
+        fmt::format(R"({{"tasks":{},"events":{},"added":{}}})", totals->tasks, totals->events, totals->added));
+  } else {
+    context.out.line(fmt::format("{} task{}, {} events: {} added, {} already there.", totals->tasks,
+                                 totals->tasks == 1 ? "" : "s", totals->events, totals->added,
+                                 totals->events - std::min(totals->added, totals->events)));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_import_verb(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "import", "Recreate exported tasks, or Claude Code's own sessions; running it twice adds nothing");
+  command->add_option("--from", options->from, "Input format")
+      ->check(CLI::IsMember({"ndjson", "claude"}))
+      ->capture_default_str();
+  command->add_option("FILE", options->file, "The export (- or nothing: standard input); a transcript or session id");
+  command->add_flag("--all", options->all, "Every session that Claude Code has kept on this machine");
+  command->add_flag("--json", options->json, "Print the totals as JSON");
+  add_server_options(*command, options->server);
+  add_internal_option(*command, options->server);
+  command->footer(
+      "Exported tasks come in as records that make nobody work: they have no agent and no runner, but a label\n"
+      "\"imported\" with the agent's name, and no callback. One that had not ended is closed as cancelled, its open\n"
+      "approvals with it. Events keep their own times; created and received is when they are imported. A log whose\n"
+      "beginning retention had removed is numbered from 1 again.\n\n"
+      "Sessions become tasks called claude-SESSION that can be searched and replayed. Of one that was watched live "
+      "only\n"
+      "the totals are added.\n\n"
+      "Examples:\n  shepherd import --from ndjson task.ndjson\n  zstdcat all.ndjson.zst | shepherd import\n"
+      "  shepherd import --from claude --all\n  shepherd import --from claude 3edac694-928b-4d67-9312-ef911a530de8");
+  command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
+}
+
+}  // namespace shepherd

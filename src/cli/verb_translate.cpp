@@ -1,0 +1,107 @@
+// shepherd translate: an agent's own stream in, events out, as the runner would post them.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "cli/verbs.h"
+#include "driver/event_json.h"
+#include "driver/line_splitter.h"
+#include "driver/registry/registry.h"
+#include "json/write.h"
+#include "terminal/byte_input.h"
+
+namespace shepherd {
+namespace {
+
+struct Options {
+  std::string agent, file, format;
+  bool detail = false, status = false;
+};
+
+void print(Context& context, const Options& options, DriverOutput& output) {
+  for (const DriverEvent& event : output.events) {
+    std::string line;
+    append_posted(line, options.detail ? event : as_kept(event), 0, options.detail);
+    context.out.json_line(line);
+  }
+  output.clear();
+}
+
+std::string status_event(const Verdict& verdict) {
+  std::string data, line;
+  {
+    JsonObject object(data);
+    object.text("state", name(verdict.state));
+  }
+  JsonObject event(line);
+  event.text("type", "status");
+  event.text("summary", verdict.message.empty() ? name(verdict.state) : std::string_view(verdict.message));
+  event.json("data", data);
+  return line;
+}
+
+Result<ExitCode> translate(Context& context, const Options& options) {
+  auto driver = make_driver(options.agent);
+  if (!driver) {
+    return fail(
+        ErrorCode::invalid_argument, "unknown_agent",
+        fmt::format("no driver is called \"{}\"; there are: {}", options.agent, fmt::join(driver_names(), ", ")));
+  }
+  auto input = ByteInput::open(options.file);
+  if (!input) return fail(input.error());
+  Launch launch;
+  launch.id = "translate";
+  launch.prompt = "recorded";
+  launch.command = {"recorded"};
+  launch.format = *output_format(options.format);
+  if (auto planned = driver->launch(launch); !planned) return fail(planned.error());
+
+  SystemClock clock;
+  DriverOutput output;
+  LineSplitter splitter;
+  auto line = [&](const Line& whole) { driver->record(whole.text, clock.wall_ms(), output); };
+  for (;;) {
+    auto bytes = input->next();
+    if (!bytes) return fail(bytes.error());
+    if (bytes->empty()) break;
+    splitter.add(*bytes, line);
+    print(context, options, output);
+    context.out.flush();
+    if (context.out.closed()) return ExitCode::ok;
+  }
+  splitter.finish(line);
+  Verdict verdict = driver->finish({}, clock.wall_ms(), output);
+  print(context, options, output);
+  if (options.status) context.out.json_line(status_event(verdict));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_translate_verb(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  options->format = name(OutputFormat::stream);
+  CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
+  command->add_option("FILE", options->file, "What the agent printed (default: standard input)");
+  command
+      ->add_option("--agent", options->agent,
+                   "Which agent printed it: claude, grpc (messages as JSON, one per line), text")
+      ->required();
+  command->add_option("--format", options->format, "The output format that the agent was asked for")
+      ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
+      ->capture_default_str();
+  command->add_flag("--detail", options->detail, "Nothing is cut, and with the agent's own record of each event");
+  command->add_flag("--status", options->status, "End with a status event that says how the run ended");
+  command->footer(
+      "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"
+      "  shepherd translate --agent claude session.jsonl\n"
+      "  claude -p \"fix it\" --output-format stream-json --verbose | shepherd translate --agent claude --status |\n"
+      "    shepherd post TASK");
+  command->callback(
+      [options, &context] { context.action = [options, &context] { return translate(context, *options); }; });
+}
+
+}  // namespace shepherd
