@@ -10,10 +10,6 @@
 namespace shepherd {
 namespace {
 
-std::string text_member(std::string_view json, std::string_view key) {
-  return string_value(find_member(json, key)).value_or("");
-}
-
 // The approval that this event is about; empty: none.
 std::string approval_of(const DraftBatch& batch, const Draft& draft) {
   if (draft.type != EventType::approval) return {};

@@ -5,16 +5,11 @@
 #include <charconv>
 #include <map>
 
-#include "client/json_source.h"
 #include "json/scan.h"
 #include "json/write.h"
 
 namespace shepherd {
 namespace {
-
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(json_member(object, name)).value_or("");
-}
 
 bool same_words(std::string_view a, std::string_view b) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -77,11 +72,11 @@ Split split(const std::vector<AskedQuestion>& questions, std::string_view word) 
 
 std::vector<AskedQuestion> asked_questions(std::string_view approval_data) {
   std::vector<AskedQuestion> questions;
-  auto elements = json_elements(json_member(json_member(approval_data, "input"), "questions"));
+  auto elements = array_elements(find_member(find_member(approval_data, "input"), "questions"));
   if (!elements) return questions;
   for (std::string_view each : *elements) {
     AskedQuestion question{text_member(each, "question"), text_member(each, "header"), {}};
-    if (auto options = json_elements(json_member(each, "options"))) {
+    if (auto options = array_elements(find_member(each, "options"))) {
       for (std::string_view option : *options) question.options.push_back(text_member(option, "label"));
     }
     questions.push_back(std::move(question));

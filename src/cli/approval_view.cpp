@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "cli/answer_words.h"
-#include "client/json_source.h"
 #include "json/scan.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_columns.h"
@@ -107,18 +106,18 @@ std::string redaction_notice(std::string_view input) {
 }
 
 AskedInput asked_input(ApiClient& client, std::string_view task, std::string_view event) {
-  std::string_view data = json_member(event, "data");
-  std::string_view own = json_member(data, "input");
-  if (own.empty()) own = json_member(event, "input");
+  std::string_view data = find_member(event, "data");
+  std::string_view own = find_member(data, "input");
+  if (own.empty()) own = find_member(event, "input");
   AskedInput input;
   if (own.starts_with('{')) input.json = own;
-  bool cut = json_member(data, "inputCut") == "true" || !json_member(json_member(event, "cut"), "input").empty() ||
-             !json_member(json_member(event, "cut"), "data").empty();
+  bool cut = find_member(data, "inputCut") == "true" || !find_member(find_member(event, "cut"), "input").empty() ||
+             !find_member(find_member(event, "cut"), "data").empty();
   if (!cut) return input;
-  Result<std::string> detail = client.detail(task, count_value(json_member(event, "sequence")).value_or(0));
-  std::string_view whole = detail ? json_member(*detail, "input") : std::string_view();
-  if (detail && whole.empty()) whole = json_member(json_member(*detail, "data"), "input");
-  input.whole = whole.starts_with('{') && json_member(*detail, "truncated") != "true";
+  Result<std::string> detail = client.detail(task, count_value(find_member(event, "sequence")).value_or(0));
+  std::string_view whole = detail ? find_member(*detail, "input") : std::string_view();
+  if (detail && whole.empty()) whole = find_member(find_member(*detail, "data"), "input");
+  input.whole = whole.starts_with('{') && find_member(*detail, "truncated") != "true";
   if (input.whole) input.json = whole;
   return input;
 }

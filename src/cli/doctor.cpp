@@ -17,9 +17,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "client/json_source.h"
 #include "follow/limits.h"
 #include "host/data_lock.h"
+#include "json/scan.h"
 #include "net/limits.h"
 #include "runner/agent_version.h"
 #include "runner/limits.h"
@@ -87,7 +87,7 @@ Finding examine_port(const std::string& listen, const char* subject) {
 }
 
 std::uint64_t number_member(std::string_view object, std::string_view name) {
-  std::string_view source = json_member(object, name);
+  std::string_view source = find_member(object, name);
   std::uint64_t value = 0;
   std::from_chars(source.data(), source.data() + source.size(), value);
   return value;

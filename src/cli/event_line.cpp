@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "client/json_source.h"
 #include "driver/limits.h"
+#include "json/scan.h"
 #include "model/wire_json.h"
 #include "terminal/terminal_text.h"
 
@@ -19,7 +19,7 @@ constexpr std::size_t kMaxUtf8Bytes = 4;
 
 json::object object_member(std::string_view event, std::string_view name) {
   boost::system::error_code error;
-  json::value value = json::parse(json_member(event, name), error);
+  json::value value = json::parse(find_member(event, name), error);
   return !error && value.is_object() ? std::move(value.get_object()) : json::object();
 }
 
@@ -85,13 +85,13 @@ void describe_text(EventLine& line, EventType type, std::string_view event) {
   json::object data = member.empty() ? json::object() : object_member(event, "data");
   line.body = member.empty() ? std::string() : text_of(data, member);
   line.is_answer = type == EventType::thinking && text_of(data, "kind") == "text" &&
-                   json_member(event, "parentCallID").empty() && !line.body.empty();
-  std::string_view cut = json_member(event, "cut");
+                   find_member(event, "parentCallID").empty() && !line.body.empty();
+  std::string_view cut = find_member(event, "cut");
   // Servers that put no mark on what they cut do it at this size.
   bool full = line.body.size() + kMaxUtf8Bytes > kMaxEventTextBytes;
   if (!line.body.empty()) {
-    if (full || !json_member(cut, "text").empty()) line.cut = "text";
-  } else if (!json_member(cut, "summary").empty()) {
+    if (full || !find_member(cut, "text").empty()) line.cut = "text";
+  } else if (!find_member(cut, "summary").empty()) {
     line.cut = "summary";
     line.body = line.text;
   }

@@ -1,7 +1,6 @@
 #include "cli/event_printer.h"
 
 #include "cli/approval_view.h"
-#include "client/json_source.h"
 #include "json/scan.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_columns.h"
@@ -31,7 +30,7 @@ std::string EventPrinter::whole_text(std::string_view task, const EventLine& lin
   if (line.cut.empty()) return line.body;
   Result<ApiClient> client = connect_();
   Result<std::string> detail = client ? client->detail(task, line.sequence) : fail(client.error());
-  std::optional<std::string> whole = detail ? string_value(json_member(*detail, line.cut)) : std::nullopt;
+  std::optional<std::string> whole = detail ? string_value(find_member(*detail, line.cut)) : std::nullopt;
   if (whole) return terminal_text(*whole, Lines::keep);
   // Nothing to be had: the server keeps no details, or the text ended just there.
   return detail || detail.error().code == ErrorCode::not_found ? line.body

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "cli/known_agents.h"
 #include "cli/task_names.h"
-#include "client/json_source.h"
 #include "config/agent_confinement.h"
 #include "hooks/hook_delivery.h"
 #include "json/scan.h"
@@ -87,7 +86,7 @@ Result<RunRequest> LocalRunner::resolved(ApiClient& api, const RunRequest& reque
   if (request.resume_of.empty()) return out;
   Result<TaskView> earlier = find_task(api, request.resume_of);
   if (!earlier) return fail(std::move(earlier.error()));
-  if (string_value(json_member(earlier->json, "sessionID")).value_or("").empty()) {
+  if (string_value(find_member(earlier->json, "sessionID")).value_or("").empty()) {
     return fail(
         ErrorCode::invalid_argument, "no_session",
         fmt::format("the task {} has no conversation to go on with; leave --resume out to begin anew", earlier->id));

@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "client/json_source.h"
 #include "json/scan.h"
 
 namespace shepherd {
 namespace {
-
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(json_member(object, name)).value_or("");
-}
 
 std::string listed(const std::vector<const OpenApproval*>& approvals) {
   std::string list;
@@ -24,11 +19,11 @@ std::string listed(const std::vector<const OpenApproval*>& approvals) {
 
 std::vector<OpenApproval> open_approvals(std::string_view task_json) {
   std::vector<OpenApproval> open;
-  auto elements = json_elements(json_member(task_json, "approvals"));
+  auto elements = array_elements(find_member(task_json, "approvals"));
   if (!elements) return open;
   for (std::string_view each : *elements) {
     open.push_back({text_member(each, "approvalID"), text_member(each, "kind"), text_member(each, "tool"),
-                    text_member(each, "summary"), count_value(json_member(each, "sequence")).value_or(0)});
+                    text_member(each, "summary"), count_value(find_member(each, "sequence")).value_or(0)});
   }
   return open;
 }

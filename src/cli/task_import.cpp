@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 #include "outbox/limits.h"
@@ -92,8 +92,8 @@ bool same_event(std::string_view a, std::string_view b) {
 }  // namespace
 
 Result<void> TaskImport::line(std::string_view text) {
-  std::string_view task = json_member(text, "task");
-  bool is_header = task.starts_with('{') && json_member(text, "type").empty();
+  std::string_view task = find_member(text, "task");
+  bool is_header = task.starts_with('{') && find_member(text, "type").empty();
   if (is_header) return begin_task(task);
   if (task_.empty()) {
     return fail(ErrorCode::invalid_argument, "no_task",
@@ -143,14 +143,14 @@ Result<void> TaskImport::begin_log(std::string_view first_event) {
   Result<LogPage> page = client_.events(task_, {{"after", "0"}, {"limit", "1"}});
   if (!page) return fail(page.error());
   std::string own = fmt::format("\"{}\"", producer_);
-  comparing_ = page->events.empty() || json_member(page->events.front(), "producer") != own;
+  comparing_ = page->events.empty() || find_member(page->events.front(), "producer") != own;
   return {};
 }
 
 Result<void> TaskImport::event(std::string_view source) {
   ++totals_.events;
   // The server would fill in its own time, and the second import would not be the same as the first.
-  std::string_view time = json_member(source, "timestamp");
+  std::string_view time = find_member(source, "timestamp");
   if (time.size() < 2) return fail(ErrorCode::invalid_argument, "no_timestamp", "is an event without a timestamp");
   last_time_ = time.substr(1, time.size() - 2);
   Result<std::string> members = members_of(source);
@@ -160,7 +160,7 @@ Result<void> TaskImport::event(std::string_view source) {
   }
   if (comparing_) return compare(source);
 
-  std::string_view type_source = json_member(source, "type");
+  std::string_view type_source = find_member(source, "type");
   std::string_view type_name = type_source.size() > 2 ? type_source.substr(1, type_source.size() - 2) : type_source;
   EventType type = event_type(type_name);
   if (type == EventType::command) return queue(with_type(*members, "imported_command"));
@@ -180,7 +180,7 @@ Result<void> TaskImport::compare(std::string_view source) {
     if (!page) return fail(page.error());
     page_ = *std::move(page);
     page_used_ = 0;
-    if (!page_.events.empty()) page_after_ = json_member(page_.events.back(), "sequence");
+    if (!page_.events.empty()) page_after_ = find_member(page_.events.back(), "sequence");
   }
   if (page_used_ < page_.events.size() && same_event(source, page_.events[page_used_])) {
     ++page_used_;

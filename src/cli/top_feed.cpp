@@ -11,7 +11,6 @@
 #include "base/ids.h"
 #include "cli/limits.h"
 #include "client/api_get.h"
-#include "client/json_source.h"
 #include "json/scan.h"
 
 namespace shepherd {
@@ -133,11 +132,11 @@ void TopFeed::ask_needs() {
     Result<std::string> inbox = api_get(client.destination(), server_.tls(), "/api/v1/inbox?limit=1000");
     if (!inbox) return tell(TopNotice{inbox.error().message});
     TopNeeds news;
-    news.total = static_cast<std::size_t>(count_value(json_member(*inbox, "total")).value_or(0));
+    news.total = static_cast<std::size_t>(count_value(find_member(*inbox, "total")).value_or(0));
     for (std::string_view item :
-         json_elements(json_member(*inbox, "items")).value_or(std::vector<std::string_view>())) {
-      news.needs.push_back({string_value(json_member(item, "taskID")).value_or(""),
-                            string_value(json_member(item, "kind")).value_or("")});
+         array_elements(find_member(*inbox, "items")).value_or(std::vector<std::string_view>())) {
+      news.needs.push_back({string_value(find_member(item, "taskID")).value_or(""),
+                            string_value(find_member(item, "kind")).value_or("")});
     }
     tell(std::move(news));
   });

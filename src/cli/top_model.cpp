@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "cli/limits.h"
-#include "client/json_source.h"
 #include "client/task_view.h"
 #include "json/scan.h"
 #include "model/task.h"
@@ -24,10 +23,6 @@ std::string clean(std::string_view text) {
 // What an agent does or wants to do: a person decides by it.
 std::string exact(std::string_view text) {
   return exact_text(text, Lines::join);
-}
-
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(json_member(object, name)).value_or("");
 }
 
 std::int64_t time_member(std::string_view object, std::string_view name) {
@@ -102,7 +97,7 @@ Result<TopRow> read_top_row(std::string_view task_json) {
   row.id = task->id;
   row.title = clean(task->label());
   row.agent = clean(task->agent);
-  if (row.agent.empty()) row.agent = clean(text_member(json_member(task_json, "labels"), "agent"));
+  if (row.agent.empty()) row.agent = clean(text_member(find_member(task_json, "labels"), "agent"));
   row.model = clean(task->model);
   row.state = clean(task->state);
   row.activity = exact(text_member(task_json, "activity"));
@@ -112,13 +107,13 @@ Result<TopRow> read_top_row(std::string_view task_json) {
   row.completed_ms = time_member(task_json, "completionTime");
   row.last_event_ms = time_member(task_json, "lastEventAt");
   row.last_sequence = task->last_sequence;
-  row.tokens = total_tokens(json_member(task_json, "usage"));
+  row.tokens = total_tokens(find_member(task_json, "usage"));
   row.cost_usd = task->cost_usd;
   for (OpenApproval& approval : open_approvals(task_json)) {
     if (row.approvals.empty() && !row.ended()) row.activity = exact(approval.summary);
     row.approvals.push_back(std::move(approval));
   }
-  if (auto commands = json_elements(json_member(task_json, "commands"))) {
+  if (auto commands = array_elements(find_member(task_json, "commands"))) {
     for (std::string_view each : *commands) {
       row.commands.push_back({text_member(each, "id"), text_member(each, "kind"), text_member(each, "state"),
                               clean(text_member(each, "reason"))});

@@ -7,7 +7,6 @@
 #include "api/limits.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "client/json_source.h"
 #include "driver/event_json.h"
 #include "json/scan.h"
 #include "model/limits.h"
@@ -21,10 +20,6 @@ namespace json = boost::json;
 constexpr std::string_view kSource = "claude-import";
 constexpr std::size_t kTitleCharacters = 120;
 constexpr std::size_t kListPage = 500;
-
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(json_member(object, name)).value_or("");
-}
 
 std::string task_id(const std::string& session, int number) {
   return "claude-" + session + (number <= 1 ? "" : "-" + std::to_string(number));
@@ -60,11 +55,11 @@ Result<void> TranscriptImport::learn() {
     if (!page) return fail(page.error());
     for (const TaskView& task : page->tasks) {
       std::string session = text_member(task.json, "sessionID");
-      std::string_view work = json_member(task.json, "task");
+      std::string_view work = find_member(task.json, "task");
       if (session.empty() && text_member(work, "sourceType") == "claude") session = text_member(work, "sourceID");
       // Newest first: the first one seen is the one that counts.
       if (session.empty() || sessions_.contains(session)) continue;
-      sessions_[session] = {task.id, text_member(json_member(task.json, "labels"), "source"), task.ended()};
+      sessions_[session] = {task.id, text_member(find_member(task.json, "labels"), "source"), task.ended()};
     }
     if (page->next.empty()) break;
     page = client_.next_tasks(page->next);

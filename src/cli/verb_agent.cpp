@@ -18,7 +18,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct AgentOptions {
   ConfigFlags flags;
   std::string stream, junit, ca_file, cert_file, key_file, server_name, token, token_file;
   std::map<std::string, std::string> metadata;
@@ -73,7 +73,7 @@ Result<std::string> text_of(const std::string& path) {
 }
 
 // A name of the configuration's `agents`: where that agent is and how it lets us in.
-Result<void> look_up(const Context& context, Options& options) {
+Result<void> look_up(const Context& context, AgentOptions& options) {
   auto inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
   auto loaded = load_config(*inputs, context.environment);
@@ -102,7 +102,7 @@ Result<void> look_up(const Context& context, Options& options) {
   return {};
 }
 
-Result<harness::AgentTarget> target_of(const Options& options) {
+Result<harness::AgentTarget> target_of(const AgentOptions& options) {
   harness::AgentTarget target{.address = options.stream,
                               .tls = options.tls || !options.ca_file.empty() || !options.cert_file.empty(),
                               .server_name = options.server_name,
@@ -126,7 +126,7 @@ Result<harness::AgentTarget> target_of(const Options& options) {
   return target;
 }
 
-Result<ExitCode> test(Context& context, Options options) {
+Result<ExitCode> test(Context& context, AgentOptions options) {
   harness::HarnessOptions asked;
   asked.command = context.after_dashes;
   if (options.stream.empty() && asked.command.empty()) {
@@ -164,7 +164,7 @@ Result<ExitCode> test(Context& context, Options options) {
 }  // namespace
 
 void add_agent_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AgentOptions>();
   CLI::App* agent = app.add_subcommand("agent", "Write and check agents that speak the streaming protocol");
   agent->require_subcommand(1);
   agent->footer("Example:\n  shepherd agent test --stream 127.0.0.1:50051\n");

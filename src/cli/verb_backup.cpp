@@ -17,7 +17,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct BackupOptions {
   std::string data, destination;
   bool json = false;
 };
@@ -73,7 +73,7 @@ Copy copy_ledger(const std::string& source, const std::string& destination) {
   return {destination, std::filesystem::file_size(destination, error), ""};
 }
 
-void report(Context& context, const Options& options, const Copy& store, const Copy& ledger, const Copy& secret) {
+void report(Context& context, const BackupOptions& options, const Copy& store, const Copy& ledger, const Copy& secret) {
   if (options.json) {
     boost::json::object said{{"file", store.file}, {"bytes", store.bytes}};
     if (!ledger.file.empty()) said["ledger"] = {{"file", ledger.file}, {"bytes", ledger.bytes}};
@@ -87,7 +87,7 @@ void report(Context& context, const Options& options, const Copy& store, const C
   if (!ledger.trouble.empty()) context.out.line(fmt::format("the figures are not copied: {}", ledger.trouble));
 }
 
-Result<ExitCode> backup(Context& context, const Options& options) {
+Result<ExitCode> backup(Context& context, const BackupOptions& options) {
   Result<std::string> data = data_directory(context, options.data);
   if (!data) return fail(data.error());
   std::string destination = options.destination;
@@ -118,7 +118,7 @@ Result<ExitCode> backup(Context& context, const Options& options) {
 }  // namespace
 
 void add_backup_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BackupOptions>();
   CLI::App* command = app.add_subcommand(
       "backup", "Back up the database, the statistics and the callback secret, even while the server runs");
   command->add_option("DEST", options->destination, "The file to write, or a directory that gets a dated one")

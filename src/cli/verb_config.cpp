@@ -9,12 +9,12 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct ConfigOptions {
   ConfigFlags flags;
   bool json = false;
 };
 
-Result<ExitCode> show(Context& context, const Options& options) {
+Result<ExitCode> show(Context& context, const ConfigOptions& options) {
   Result<ConfigInputs> inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
   Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
@@ -32,7 +32,7 @@ Result<ExitCode> show(Context& context, const Options& options) {
 }  // namespace
 
 void add_config_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigOptions>();
   CLI::App* command = app.add_subcommand("config", "Print the settings in effect and where each comes from");
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "As one JSON object");

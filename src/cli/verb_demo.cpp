@@ -22,13 +22,13 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct DemoOptions {
   ServerOptions server;
   std::string config_file;
   bool json = false;
 };
 
-Result<Config> configuration(const Context& context, const Options& options) {
+Result<Config> configuration(const Context& context, const DemoOptions& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
   Result<LoadedConfig> loaded = load_config(inputs, context.environment);
@@ -108,7 +108,7 @@ void say_start(Context& context, const RunHost& host, bool json) {
   context.err.flush();
 }
 
-Result<ExitCode> demo(Context& context, const Options& options) {
+Result<ExitCode> demo(Context& context, const DemoOptions& options) {
   Result<Config> config = configuration(context, options);
   if (!config) return fail(std::move(config.error()));
   EndSignals signals;
@@ -134,7 +134,7 @@ Result<ExitCode> demo(Context& context, const Options& options) {
 int demo_agent_main(int argc, char** argv) try {
   scripted::Script script = scripted::script_from_environment();
   // Its own name and the role's are not the agent's.
-  scripted::Options options = scripted::parse_options(argc - 1, argv + 1, script.refuses);
+  scripted::DemoOptions options = scripted::parse_options(argc - 1, argv + 1, script.refuses);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n", options.error.c_str());
     return 1;
@@ -152,7 +152,7 @@ int demo_agent_main(int argc, char** argv) try {
 }
 
 void add_demo_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand("demo", "Run a few scripted demo agents (no account needed)");
   command->add_flag("--json", options->json, "JSON, one object per line: the link, then what changes");
   command->add_option("--config", options->config_file, "Configuration file");

@@ -24,7 +24,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct DoctorOptions {
   ConfigFlags flags;
   bool json = false;
 };
@@ -98,7 +98,7 @@ std::vector<Finding> deliver_hooks(const std::string& data, bool serving) {
   return {{Finding::Level::ok, "hooks", fmt::format("{} hook calls that waited were delivered", *calls), ""}};
 }
 
-Result<ExitCode> examine(Context& context, const Options& options) {
+Result<ExitCode> examine(Context& context, const DoctorOptions& options) {
   Result<ConfigInputs> inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
   Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
@@ -141,7 +141,7 @@ Result<ExitCode> examine(Context& context, const Options& options) {
 }  // namespace
 
 void add_doctor_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = app.add_subcommand("doctor", "Check this installation and say what to do");
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object per line");

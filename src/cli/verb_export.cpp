@@ -9,13 +9,13 @@
 #include "base/limits.h"
 #include "cli/task_names.h"
 #include "cli/verbs.h"
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "store/limits.h"
 
 namespace shepherd {
 namespace {
 
-struct Options {
+struct ExportOptions {
   ServerOptions server;
   std::vector<std::string> tasks;
   bool all = false, detail = false;
@@ -32,7 +32,7 @@ Result<void> export_task(Context& context, ApiClient& client, const TaskView& ta
     if (page->events.empty()) break;
     for (const std::string& event : page->events) context.out.json_line(event);
     // A page may end early by its size, so only an empty one is the end.
-    after = json_member(page->events.back(), "sequence");
+    after = find_member(page->events.back(), "sequence");
   }
   return {};
 }
@@ -48,7 +48,7 @@ Result<std::vector<std::string>> all_tasks(ApiClient& client) {
   }
 }
 
-Result<ExitCode> run(Context& context, const Options& options) {
+Result<ExitCode> run(Context& context, const ExportOptions& options) {
   if (options.all == !options.tasks.empty()) {
     return fail(ErrorCode::invalid_argument, "no_tasks", "name the tasks to export, or say --all (not both)");
   }
@@ -74,7 +74,7 @@ Result<ExitCode> run(Context& context, const Options& options) {
 }  // namespace
 
 void add_export_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write tasks and their events as NDJSON");
   command->add_option("TASK", options->tasks, kTaskHelp);
   command->add_flag("--all", options->all, "Every task");

@@ -25,13 +25,13 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct HookOptions {
   ServerOptions server;
   std::string settings;
   bool print = false, wait = false, verbose = false;
 };
 
-Result<std::string> settings_path(const Context& context, const Options& options) {
+Result<std::string> settings_path(const Context& context, const HookOptions& options) {
   if (!options.settings.empty()) return options.settings;
   if (std::string directory = context.environment("CLAUDE_CONFIG_DIR"); !directory.empty()) {
     return directory + "/settings.json";
@@ -49,7 +49,7 @@ std::string shell_word(const std::string& text) {
 }
 
 // Hooks run with the agent's environment: where the server is must be in their command unless it is the usual place.
-Result<std::string> command_of(const Context& context, const Options& options) {
+Result<std::string> command_of(const Context& context, const HookOptions& options) {
   std::error_code error;
   std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) program = "shepherd";
@@ -72,7 +72,7 @@ Result<std::string> command_of(const Context& context, const Options& options) {
   return hook_command(program, flags);
 }
 
-Result<ExitCode> change(Context& context, const Options& options, bool install) {
+Result<ExitCode> change(Context& context, const HookOptions& options, bool install) {
   Result<std::string> path = settings_path(context, options);
   if (!path) return fail(path.error());
   Result<std::optional<std::string>> before = read_whole_file(*path, kMaxSettingsBytes);
@@ -137,7 +137,7 @@ void deliver_behind(const HookRoute& route) {
   _exit(done ? 0 : 1);
 }
 
-Result<void> take_call(Context& context, const Options& options) {
+Result<void> take_call(Context& context, const HookOptions& options) {
   Result<std::string> input = read_input();
   if (!input) return fail(input.error());
   Result<std::string> call = prepare_hook_call(*input, SystemClock().wall_ms());
@@ -159,7 +159,7 @@ Result<void> take_call(Context& context, const Options& options) {
   return kept ? delivered : kept;
 }
 
-Result<ExitCode> send(Context& context, const Options& options) {
+Result<ExitCode> send(Context& context, const HookOptions& options) {
   // An agent that a runner started is watched already, and better.
   if (!context.environment("SHEPHERD_TASK_ID").empty()) return ExitCode::ok;
   Result<void> taken = take_call(context, options);
@@ -172,7 +172,7 @@ Result<ExitCode> send(Context& context, const Options& options) {
 }  // namespace
 
 void add_hook_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HookOptions>();
   CLI::App* command = app.add_subcommand("hook", "Show your own Claude Code sessions as tasks");
   command->require_subcommand(1);
   command->footer("Examples:\n  shepherd hook install\n  shepherd hook uninstall");

@@ -19,7 +19,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct ImportOptions {
   ServerOptions server;
   std::string from = "ndjson", file;
   bool json = false, all = false;
@@ -47,7 +47,7 @@ Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std
   return import.totals();
 }
 
-Result<std::vector<std::string>> chosen_transcripts(Context& context, const Options& options) {
+Result<std::vector<std::string>> chosen_transcripts(Context& context, const ImportOptions& options) {
   Result<std::string> directory = transcripts_directory(context.environment);
   if (options.all) {
     if (!directory) return fail(directory.error());
@@ -87,7 +87,7 @@ std::string told(const TranscriptImport::Done& done) {
   return "nothing happened in it";
 }
 
-void tell(Context& context, const Options& options, const std::string& path, const TranscriptImport::Done& done) {
+void tell(Context& context, const ImportOptions& options, const std::string& path, const TranscriptImport::Done& done) {
   if (!options.json) {
     std::string name = done.task.empty() ? path : done.task;
     return context.out.line(fmt::format("{}  {}", terminal_text(name, Lines::join), told(done)));
@@ -105,7 +105,7 @@ void tell(Context& context, const Options& options, const std::string& path, con
 }
 
 // Of many, one that cannot be read does not keep the others out.
-Result<ExitCode> run_transcripts(Context& context, const Options& options) {
+Result<ExitCode> run_transcripts(Context& context, const ImportOptions& options) {
   Result<std::vector<std::string>> paths = chosen_transcripts(context, options);
   if (!paths) return fail(paths.error());
   Result<ApiClient> client = connect_server(context, options.server);
@@ -123,7 +123,7 @@ Result<ExitCode> run_transcripts(Context& context, const Options& options) {
   return all_good ? ExitCode::ok : ExitCode::failed;
 }
 
-Result<ExitCode> run(Context& context, const Options& options) {
+Result<ExitCode> run(Context& context, const ImportOptions& options) {
   if (options.from == "claude") return run_transcripts(context, options);
   if (options.all) return fail(ErrorCode::invalid_argument, "bad_flag", "--all goes with --from claude");
   bool from_input = options.file.empty() || options.file == "-";
@@ -151,7 +151,7 @@ Result<ExitCode> run(Context& context, const Options& options) {
 }  // namespace
 
 void add_import_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand(
       "import", "Recreate exported tasks, or Claude Code's own sessions; running it twice adds nothing");
   command->add_option("--from", options->from, "Input format")

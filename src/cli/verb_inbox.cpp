@@ -28,7 +28,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct InboxOptions {
   ServerOptions server;
   std::string dismissed;  // a task; empty: list
   std::size_t limit = 20;
@@ -120,7 +120,7 @@ void print_item(Output& out, ApiClient& client, const json::object& item, std::i
   out.line(std::string(kIndent) + out.paint(Color::cyan, way_out(item)));
 }
 
-Result<ExitCode> dismiss(Context& context, const Options& options, const Destination& destination) {
+Result<ExitCode> dismiss(Context& context, const InboxOptions& options, const Destination& destination) {
   Result<ApiClient> client = ApiClient::create(destination, options.server.tls());
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.dismissed);
@@ -136,7 +136,7 @@ Result<ExitCode> dismiss(Context& context, const Options& options, const Destina
   return ExitCode::ok;
 }
 
-Result<ExitCode> inbox(Context& context, const Options& options) {
+Result<ExitCode> inbox(Context& context, const InboxOptions& options) {
   Result<Destination> destination = locate_server(context, options.server);
   if (!destination) return fail(destination.error());
   if (!options.dismissed.empty()) return dismiss(context, options, *destination);
@@ -176,7 +176,7 @@ Result<ExitCode> inbox(Context& context, const Options& options) {
 }  // namespace
 
 void add_inbox_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InboxOptions>();
   CLI::App* command =
       app.add_subcommand("inbox", "What needs you now: approvals, questions, agents that wait or failed");
   command->add_option("--limit", options->limit, "Maximum number of items, most urgent first")

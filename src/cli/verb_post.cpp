@@ -17,14 +17,14 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct PostOptions {
   ServerOptions server;
   std::string task, type = "log", tool, state, data, producer;
   std::vector<std::string> text;
   bool lines = false, json = false;
 };
 
-Result<std::string> one_event(const Options& options) {
+Result<std::string> one_event(const PostOptions& options) {
   json::object event{{"type", options.state.empty() ? options.type : "status"},
                      {"summary", fmt::format("{}", fmt::join(options.text, " "))}};
   if (!options.tool.empty()) event["tool"] = options.tool;
@@ -44,7 +44,7 @@ Result<std::string> one_event(const Options& options) {
 }
 
 // To the task that was meant. Its name is looked up only when it is not an id: a producer may see one task alone.
-Result<Posted> post_to(Options& options, ApiClient& client, const std::string& body) {
+Result<Posted> post_to(PostOptions& options, ApiClient& client, const std::string& body) {
   bool newest = options.task == "-";
   Result<Posted> done = newest ? fail(ErrorCode::not_found, "unknown_task", "")
                                : client.post_events(options.task, body, options.producer);
@@ -56,7 +56,7 @@ Result<Posted> post_to(Options& options, ApiClient& client, const std::string& b
   return client.post_events(options.task, body, options.producer);
 }
 
-void report(Context& context, const Options& options, const Posted& posted, std::size_t events) {
+void report(Context& context, const PostOptions& options, const Posted& posted, std::size_t events) {
   if (options.json) {
     context.out.json_line(fmt::format(R"({{"posted":{},"sequence":{}}})", events, posted.sequence));
   } else if (context.out.is_terminal()) {
@@ -65,7 +65,7 @@ void report(Context& context, const Options& options, const Posted& posted, std:
   }
 }
 
-Result<ExitCode> post_input(Context& context, Options& options, ApiClient& client) {
+Result<ExitCode> post_input(Context& context, PostOptions& options, ApiClient& client) {
   LineInput input(STDIN_FILENO);
   Posted posted;
   std::size_t events = 0;
@@ -96,7 +96,7 @@ Result<ExitCode> post_input(Context& context, Options& options, ApiClient& clien
   return ExitCode::ok;
 }
 
-Result<ExitCode> post(Context& context, Options& options) {
+Result<ExitCode> post(Context& context, PostOptions& options) {
   bool from_input = options.text.empty() && options.state.empty() && options.data.empty();
   if (from_input && isatty(STDIN_FILENO) == 1) {
     return fail(ErrorCode::invalid_argument, "no_events",
@@ -116,7 +116,7 @@ Result<ExitCode> post(Context& context, Options& options) {
 }  // namespace
 
 void add_post_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PostOptions>();
   CLI::App* command = app.add_subcommand("post", "Post events to a task's log");
   command->add_option("TASK", options->task, kTaskHelp)->required();
   command->add_option("TEXT", options->text, "One-line summary; without it, events are read from standard input");

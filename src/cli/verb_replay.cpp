@@ -12,7 +12,6 @@
 #include "cli/replay_pace.h"
 #include "cli/task_names.h"
 #include "cli/verbs.h"
-#include "client/json_source.h"
 #include "json/scan.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_keys.h"
@@ -21,7 +20,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   ServerOptions server;
   std::string task, speed = "1";
   std::uint64_t from = 1;
@@ -48,7 +47,7 @@ class LogReader {
     }
     if (used_ == page_.events.size()) return std::nullopt;
     std::string event = std::move(page_.events[used_++]);
-    after_ = count_value(json_member(event, "sequence")).value_or(0);
+    after_ = count_value(find_member(event, "sequence")).value_or(0);
     if (after_ > last_ || after_ == 0) return std::nullopt;
     return event;
   }
@@ -64,7 +63,7 @@ class LogReader {
 // Threads: caller.
 class Player {
  public:
-  Player(Context& context, const Options& options, std::uint64_t last)
+  Player(Context& context, const ReplayOptions& options, std::uint64_t last)
       : context_(context),
         options_(options),
         events_(
@@ -141,7 +140,7 @@ class Player {
   static constexpr std::chrono::milliseconds kLookEvery{50};
 
   Context& context_;
-  const Options& options_;
+  const ReplayOptions& options_;
   EventPrinter events_;
   TerminalKeys keys_;
   SystemClock clock_;
@@ -152,7 +151,7 @@ class Player {
   bool paused_ = false;
 };
 
-Result<ExitCode> replay(Context& context, Options& options) {
+Result<ExitCode> replay(Context& context, ReplayOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.task);
@@ -189,7 +188,7 @@ Result<ExitCode> replay(Context& context, Options& options) {
 }  // namespace
 
 void add_replay_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay", "Play a task's log again, at its own pace");
   command->add_option("TASK", options->task, kTaskHelp)->required();
   command->add_option("--speed", options->speed, "Playback speed; max: without pauses")

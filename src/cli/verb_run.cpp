@@ -24,7 +24,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct RunOptions {
   ServerOptions server;
   RunRequest request;
   std::string timeout, config_file, rules, confine;
@@ -33,7 +33,7 @@ struct Options {
   bool detach = false, json = false, brief = false;
 };
 
-Result<LoadedConfig> load(const Context& context, const Options& options) {
+Result<LoadedConfig> load(const Context& context, const RunOptions& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
   if (!options.rules.empty()) inputs.flags.emplace_back("runners.rules", options.rules);
@@ -41,7 +41,7 @@ Result<LoadedConfig> load(const Context& context, const Options& options) {
   return load_config(inputs, context.environment);
 }
 
-Result<Config> configuration(const Context& context, const Options& options, bool quiet) {
+Result<Config> configuration(const Context& context, const RunOptions& options, bool quiet) {
   Result<LoadedConfig> loaded = load(context, options);
   if (!loaded) return fail(std::move(loaded.error()));
   // The terminal belongs to the task's log.
@@ -119,7 +119,7 @@ void say_delivered(Context& context, const PendingDelivered& delivered) {
 }
 
 Result<ExitCode> run_one(Context& context, LocalRunner& runner, RunHost& host, const EndSignals& signals,
-                         const Options& options, const Detached* detached) {
+                         const RunOptions& options, const Detached* detached) {
   Result<std::unique_ptr<TaskRun>> run = runner.start(options.request);
   if (!run) return fail(std::move(run.error()));
   if (detached != nullptr) {
@@ -133,8 +133,8 @@ Result<ExitCode> run_one(Context& context, LocalRunner& runner, RunHost& host, c
   return exit_code_of(outcome.state);
 }
 
-Result<ExitCode> run_here(Context& context, const Options& options, const std::vector<RunRequest>& tasks, int parallel,
-                          const Detached* detached) {
+Result<ExitCode> run_here(Context& context, const RunOptions& options, const std::vector<RunRequest>& tasks,
+                          int parallel, const Detached* detached) {
   Result<Config> config = configuration(context, options, detached != nullptr);
   if (!config) return fail(std::move(config.error()));
   EndSignals signals;
@@ -162,7 +162,7 @@ Result<ExitCode> run_here(Context& context, const Options& options, const std::v
   return code;
 }
 
-Result<ExitCode> run(Context& context, Options& options) {
+Result<ExitCode> run(Context& context, RunOptions& options) {
   options.request.command = context.after_dashes;
   Result<LoadedConfig> loaded = load(context, options);
   if (!loaded) return fail(std::move(loaded.error()));
@@ -190,7 +190,7 @@ Result<ExitCode> run(Context& context, Options& options) {
 }  // namespace
 
 void add_run_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run an agent or any command here; watch it and steer it");
   RunRequest& request = options->request;
   command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");

@@ -30,7 +30,7 @@ namespace json = boost::json;
 constexpr const char* kBearerAuth = "bearer";
 constexpr const char* kNoAuth = "none";
 
-struct Options {
+struct RunnerOptions {
   ServerOptions server;
   std::string config_file, confine, id, listen, token_file, listen_auth = kBearerAuth;
   std::vector<std::string> labels, agents, api_urls;
@@ -38,7 +38,7 @@ struct Options {
   bool no_claims = false, json = false, insecure_bind = false;
 };
 
-Result<PoolOptions> pool(const Options& options, const Config& config) {
+Result<PoolOptions> pool(const RunnerOptions& options, const Config& config) {
   PoolOptions pool = pool_options(config, options.parallel);
   pool.runner = options.id;
   pool.claims = !options.no_claims;
@@ -66,7 +66,7 @@ Result<std::string> caller_token(const std::string& path, bool may_make) {
   return made;
 }
 
-Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const Destination& server,
+Result<std::unique_ptr<AssignmentPort>> open_port(const RunnerOptions& options, const Destination& server,
                                                   const std::string& token_file, RunnerPool& pool, const Clock& clock) {
   AssignmentOptions assignments;
   assignments.listen = options.listen;
@@ -82,7 +82,7 @@ Result<std::unique_ptr<AssignmentPort>> open_port(const Options& options, const 
   return AssignmentPort::open(std::move(assignments), pool, clock);
 }
 
-Result<ExitCode> runner(Context& context, const Options& options) {
+Result<ExitCode> runner(Context& context, const RunnerOptions& options) {
   ConfigInputs inputs{options.config_file, {}};
   if (!options.server.data.empty()) inputs.flags.emplace_back("data", options.server.data);
   if (!options.confine.empty()) inputs.flags.emplace_back("runners.confine", options.confine);
@@ -142,7 +142,7 @@ Result<ExitCode> runner(Context& context, const Options& options) {
 }  // namespace
 
 void add_runner_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunnerOptions>();
   CLI::App* command = app.add_subcommand("runner", "Claim tasks from a server and run them on this machine");
   command->add_option("--parallel", options->parallel, "How many tasks to run at once")
       ->check(CLI::Range(std::int64_t{1}, kMaxRunners))

@@ -16,14 +16,14 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct SearchOptions {
   ServerOptions server;
   std::vector<std::string> query;
   std::size_t limit = kSearchResults;
   bool json = false;
 };
 
-Result<ExitCode> search(Context& context, const Options& options) {
+Result<ExitCode> search(Context& context, const SearchOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   std::string query = fmt::format("{}", fmt::join(options.query, " "));
@@ -55,7 +55,7 @@ Result<ExitCode> search(Context& context, const Options& options) {
 }  // namespace
 
 void add_search_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SearchOptions>();
   CLI::App* command = app.add_subcommand("search", "Search the events of all tasks");
   command->add_option("QUERY", options->query, "Words (all must match), \"a phrase\", prefix*, OR, -without")
       ->required();

@@ -28,7 +28,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct ServeOptions {
   ConfigFlags flags;
   bool json = false;
 };
@@ -81,7 +81,7 @@ std::string taken_addresses(const Config& config, const std::string& otherwise) 
       fmt::join(taken, " and "), fmt::join(flags, " "));
 }
 
-Result<ExitCode> serve(Context& context, const Options& options) {
+Result<ExitCode> serve(Context& context, const ServeOptions& options) {
   Result<ConfigInputs> inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());
   Result<LoadedConfig> loaded = load_config(*inputs, context.environment);
@@ -139,7 +139,7 @@ Result<ExitCode> serve(Context& context, const Options& options) {
 }  // namespace
 
 void add_serve_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Run the server");
   ConfigFlags& flags = options->flags;
   flags.add_to(*command);

@@ -18,7 +18,7 @@
 #include "cli/task_names.h"
 #include "cli/verbs.h"
 #include "client/command_wait.h"
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "json/tree.h"
 #include "json/write.h"
 #include "model/limits.h"
@@ -30,7 +30,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct SteeringOptions {
   ServerOptions server;
   std::string task;
   std::vector<std::string> words;  // what is said; of approve, deny and answer: also the approval
@@ -39,7 +39,7 @@ struct Options {
   bool external = false;  // the task has no agent
 };
 
-Result<std::string> text_of(const Options& options) {
+Result<std::string> text_of(const SteeringOptions& options) {
   if (options.words.size() != 1 || options.words.front() != "-") {
     return fmt::format("{}", fmt::join(options.words, " "));
   }
@@ -58,15 +58,15 @@ Result<std::string> text_of(const Options& options) {
 }
 
 // The data of the event that asks.
-Result<std::string> asking_data(ApiClient& client, const Options& options, const OpenApproval& approval) {
+Result<std::string> asking_data(ApiClient& client, const SteeringOptions& options, const OpenApproval& approval) {
   Result<LogPage> page =
       client.events(options.task, {{"after", std::to_string(approval.sequence - 1)}, {"limit", "1"}});
   if (!page) return fail(page.error());
-  return page->events.empty() ? std::string() : std::string(json_member(page->events.front(), "data"));
+  return page->events.empty() ? std::string() : std::string(find_member(page->events.front(), "data"));
 }
 
 // What is about to be decided, to the last character, before it is.
-void show_decision(Context& context, const Options& options, ApiClient& client, const OpenApproval& approval,
+void show_decision(Context& context, const SteeringOptions& options, ApiClient& client, const OpenApproval& approval,
                    CommandKind kind) {
   if (options.json) return;
   Output& out = context.err;
@@ -83,7 +83,7 @@ void show_decision(Context& context, const Options& options, ApiClient& client, 
 }
 
 // approve, deny: the words are the approval's id, if anything.
-Result<void> fill_decision(Context& context, const Options& options, const TaskView& task, ApiClient& client,
+Result<void> fill_decision(Context& context, const SteeringOptions& options, const TaskView& task, ApiClient& client,
                            Command& command) {
   if (options.words.size() > 1) {
     return fail(ErrorCode::invalid_argument, "too_many_words",
@@ -105,7 +105,7 @@ Result<void> fill_decision(Context& context, const Options& options, const TaskV
   return {};
 }
 
-Result<void> fill_answer(const Options& options, const TaskView& task, ApiClient& client, Command& command) {
+Result<void> fill_answer(const SteeringOptions& options, const TaskView& task, ApiClient& client, Command& command) {
   std::vector<OpenApproval> open;
   for (OpenApproval& each : open_approvals(task.json)) {
     if (each.kind.empty() || each.kind == "question") open.push_back(std::move(each));
@@ -128,7 +128,7 @@ Result<void> fill_answer(const Options& options, const TaskView& task, ApiClient
   return {};
 }
 
-Result<Command> make_command(Context& context, CommandKind kind, const Options& options, const TaskView& task,
+Result<Command> make_command(Context& context, CommandKind kind, const SteeringOptions& options, const TaskView& task,
                              ApiClient& client, Random& random) {
   Command command;
   command.kind = kind;
@@ -204,7 +204,7 @@ std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock&
   }
 }
 
-ExitCode tell(Context& context, const Options& options, const Command& command, std::uint64_t sequence,
+ExitCode tell(Context& context, const SteeringOptions& options, const Command& command, std::uint64_t sequence,
               const Settled& settled, const std::string& outcome = {}) {
   if (options.json) {
     std::string line;
@@ -248,7 +248,7 @@ ExitCode tell(Context& context, const Options& options, const Command& command, 
   return ExitCode::command_expired;
 }
 
-Result<ExitCode> send(Context& context, Options& options, CommandKind kind) {
+Result<ExitCode> send(Context& context, SteeringOptions& options, CommandKind kind) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.task);
@@ -310,7 +310,7 @@ constexpr Verb kVerbs[] = {
      "  shepherd stop TASK --reason \"no longer needed\""},
 };
 
-void add_words(CLI::App& command, CommandKind kind, Options& options) {
+void add_words(CLI::App& command, CommandKind kind, SteeringOptions& options) {
   switch (kind) {
     case CommandKind::steer:
     case CommandKind::queue:
@@ -347,7 +347,7 @@ void add_words(CLI::App& command, CommandKind kind, Options& options) {
 
 void add_steering_verbs(CLI::App& app, Context& context) {
   for (const Verb& verb : kVerbs) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SteeringOptions>();
     CLI::App* command = app.add_subcommand(verb.word, verb.help);
     command->add_option("TASK", options->task, kTaskHelp)->required();
     add_words(*command, verb.kind, *options);

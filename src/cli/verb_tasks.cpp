@@ -28,7 +28,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct TasksOptions {
   ServerOptions server;
   bool json = false;
   // list
@@ -66,7 +66,7 @@ std::string cost_of(const TaskView& task) {
   return task.cost_usd > 0 ? fmt::format("${:.2f}", task.cost_usd) : "-";
 }
 
-Parameters filters_of(const Options& options) {
+Parameters filters_of(const TasksOptions& options) {
   Parameters filters;
   auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) filters.emplace_back(name, value);
@@ -82,7 +82,7 @@ Parameters filters_of(const Options& options) {
   return filters;
 }
 
-Result<ExitCode> list(Context& context, const Options& options) {
+Result<ExitCode> list(Context& context, const TasksOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<TaskList> page = client->tasks(filters_of(options));
@@ -131,7 +131,7 @@ Result<json::object> labels_of(const std::vector<std::string>& texts) {
   return labels;
 }
 
-Result<ExitCode> create(Context& context, const Options& options) {
+Result<ExitCode> create(Context& context, const TasksOptions& options) {
   json::object body{{"task", json::object{{"description", fmt::format("{}", fmt::join(options.prompt, " "))}}}};
   auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) body[name] = value;
@@ -187,7 +187,7 @@ void show_approvals(Context& context, ApiClient& client, const TaskView& task) {
   }
 }
 
-Result<ExitCode> show(Context& context, const Options& options) {
+Result<ExitCode> show(Context& context, const TasksOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.task);
@@ -225,7 +225,7 @@ Result<ExitCode> show(Context& context, const Options& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> remove(Context& context, const Options& options) {
+Result<ExitCode> remove(Context& context, const TasksOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.task);
@@ -247,7 +247,7 @@ Result<ExitCode> remove(Context& context, const Options& options) {
   return ExitCode::ok;
 }
 
-void add_list_options(CLI::App& command, Options& options) {
+void add_list_options(CLI::App& command, TasksOptions& options) {
   command.add_option("--state", options.state, "Only this state")
       ->check(CLI::IsMember({"queued", "starting", "running", "waiting_for_input", "paused", "interrupted", "completed",
                              "failed", "timed_out", "cancelled"}));
@@ -266,7 +266,7 @@ void add_list_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_tasks_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TasksOptions>();
   CLI::App* tasks = app.add_subcommand("tasks", "List, show, create and delete tasks");
   tasks->require_subcommand(0, 1);
   add_list_options(*tasks, *options);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/verbs.h"
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_table.h"
@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct TokenOptions {
   ServerOptions server;
   TokenRequest request;
   std::string expires, id, whose;
@@ -34,7 +34,7 @@ json::object parse_object(std::string_view source) {
   return !error && value.is_object() ? std::move(value.get_object()) : json::object();
 }
 
-Result<ExitCode> create(Context& context, Options& options) {
+Result<ExitCode> create(Context& context, TokenOptions& options) {
   if (!options.expires.empty()) {
     Result<std::int64_t> seconds = parse_span_seconds(options.expires);
     if (!seconds) return fail(seconds.error());
@@ -60,12 +60,12 @@ Result<ExitCode> create(Context& context, Options& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> list(Context& context, const Options& options) {
+Result<ExitCode> list(Context& context, const TokenOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<std::string> answer = client->tokens();
   if (!answer) return fail(answer.error());
-  auto elements = json_elements(*answer);
+  auto elements = array_elements(*answer);
   if (!elements) return fail(ErrorCode::internal, "bad_response", "the server's answer is not a list of tokens");
   TextTable table({{"ID"}, {"KIND"}, {"SCOPE"}, {"TASK"}, {"CREATED"}, {"EXPIRES"}, {"NAME"}});
   for (std::string_view element : *elements) {
@@ -94,7 +94,7 @@ Result<ExitCode> list(Context& context, const Options& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> revoke(Context& context, const Options& options) {
+Result<ExitCode> revoke(Context& context, const TokenOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   if (Result<void> done = client->revoke_token(options.id); !done) return fail(done.error());
@@ -102,7 +102,7 @@ Result<ExitCode> revoke(Context& context, const Options& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> login_link(Context& context, const Options& options) {
+Result<ExitCode> login_link(Context& context, const TokenOptions& options) {
   Result<ApiClient> client = connect_server(context, options.server);
   if (!client) return fail(client.error());
   Result<std::string> link = client->login_link(options.whose);
@@ -114,7 +114,7 @@ Result<ExitCode> login_link(Context& context, const Options& options) {
 }  // namespace
 
 void add_token_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenOptions>();
   CLI::App* token = app.add_subcommand("token", "Create, list and revoke tokens; sign in a browser");
   token->require_subcommand(1);
   token->footer("Examples:\n  shepherd token create ann --scope operator\n  shepherd token login-link");

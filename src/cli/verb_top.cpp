@@ -23,7 +23,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct TopOptions {
   ServerOptions server;
   std::string filter;
   bool active = false;
@@ -32,7 +32,7 @@ struct Options {
 // What the keys do. Threads: caller.
 class Top {
  public:
-  Top(Context& context, const Options& options, TopScreen screen)
+  Top(Context& context, const TopOptions& options, TopScreen screen)
       : screen_(std::move(screen)), feed_(context, options.server) {
     model_.set_filter(options.filter);
     if (options.active) model_.toggle_ended();
@@ -322,7 +322,7 @@ class Top {
   TopFeed feed_;                                // last: its threads end first
 };
 
-Result<ExitCode> top(Context& context, const Options& options) {
+Result<ExitCode> top(Context& context, const TopOptions& options) {
   // Errors that concern the person belong on an ordinary screen.
   Result<Destination> found = locate_server(context, options.server);
   if (!found) return fail(found.error());
@@ -335,7 +335,7 @@ Result<ExitCode> top(Context& context, const Options& options) {
 }  // namespace
 
 void add_top_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   CLI::App* command = app.add_subcommand("top", "All tasks live on one screen, those that need you first");
   command->add_option("--filter", options->filter, "Start with this filter: words of title, id, agent or state");
   command->add_flag("--active", options->active, "Start without the tasks that have ended");

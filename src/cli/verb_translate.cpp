@@ -16,12 +16,12 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct TranslateOptions {
   std::string agent, file, format;
   bool detail = false, status = false;
 };
 
-void print(Context& context, const Options& options, DriverOutput& output) {
+void print(Context& context, const TranslateOptions& options, DriverOutput& output) {
   for (const DriverEvent& event : output.events) {
     std::string line;
     append_posted(line, options.detail ? event : as_kept(event), 0, options.detail);
@@ -43,7 +43,7 @@ std::string status_event(const Verdict& verdict) {
   return line;
 }
 
-Result<ExitCode> translate(Context& context, const Options& options) {
+Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   auto driver = make_driver(options.agent);
   if (!driver) {
     return fail(
@@ -82,7 +82,7 @@ Result<ExitCode> translate(Context& context, const Options& options) {
 }  // namespace
 
 void add_translate_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TranslateOptions>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
   command->add_option("FILE", options->file, "What the agent printed (default: standard input)");

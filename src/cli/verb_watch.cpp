@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-struct Options {
+struct WatchOptions {
   ServerOptions server;
   std::string task, types;
   std::optional<std::uint64_t> after;
@@ -21,7 +21,7 @@ struct Options {
   bool json = false, brief = false;
 };
 
-Result<ExitCode> watch(Context& context, Options& options) {
+Result<ExitCode> watch(Context& context, WatchOptions& options) {
   std::int64_t started_ms = 0;
   bool ended = false;
   LiveOptions follow{.task = options.task,
@@ -62,7 +62,7 @@ Result<ExitCode> watch(Context& context, Options& options) {
 }  // namespace
 
 void add_watch_verb(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   CLI::App* command = app.add_subcommand("watch", "Follow a task live, over server restarts too");
   command->add_option("TASK", options->task,
                       "Task id, a unique prefix of it, or - for the newest task; without one, all tasks from now on");

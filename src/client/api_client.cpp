@@ -4,9 +4,9 @@
 
 #include <boost/json.hpp>
 
-#include "client/json_source.h"
 #include "client/limits.h"
 #include "client/problem.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {
@@ -41,7 +41,7 @@ std::string next_target(std::string_view link) {
 }
 
 std::uint64_t unsigned_member(std::string_view object, std::string_view name) {
-  std::string_view source = json_member(object, name);
+  std::string_view source = find_member(object, name);
   std::uint64_t value = 0;
   for (char c : source) {
     if (c < '0' || c > '9') return 0;
@@ -52,7 +52,7 @@ std::uint64_t unsigned_member(std::string_view object, std::string_view name) {
 
 std::string string_member(std::string_view object, std::string_view name) {
   boost::system::error_code error;
-  json::value value = json::parse(json_member(object, name), error);
+  json::value value = json::parse(find_member(object, name), error);
   return !error && value.is_string() ? std::string(value.get_string()) : std::string();
 }
 
@@ -145,7 +145,7 @@ Result<CreatedTask> ApiClient::create_task(std::string_view body, const std::str
 Result<TaskList> ApiClient::task_list(std::string target) {
   Result<net::ClientResponse> response = send({.target = std::move(target)});
   if (!response) return fail(response.error());
-  auto elements = json_elements(response->body);
+  auto elements = array_elements(response->body);
   if (!elements) return bad_response("a list of tasks");
   TaskList list;
   for (std::string_view element : *elements) {
@@ -188,8 +188,8 @@ Result<LogPage> ApiClient::events(std::string_view task, const Parameters& query
   Result<net::ClientResponse> response = send({.target = task_target(task, "/events" + query_text(query))});
   if (!response) return fail(response.error());
   std::string_view body = response->body;
-  std::string_view array = json_member(body, "events");
-  auto elements = json_elements(array.empty() ? body : array);
+  std::string_view array = find_member(body, "events");
+  auto elements = array_elements(array.empty() ? body : array);
   if (!elements) return bad_response("a page of events");
   LogPage page;
   page.events.assign(elements->begin(), elements->end());
@@ -252,7 +252,7 @@ Result<SearchAnswer> ApiClient::search(std::string_view query, const Parameters&
   all.insert(all.end(), more.begin(), more.end());
   Result<net::ClientResponse> response = send({.target = "/api/v1/search" + query_text(all)});
   if (!response) return fail(response.error());
-  auto elements = json_elements(json_member(response->body, "results"));
+  auto elements = array_elements(find_member(response->body, "results"));
   if (!elements) return bad_response("a search result");
   SearchAnswer answer;
   for (std::string_view element : *elements) {

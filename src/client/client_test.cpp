@@ -7,31 +7,12 @@
 
 #include "client/api_client.h"
 #include "client/find_server.h"
-#include "client/json_source.h"
 #include "client/log_cursor.h"
 #include "client/problem.h"
 #include "client/scripted_server_for_test.h"
 
 namespace shepherd {
 namespace {
-
-TEST(JsonSource, MembersAndElementsKeepTheirBytes) {
-  constexpr std::string_view kText = R"({"a":"x\"}","b": {"c":[1,{"d":"]"}]} ,"n":1.50,"data":[]})";
-  EXPECT_EQ(json_member(kText, "a"), R"("x\"}")");
-  EXPECT_EQ(json_member(kText, "b"), R"({"c":[1,{"d":"]"}]})");
-  EXPECT_EQ(json_member(kText, "n"), "1.50");
-  EXPECT_EQ(json_member(kText, "c"), "");  // only top-level members
-  EXPECT_EQ(*json_elements(R"([ {"a":1} , "b,]", 3 ])"),
-            (std::vector<std::string_view>{R"({"a":1})", R"("b,]")", "3"}));
-  EXPECT_TRUE(json_elements("[]")->empty());
-}
-
-TEST(JsonSource, BrokenTextGivesNothing) {
-  for (std::string_view text : {"", "{", "{\"a", "{\"a\"", "{\"a\":", "[1", "[1,", "{\"a\":\"\\", "nonsense"}) {
-    EXPECT_EQ(json_member(text, "b"), "") << text;
-    EXPECT_FALSE(json_elements(text)) << text;
-  }
-}
 
 TEST(LogCursor, TakesTheNextRefusesHolesDropsRepeats) {
   LogCursor cursor(false);

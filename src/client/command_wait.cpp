@@ -2,15 +2,10 @@
 
 #include <thread>
 
-#include "client/json_source.h"
 #include "json/scan.h"
 
 namespace shepherd {
 namespace {
-
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(json_member(object, name)).value_or("");
-}
 
 // Threads: caller.
 class Outcome final : public LiveListener {
@@ -18,7 +13,7 @@ class Outcome final : public LiveListener {
   explicit Outcome(const CommandWait& wait) : wait_(wait) {}
 
   bool on_event(std::string_view, std::uint64_t, std::string_view event) override {
-    std::string_view data = json_member(event, "data");
+    std::string_view data = find_member(event, "data");
     if (text_member(data, "id") != wait_.id) return true;
     auto state = command_state(text_member(data, "state"));
     if (!state) return true;
@@ -74,7 +69,7 @@ class Deadline {
 }  // namespace
 
 bool acknowledges(std::string_view task_json, CommandKind kind) {
-  auto kinds = json_elements(json_member(json_member(task_json, "capabilities"), "acknowledges"));
+  auto kinds = array_elements(find_member(find_member(task_json, "capabilities"), "acknowledges"));
   if (!kinds) return false;
   for (std::string_view each : *kinds) {
     if (string_value(each) == name(kind)) return true;

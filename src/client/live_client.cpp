@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "client/api_client.h"
-#include "client/json_source.h"
 #include "client/limits.h"
 #include "client/problem.h"
+#include "json/scan.h"
 #include "net/limits.h"
 
 namespace shepherd {
 namespace {
 
 std::uint64_t number_member(std::string_view object, std::string_view name) {
-  std::string_view source = json_member(object, name);
+  std::string_view source = find_member(object, name);
   std::uint64_t value = 0;
   std::from_chars(source.data(), source.data() + source.size(), value);
   return value;
@@ -25,7 +25,7 @@ std::uint64_t number_member(std::string_view object, std::string_view name) {
 
 // Task ids and message types are plain: no escapes to undo.
 std::string_view word_member(std::string_view object, std::string_view name) {
-  std::string_view source = json_member(object, name);
+  std::string_view source = find_member(object, name);
   return source.size() >= 2 && source.front() == '"' ? source.substr(1, source.size() - 2) : source;
 }
 
@@ -175,7 +175,7 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveListe
   if (type == "task_event") return take_event(message, listener);
 
   std::string_view task = word_member(message, "taskID");
-  std::string_view data = json_member(message, "data");
+  std::string_view data = find_member(message, "data");
   if (task.empty()) task = word_member(data, "taskID");
   note_position(message, data);
   if (type == "gap") {
@@ -205,7 +205,7 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveListe
 
 Result<LiveClient::Outcome> LiveClient::take_event(std::string_view message, LiveListener& listener) {
   std::string_view task = word_member(message, "taskID");
-  std::string_view event = json_member(message, "data");
+  std::string_view event = find_member(message, "data");
   std::uint64_t sequence = number_member(event, "sequence");
   if (sequence == 0) {
     return fail(ErrorCode::internal, "bad_response", "the server sent an event without a number; is it a Shepherd?");

@@ -14,7 +14,6 @@
 #include "base/whole_file.h"
 #include "client/api_client.h"
 #include "client/find_server.h"
-#include "client/json_source.h"
 #include "hooks/limits.h"
 #include "hooks/transcript_files.h"
 #include "json/scan.h"
@@ -81,7 +80,7 @@ class HookSender {
     // Who may not make tokens may still post: then the given one is used as it is.
     if (!made && made.error().code == ErrorCode::permission_denied) return destination.token;
     if (!made) return fail(made.error());
-    std::string token = string_value(json_member(*made, "secret")).value_or("");
+    std::string token = string_value(find_member(*made, "secret")).value_or("");
     if (token.empty()) return destination.token;
     if (Result<void> kept = replace_file(path, token + "\n", S_IRUSR | S_IWUSR); !kept) return fail(kept.error());
     return token;

@@ -17,10 +17,6 @@ struct Loss {
   std::uint64_t calls = 0, elsewhere = 0;
 };
 
-std::string text_member(std::string_view object, std::string_view name) {
-  return string_value(find_member(object, name)).value_or("");
-}
-
 Loss read_loss(std::string_view line) {
   return {text_member(line, "session_id"), text_member(line, "timestamp"), text_member(line, "cwd"),
           count_value(find_member(line, "lost")).value_or(0), count_value(find_member(line, "elsewhere")).value_or(0)};

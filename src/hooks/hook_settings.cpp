@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "json/tree.h"
 
 namespace shepherd {
@@ -107,7 +107,7 @@ std::string put_hooks(std::string_view settings, const Parsed& parsed) {
   write_pretty(value, parsed.hooks, 1);
   std::string text(settings);
   if (parsed.there) {
-    std::string_view old = json_member(settings, "hooks");
+    std::string_view old = find_member(settings, "hooks");
     return text.replace(static_cast<std::size_t>(old.data() - settings.data()), old.size(), value);
   }
   std::size_t close = text.rfind('}');
@@ -119,7 +119,7 @@ std::string put_hooks(std::string_view settings, const Parsed& parsed) {
 
 // The text without the `hooks` member and one of the commas beside it.
 std::string drop_hooks(std::string_view settings) {
-  std::string_view value = json_member(settings, "hooks");
+  std::string_view value = find_member(settings, "hooks");
   std::size_t end = static_cast<std::size_t>(value.data() - settings.data()) + value.size();
   std::size_t begin = settings.rfind("\"hooks\"", static_cast<std::size_t>(value.data() - settings.data()));
   while (begin > 0 && is_blank(settings[begin - 1])) --begin;

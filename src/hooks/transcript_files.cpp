@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/whole_file.h"
-#include "client/json_source.h"
 #include "driver/line_splitter.h"
 #include "hooks/limits.h"
 #include "json/scan.h"
@@ -53,7 +52,7 @@ void for_each_entry(const fs::path& directory, const Visit& visit) {
 std::string sub_agent_call(const std::string& file) {
   auto meta = read_whole_file(fs::path(file).replace_extension(".meta.json").string(), kMaxMetaBytes);
   if (!meta || !*meta) return {};
-  return string_value(json_member(**meta, "toolUseId")).value_or("");
+  return string_value(find_member(**meta, "toolUseId")).value_or("");
 }
 
 Result<std::string> transcripts_directory(const Environment& environment) {

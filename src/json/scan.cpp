@@ -83,6 +83,11 @@ std::size_t end_of_container(std::string_view json, std::size_t at, std::size_t*
   return std::string_view::npos;
 }
 
+std::size_t skip_blanks(std::string_view json, std::size_t at) {
+  while (at < json.size() && (json[at] == ' ' || json[at] == '\n' || json[at] == '\r' || json[at] == '\t')) ++at;
+  return at;
+}
+
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -152,29 +157,36 @@ std::size_t end_of_value(std::string_view json, std::size_t at, std::size_t* dep
       return end_of_container(json, at, depth);
     default: {
       std::size_t end = at;
-      while (end < json.size() && json[end] != ',' && json[end] != '}' && json[end] != ']') ++end;
+      while (end < json.size() && json[end] > ' ' && json[end] != ',' && json[end] != '}' && json[end] != ']') ++end;
       return end == at ? std::string_view::npos : end;
     }
   }
 }
 
-JsonMembers::JsonMembers(std::string_view json) : json_(json), at_(json.starts_with('{') ? 1 : 0) {}
+JsonMembers::JsonMembers(std::string_view json) : json_(json), at_(skip_blanks(json, 0)) {
+  object_ = at_ < json_.size() && json_[at_] == '{';
+  if (object_) at_ = skip_blanks(json_, at_ + 1);
+}
 
 bool JsonMembers::next() {
   if (at_ >= json_.size() || json_[at_] != '"') return false;
-  std::size_t colon = end_of_string(json_, at_ + 1);
-  if (colon == std::string_view::npos || colon >= json_.size() || json_[colon] != ':') return false;
+  std::size_t key_end = end_of_string(json_, at_ + 1);
+  if (key_end == std::string_view::npos) return false;
+  std::size_t colon = skip_blanks(json_, key_end);
+  if (colon >= json_.size() || json_[colon] != ':') return false;
+  std::size_t value = skip_blanks(json_, colon + 1);
   depth_ = 0;
-  std::size_t end = end_of_value(json_, colon + 1, &depth_);
+  std::size_t end = end_of_value(json_, value, &depth_);
   if (end == std::string_view::npos) return false;
-  key_ = json_.substr(at_ + 1, colon - at_ - 2);
-  value_ = json_.substr(colon + 1, end - colon - 1);
-  at_ = end < json_.size() && json_[end] == ',' ? end + 1 : end;
+  key_ = json_.substr(at_ + 1, key_end - at_ - 2);
+  value_ = json_.substr(value, end - value);
+  at_ = skip_blanks(json_, end);
+  if (at_ < json_.size() && json_[at_] == ',') at_ = skip_blanks(json_, at_ + 1);
   return true;
 }
 
 std::size_t JsonMembers::end() const {
-  return json_.starts_with('{') && at_ < json_.size() && json_[at_] == '}' ? at_ + 1 : std::string_view::npos;
+  return object_ && at_ < json_.size() && json_[at_] == '}' ? at_ + 1 : std::string_view::npos;
 }
 
 std::string_view find_member(std::string_view json, std::string_view key) {
@@ -183,6 +195,27 @@ std::string_view find_member(std::string_view json, std::string_view key) {
     if (members.key() == key) return members.value();
   }
   return {};
+}
+
+std::string text_member(std::string_view json, std::string_view key) {
+  return string_value(find_member(json, key)).value_or("");
+}
+
+std::optional<std::vector<std::string_view>> array_elements(std::string_view json) {
+  std::size_t at = skip_blanks(json, 0);
+  if (at >= json.size() || json[at] != '[') return std::nullopt;
+  std::vector<std::string_view> elements;
+  at = skip_blanks(json, at + 1);
+  if (at < json.size() && json[at] == ']') return elements;
+  while (true) {
+    std::size_t end = end_of_value(json, at);
+    if (end == std::string_view::npos) return std::nullopt;
+    elements.push_back(json.substr(at, end - at));
+    at = skip_blanks(json, end);
+    if (at < json.size() && json[at] == ']') return elements;
+    if (at >= json.size() || json[at] != ',') return std::nullopt;
+    at = skip_blanks(json, at + 1);
+  }
 }
 
 std::size_t longest_string(std::string_view json) {

@@ -1,7 +1,8 @@
-// Walking over compact JSON text without a tree: members and strings as slices of the source.
+// Walking over JSON text without a tree: members, elements and strings as slices of the source, byte for byte.
 //
-// Meant for text that was validated once (a draft's body, a finished event). Every step is bounds-checked all the same:
-// on text that is not compact JSON the walk ends early or yields nonsense slices, but never leaves the text.
+// Meant for text that was validated once: a draft's body, a finished event, a server's answer. Every step is
+// bounds-checked all the same: on text that is not JSON the walk ends early or yields nonsense slices, but never leaves
+// the text. Blanks between tokens are passed over.
 // Threads: value.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shepherd {
 
@@ -35,6 +37,7 @@ class JsonMembers {
  private:
   std::string_view json_;
   std::size_t at_;
+  bool object_ = false;  // it began with a brace
   std::string_view key_;
   std::string_view value_;
   std::size_t depth_ = 0;
@@ -42,6 +45,12 @@ class JsonMembers {
 
 // The value of a member by its unescaped name; empty when there is none.
 std::string_view find_member(std::string_view json, std::string_view key);
+
+// The text of a string member; empty when there is none.
+std::string text_member(std::string_view json, std::string_view key);
+
+// The elements of an array; nullopt when the text is not an array.
+std::optional<std::vector<std::string_view>> array_elements(std::string_view json);
 
 // The length of the longest string (names included) in a JSON text, escaped, without quotes.
 std::size_t longest_string(std::string_view json);

@@ -62,5 +62,23 @@ TEST(JsonScan, StaysInsideAnyText) {
   }
 }
 
+TEST(JsonScan, MembersAndElementsKeepTheirBytes) {
+  constexpr std::string_view kText = R"({"a":"x\"}","b": {"c":[1,{"d":"]"}]} ,"n":1.50,"data":[]})";
+  EXPECT_EQ(find_member(kText, "a"), R"("x\"}")");
+  EXPECT_EQ(find_member(kText, "b"), R"({"c":[1,{"d":"]"}]})");
+  EXPECT_EQ(find_member(kText, "n"), "1.50");
+  EXPECT_EQ(find_member(kText, "c"), "");  // only top-level members
+  EXPECT_EQ(*array_elements(R"([ {"a":1} , "b,]", 3 ])"),
+            (std::vector<std::string_view>{R"({"a":1})", R"("b,]")", "3"}));
+  EXPECT_TRUE(array_elements("[]")->empty());
+}
+
+TEST(JsonScan, BrokenTextGivesNothing) {
+  for (std::string_view text : {"", "{", "{\"a", "{\"a\"", "{\"a\":", "[1", "[1,", "{\"a\":\"\\", "nonsense"}) {
+    EXPECT_EQ(find_member(text, "b"), "") << text;
+    EXPECT_FALSE(array_elements(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace shepherd

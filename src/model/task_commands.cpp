@@ -10,10 +10,6 @@
 namespace shepherd {
 namespace {
 
-std::string text_member(std::string_view json, std::string_view key) {
-  return string_value(find_member(json, key)).value_or("");
-}
-
 bool is_settled(CommandState state) {
   return state != CommandState::accepted && state != CommandState::delivered;
 }

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::string_view kInterrupted = "[Request interrupted by user";
 
-std::string text_member(std::string_view json, std::string_view key) {
-  return string_value(find_member(json, key)).value_or("");
-}
-
 // A line with its place in time: that of its own file's newest timestamp so far, because files are in order even where
 // their clocks are not, and some lines have no time.
 struct PlacedLine {
