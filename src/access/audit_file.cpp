@@ -12,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-std::unexpected<Error> file_error(const std::string& path, const char* what) {
+std::unexpected<Error> audit_file_error(const std::string& path, const char* what) {
   return fail(ErrorCode::unavailable, "audit_file",
               std::string("cannot ") + what + " " + path + ": " + std::strerror(errno));
 }
@@ -46,7 +46,7 @@ Result<void> AuditFile::open() {
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   struct stat facts{};
   if (fd_ < 0 || ::fchmod(fd_, S_IRUSR | S_IWUSR) != 0 || ::fstat(fd_, &facts) != 0) {
-    auto error = file_error(path_, "open");
+    auto error = audit_file_error(path_, "open");
     close();
     return error;
   }
@@ -64,7 +64,7 @@ Result<void> AuditFile::append(std::string_view lines) {
     if (auto rotated = rotate(); !rotated) return rotated;
   }
   if (!write_all(fd_, lines)) {
-    auto error = file_error(path_, "write");
+    auto error = audit_file_error(path_, "write");
     // A failed truncation leaves a torn line; the newline that open() adds ends it.
     if (::ftruncate(fd_, static_cast<off_t>(size_)) != 0) close();
     return error;
@@ -77,7 +77,7 @@ Result<void> AuditFile::rotate() {
   close();
   for (int n = files_ - 1; n >= 1; --n) {
     std::string from = n == 1 ? path_ : numbered(n - 1);
-    if (std::rename(from.c_str(), numbered(n).c_str()) != 0 && errno != ENOENT) return file_error(from, "rotate");
+    if (std::rename(from.c_str(), numbered(n).c_str()) != 0 && errno != ENOENT) return audit_file_error(from, "rotate");
   }
   return open();
 }

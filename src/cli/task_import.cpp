@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "json/scan.h"
+#include "json/tree.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 #include "outbox/limits.h"
@@ -21,11 +22,6 @@ constexpr std::string_view kToldMembers[] = {"id",   "namespace", "title",    "t
                                              "mode", "labels",    "maxTurns", "allowedTools", "workflowID", "resumeOf"};
 
 constexpr std::string_view kImportedLabel = "imported";  // its value: the agent that did it
-
-std::string text_member(const json::object& object, std::string_view name) {
-  const json::value* member = object.if_contains(name);
-  return member != nullptr && member->is_string() ? std::string(member->get_string()) : std::string();
-}
 
 json::object creation_of(const json::object& given) {
   json::object body;

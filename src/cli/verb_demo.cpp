@@ -134,7 +134,7 @@ Result<ExitCode> demo(Context& context, const DemoOptions& options) {
 int demo_agent_main(int argc, char** argv) try {
   scripted::Script script = scripted::script_from_environment();
   // Its own name and the role's are not the agent's.
-  scripted::DemoOptions options = scripted::parse_options(argc - 1, argv + 1, script.refuses);
+  scripted::Options options = scripted::parse_options(argc - 1, argv + 1, script.refuses);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n", options.error.c_str());
     return 1;

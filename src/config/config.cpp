@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/whole_file.h"
+#include "config/bad_config.h"
 #include "config/config_file.h"
 #include "config/config_keys.h"
 
@@ -13,10 +14,6 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1 * kMiB;  // a file of settings that people write
-
-std::unexpected<Error> wrong(std::string message) {
-  return fail(ErrorCode::invalid_argument, "bad_config", std::move(message));
-}
 
 struct FoundFile {
   std::string path;
@@ -42,7 +39,7 @@ class Loader {
   Result<void> apply(const std::string& name, const KeyValue& value, const std::string& source,
                      const std::string& place) {
     Result<void> done = set(name, value, source);
-    if (!done) return wrong(fmt::format("{}: \"{}\": {}", place, name, done.error().message));
+    if (!done) return bad_config(fmt::format("{}: \"{}\": {}", place, name, done.error().message));
     return {};
   }
 
@@ -50,8 +47,8 @@ class Loader {
     Result<std::optional<std::string>> text = read_whole_file(found.path, kMaxConfigBytes);
     if (text && !*text && !found.required) return {};
     if (!text || !*text) {
-      return wrong(fmt::format("cannot read the configuration {}: {}", found.path,
-                               text ? "there is no such file" : text.error().message));
+      return bad_config(fmt::format("cannot read the configuration {}: {}", found.path,
+                                    text ? "there is no such file" : text.error().message));
     }
     Result<std::vector<ConfigEntry>> entries = parse_config(**text, found.path);
     if (!entries) return fail(entries.error());
@@ -82,12 +79,12 @@ class Loader {
       }
       return set_port(alias.key, std::get<std::string>(value), origin);
     }
-    return wrong("unknown key");
+    return bad_config("unknown key");
   }
 
   Result<void> set_port(const std::string& key, const std::string& port, const std::string& origin) {
     bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || std::stoi(port) > 65'535) return wrong(fmt::format("\"{}\" is not a port", port));
+    if (!digits || std::stoi(port) > 65'535) return bad_config(fmt::format("\"{}\" is not a port", port));
     std::string& listen = loaded.config.open.listen;
     listen = listen.substr(0, listen.rfind(':')) + ":" + port;
     loaded.sources[key] = origin;
@@ -118,19 +115,19 @@ Result<LoadedConfig> load_config(const ConfigInputs& inputs, const Environment& 
     std::string text = environment(variable.c_str());
     if (text.empty()) continue;
     Result<KeyValue> value = parse_config_value(text, key.kind);
-    if (!value) return wrong(fmt::format("{}: {}", variable, value.error().message));
+    if (!value) return bad_config(fmt::format("{}: {}", variable, value.error().message));
     if (Result<void> done = loader.apply(key.name, *value, variable, variable); !done) return fail(done.error());
   }
   for (const auto& [name, text] : inputs.flags) {
     const ConfigKey* key = find_config_key(name);
     if (key == nullptr) {
       std::string near = nearest_key(name);
-      return wrong(fmt::format(
+      return bad_config(fmt::format(
           "unknown key \"{}\"{}", name,
           near.empty() ? "; \"shepherd config\" lists the known ones" : fmt::format("; did you mean \"{}\"?", near)));
     }
     Result<KeyValue> value = parse_config_value(text, key->kind);
-    if (!value) return wrong(fmt::format("\"{}\": {}", name, value.error().message));
+    if (!value) return bad_config(fmt::format("\"{}\": {}", name, value.error().message));
     if (Result<void> done = loader.apply(name, *value, "flag", "command line"); !done) return fail(done.error());
   }
   if (!loader.loaded.config.data.empty()) loader.loaded.config.data = absolute(loader.loaded.config.data);

@@ -1,4 +1,5 @@
 #include "config/config_file.h"
+#include "config/bad_config.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -10,13 +11,9 @@
 namespace shepherd {
 namespace {
 
-std::unexpected<Error> wrong(std::string message) {
-  return fail(ErrorCode::invalid_argument, "bad_config", std::move(message));
-}
-
 Result<std::string> scalar(const YAML::Node& node) {
   if (node.IsNull()) return std::string();
-  if (!node.IsScalar()) return wrong("needs a single value");
+  if (!node.IsScalar()) return bad_config("needs a single value");
   return node.Scalar();
 }
 
@@ -46,7 +43,7 @@ Result<KeyValue> value_of(const YAML::Node& node, KeyKind kind) {
   if (kind == KeyKind::list) {
     if (node.IsNull()) return std::vector<std::string>();
     if (node.IsScalar()) return comma_separated(node.Scalar());
-    if (!node.IsSequence()) return wrong("needs a list");
+    if (!node.IsSequence()) return bad_config("needs a list");
     std::vector<std::string> list;
     for (const YAML::Node& element : node) {
       Result<std::string> text = scalar(element);
@@ -57,7 +54,7 @@ Result<KeyValue> value_of(const YAML::Node& node, KeyKind kind) {
   }
   if (kind == KeyKind::table || kind == KeyKind::entries) {
     if (node.IsNull()) return std::map<std::string, std::string>();
-    if (!node.IsMap()) return wrong("needs a table of names and values");
+    if (!node.IsMap()) return bad_config("needs a table of names and values");
     std::map<std::string, std::string> table;
     for (const auto& pair : node) {
       Result<std::string> name = scalar(pair.first);
@@ -125,7 +122,7 @@ class Walk {
   }
 
   std::unexpected<Error> at(const YAML::Node& node, const std::string& what, const std::string& problem) {
-    return wrong(
+    return bad_config(
         fmt::format("{}:{}: {}{}{}", path_, node.Mark().line + 1, what, problem.starts_with(';') ? "" : " ", problem));
   }
 
@@ -141,7 +138,7 @@ Result<std::vector<ConfigEntry>> parse_config(std::string_view yaml, const std::
     if (Result<void> walked = walk.section(root, ""); !walked) return fail(walked.error());
     return std::move(walk.entries);
   } catch (const YAML::Exception& error) {
-    return wrong(fmt::format("{}:{}: not valid YAML: {}", path, error.mark.line + 1, error.msg));
+    return bad_config(fmt::format("{}:{}: not valid YAML: {}", path, error.mark.line + 1, error.msg));
   }
 }
 
@@ -152,7 +149,7 @@ Result<KeyValue> parse_config_value(const std::string& text, KeyKind kind) {
   try {
     return value_of(YAML::Load(text), kind);
   } catch (const YAML::Exception& error) {
-    return wrong(fmt::format("is not valid YAML: {}", error.msg));
+    return bad_config(fmt::format("is not valid YAML: {}", error.msg));
   }
 }
 

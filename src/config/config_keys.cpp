@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "config/bad_config.h"
 #include "config/config_agents.h"
 #include "config/limits.h"
 #include "config/nearest_word.h"
@@ -18,17 +19,13 @@ namespace {
 
 using Accept = std::vector<std::string>;
 
-std::unexpected<Error> wrong(std::string message) {
-  return fail(ErrorCode::invalid_argument, "bad_config", std::move(message));
-}
-
 Result<std::int64_t> whole_number(const std::string& text, std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    return wrong(most == std::numeric_limits<std::int64_t>::max()
-                     ? fmt::format("\"{}\" is not a whole number of at least {}", text, least)
-                     : fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most));
+    return bad_config(most == std::numeric_limits<std::int64_t>::max()
+                          ? fmt::format("\"{}\" is not a whole number of at least {}", text, least)
+                          : fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most));
   }
   return value;
 }
@@ -36,7 +33,7 @@ Result<std::int64_t> whole_number(const std::string& text, std::int64_t least, s
 Result<bool> yes_or_no(const std::string& text) {
   if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
   if (text == "false" || text == "no" || text == "off" || text == "0") return false;
-  return wrong(fmt::format("\"{}\" is neither true nor false", text));
+  return bad_config(fmt::format("\"{}\" is neither true nor false", text));
 }
 
 // Each builder takes a function from Config& to the member, so one line per key says everything about it.
@@ -46,7 +43,7 @@ ConfigKey text_key(std::string name, std::string help, Member member, Accept acc
           [member, accept](Config& config, const KeyValue& value) -> Result<void> {
             const auto& text = std::get<std::string>(value);
             if (!accept.empty() && std::find(accept.begin(), accept.end(), text) == accept.end()) {
-              return wrong(fmt::format("\"{}\" is not one of: {}", text, fmt::join(accept, ", ")));
+              return bad_config(fmt::format("\"{}\" is not one of: {}", text, fmt::join(accept, ", ")));
             }
             member(config) = text;
             return {};
@@ -128,10 +125,11 @@ ConfigKey agents_key() {
             for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
               if (Result<void> right = check_agent_name(name); !right) return right;
               Result<RemoteAgent> agent = parse_agent_entry(entry);
-              if (!agent) return wrong(fmt::format("{}: {}", name, agent.error().message));
+              if (!agent) return bad_config(fmt::format("{}: {}", name, agent.error().message));
               agents[name] = *std::move(agent);
             }
-            if (agents.size() > kMaxConfiguredAgents) return wrong(fmt::format("at most {}", kMaxConfiguredAgents));
+            if (agents.size() > kMaxConfiguredAgents)
+              return bad_config(fmt::format("at most {}", kMaxConfiguredAgents));
             config.agents = std::move(agents);
             return {};
           },

@@ -16,12 +16,13 @@
 #include "base/scheduling.h"
 #include "follow/limits.h"
 #include "follow/wake_signal.h"
+#include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
 
-constexpr ReadLimit kBatch{kIndexBatchEvents, kFeedReadBytes};
+constexpr ReadLimit kIndexBatch{kIndexBatchEvents, kFeedReadBytes};
 
 class StoreIndexer final : public Indexer {
  public:
@@ -108,7 +109,7 @@ class StoreIndexer final : public Indexer {
   Result<bool> step() EXCLUDES(mutex_) {
     auto through = index_.indexed_through();
     if (!through) return fail(through.error());
-    auto page = store_.read_all(*through, kBatch);
+    auto page = store_.read_all(*through, kIndexBatch);
     if (!page) return fail(page.error());
     position_.set(static_cast<std::int64_t>(*through));
     lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
@@ -153,7 +154,7 @@ class StoreIndexer final : public Indexer {
 
   Result<void> remove(const std::string& task, std::uint64_t through) REQUIRES(mutex_) {
     for (std::uint64_t after = 0; after < through;) {
-      auto page = store_.read(task, after, kBatch);
+      auto page = store_.read(task, after, kIndexBatch);
       if (!page) return fail(page.error());
       if (page->runs.empty()) return {};
       std::vector<SearchEntry> entries;

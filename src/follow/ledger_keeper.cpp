@@ -15,11 +15,12 @@
 #include "follow/bookkeeping.h"
 #include "follow/limits.h"
 #include "follow/wake_signal.h"
+#include "journal/limits.h"
 
 namespace shepherd {
 namespace {
 
-constexpr ReadLimit kBatch{kLedgerBatchEvents, kFeedReadBytes};
+constexpr ReadLimit kLedgerBatch{kLedgerBatchEvents, kFeedReadBytes};
 constexpr std::int64_t kDaySeconds = 86'400;
 
 class StoreLedgerKeeper final : public LedgerKeeper {
@@ -122,7 +123,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
   Result<bool> step() EXCLUDES(mutex_) {
     auto through = ledger_.kept_through();
     if (!through) return fail(through.error());
-    auto page = store_.read_all(*through, kBatch);
+    auto page = store_.read_all(*through, kLedgerBatch);
     if (!page) return fail(page.error());
     LedgerBatch batch;
     batch.through = page->runs.empty() ? page->head : page->runs.back()->last_position();

@@ -26,11 +26,6 @@ namespace json = boost::json;
 
 constexpr const char* kTokenFile = "/hook.token";
 
-std::string text_member(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 // SESSION.jsonl has its sub-agents' files in SESSION/subagents; each names the call that started it.
 std::string parent_call(const json::object& call) {
   std::string agent = text_member(call, "agent_id");

@@ -42,6 +42,13 @@
 #include "views/process_metrics.h"
 
 namespace shepherd {
+
+// In the order in which they are taken; the other way round they are let go.
+struct DirectoryLocks {
+  std::optional<DataLock> serve;  // of a `serve`: asks whoever hosts to hand the directory over
+  DataLock server;
+};
+
 namespace {
 
 // One process: a commit concerns nobody but those who follow behind it.
@@ -98,12 +105,6 @@ ApiConfig api_config(const Config& config) {
   api.version = kVersion;
   return api;
 }
-
-// In the order in which they are taken; the other way round they are let go.
-struct DirectoryLocks {
-  std::optional<DataLock> serve;  // of a `serve`: asks whoever hosts to hand the directory over
-  DataLock server;
-};
 
 Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind kind) {
   if (kind == ServerKind::run) {

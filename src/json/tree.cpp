@@ -110,4 +110,9 @@ std::string tree_text(const json::value& value) {
   return out;
 }
 
+std::string text_member(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string(view(value->get_string())) : std::string();
+}
+
 }  // namespace shepherd

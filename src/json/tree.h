@@ -3,6 +3,7 @@
 // Threads: value.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
@@ -14,5 +15,7 @@ namespace shepherd {
 Result<boost::json::value> parse_tree(std::string_view text);
 void append_tree(std::string& out, const boost::json::value& value);
 std::string tree_text(const boost::json::value& value);
+// The text of a string member; empty when there is none.
+std::string text_member(const boost::json::object& object, std::string_view key);
 
 }  // namespace shepherd

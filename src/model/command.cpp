@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, kCommandKinds> kKinds{
     "steer", "queue", "interrupt", "resume", "set_mode", "approve", "deny", "answer", "stop",
 };
-constexpr std::array<std::string_view, 5> kStates{"accepted", "delivered", "acknowledged", "refused", "expired"};
+constexpr std::array<std::string_view, 5> kCommandStates{"accepted", "delivered", "acknowledged", "refused", "expired"};
 constexpr std::array<std::string_view, 2> kModes{"autonomous", "interactive"};
 
 template <class Enum, std::size_t Count>
@@ -101,10 +101,10 @@ std::optional<CommandKind> command_kind(std::string_view name) {
   return named<CommandKind>(kKinds, name);
 }
 std::string_view name(CommandState state) {
-  return kStates[static_cast<std::size_t>(state)];
+  return kCommandStates[static_cast<std::size_t>(state)];
 }
 std::optional<CommandState> command_state(std::string_view name) {
-  return named<CommandState>(kStates, name);
+  return named<CommandState>(kCommandStates, name);
 }
 std::string_view name(AgentMode mode) {
   return kModes[static_cast<std::size_t>(mode)];

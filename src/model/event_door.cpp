@@ -33,7 +33,7 @@ std::string_view text_of(std::string_view json, std::string& store) {
   return store;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -146,7 +146,7 @@ std::string_view EventDoor::value_of(Member member) const {
 std::string EventDoor::redacted(std::string_view key, std::string_view value) const {
   if (value.front() == '"') {
     std::string store;
-    return quoted(intake_.redactor->redact_member(key, text_of(value, store)));
+    return json_string(intake_.redactor->redact_member(key, text_of(value, store)));
   }
   auto tree = parse_tree(value);
   if (!tree) return std::string(value);  // checked with the whole request, so it does parse
@@ -180,7 +180,7 @@ void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
   std::string cut = truncated(text, most_characters);
   if (cut == text) return;
   keep_whole(member, characters_in(text));
-  set_rewritten(member, quoted(cut));
+  set_rewritten(member, json_string(cut));
 }
 
 // Before a member is cut; when it is cut again, the whole is what it was at first.
@@ -287,7 +287,7 @@ void EventDoor::write_unknown() {
     std::string safe = intake_.redactor->redact(plain);
     std::string unique = safe;
     while (!names.insert(unique).second) unique = safe + "~" + std::to_string(++repeats);
-    std::string json = quoted(unique);
+    std::string json = json_string(unique);
     write_member(inside_quotes(json), redacted(plain, value));
   }
 }

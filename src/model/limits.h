@@ -23,7 +23,8 @@ inline constexpr std::size_t kMaxEventBytes =
 inline constexpr std::size_t kMaxEventsPerPost = 10'000;
 inline constexpr std::size_t kMaxDetailBytes = 8 * kMiB;   // full content and raw record of one event, before zstd
 inline constexpr std::size_t kMaxSummaryCharacters = 500;  // one human line
-inline constexpr std::size_t kMaxDeltaBytes = 64 * kKiB;   // one live text delta
+inline constexpr std::int64_t kMaxTimestampMs = 253'402'300'799'999;  // of the year 9999: what an event can say
+inline constexpr std::size_t kMaxDeltaBytes = 64 * kKiB;              // one live text delta
 
 // --- condensing (defaults; configurable) ---
 inline constexpr std::size_t kCondensedCommandCharacters = 500;

@@ -5,12 +5,12 @@
 namespace shepherd {
 namespace {
 
-struct Row {
+struct StateRow {
   std::string_view name;
   std::string_view phase;
 };
 
-constexpr std::array<Row, 10> kStates{{
+constexpr std::array<StateRow, 10> kStates{{
     {"queued", "Pending"},
     {"starting", "Pending"},
     {"running", "Running"},

@@ -33,7 +33,7 @@ Usage read_usage(dom::element from) {
   return usage;
 }
 
-void append_commands(std::string& out, const std::vector<TaskCommand>& commands) {
+void append_stored_commands(std::string& out, const std::vector<TaskCommand>& commands) {
   out.push_back('[');
   for (const TaskCommand& command : commands) {
     if (out.back() != '[') out.push_back(',');
@@ -50,7 +50,7 @@ void append_commands(std::string& out, const std::vector<TaskCommand>& commands)
   out.push_back(']');
 }
 
-void append_approvals(std::string& out, const std::vector<TaskApproval>& approvals) {
+void append_stored_approvals(std::string& out, const std::vector<TaskApproval>& approvals) {
   out.push_back('[');
   for (const TaskApproval& approval : approvals) {
     if (out.back() != '[') out.push_back(',');
@@ -126,8 +126,8 @@ std::string encode_task_state(const TaskState& state) {
     object.number("lastEventMS", state.last_event_ms);
     object.number("completedMS", state.completed_ms);
     if (state.end_sequence != 0) object.number("endSequence", state.end_sequence);
-    if (!state.commands.empty()) append_commands(object.member("commands"), state.commands);
-    if (!state.approvals.empty()) append_approvals(object.member("approvals"), state.approvals);
+    if (!state.commands.empty()) append_stored_commands(object.member("commands"), state.commands);
+    if (!state.approvals.empty()) append_stored_approvals(object.member("approvals"), state.approvals);
     if (!state.capabilities_json.empty()) object.json("capabilities", state.capabilities_json);
     object.text_unless_empty("confined", state.confined);
     object.text_unless_empty("runner", state.runner);

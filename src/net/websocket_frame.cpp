@@ -8,6 +8,15 @@
 
 namespace shepherd::net {
 
+// Not in the unnamed namespace: FrameReader::Partial, which has a name, holds one.
+struct FrameHeader {
+  std::uint64_t left = 0;  // payload bytes that are still to come
+  std::array<char, 4> mask{};
+  std::uint8_t mask_at = 0;
+  Opcode opcode = Opcode::continuation;
+  bool final = false;
+};
+
 namespace {
 
 constexpr std::size_t kMaxControlBytes = 125;
@@ -37,14 +46,6 @@ std::uint16_t check_close(std::string_view payload) {
   if (payload.size() == 1 || !is_close_code(read_u16(payload))) return kProtocolError;
   return is_utf8(payload.substr(2)) ? 0 : kBadPayload;
 }
-
-struct FrameHeader {
-  std::uint64_t left = 0;  // payload bytes that are still to come
-  std::array<char, 4> mask{};
-  std::uint8_t mask_at = 0;
-  Opcode opcode = Opcode::continuation;
-  bool final = false;
-};
 
 // The size of a header that starts with these two bytes.
 std::size_t header_bytes(std::string_view start) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace files = std::filesystem;
 using Kind = ConfineStep::Kind;
-using Steps = std::map<std::string, Kind>;  // in this order a directory comes before what is in it
+using StepsByPath = std::map<std::string, Kind>;  // in this order a directory comes before what is in it
 
 // Empty: there is no such path.
 std::string real_path(const std::string& path) {
@@ -29,7 +29,7 @@ bool is_directory(const std::string& path) {
 }
 
 // The step that decides about `path` before a step of its own does; nullopt: none.
-std::optional<Kind> enclosing(const Steps& steps, const std::string& path) {
+std::optional<Kind> enclosing(const StepsByPath& steps, const std::string& path) {
   for (files::path above = files::path(path).parent_path();; above = above.parent_path()) {
     if (auto found = steps.find(above.string()); found != steps.end()) return found->second;
     if (above == above.root_path()) return std::nullopt;
@@ -41,7 +41,7 @@ bool is_gone(std::optional<Kind> kind) {
 }
 
 // A step that changes nothing is left out: each one costs the agent's start a little.
-bool matters(const Steps& steps, const std::string& path, Kind kind, ConfineLevel level) {
+bool matters(const StepsByPath& steps, const std::string& path, Kind kind, ConfineLevel level) {
   std::optional<Kind> around = enclosing(steps, path);
   if (kind == Kind::keep) {
     if (level == ConfineLevel::secrets) return is_gone(around);
@@ -83,7 +83,7 @@ std::optional<ConfineLevel> confine_level(std::string_view text) {
 Result<std::vector<ConfineStep>> plan_confinement(const Confinement& wanted, const std::string& directory) {
   if (wanted.level == ConfineLevel::none) return std::vector<ConfineStep>{};
   std::string place = real_path(directory);
-  Steps steps;
+  StepsByPath steps;
   if (wanted.level == ConfineLevel::workspace) {
     steps["/"] = Kind::read_only;
     for (const char* temporary : {"/tmp", "/var/tmp", "/dev/shm"}) {

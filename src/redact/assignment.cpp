@@ -7,11 +7,11 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kMostSpaces = 8;         // around a separator
-constexpr std::size_t kMostQuoteBytes = 8;     // \\\" of JSON inside JSON
-constexpr std::size_t kMostOptionBytes = 40;   // from the dashes to the telling part of its name
-constexpr std::size_t kMostLoginBytes = 128;   // `login NAME` before `password`
-constexpr std::size_t kMostJudgedBytes = 128;  // of a value; the rest is taken without looking
+constexpr std::size_t kMostSpaces = 8;              // around a separator
+constexpr std::size_t kMostQuoteBytes = 8;          // \\\" of JSON inside JSON
+constexpr std::size_t kMostOptionBytes = 40;        // from the dashes to the telling part of its name
+constexpr std::size_t kMostLoginBytes = 128;        // `login NAME` before `password`
+constexpr std::size_t kMostJudgedValueBytes = 128;  // of a value; the rest is taken without looking
 constexpr std::string_view kValueEnds = "\"'`,;&<>(){}[]|\\";
 
 bool is_space(char c) {
@@ -115,7 +115,7 @@ std::optional<TextSpan> assigned_value(std::string_view text, std::size_t name, 
   }
   begin = skip_quote(text, skip_spaces(text, begin));
   std::size_t end = begin;
-  std::size_t judged = std::min(text.size(), begin + kMostJudgedBytes);
+  std::size_t judged = std::min(text.size(), begin + kMostJudgedValueBytes);
   while (end < judged && !ends_value(text[end])) ++end;
   bool substitution = end > begin && text[end - 1] == '$';
   if (end < text.size() && text[end] == '(' && !substitution) return std::nullopt;  // a call, not a value

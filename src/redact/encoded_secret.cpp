@@ -12,12 +12,12 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kLeastCore = 4;     // characters that tell; fewer are in every text
-constexpr std::size_t kTellingCore = 5;   // shorter ones count at the beginning of the base64 alone
-constexpr std::size_t kGroupsBefore = 4;  // of the trigger are decoded too: what it follows may matter
-constexpr std::size_t kFirstBytes = 64;   // after the trigger are decoded at first, unless its shape needs more
-constexpr std::size_t kLeastLine = 56;    // a shorter line of base64 does not go on in the next
-constexpr std::size_t kMayGoOn = 256;     // bytes between two parts of a secret: the headers of a key
+constexpr std::size_t kLeastCore = 4;          // characters that tell; fewer are in every text
+constexpr std::size_t kTellingCore = 5;        // shorter ones count at the beginning of the base64 alone
+constexpr std::size_t kGroupsBefore = 4;       // of the trigger are decoded too: what it follows may matter
+constexpr std::size_t kFirstBytes = 64;        // after the trigger are decoded at first, unless its shape needs more
+constexpr std::size_t kLeastEncodedLine = 56;  // a shorter line of base64 does not go on in the next
+constexpr std::size_t kMayGoOn = 256;          // bytes between two parts of a secret: the headers of a key
 constexpr std::size_t kMostDoublings = 12;
 
 // The value of a character of base64 in either alphabet; -1: none.
@@ -37,7 +37,7 @@ struct Sextets {
 
 // Where the next character is when the base64 goes on in a new line; `at` when it does not.
 std::size_t next_line(std::string_view text, std::size_t at, std::size_t in_line) {
-  if (in_line < kLeastLine) return at;
+  if (in_line < kLeastEncodedLine) return at;
   std::size_t next = at;
   for (const char* end : {"\rr", "\nn"}) {  // as it is, or as the letter after backslashes
     std::size_t escape = count_backslashes(text, next);

@@ -8,7 +8,7 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kMostArmourBytes = 64;
-constexpr std::size_t kLeastLine = 12;     // of base64; a shorter one is the last of a key, or a word
+constexpr std::size_t kLeastKeyLine = 12;  // of base64; a shorter one is the last of a key, or a word
 constexpr std::size_t kBytesPerSlash = 8;  // base64 has one in 64
 constexpr std::size_t kMostHeaderBytes = 160;
 constexpr int kMostHeaders = 8;
@@ -100,7 +100,7 @@ bool is_material(std::string_view text, std::size_t begin, std::size_t end) {
   bool both_cases = has(kLower) && has(kUpper);
   std::size_t slashes = static_cast<std::size_t>(std::ranges::count(word, '/'));
   if (slashes > std::max<std::size_t>(1, word.size() / kBytesPerSlash)) return false;
-  if (word.size() >= kLeastLine) return both_cases || (word.back() == '=' && has(kDigit));
+  if (word.size() >= kLeastKeyLine) return both_cases || (word.back() == '=' && has(kDigit));
   bool made = both_cases || has(kDigit | kBase64Sign);
   return !word.empty() && made && is_end_line(text, skip_breaks(text, end));
 }

@@ -40,7 +40,7 @@ void append_help(std::string& out, std::string_view help) {
   }
 }
 
-void append_number(std::string& out, double number) {
+void append_value(std::string& out, double number) {
   if (std::isnan(number)) {
     out += "NaN";
   } else if (std::isinf(number)) {
@@ -55,7 +55,7 @@ void append_line(std::string& out, std::string_view name, std::string_view label
   if (!labels.empty()) fmt::format_to(std::back_inserter(out), "{{{}}}", labels);
   out += ' ';
   if constexpr (std::is_floating_point_v<decltype(number)>) {
-    append_number(out, number);
+    append_value(out, number);
   } else {
     fmt::format_to(std::back_inserter(out), "{}", number);
   }
@@ -111,7 +111,7 @@ void PrometheusText::line(std::string_view name, std::string_view labels, double
 
 std::string prometheus_number(double number) {
   std::string out;
-  append_number(out, number);
+  append_value(out, number);
   return out;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "journal/limits.h"
 #include "json/scan.h"
+#include "store/limits.h"
 #include "views/limits.h"
 
 namespace shepherd {

@@ -13,9 +13,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kLastTimestampMs = 253'402'300'799'999;  // of the year 9999: what an event can say
-
-bool looked_into(std::string_view key, std::string_view parent) {
+bool hook_looks_into(std::string_view key, std::string_view parent) {
   return key == "tool_response" || (parent == "tool_response" && (key == "content" || key == "file"));
 }
 
@@ -299,10 +297,10 @@ class HookReader {
 
 Result<ClaudeHook> read_claude_hook(std::string_view payload, std::int64_t now_ms) {
   JsonSlices record;
-  bool good = record.parse(payload, looked_into);
+  bool good = record.parse(payload, hook_looks_into);
   if (!good) {
     auto repaired = without_lone_surrogates(payload);
-    good = repaired && record.parse(*repaired, looked_into);
+    good = repaired && record.parse(*repaired, hook_looks_into);
   }
   ClaudeHook hook;
   hook.session_id = record.string("session_id");
@@ -319,7 +317,7 @@ Result<ClaudeHook> read_claude_hook(std::string_view payload, std::int64_t now_m
   }
   hook.cwd = record.string("cwd");
   auto time = parse_timestamp(record.string("timestamp"));
-  hook.at_ms = time && *time > 0 && *time <= kLastTimestampMs ? *time : now_ms;
+  hook.at_ms = time && *time > 0 && *time <= kMaxTimestampMs ? *time : now_ms;
   HookReader(record, hook).read();
   return hook;
 }

@@ -9,10 +9,8 @@
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kLastTimestampMs = 253'402'300'799'999;  // of the year 9999: what an event can say
-
 // What a translation looks into. Everything else (tool inputs, lists of commands) is one slice.
-bool looked_into(std::string_view key, std::string_view parent) {
+bool stream_looks_into(std::string_view key, std::string_view parent) {
   constexpr std::string_view kKeys[] = {
       "message",
       "content",
@@ -69,15 +67,15 @@ void ClaudeCode::record(std::string_view line, std::int64_t now_ms, DriverOutput
 
 void ClaudeCode::stream_record(std::string_view line, DriverOutput& out) {
   emitted_ = 0;
-  bool good = record_.parse(line, looked_into);
+  bool good = record_.parse(line, stream_looks_into);
   if (!good) {
     auto repaired = without_lone_surrogates(line);
-    good = repaired && record_.parse(*repaired, looked_into);
+    good = repaired && record_.parse(*repaired, stream_looks_into);
   }
   if (!good) return not_protocol(line, out);
   if (record_.root().kind == JsonKind::array) return batch_array(std::string(record_.text()), out);
   auto time = parse_timestamp(record_.string("timestamp"));
-  at_ms_ = time && *time > 0 && *time <= kLastTimestampMs ? *time : now_ms_;
+  at_ms_ = time && *time > 0 && *time <= kMaxTimestampMs ? *time : now_ms_;
   std::string_view session = record_.string("session_id");
   if (session.empty()) session = record_.string("sessionId");
   if (!session.empty() && session.size() <= kMaxAgentIdBytes) hints_.session_id = session;

@@ -27,11 +27,11 @@ std::string control_line(std::string_view request_id, std::string_view request) 
   return line + "\n";
 }
 
-enum class Outcome : std::uint8_t { success, error };
+enum class Answer : std::uint8_t { success, error };
 
 // `content` is JSON: what the agent asked for, or the words why not.
-std::string response_line(std::string_view request_id, std::string_view content, Outcome outcome = Outcome::success) {
-  bool good = outcome == Outcome::success;
+std::string response_line(std::string_view request_id, std::string_view content, Answer answer = Answer::success) {
+  bool good = answer == Answer::success;
   std::string line;
   {
     JsonObject object(line);
@@ -130,7 +130,7 @@ std::string empty_response_line(std::string_view request_id) {
 std::string error_response_line(std::string_view request_id, std::string_view error) {
   std::string words;
   append_json_string(words, error);
-  return response_line(request_id, words, Outcome::error);
+  return response_line(request_id, words, Answer::error);
 }
 
 std::optional<std::string> permission_rule(std::string_view rule) {
