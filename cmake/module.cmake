@@ -2,7 +2,10 @@
 #
 # One folder, one static library, one layer number. Sources are the folder's *.cpp; *_test.cpp beside them become the
 # executable NAME_test. A module may depend only on modules of a lower layer: configuring fails otherwise, and
-# tools/check_layers compares every #include with DEPS.
+# tests/checks/check_layers.py compares every #include with DEPS.
+#
+# SHEPHERD_UNITY files of a module are compiled together, because most of the time goes into the headers they share. So
+# names in unnamed namespaces are unique within a module. 0 compiles each file alone.
 function(shepherd_module)
   cmake_parse_arguments(M "" "NAME;LAYER" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   if(M_UNPARSED_ARGUMENTS OR NOT M_NAME OR NOT DEFINED M_LAYER)
@@ -15,6 +18,9 @@ function(shepherd_module)
 
   if(sources)
     add_library(shepherd_${M_NAME} STATIC ${sources})
+    if(SHEPHERD_UNITY)
+      set_target_properties(shepherd_${M_NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SHEPHERD_UNITY})
+    endif()
     set(scope PUBLIC)
   else()
     add_library(shepherd_${M_NAME} INTERFACE)

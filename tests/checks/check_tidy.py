@@ -62,7 +62,15 @@ def fingerprint(path, flags, root, rules):
 
 def compile_flags(command):
     words = iter(shlex.split(command)[1:])
-    return [w for w in words if w != "-c" and not w.endswith(".cpp") and not (w == "-o" and next(words))]
+    return [w for w in words if w != "-c" and not w.endswith((".cpp", ".cxx")) and not (w == "-o" and next(words))]
+
+
+def sources_of(entry):
+    """The project's files behind one entry of compile_commands.json: one, or those that are compiled together."""
+    path = Path(entry["directory"], entry["file"]).resolve()
+    if "Unity" not in path.parts:
+        return [path]
+    return [Path(name) for _, _, name in source_tree.includes(path)]
 
 
 def hidden_names(path):
@@ -124,16 +132,16 @@ def main():
 
     todo = []
     for entry in json.loads((options.build / "compile_commands.json").read_text()):
-        path = Path(entry["directory"], entry["file"]).resolve()
-        if (options.root / "src" not in path.parents or source_tree.is_test(path.relative_to(options.root))
-                or options.only not in str(path)):
-            continue
         flags = compile_flags(entry["command"])
-        stamp = options.stamps / fingerprint(path, flags, options.root, rules)
-        if stamp.exists():
-            stamp.touch()
-        else:
-            todo.append(Source(path, flags, stamp))
+        for path in sources_of(entry):
+            if (options.root / "src" not in path.parents or source_tree.is_test(path.relative_to(options.root))
+                    or options.only not in str(path)):
+                continue
+            stamp = options.stamps / fingerprint(path, flags, options.root, rules)
+            if stamp.exists():
+                stamp.touch()
+            else:
+                todo.append(Source(path, flags, stamp))
 
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
