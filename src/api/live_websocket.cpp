@@ -22,7 +22,7 @@ Error bad_message(std::string text) {
   return {ErrorCode::invalid_argument, "bad_message", std::move(text), {}};
 }
 
-std::string_view text_member(const json::object& object, std::string_view name) {
+std::string_view text_view(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   if (value == nullptr || !value->is_string()) return {};
   return value->get_string();
@@ -80,8 +80,8 @@ void LiveWebSocket::on_message(std::string_view text) {
   json::value value = json::parse(text, error);
   if (error || !value.is_object()) return refuse(bad_message("A message must be a JSON object."), "");
   const json::object& message = value.get_object();
-  std::string_view type = text_member(message, "type");
-  std::string_view id = text_member(message, "id");
+  std::string_view type = text_view(message, "type");
+  std::string_view id = text_view(message, "id");
   if (command_kind(type)) return command(message, text, id);
   if (type != "subscribe" && type != "unsubscribe") {
     return refuse({ErrorCode::invalid_argument, "unsupported", "This server does not take this type of message.", {}},
@@ -102,7 +102,7 @@ void LiveWebSocket::on_message(std::string_view text) {
 }
 
 void LiveWebSocket::command(const json::object& message, std::string_view text, std::string_view id) {
-  std::string task(text_member(message, "taskID"));
+  std::string task(text_view(message, "taskID"));
   if (task.empty()) task = this->task();
   if (task.empty()) return refuse(bad_message("Say which task this is for: `taskID` is missing."), id);
   if (!principal().may(Right::command, task)) {

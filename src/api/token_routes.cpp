@@ -29,7 +29,7 @@ Error bad_member(std::string_view member, std::string message) {
   return Error{ErrorCode::invalid_argument, "bad_request", std::move(message), {}}.with("member", std::string(member));
 }
 
-Result<std::string> text_member(const json::object& object, std::string_view name) {
+Result<std::string> required_text(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   if (value == nullptr || value->is_null()) return std::string();
   if (!value->is_string()) return fail(bad_member(name, "`" + std::string(name) + "` must be a string."));
@@ -37,7 +37,7 @@ Result<std::string> text_member(const json::object& object, std::string_view nam
 }
 
 Result<std::int64_t> expiry(const json::object& object, std::int64_t now_ms) {
-  auto at = text_member(object, "expiresAt");
+  auto at = required_text(object, "expiresAt");
   if (!at) return fail(at.error());
   if (!at->empty()) {
     auto time = parse_timestamp(*at);
@@ -71,8 +71,8 @@ Result<void> only_known_members(const json::object& object) {
 
 // The one task of a producer. `task` is the name that older clients send.
 Result<std::string> only_task(const json::object& object) {
-  auto task = text_member(object, "taskID");
-  auto older = text_member(object, "task");
+  auto task = required_text(object, "taskID");
+  auto older = required_text(object, "task");
   if (!task) return task;
   if (!older || task->empty()) return older;
   if (!older->empty() && *older != *task) return fail(bad_member("task", "`task` and `taskID` name different tasks."));
@@ -87,8 +87,8 @@ Result<TokenRequest> token_request(std::string_view body, std::int64_t now_ms) {
   }
   const json::object& object = value.get_object();
   if (auto known = only_known_members(object); !known) return fail(known.error());
-  auto token_name = text_member(object, "name");
-  auto scope = text_member(object, "scope");
+  auto token_name = required_text(object, "name");
+  auto scope = required_text(object, "scope");
   auto task = only_task(object);
   auto expires_ms = expiry(object, now_ms);
   if (!token_name) return fail(token_name.error());

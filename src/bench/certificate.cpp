@@ -12,14 +12,14 @@ namespace {
 
 constexpr long kLifeSeconds = 24 * 60 * 60;
 
-struct Free {
+struct FreeOpenSsl {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
   void operator()(X509* certificate) const { X509_free(certificate); }
   void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 template <class T>
-using Owned = std::unique_ptr<T, Free>;
+using Owned = std::unique_ptr<T, FreeOpenSsl>;
 
 bool add_address(X509* certificate) {
   Owned<X509_EXTENSION> names(X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1"));

@@ -14,7 +14,7 @@ constexpr const char* kWorked =
     R"({"type":"tool_call","summary":"Running make test","tool":"Bash","callID":"c","input":{"command":"make test"}},)"
     R"({"type":"tool_result","summary":"Bash: done","tool":"Bash","callID":"c","output":{"success":true,"summary":"ok"}},)"
     R"({"type":"usage","summary":"used","sessionID":"s","data":{"costUSD":0.12,"inputTokens":1200,"outputTokens":300}})";
-constexpr const char* kAsked =
+constexpr const char* kApprovalData =
     R"(,{"type":"approval","summary":"Needs approval: git push","tool":"Bash","data":{"approvalID":"a","state":"pending",)"
     R"("kind":"permission","tool":"Bash","input":{"command":"git push"}}})";
 
@@ -26,7 +26,7 @@ struct Close {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
 };
 
-std::unexpected<Error> sqlite_error(sqlite3* database) {
+std::unexpected<Error> ledger_error(sqlite3* database) {
   return fail(ErrorCode::unavailable, "sqlite", fmt::format("SQLite: {}", sqlite3_errmsg(database)));
 }
 
@@ -39,7 +39,7 @@ Result<std::uint64_t> count_rows(sqlite3* database) {
   const char* sql =
       "SELECT (SELECT count(*) FROM amount) + (SELECT count(*) FROM tool) + (SELECT count(*) FROM tool_time) +"
       " (SELECT count(*) FROM span)";
-  if (sqlite3_exec(database, sql, take, &rows, nullptr) != SQLITE_OK) return sqlite_error(database);
+  if (sqlite3_exec(database, sql, take, &rows, nullptr) != SQLITE_OK) return ledger_error(database);
   return rows;
 }
 
@@ -52,8 +52,8 @@ Result<Fleet> make_fleet(ShepherdServer& server, const FleetSize& size) {
   std::vector<HttpRequest> posts;
   for (std::size_t i = 0; i < tasks->size(); ++i) {
     bool active = i >= size.tasks - size.active;
-    std::string more =
-        active ? (i >= size.tasks - size.approvals ? kAsked : "") : ended(i < size.failed ? "failed" : "completed");
+    std::string more = active ? (i >= size.tasks - size.approvals ? kApprovalData : "")
+                              : ended(i < size.failed ? "failed" : "completed");
     if (active) fleet.active.push_back((*tasks)[i]);
     posts.push_back({"POST", "/api/v1/tasks/" + (*tasks)[i] + "/events", "Content-Type: application/json\r\n",
                      "[" + (kWorked + more) + "]"});
@@ -72,7 +72,7 @@ Result<std::uint64_t> fill_ledger(const std::filesystem::path& ledger, int days,
   sqlite3* opened = nullptr;
   int code = sqlite3_open_v2(ledger.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   std::unique_ptr<sqlite3, Close> database(opened);
-  if (code != SQLITE_OK) return sqlite_error(opened);
+  if (code != SQLITE_OK) return ledger_error(opened);
   auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::int64_t to = now / 3'600 * 3'600, from = to - days * 86'400;
@@ -102,7 +102,7 @@ Result<std::uint64_t> fill_ledger(const std::filesystem::path& ledger, int days,
       " ({1} + n * {2} / {0} + 600) * 1000 FROM span_number;COMMIT;",
       spans, from, to - from - 600);
   if (sqlite3_exec(database.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    return sqlite_error(database.get());
+    return ledger_error(database.get());
   return count_rows(database.get());
 }
 

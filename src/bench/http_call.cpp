@@ -14,7 +14,7 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kAnswerReadBytes = 256 * 1024;
 
 std::string text_of(const Address& at, const HttpRequest& request) {
   return fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n{}Content-Length: {}\r\n\r\n{}", request.method, request.target,
@@ -58,7 +58,7 @@ Result<std::vector<HttpAnswer>> http_calls(const Address& at, const std::vector<
   Poller poller;
   std::vector<Caller> callers;
   std::vector<HttpAnswer> answers(requests.size());
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kAnswerReadBytes);
   std::size_t next = 0, done = 0;
   auto begin = [&](Caller& caller) {
     caller.busy = next < requests.size();

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kReadySeconds = 10;
+constexpr double kNchanReadySeconds = 10;
 constexpr std::string_view kPackages = "nginx-light libnginx-mod-nchan";
 constexpr const char* kModule = "/usr/lib/nginx/modules/ngx_nchan_module.so";
 
@@ -70,7 +70,7 @@ Result<Nchan> Nchan::start(const fs::path& directory, int core) {
                                             .error_file = (directory / "stderr.log").string(),
                                             .core = core});
   if (!process) return fail(process.error());
-  if (Result<void> ready = wait_for_port(*process, *port, kReadySeconds); !ready) return fail(ready.error());
+  if (Result<void> ready = wait_for_port(*process, *port, kNchanReadySeconds); !ready) return fail(ready.error());
   return Nchan(std::move(*process), *port);
 }
 

@@ -7,7 +7,7 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kPublisherReadBytes = 64 * 1024;
 
 std::unexpected<Error> lost() {
   return fail(ErrorCode::unavailable, "connection_lost", "the server closed a producer's connection");
@@ -22,7 +22,7 @@ Publishers::Publishers(PublishPlan plan, const PublishWire& wire, const EventTex
       poller_(poller),
       streams_(plan_.count > plan_.channels ? (plan_.count + plan_.channels - 1) / plan_.channels : 1),
       sent_(plan_.channels, std::vector<std::uint32_t>(streams_, 0)),
-      buffer_(kReadBytes) {
+      buffer_(kPublisherReadBytes) {
   peers_.reserve(plan_.count);
 }
 

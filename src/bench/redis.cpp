@@ -11,7 +11,7 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr double kReadySeconds = 10;
+constexpr double kRedisReadySeconds = 10;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Result<Redis> Redis::start(const std::filesystem::path& directory, int core) {
                        .core = core};
   Result<Process> process = Process::start(run);
   if (!process) return fail(process.error());
-  if (Result<void> ready = wait_for_port(*process, *port, kReadySeconds); !ready) return fail(ready.error());
+  if (Result<void> ready = wait_for_port(*process, *port, kRedisReadySeconds); !ready) return fail(ready.error());
   return Redis(std::move(*process), *port);
 }
 

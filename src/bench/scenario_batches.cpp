@@ -9,12 +9,12 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr Shape kShape{.channels = 1'000, .publishers = 16, .batch = 16};
+constexpr Shape kBatchShape{.channels = 1'000, .publishers = 16, .batch = 16};
 constexpr double kOfSqlite = 0.6;
 constexpr double kOfStart = 0.5;
 constexpr std::uint64_t kLarge = 5'000'000, kLargeQuick = 500'000;
 constexpr std::uint64_t kInsertEvents = 200'000;
-constexpr double kReadSeconds = 300;
+constexpr double kBatchReadSeconds = 300;
 
 struct Counts {
   double events = 0, commits = 0;
@@ -30,16 +30,16 @@ Result<Counts> counts_of(ShepherdServer& server) {
 
 // One load on fresh tasks, and every log read again.
 Result<LoadResult> load_and_read(Bench& bench, ShepherdServer& server, double seconds, std::uint64_t max_events) {
-  Result<std::vector<std::string>> tasks = server.create_tasks(kShape.channels);
+  Result<std::vector<std::string>> tasks = server.create_tasks(kBatchShape.channels);
   if (!tasks) return fail(tasks.error());
-  LoadPlan plan = server.plan_for(*tasks, kShape);
+  LoadPlan plan = server.plan_for(*tasks, kBatchShape);
   plan.warmup_seconds = max_events > 0 ? 0 : bench.warmup();
   plan.seconds = seconds;
   plan.max_events = max_events;
   Result<LoadResult> result = run_load(std::move(plan));
   if (!result) return result;
   Result<LogRead> read =
-      read_log(server.subscribe(*tasks, tasks->size(), Transport::websocket), *result, 0, kReadSeconds);
+      read_log(server.subscribe(*tasks, tasks->size(), Transport::websocket), *result, 0, kBatchReadSeconds);
   if (!read) return fail(read.error());
   result->defects += read->defects;
   return result;

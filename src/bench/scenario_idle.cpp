@@ -11,15 +11,15 @@ namespace shepherd::bench {
 namespace {
 
 constexpr std::size_t kTasks = 1'000;
-constexpr std::size_t kConsumers = 10'000;
+constexpr std::size_t kIdleConsumers = 10'000;
 constexpr double kMostBytes = 2'048;
-constexpr double kConnectSeconds = 60;
+constexpr double kIdleConnectSeconds = 60;
 
 Result<std::uint64_t> rss_with(ShepherdServer& server, const std::vector<std::string>& tasks, std::size_t consumers,
                                Transport transport, double hold_seconds) {
   Poller poller;
   Subscribers subscribers(server.subscribe(tasks, consumers, transport), poller);
-  if (Result<void> connected = subscribers.connect(kConnectSeconds); !connected) return fail(connected.error());
+  if (Result<void> connected = subscribers.connect(kIdleConnectSeconds); !connected) return fail(connected.error());
   std::uint64_t until = steady_ns() + seconds_as_ns(hold_seconds);
   while (steady_ns() < until) {
     if (Result<void> going = check_interrupt(); !going) return fail(going.error());
@@ -32,7 +32,7 @@ Result<std::uint64_t> rss_with(ShepherdServer& server, const std::vector<std::st
 }  // namespace
 
 Result<void> measure_idle(Bench& bench) {
-  bench.report.heading(fmt::format("Memory: {} idle consumers over {} tasks", kConsumers, kTasks));
+  bench.report.heading(fmt::format("Memory: {} idle consumers over {} tasks", kIdleConsumers, kTasks));
   for (Transport transport : {Transport::websocket, Transport::sse}) {
     Result<ShepherdServer> server = bench.start_server();
     if (!server) return fail(server.error());
@@ -41,10 +41,10 @@ Result<void> measure_idle(Bench& bench) {
     // A few consumers first, so that what the server needs once is there already.
     Result<std::uint64_t> before = rss_with(*server, *tasks, 10, transport, 0.5);
     if (!before) return fail(before.error());
-    Result<std::uint64_t> with = rss_with(*server, *tasks, kConsumers, transport, bench.options.quick ? 0.5 : 3);
+    Result<std::uint64_t> with = rss_with(*server, *tasks, kIdleConsumers, transport, bench.options.quick ? 0.5 : 3);
     if (!with) return fail(with.error());
     bool sse = transport == Transport::sse;
-    double each = (static_cast<double>(*with) - static_cast<double>(*before)) / static_cast<double>(kConsumers);
+    double each = (static_cast<double>(*with) - static_cast<double>(*before)) / static_cast<double>(kIdleConsumers);
     Row row{.id = sse ? "idle.sse" : "idle.websocket",
             .title = sse ? "resident bytes a consumer, SSE" : "resident bytes a consumer, WebSocket",
             .value = each,

@@ -5,7 +5,7 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr Shape kShape{.channels = 100, .subscribers = 1'000, .publishers = 100};
+constexpr Shape kLatencyShape{.channels = 100, .subscribers = 1'000, .publishers = 100};
 constexpr double kRate = 1'000;
 constexpr double kMostP50Ms = 0.5, kMostP99Ms = 5;
 
@@ -18,7 +18,7 @@ Result<void> measure_latency(Bench& bench) {
   LatencyHistogram all;
   std::vector<LoadResult> runs;
   for (int round = 0; round < bench.rounds(); ++round) {
-    Result<LoadPlan> plan = server->plan(kShape);
+    Result<LoadPlan> plan = server->plan(kLatencyShape);
     if (!plan) return fail(plan.error());
     plan->rate = kRate;
     plan->warmup_seconds = 1;

@@ -16,8 +16,8 @@ constexpr std::uint64_t kLong = 1'000'000, kLongQuick = 200'000;
 constexpr std::uint32_t kBehind = 10'000;
 constexpr double kLeastReplay = 1e6;
 constexpr double kMostPageMs = 20;
-constexpr int kPages = 20, kResumes = 5;
-constexpr double kReadSeconds = 120;
+constexpr int kReplayPages = 20, kResumes = 5;
+constexpr double kReplayReadSeconds = 120;
 
 Result<void> measure_resume(Bench& bench, ShepherdServer& server) {
   Result<WrittenLog> log = write_log(server, 2 * kBehind, 1);
@@ -28,7 +28,7 @@ Result<void> measure_resume(Bench& bench, ShepherdServer& server) {
   for (int i = 0; i < kResumes; ++i) {
     Result<LogRead> read =
         read_log(server.subscribe({log->task}, 1, Transport::websocket, fmt::format("?after={}", first)), log->load,
-                 first, kReadSeconds);
+                 first, kReplayReadSeconds);
     if (!read) return fail(read.error());
     times.push_back(read->seconds * 1e3);
     row.defects += read->defects;
@@ -47,7 +47,7 @@ Result<void> measure_long_log(Bench& bench, ShepherdServer& server, const Writte
             .title = fmt::format("replay of {} thousand events, {}", log.load.sent_events / 1'000,
                                  sse ? "SSE" : "WebSocket")};
     for (int round = 0; round < bench.rounds(); ++round) {
-      Result<LogRead> read = read_log(server.subscribe({log.task}, 1, transport), log.load, 0, kReadSeconds);
+      Result<LogRead> read = read_log(server.subscribe({log.task}, 1, transport), log.load, 0, kReplayReadSeconds);
       if (!read) return fail(read.error());
       rates.push_back(static_cast<double>(read->events) / read->seconds);
       row.defects += read->defects;
@@ -62,7 +62,7 @@ Result<void> measure_long_log(Bench& bench, ShepherdServer& server, const Writte
 
 Result<void> measure_newest_page(Bench& bench, ShepherdServer& server, const WrittenLog& log) {
   std::vector<double> times;
-  for (int i = 0; i < kPages; ++i) {
+  for (int i = 0; i < kReplayPages; ++i) {
     std::uint64_t start_ns = steady_ns();
     Result<HttpAnswer> page = server.get("/api/v1/tasks/" + log.task + "/events?tail=100");
     if (!page) return fail(page.error());

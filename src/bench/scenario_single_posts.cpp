@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kProducers = 64;
 constexpr double kOfRedis = 0.7;
-constexpr double kReadSeconds = 120;
+constexpr double kPostReadSeconds = 120;
 
 // Loads fresh tasks and reads their logs again: what was answered must be there.
 Result<LoadResult> load_and_read(Bench& bench, ShepherdServer& server, const Shape& shape) {
@@ -23,7 +23,7 @@ Result<LoadResult> load_and_read(Bench& bench, ShepherdServer& server, const Sha
   Result<LoadResult> result = run_load(std::move(plan));
   if (!result) return result;
   Result<LogRead> read =
-      read_log(server.subscribe(*tasks, tasks->size(), Transport::websocket), *result, 0, kReadSeconds);
+      read_log(server.subscribe(*tasks, tasks->size(), Transport::websocket), *result, 0, kPostReadSeconds);
   if (!read) return fail(read.error());
   result->defects += read->defects;
   return result;

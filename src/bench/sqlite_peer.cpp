@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::int64_t kCheckpointBytes = 16 * 1024 * 1024;  // the server's own threshold
 
-struct Free {
+struct FreeSqlite {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   void operator()(sqlite3_value* value) const { sqlite3_value_free(value); }
 };
-using Database = std::unique_ptr<sqlite3, Free>;
-using Statement = std::unique_ptr<sqlite3_stmt, Free>;
-using Value = std::unique_ptr<sqlite3_value, Free>;
+using Database = std::unique_ptr<sqlite3, FreeSqlite>;
+using Statement = std::unique_ptr<sqlite3_stmt, FreeSqlite>;
+using Value = std::unique_ptr<sqlite3_value, FreeSqlite>;
 
-struct Row {
+struct SqliteRow {
   std::vector<Value> values;
   std::uint64_t events = 0;
 };
@@ -71,13 +71,13 @@ Result<void> make_table(sqlite3* source, sqlite3* copy) {
   return {};
 }
 
-Result<std::vector<Row>> newest_rows(sqlite3* source, std::uint64_t events) {
+Result<std::vector<SqliteRow>> newest_rows(sqlite3* source, std::uint64_t events) {
   Result<Statement> query = prepare(source, "SELECT count, * FROM run ORDER BY position DESC");
   if (!query) return fail(query.error());
-  std::vector<Row> rows;
+  std::vector<SqliteRow> rows;
   std::uint64_t read = 0;
   while (read < events && sqlite3_step(query->get()) == SQLITE_ROW) {
-    Row row;
+    SqliteRow row;
     row.events = static_cast<std::uint64_t>(sqlite3_column_int64(query->get(), 0));
     for (int i = 1; i < sqlite3_column_count(query->get()); ++i) {
       row.values.emplace_back(sqlite3_value_dup(sqlite3_column_value(query->get(), i)));
@@ -89,7 +89,7 @@ Result<std::vector<Row>> newest_rows(sqlite3* source, std::uint64_t events) {
   return rows;
 }
 
-Result<void> insert(sqlite3* copy, sqlite3_stmt* statement, const Row& row) {
+Result<void> insert(sqlite3* copy, sqlite3_stmt* statement, const SqliteRow& row) {
   for (std::size_t i = 0; i < row.values.size(); ++i) {
     sqlite3_bind_value(statement, static_cast<int>(i + 1), row.values[i].get());
   }
@@ -115,7 +115,7 @@ Result<SqliteInserts> insert_rows_again(const std::filesystem::path& source_path
                                *page_bytes, kCheckpointBytes / *page_bytes));
   if (!prepared) return fail(prepared.error());
   if (Result<void> made = make_table(source->get(), copy->get()); !made) return fail(made.error());
-  Result<std::vector<Row>> rows = newest_rows(source->get(), events);
+  Result<std::vector<SqliteRow>> rows = newest_rows(source->get(), events);
   if (!rows) return fail(rows.error());
   if (rows->empty()) return fail(ErrorCode::unavailable, "sqlite", "the server's database has no rows");
 

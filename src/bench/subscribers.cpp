@@ -13,8 +13,8 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr std::size_t kConnecting = 128;        // at once: below any listen backlog
-constexpr std::size_t kReadBytes = 256 * 1024;  // stays in the second-level cache
+constexpr std::size_t kConnecting = 128;                  // at once: below any listen backlog
+constexpr std::size_t kSubscriberReadBytes = 256 * 1024;  // stays in the second-level cache
 constexpr std::size_t kMaxMessageBytes = 1024 * 1024;
 
 // A client must mask what it sends; a mask of zeros leaves the payload as it is.
@@ -28,7 +28,7 @@ void append_pong(std::string& out, std::string_view payload) {
 }  // namespace
 
 Subscribers::Subscribers(SubscribePlan plan, Poller& poller)
-    : plan_(std::move(plan)), poller_(poller), buffer_(kMaxMessageBytes + kReadBytes) {
+    : plan_(std::move(plan)), poller_(poller), buffer_(kMaxMessageBytes + kSubscriberReadBytes) {
   peers_.reserve(plan_.count);
 }
 
@@ -106,7 +106,7 @@ void Subscribers::read(std::uint64_t number) {
   char* data = buffer_.data();
   std::memcpy(data, peer.carry.data(), peer.carry.size());
   char* fresh = data + peer.carry.size();
-  long got = peer.link.receive(fresh, kReadBytes);
+  long got = peer.link.receive(fresh, kSubscriberReadBytes);
   if (got == 0) return;
   if (got < 0) return lose(number, peer.state == State::asking ? "no answer" : "the stream ended");
   std::uint64_t now_ns = steady_ns();

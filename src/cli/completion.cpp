@@ -30,13 +30,13 @@ constexpr std::array<std::string_view, 18> kFileFlags{
     "internal-tls-key", "settings",          "tasks",  "tls-cert", "tls-key",   "token-file"};
 constexpr std::array<std::string_view, 3> kTaskFlags{"dismiss", "resume", "task"};
 
-struct Verb {
+struct VerbTree {
   std::string path;  // "tasks create"; empty: the program itself
   std::string help;
   std::vector<Flag> flags;
   bool takes_task = false;           // its first word is a task
   std::vector<std::string> choices;  // or one of a few
-  std::vector<Verb> commands;
+  std::vector<VerbTree> commands;
   std::string name() const { return path.substr(path.rfind(' ') + 1); }
 };
 
@@ -50,8 +50,8 @@ Value value_of(const CLI::Option& option) {
   return is_in(kFileFlags) ? Value::file : is_in(kTaskFlags) ? Value::task : Value::word;
 }
 
-Verb read_tree(const CLI::App& app, const std::string& path) {
-  Verb command{path, app.get_description(), {}, false, {}, {}};
+VerbTree read_tree(const CLI::App& app, const std::string& path) {
+  VerbTree command{path, app.get_description(), {}, false, {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) {
       command.takes_task = command.takes_task || option->get_name(true, false) == "TASK";
@@ -69,14 +69,14 @@ Verb read_tree(const CLI::App& app, const std::string& path) {
   return command;
 }
 
-void flatten(const Verb& command, std::vector<const Verb*>& out) {
+void flatten(const VerbTree& command, std::vector<const VerbTree*>& out) {
   out.push_back(&command);
-  for (const Verb& sub : command.commands) flatten(sub, out);
+  for (const VerbTree& sub : command.commands) flatten(sub, out);
 }
 
-std::string joined_names(const Verb& command) {
+std::string joined_names(const VerbTree& command) {
   std::string words;
-  for (const Verb& sub : command.commands) words += sub.name() + " ";
+  for (const VerbTree& sub : command.commands) words += sub.name() + " ";
   for (const std::string& choice : command.choices) words += choice + " ";
   for (const Flag& flag : command.flags) words += flag.name + " ";
   if (!words.empty()) words.pop_back();
@@ -98,7 +98,7 @@ std::string shell_quoted(std::string_view text, std::string_view escaped = "") {
   return out;
 }
 
-std::string function_name(const Verb& command) {
+std::string function_name(const VerbTree& command) {
   std::string name = "_shepherd";
   if (!command.path.empty()) name += "_" + command.path;
   for (char& c : name) c = c == ' ' || c == '-' ? '_' : c;
@@ -146,7 +146,7 @@ std::string fish_value(const Flag& flag) {
   return "";
 }
 
-void append_zsh_function(std::string& out, const Verb& command) {
+void append_zsh_function(std::string& out, const VerbTree& command) {
   out += fmt::format("{}() {{\n  _arguments -C \\\n", function_name(command));
   for (const Flag& flag : command.flags) {
     out += fmt::format("    '{}[{}]{}' \\\n", flag.name, shell_quoted(flag.help, "[]:"), zsh_value(flag));
@@ -160,11 +160,11 @@ void append_zsh_function(std::string& out, const Verb& command) {
   }
   out +=
       "    '1:command:->command' '*::argument:->argument'\n  case $state in\n    command)\n      local -a commands=(\n";
-  for (const Verb& sub : command.commands) {
+  for (const VerbTree& sub : command.commands) {
     out += fmt::format("        '{}:{}'\n", sub.name(), shell_quoted(sub.help, ":"));
   }
   out += "      )\n      _describe command commands ;;\n    argument)\n      case $words[1] in\n";
-  for (const Verb& sub : command.commands) {
+  for (const VerbTree& sub : command.commands) {
     out += fmt::format("        {}) {} ;;\n", sub.name(), function_name(sub));
   }
   out += "      esac ;;\n  esac\n}\n\n";
@@ -173,8 +173,8 @@ void append_zsh_function(std::string& out, const Verb& command) {
 }  // namespace
 
 std::string bash_completion(const CLI::App& app) {
-  Verb root = read_tree(app, "");
-  std::vector<const Verb*> commands;
+  VerbTree root = read_tree(app, "");
+  std::vector<const VerbTree*> commands;
   flatten(root, commands);
   std::string out =
       "# bash completion for shepherd. Use: source <(shepherd completion bash)\n"
@@ -183,18 +183,18 @@ std::string bash_completion(const CLI::App& app) {
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    word=${COMP_WORDS[i]}\n"
       "    case \" $path${path:+ }$word \" in\n";
-  for (const Verb* command : commands) {
+  for (const VerbTree* command : commands) {
     if (!command->path.empty()) out += fmt::format("      ' {} ') path='{}' ;;\n", command->path, command->path);
   }
   out += "    esac\n  done\n  case \"$path $previous\" in\n";
-  for (const Verb* command : commands) {
+  for (const VerbTree* command : commands) {
     for (const Flag& flag : command->flags) {
       if (flag.value == Value::none) continue;
       out += fmt::format("    '{} {}') {}; return ;;\n", command->path, flag.name, bash_value(flag));
     }
   }
   out += "  esac\n  local words=\n  case \"$path\" in\n";
-  for (const Verb* command : commands) {
+  for (const VerbTree* command : commands) {
     std::string tasks = command->takes_task ? "\" $(shepherd completion tasks 2>/dev/null)\"" : "";
     out += fmt::format("    '{}') words='{}'{} ;;\n", command->path, joined_names(*command), tasks);
   }
@@ -205,18 +205,18 @@ std::string bash_completion(const CLI::App& app) {
 }
 
 std::string zsh_completion(const CLI::App& app) {
-  Verb root = read_tree(app, "");
-  std::vector<const Verb*> commands;
+  VerbTree root = read_tree(app, "");
+  std::vector<const VerbTree*> commands;
   flatten(root, commands);
   std::string out = "#compdef shepherd\n# zsh completion for shepherd. Use: source <(shepherd completion zsh)\n\n";
-  for (const Verb* command : commands) append_zsh_function(out, *command);
+  for (const VerbTree* command : commands) append_zsh_function(out, *command);
   out += "compdef _shepherd shepherd\n";
   return out;
 }
 
 std::string fish_completion(const CLI::App& app) {
-  Verb root = read_tree(app, "");
-  std::vector<const Verb*> commands;
+  VerbTree root = read_tree(app, "");
+  std::vector<const VerbTree*> commands;
   flatten(root, commands);
   std::string out =
       "# fish completion for shepherd. Use: shepherd completion fish | source\n"
@@ -232,9 +232,9 @@ std::string fish_completion(const CLI::App& app) {
       "  test (count (commandline -opc)) -eq 1\n"
       "end\n"
       "complete -c shepherd -f\n";
-  for (const Verb* command : commands) {
+  for (const VerbTree* command : commands) {
     std::string where = command->path.empty() ? "__shepherd_start" : "__shepherd_at " + command->path;
-    for (const Verb& sub : command->commands) {
+    for (const VerbTree& sub : command->commands) {
       out += fmt::format("complete -c shepherd -n '{}' -a {} -d '{}'\n", where, sub.name(), shell_quoted(sub.help));
     }
     if (command->takes_task) {

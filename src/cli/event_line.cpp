@@ -7,6 +7,7 @@
 
 #include "driver/limits.h"
 #include "json/scan.h"
+#include "json/tree.h"
 #include "model/wire_json.h"
 #include "terminal/terminal_text.h"
 
@@ -23,11 +24,6 @@ json::object object_member(std::string_view event, std::string_view name) {
   return !error && value.is_object() ? std::move(value.get_object()) : json::object();
 }
 
-std::string text_of(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 void describe_result(EventLine& line, std::string_view event) {
   json::object output = object_member(event, "output");
   const json::value* success = output.if_contains("success");
@@ -36,7 +32,7 @@ void describe_result(EventLine& line, std::string_view event) {
   bool refused = denied != nullptr && denied->is_bool() && denied->get_bool();
   line.word = refused ? "denied" : failed ? "failed" : "done";
   line.color = refused ? Color::yellow : failed ? Color::red : Color::green;
-  std::string summary = text_of(output, "summary");
+  std::string summary = text_member(output, "summary");
   if (line.text.empty()) line.text = summary;
 }
 
@@ -57,7 +53,7 @@ bool says(std::string_view text, std::string_view state) {
 }
 
 void describe_status(EventLine& line, std::string_view event) {
-  std::string state = text_of(object_member(event, "data"), "state");
+  std::string state = text_member(object_member(event, "data"), "state");
   if (!state.empty() && !says(line.text, state)) {
     line.text = line.text.empty() ? state : state + ": " + line.text;
   }
@@ -83,8 +79,8 @@ std::string_view body_member(EventType type) {
 void describe_text(EventLine& line, EventType type, std::string_view event) {
   std::string_view member = body_member(type);
   json::object data = member.empty() ? json::object() : object_member(event, "data");
-  line.body = member.empty() ? std::string() : text_of(data, member);
-  line.is_answer = type == EventType::thinking && text_of(data, "kind") == "text" &&
+  line.body = member.empty() ? std::string() : text_member(data, member);
+  line.is_answer = type == EventType::thinking && text_member(data, "kind") == "text" &&
                    find_member(event, "parentCallID").empty() && !line.body.empty();
   std::string_view cut = find_member(event, "cut");
   // Servers that put no mark on what they cut do it at this size.
@@ -172,7 +168,7 @@ EventLine event_line(std::string_view event) {
       line.color = Color::cyan;
     }
     if (view->type == EventType::approval) {
-      std::string state = text_of(object_member(event, "data"), "state");
+      std::string state = text_member(object_member(event, "data"), "state");
       line.asks = state == "pending" || state == "open";
     }
     if (!view->tool.empty() && line.text.find(view->tool) == std::string::npos) {

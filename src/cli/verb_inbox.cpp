@@ -17,7 +17,8 @@
 #include "cli/task_names.h"
 #include "cli/top_layout.h"
 #include "client/api_get.h"
-#include "client/json_source.h"
+#include "json/scan.h"
+#include "json/tree.h"
 #include "model/usage_json.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"
@@ -35,9 +36,8 @@ struct InboxOptions {
   bool json = false;
 };
 
-std::string text_of(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? exact_text(value->get_string(), Lines::join) : std::string();
+std::string exact_member(const json::object& object, std::string_view key) {
+  return exact_text(text_member(object, key), Lines::join);
 }
 
 Color color_of(const std::string& kind) {
@@ -52,13 +52,13 @@ std::string approval_of(const json::object& item) {
   constexpr std::size_t kEnough = 16;
   const json::value* approval = item.if_contains("approval");
   if (approval == nullptr || !approval->is_object()) return {};
-  return shell_word(text_of(approval->get_object(), "approvalID").substr(0, kEnough));
+  return shell_word(exact_member(approval->get_object(), "approvalID").substr(0, kEnough));
 }
 
 // What a person types to deal with it.
 std::string way_out(const json::object& item) {
-  std::string task = text_of(item, "taskID");
-  std::string kind = text_of(item, "kind");
+  std::string task = exact_member(item, "taskID");
+  std::string kind = exact_member(item, "kind");
   if (kind == "approval") return fmt::format("shepherd approve {} {}", task, approval_of(item));
   if (kind == "question") return fmt::format("shepherd answer {} {} \"…\"", task, approval_of(item));
   if (kind == "waiting") return fmt::format("shepherd steer {} \"…\"", task);
@@ -88,7 +88,7 @@ std::string used(ApiClient& client, const json::object& item) {
   const json::value* id = item.if_contains("taskID");
   if (id == nullptr || !id->is_string()) return {};
   Result<TaskView> task = client.task(id->get_string());
-  std::uint64_t tokens = task ? total_tokens(json_member(task->json, "usage")) : 0;
+  std::uint64_t tokens = task ? total_tokens(find_member(task->json, "usage")) : 0;
   if (tokens == 0) return {};
   std::string cost = task->cost_usd > 0 ? fmt::format(", ${:.2f}", task->cost_usd) : "";
   return fmt::format("  {} tokens{}", count_text(tokens), cost);
@@ -96,12 +96,12 @@ std::string used(ApiClient& client, const json::object& item) {
 
 // The title first, then what it is about, and last, on a line of its own, what to type.
 void print_item(Output& out, ApiClient& client, const json::object& item, std::int64_t now_ms) {
-  std::string kind = text_of(item, "kind");
-  Result<std::int64_t> since = parse_timestamp(text_of(item, "since"));
-  std::string title = text_of(item, "title");
+  std::string kind = exact_member(item, "kind");
+  Result<std::int64_t> since = parse_timestamp(exact_member(item, "since"));
+  std::string title = exact_member(item, "title");
   std::size_t width = out.is_terminal() ? out.columns() : 0;
   std::string head = fmt::format("{:<9} {:>7}  ", kind, since ? age_text(now_ms - *since) : "");
-  if (title.empty()) title = text_of(item, "taskID");
+  if (title.empty()) title = exact_member(item, "taskID");
   std::string use = used(client, item);
   std::size_t taken = columns_of(head) + columns_of(use);
   if (width > 0 && taken + kInboxTitleColumns > width) {
@@ -113,7 +113,7 @@ void print_item(Output& out, ApiClient& client, const json::object& item, std::i
   std::size_t room = width > 2 * kIndent.size() ? width - kIndent.size() : 0;
   std::vector<std::string> lines = asked(client, item, room);
   if (kind != "question") {
-    std::vector<std::string> summary = wrapped_lines(text_of(item, "summary"), room);
+    std::vector<std::string> summary = wrapped_lines(exact_member(item, "summary"), room);
     if (!summary.front().empty()) lines.insert(lines.begin(), summary.begin(), summary.end());
   }
   for (const std::string& line : lines) out.line(std::string(kIndent) + line);

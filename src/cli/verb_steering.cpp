@@ -282,14 +282,14 @@ Result<ExitCode> send(Context& context, SteeringOptions& options, CommandKind ki
               stopping ? stop_outcome(*client, *task, clock) : "");
 }
 
-struct Verb {
+struct SteeringVerb {
   const char* word;
   CommandKind kind;
   const char* help;
   const char* examples;
 };
 
-constexpr Verb kVerbs[] = {
+constexpr SteeringVerb kVerbs[] = {
     {"steer", CommandKind::steer, "Send a message to the agent while it works",
      "  shepherd steer TASK \"look at the tests first\"\n  shepherd steer TASK - < remarks.txt"},
     {"queue", CommandKind::queue, "Send a message for after the current turn",
@@ -346,7 +346,7 @@ void add_words(CLI::App& command, CommandKind kind, SteeringOptions& options) {
 }  // namespace
 
 void add_steering_verbs(CLI::App& app, Context& context) {
-  for (const Verb& verb : kVerbs) {
+  for (const SteeringVerb& verb : kVerbs) {
     auto options = std::make_shared<SteeringOptions>();
     CLI::App* command = app.add_subcommand(verb.word, verb.help);
     command->add_option("TASK", options->task, kTaskHelp)->required();

@@ -7,6 +7,7 @@
 
 #include "cli/verbs.h"
 #include "json/scan.h"
+#include "json/tree.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_table.h"
@@ -23,9 +24,8 @@ struct TokenOptions {
   bool json = false;
 };
 
-std::string text_of(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? terminal_text(value->get_string(), Lines::join) : std::string();
+std::string shown_member(const json::object& object, std::string_view name) {
+  return terminal_text(text_member(object, name), Lines::join);
 }
 
 json::object parse_object(std::string_view source) {
@@ -50,12 +50,12 @@ Result<ExitCode> create(Context& context, TokenOptions& options) {
   }
   // The secret alone on standard output, so that SHEPHERD_TOKEN=$(shepherd token create …) works.
   json::object token = parse_object(*answer);
-  context.out.line(text_of(token, "secret"));
+  context.out.line(shown_member(token, "secret"));
   context.out.flush();
   if (context.out.is_terminal()) {
     context.err.line(context.err.paint(
         Color::dim, fmt::format("shown once; give it to {} as SHEPHERD_TOKEN. Revoke it: shepherd token revoke {}",
-                                terminal_text(options.request.name, Lines::join), text_of(token, "id"))));
+                                terminal_text(options.request.name, Lines::join), shown_member(token, "id"))));
   }
   return ExitCode::ok;
 }
@@ -75,20 +75,20 @@ Result<ExitCode> list(Context& context, const TokenOptions& options) {
     }
     json::object token = parse_object(element);
     auto or_dash = [&](std::string_view name) {
-      std::string text = text_of(token, name);
+      std::string text = shown_member(token, name);
       return text.empty() ? std::string("-") : text;
     };
     auto day = [&](std::string_view name) { return or_dash(name).substr(0, 10); };
     const json::value* session = token.if_contains("session");
     std::string kind = session != nullptr && session->is_bool() && session->get_bool() ? "session" : "token";
-    if (std::string parent = text_of(token, "sessionOf"); !parent.empty()) kind += " of " + parent;
-    table.add({{text_of(token, "id"), Color::bold},
+    if (std::string parent = shown_member(token, "sessionOf"); !parent.empty()) kind += " of " + parent;
+    table.add({{shown_member(token, "id"), Color::bold},
                {kind},
-               {text_of(token, "scope")},
+               {shown_member(token, "scope")},
                {or_dash("task")},
                {day("createdAt")},
                {day("expiresAt")},
-               {text_of(token, "name")}});
+               {shown_member(token, "name")}});
   }
   if (!options.json) table.print(context.out);
   return ExitCode::ok;

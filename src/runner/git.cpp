@@ -40,15 +40,6 @@ bool is_kept_for_inspection(std::string_view variable) {
   return !name.starts_with("GIT_") && name != "SHEPHERD_REPOSITORY_TOKEN" && name != "SSH_ASKPASS";
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t end = 0; !text.empty(); text.remove_prefix(std::min(end + 1, text.size()))) {
-    end = std::min(text.find('\n'), text.size());
-    if (end > 0) lines.emplace_back(text.substr(0, end));
-  }
-  return lines;
-}
-
 // "filter.lfs.clean" is of the filter "filter.lfs".
 std::set<std::string> filters_of(std::string_view keys) {
   std::set<std::string> filters;
@@ -60,6 +51,15 @@ std::set<std::string> filters_of(std::string_view keys) {
 }
 
 }  // namespace
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = 0; !text.empty(); text.remove_prefix(std::min(end + 1, text.size()))) {
+    end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+  }
+  return lines;
+}
 
 bool takes_token(std::string_view repo_url) {
   Origin origin = origin_of(repo_url);

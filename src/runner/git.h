@@ -59,4 +59,7 @@ class Git {
   bool inspecting_ = false;
 };
 
+// What git prints line by line; empty lines are left out.
+std::vector<std::string> lines_of(std::string_view text);
+
 }  // namespace shepherd

@@ -25,16 +25,6 @@ namespace files = std::filesystem;
 // An empty tree, which every git knows: what a repository without commits is compared with.
 constexpr const char* kEmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // The top of the work tree that `directory` is in, as git finds it; empty: none.
 std::string tree_of(const std::string& directory) {
   std::error_code error;

@@ -136,4 +136,11 @@ Error Database::error(int code, int system) const {
   }
 }
 
+Result<std::int64_t> one_number(Database& database, const char* sql) {
+  auto row = database.use(sql);
+  auto found = row.step();
+  if (!found) return fail(std::move(found.error()));
+  return *found ? row.integer(0) : 0;
+}
+
 }  // namespace shepherd

@@ -116,4 +116,7 @@ class Database {
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
 };
 
+// The first column of the first row; 0 when there is none.
+Result<std::int64_t> one_number(Database& database, const char* sql);
+
 }  // namespace shepherd

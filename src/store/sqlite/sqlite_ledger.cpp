@@ -57,13 +57,6 @@ PRAGMA user_version = 1;  -- kLedgerFormat
 COMMIT;
 )sql";
 
-Result<std::int64_t> one_number(Database& database, const char* sql) {
-  auto row = database.use(sql);
-  auto found = row.step();
-  if (!found) return fail(std::move(found.error()));
-  return *found ? row.integer(0) : 0;
-}
-
 std::int64_t unit_of(const LedgerRange& range) {
   return range.from % kUnits[1] == 0 && range.step % kUnits[1] == 0 ? kUnits[1] : kUnits[0];
 }

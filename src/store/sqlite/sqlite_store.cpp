@@ -39,13 +39,6 @@ Result<std::string> database_file(const std::string& path) {
   return file.string();
 }
 
-Result<std::int64_t> one_number(Database& database, const char* sql) {
-  auto row = database.use(sql);
-  auto found = row.step();
-  if (!found) return fail(std::move(found.error()));
-  return *found ? row.integer(0) : 0;
-}
-
 int remember_frames(void* frames, sqlite3*, const char*, int count) {
   *static_cast<std::uint64_t*>(frames) = static_cast<std::uint64_t>(count);
   return SQLITE_OK;
