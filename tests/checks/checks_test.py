@@ -108,6 +108,47 @@ class Configure(Tree):
         self.assertIn("nothing", result.stderr)
 
 
+class RetryFailed(unittest.TestCase):
+    """tools/retry-failed lets a test pass the second time, and says so; one that fails twice has failed."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.build = Path(directory.name)
+
+    def run_twice(self, **tests):
+        lines = [f'add_test([=[{name}]=] "/bin/sh" "-c" [=[{script}]=])' for name, script in tests.items()]
+        (self.build / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+        first = self.build / "first.xml"
+        subprocess.run(["ctest", "--test-dir", self.build, "--output-junit", first], capture_output=True)
+        return subprocess.run([ROOT / "tools/retry-failed", first, "--test-dir", self.build], capture_output=True,
+                              text=True)
+
+    def once(self):
+        mark = self.build / "was_here"
+        return f"test -e {mark} || {{ touch {mark}; echo lost its core; exit 1; }}"
+
+    def test_second_try_is_said_at_the_end(self):
+        result = self.run_twice(sound="true", shaky=self.once())
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("FLAKY shaky passed only the second time", result.stdout)
+        self.assertIn("lost its core", result.stdout)
+        self.assertTrue(result.stdout.rstrip().endswith("1 FLAKY: shaky"), result.stdout)
+
+    def test_two_failures_are_a_failure(self):
+        result = self.run_twice(shaky=self.once(), broken="exit 3")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertNotIn("FLAKY", result.stdout)
+
+    def test_only_what_failed_runs_again(self):
+        result = self.run_twice(sound=f"echo ran >> {self.build / 'sound'}", shaky=self.once())
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual((self.build / "sound").read_text(), "ran\n")
+
+    def test_a_failure_before_the_tests_is_no_test(self):
+        self.assertEqual(self.run_twice(sound="true").returncode, 1)
+
+
 class Files(Tree):
     def test_clean_tree(self):
         self.assertEqual(check_files.problems(self.root), [])
