@@ -20,9 +20,9 @@ std::string approval_of(const DraftBatch& batch, const Draft& draft) {
 std::optional<std::string> opener(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return std::nullopt;
-  for (const RunPtr& run : page->runs) {
-    if (run->first > sequence || sequence > run->last()) continue;
-    return text_member(run->event(static_cast<std::size_t>(sequence - run->first)), "producer");
+  for (const BatchPtr& stored : page->batches) {
+    if (stored->first > sequence || sequence > stored->last()) continue;
+    return text_member(stored->event(static_cast<std::size_t>(sequence - stored->first)), "producer");
   }
   return std::nullopt;
 }

@@ -41,9 +41,9 @@ Result<EventPage> read_forward(const EventStore& store, const PageRequest& reque
       note_gap(page, after, before);
       first_read = false;
     }
-    for (const RunPtr& run : read->runs) {
-      for (std::size_t i = 0; i < run->size(); ++i) {
-        std::uint64_t sequence = run->first + i;
+    for (const BatchPtr& batch : read->batches) {
+      for (std::size_t i = 0; i < batch->size(); ++i) {
+        std::uint64_t sequence = batch->first + i;
         if (sequence <= cursor) continue;
         if (sequence >= before) return page;
         if (page.events.size() == request.limit || bytes >= kMaxPageBytes || scanned >= kMaxPageScan) {
@@ -52,12 +52,12 @@ Result<EventPage> read_forward(const EventStore& store, const PageRequest& reque
         }
         cursor = sequence;
         ++scanned;
-        if (!passes(request.types, run->types[i], run->event(i))) continue;
-        bytes += run->event(i).size();
-        page.events.push_back({run, i});
+        if (!passes(request.types, batch->types[i], batch->event(i))) continue;
+        bytes += batch->event(i).size();
+        page.events.push_back({batch, i});
       }
     }
-    if (read->runs.empty() || cursor >= page.head) return page;
+    if (read->batches.empty() || cursor >= page.head) return page;
   }
 }
 
@@ -74,9 +74,9 @@ Result<EventPage> read_backward(const EventStore& store, const PageRequest& requ
     if (scanned == 0) note_bounds(page, *read);
     if (cursor == 0) cursor = page.head + 1;
     std::uint64_t asked = cursor;
-    for (auto run = read->runs.rbegin(); run != read->runs.rend(); ++run) {
-      for (std::size_t i = (*run)->size(); i-- > 0;) {
-        std::uint64_t sequence = (*run)->first + i;
+    for (auto batch = read->batches.rbegin(); batch != read->batches.rend(); ++batch) {
+      for (std::size_t i = (*batch)->size(); i-- > 0;) {
+        std::uint64_t sequence = (*batch)->first + i;
         if (sequence >= cursor) continue;
         if (page.events.size() == count || bytes >= kMaxPageBytes || scanned >= most_scanned) {
           page.next_before = cursor;
@@ -85,9 +85,9 @@ Result<EventPage> read_backward(const EventStore& store, const PageRequest& requ
         }
         cursor = sequence;
         ++scanned;
-        if (!passes(request.types, (*run)->types[i], (*run)->event(i))) continue;
-        bytes += (*run)->event(i).size();
-        page.events.push_back({*run, i});
+        if (!passes(request.types, (*batch)->types[i], (*batch)->event(i))) continue;
+        bytes += (*batch)->event(i).size();
+        page.events.push_back({*batch, i});
       }
     }
     if (cursor == asked || cursor <= page.first || cursor <= 1) {
@@ -144,7 +144,7 @@ Result<std::uint64_t> tail_start(const EventStore& store, const std::set<std::st
     request.types = types;
     auto page = read_backward(store, request, most, kMaxTailScan);
     if (!page) return fail(page.error());
-    for (const PickedEvent& event : page->events) positions.push_back(event.run->position + event.index);
+    for (const PickedEvent& event : page->events) positions.push_back(event.batch->position + event.index);
   }
   if (positions.empty()) return newest;
   auto oldest = positions.begin() + static_cast<std::ptrdiff_t>(std::min(most, positions.size()) - 1);

@@ -24,10 +24,10 @@ struct PageRequest {
 };
 
 struct PickedEvent {
-  RunPtr run;
+  BatchPtr batch;
   std::size_t index = 0;
-  std::uint64_t sequence() const { return run->first + index; }
-  std::string_view json() const { return run->event(index); }
+  std::uint64_t sequence() const { return batch->first + index; }
+  std::string_view json() const { return batch->event(index); }
 };
 
 struct EventPage {

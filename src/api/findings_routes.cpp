@@ -21,9 +21,9 @@ Result<void> append_finding(std::string& out, const EventStore& store, const Fin
   if (!task) return task.error().code == ErrorCode::not_found ? Result<void>() : fail(task.error());
   auto page = store.read(place.task, place.sequence - 1, {1, 1});
   if (!page) return fail(page.error());
-  if (page->runs.empty() || place.sequence < page->runs.front()->first) return {};
-  const EventRun& run = *page->runs.front();
-  std::string_view json = run.event(static_cast<std::size_t>(place.sequence - run.first));
+  if (page->batches.empty() || place.sequence < page->batches.front()->first) return {};
+  const EventBatch& batch = *page->batches.front();
+  std::string_view json = batch.event(static_cast<std::size_t>(place.sequence - batch.first));
   auto event = parse_event(json);
   if (!event) return {};
   std::string_view data = find_member(json, "data");

@@ -68,10 +68,10 @@ std::string cursor_gap_data(std::uint64_t from, std::uint64_t to) {
 
 class WebSocketTaskFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
     std::string& head = scratch();
-    append_task_event_open(head, run.task);
-    append_text_frame(out, head, run.event(i));
+    append_task_event_open(head, batch.task);
+    append_text_frame(out, head, batch.event(i));
   }
   void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const override {
     append_websocket_message(out, "gap", task, gap_data(from, to));
@@ -92,8 +92,8 @@ class WebSocketTaskFrames final : public FrameEncoder {
 
 class WebSocketAllFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    message(out, "task_event", run.task, run.position + i, run.event(i));
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
+    message(out, "task_event", batch.task, batch.position + i, batch.event(i));
   }
   void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const override {
     message(out, "gap", task, to, cursor_gap_data(from, to));
@@ -131,8 +131,8 @@ void append_sse(std::string& out, std::string_view type, std::string_view data) 
 
 class SseTaskFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    message(out, "task_event", run.event(i), run.first + i);
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
+    message(out, "task_event", batch.event(i), batch.first + i);
   }
   void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
     message(out, "gap", gap_data(from, to), to);
@@ -165,9 +165,9 @@ class SseTaskFrames final : public FrameEncoder {
 
 class SseAllFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    with_task(out, "task_event", run.task, run.event(i));
-    end(out, run.position + i);
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
+    with_task(out, "task_event", batch.task, batch.event(i));
+    end(out, batch.position + i);
   }
   void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const override {
     with_task(out, "gap", task, cursor_gap_data(from, to));

@@ -7,15 +7,15 @@
 namespace shepherd {
 namespace {
 
-EventRun run_of_two() {
-  EventRun run;
-  run.task = "task-1";
-  run.first = 7;
-  run.position = 100;
-  run.bytes = R"({"sequence":7,"type":"log"}{"sequence":8,"type":"log"})";
-  run.ends = {27, 54};
-  run.types = {EventType::log, EventType::log};
-  return run;
+EventBatch run_of_two() {
+  EventBatch batch;
+  batch.task = "task-1";
+  batch.first = 7;
+  batch.position = 100;
+  batch.bytes = R"({"sequence":7,"type":"log"}{"sequence":8,"type":"log"})";
+  batch.ends = {27, 54};
+  batch.types = {EventType::log, EventType::log};
+  return batch;
 }
 
 // The payload of a short text frame, after checking its header.
@@ -35,8 +35,8 @@ std::string written(Write write) {
 
 TEST(WebSocketFrames, OfOneTask) {
   const FrameEncoder& frames = websocket_task_frames();
-  EventRun run = run_of_two();
-  EXPECT_EQ(payload(written([&](auto& out) { frames.event(out, run, 1); })),
+  EventBatch batch = run_of_two();
+  EXPECT_EQ(payload(written([&](auto& out) { frames.event(out, batch, 1); })),
             R"({"type":"task_event","taskID":"task-1","data":{"sequence":8,"type":"log"}})");
   EXPECT_EQ(payload(written([&](auto& out) { frames.gap(out, "t", 1, 9); })),
             R"({"type":"gap","taskID":"t","data":{"from":1,"to":9}})");
@@ -52,10 +52,10 @@ TEST(WebSocketFrames, OfOneTask) {
 
 TEST(WebSocketFrames, OfAllTasksCarryTheCursor) {
   const FrameEncoder& frames = websocket_all_frames();
-  EventRun run = run_of_two();
+  EventBatch batch = run_of_two();
   std::string at_101 = encode_cursor(101), at_9 = encode_cursor(9), at_1 = encode_cursor(1);
   EXPECT_EQ(
-      payload(written([&](auto& out) { frames.event(out, run, 1); })),
+      payload(written([&](auto& out) { frames.event(out, batch, 1); })),
       R"({"type":"task_event","taskID":"task-1","cursor":")" + at_101 + R"(","data":{"sequence":8,"type":"log"}})");
   EXPECT_EQ(payload(written([&](auto& out) { frames.gap(out, "", 1, 9); })),
             R"({"type":"gap","cursor":")" + at_9 + R"(","data":{"from":")" + at_1 + R"(","to":")" + at_9 + R"("}})");
@@ -66,13 +66,13 @@ TEST(WebSocketFrames, OfAllTasksCarryTheCursor) {
 }
 
 TEST(WebSocketFrames, LongPayloadsHaveLongHeaders) {
-  EventRun run;
-  run.task = "t";
-  run.first = 1;
-  run.bytes = "{\"x\":\"" + std::string(70'000, 'y') + "\"}";
-  run.ends = {static_cast<std::uint32_t>(run.bytes.size())};
-  run.types = {EventType::log};
-  std::string frame = written([&](auto& out) { websocket_task_frames().event(out, run, 0); });
+  EventBatch batch;
+  batch.task = "t";
+  batch.first = 1;
+  batch.bytes = "{\"x\":\"" + std::string(70'000, 'y') + "\"}";
+  batch.ends = {static_cast<std::uint32_t>(batch.bytes.size())};
+  batch.types = {EventType::log};
+  std::string frame = written([&](auto& out) { websocket_task_frames().event(out, batch, 0); });
   EXPECT_EQ(frame.substr(0, 2), "\x81\x7f");
   std::uint64_t length = 0;
   for (std::size_t i = 2; i < 10; ++i) length = length << 8 | static_cast<unsigned char>(frame[i]);
@@ -82,8 +82,8 @@ TEST(WebSocketFrames, LongPayloadsHaveLongHeaders) {
 
 TEST(SseFrames, OfOneTask) {
   const FrameEncoder& frames = sse_task_frames();
-  EventRun run = run_of_two();
-  EXPECT_EQ(written([&](auto& out) { frames.event(out, run, 0); }),
+  EventBatch batch = run_of_two();
+  EXPECT_EQ(written([&](auto& out) { frames.event(out, batch, 0); }),
             "event: task_event\ndata: {\"sequence\":7,\"type\":\"log\"}\nid: 7\n\n");
   EXPECT_EQ(written([&](auto& out) { frames.gap(out, "t", 1, 9); }),
             "event: gap\ndata: {\"from\":1,\"to\":9}\nid: 9\n\n");
@@ -98,8 +98,8 @@ TEST(SseFrames, OfOneTask) {
 
 TEST(SseFrames, OfAllTasksNameTheTaskInside) {
   const FrameEncoder& frames = sse_all_frames();
-  EventRun run = run_of_two();
-  EXPECT_EQ(written([&](auto& out) { frames.event(out, run, 0); }),
+  EventBatch batch = run_of_two();
+  EXPECT_EQ(written([&](auto& out) { frames.event(out, batch, 0); }),
             "event: task_event\ndata: {\"taskID\":\"task-1\",\"sequence\":7,\"type\":\"log\"}\nid: " +
                 encode_cursor(100) + "\n\n");
   EXPECT_EQ(written([&](auto& out) { frames.delta(out, "t", "{}"); }), "event: delta\ndata: {\"taskID\":\"t\"}\n\n");

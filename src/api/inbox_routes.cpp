@@ -22,9 +22,9 @@ Error no_inbox() {
 // The input that the agent wants to use, as its event has it; empty when the event is gone.
 std::string input_of(const EventStore& store, const TaskNeed& need) {
   auto page = store.read(need.task, need.sequence - 1, {1, 1});
-  if (!page || page->runs.empty() || need.sequence < page->runs.front()->first) return {};
-  const EventRun& run = *page->runs.front();
-  std::string_view event = run.event(static_cast<std::size_t>(need.sequence - run.first));
+  if (!page || page->batches.empty() || need.sequence < page->batches.front()->first) return {};
+  const EventBatch& batch = *page->batches.front();
+  std::string_view event = batch.event(static_cast<std::size_t>(need.sequence - batch.first));
   std::string_view input = find_member(find_member(event, "data"), "input");
   if (input.empty()) input = find_member(event, "input");
   return std::string(input);

@@ -57,9 +57,9 @@ void append_agents(std::string& out, const std::vector<Task>& tasks) {
 // With the task it belongs to, as an agent.
 std::string event_of_agent(const SessionEvent& event) {
   std::string out = R"({"agent_id":)";
-  append_json_string(out, event.run->task);
+  append_json_string(out, event.batch->task);
   out += ',';
-  out += event.run->event(event.index).substr(1);
+  out += event.batch->event(event.index).substr(1);
   return out;
 }
 

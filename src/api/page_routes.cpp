@@ -58,7 +58,7 @@ Result<std::vector<std::string>> with_details(EventPage& page, const EventStore&
     }
     const PickedEvent& event = page.events[i];
     texts[i] = event.json();
-    auto detail = store.detail(event.run->task, event.sequence());
+    auto detail = store.detail(event.batch->task, event.sequence());
     if (detail) {
       texts[i].back() = ',';
       texts[i] += R"("detail":)" + *detail + "}";
@@ -125,9 +125,9 @@ Result<std::uint64_t> sequence_of(const Call& call) {
 Result<PickedEvent> find_event(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return fail(page.error());
-  for (const RunPtr& run : page->runs) {
-    if (run->first <= sequence && sequence <= run->last()) {
-      return PickedEvent{run, static_cast<std::size_t>(sequence - run->first)};
+  for (const BatchPtr& batch : page->batches) {
+    if (batch->first <= sequence && sequence <= batch->last()) {
+      return PickedEvent{batch, static_cast<std::size_t>(sequence - batch->first)};
     }
   }
   if (sequence <= page->head) {

@@ -43,15 +43,15 @@ Result<SearchRequest> search_request(const Query& query) {
 Result<bool> append_hit(std::string& out, const EventStore& store, std::uint64_t position, std::string_view words) {
   auto page = store.read_all(position - 1, {1, 1});
   if (!page) return fail(page.error());
-  if (page->runs.empty()) return false;
-  const EventRun& run = *page->runs.front();
-  if (position < run.position || position > run.last_position()) return false;
-  std::string_view json = run.event(static_cast<std::size_t>(position - run.position));
+  if (page->batches.empty()) return false;
+  const EventBatch& batch = *page->batches.front();
+  if (position < batch.position || position > batch.last_position()) return false;
+  std::string_view json = batch.event(static_cast<std::size_t>(position - batch.position));
   auto event = parse_event(json);
   if (!event) return false;
   if (out.back() != '[') out += ',';
   out += R"({"taskID":)";
-  append_json_string(out, run.task);
+  append_json_string(out, batch.task);
   out += R"(,"sequence":)" + std::to_string(event->sequence) + R"(,"timestamp":")";
   append_timestamp(out, event->timestamp_ms);
   out += R"(","type":)";

@@ -9,7 +9,7 @@
 #include "json/scan.h"
 #include "model/condense.h"
 #include "model/task_fold.h"
-#include "store/run_fold.h"
+#include "store/batch_fold.h"
 
 namespace shepherd {
 namespace {
@@ -50,86 +50,86 @@ LedgerAmounts difference(const TaskState& before, const TaskState& after) {
   return amounts;
 }
 
-std::string call_key(const EventRun& run, std::string_view event) {
-  return run.task + ' ' + text_of(event, "callID");
+std::string call_key(const EventBatch& stored, std::string_view event) {
+  return stored.task + ' ' + text_of(event, "callID");
 }
 
 }  // namespace
 
-Result<Bookkeeping::Book*> Bookkeeping::book_of(const EventRun& run) {
-  auto known = open_.find(run.task);
+Result<Bookkeeping::Book*> Bookkeeping::book_of(const EventBatch& stored) {
+  auto known = open_.find(stored.task);
   if (known != open_.end()) return &known->second;
-  auto task = store_.task(run.task);
+  auto task = store_.task(stored.task);
   if (!task) {
     if (task.error().code == ErrorCode::not_found) return nullptr;  // deleted since
     return fail(task.error());
   }
   Book book;
   book.asked = {task->spec.agent, task->spec.model};
-  auto fold = ledger_.state(run.task);
+  auto fold = ledger_.state(stored.task);
   if (!fold) return fail(fold.error());
   book.unknown = fold->empty();
   if (!book.unknown) {
     book.state = decode_task_state(*fold);
-  } else if (run.first > 1) {
+  } else if (stored.first > 1) {
     // It ended before, or its beginning is gone: what comes now adds to what it has.
     book.state = task->state;
   }
-  return &open_.emplace(run.task, std::move(book)).first->second;
+  return &open_.emplace(stored.task, std::move(book)).first->second;
 }
 
-Result<void> Bookkeeping::enter(LedgerBatch& batch, const EventRun& run, std::uint64_t after) {
-  std::size_t skip = after >= run.position ? static_cast<std::size_t>(after - run.position + 1) : 0;
-  if (skip >= run.size()) return {};
-  auto found = book_of(run);
+Result<void> Bookkeeping::enter(LedgerBatch& batch, const EventBatch& stored, std::uint64_t after) {
+  std::size_t skip = after >= stored.position ? static_cast<std::size_t>(after - stored.position + 1) : 0;
+  if (skip >= stored.size()) return {};
+  auto found = book_of(stored);
   if (!found) return fail(found.error());
   if (*found == nullptr) return {};
   Book& book = **found;
   TaskState before = book.state;
   // Numbers that retention took were added when they were read, or never will be.
-  if (book.state.last_sequence + 1 != run.first + skip) book.state.last_sequence = run.first + skip - 1;
-  if (auto folded = fold_run(book.state, run); !folded) return folded;
+  if (book.state.last_sequence + 1 != stored.first + skip) book.state.last_sequence = stored.first + skip - 1;
+  if (auto folded = fold_batch(book.state, stored); !folded) return folded;
   book.changed = true;
 
   LedgerWho who = book.asked;
   if (who.model.empty()) who.model = book.state.model.substr(0, kMaxLedgerKeyBytes);
-  LedgerAmounts& amounts = batch.amounts[{minute_of(run.received_ms), who}];
+  LedgerAmounts& amounts = batch.amounts[{minute_of(stored.received_ms), who}];
   amounts += difference(before, book.state);
-  amounts.events += run.size() - skip;
-  for (std::size_t i = skip; i < run.size(); ++i) enter_event(batch, run, i);
+  amounts.events += stored.size() - skip;
+  for (std::size_t i = skip; i < stored.size(); ++i) enter_event(batch, stored, i);
 
   bool begins = std::exchange(book.unknown, false);
   bool renamed = before.model != book.state.model;
   bool ends = is_terminal(book.state.state) && !is_terminal(before.state);
   if (begins || renamed || ends) {
-    std::int64_t begun_ms = book.state.started_ms != 0 ? book.state.started_ms : run.received_ms;
-    batch.spans.push_back({run.task, who, begun_ms, is_terminal(book.state.state) ? run.received_ms : 0});
+    std::int64_t begun_ms = book.state.started_ms != 0 ? book.state.started_ms : stored.received_ms;
+    batch.spans.push_back({stored.task, who, begun_ms, is_terminal(book.state.state) ? stored.received_ms : 0});
     if (ends) batch.ended.push_back({who, std::string(name(book.state.state)), begun_ms, book.state.completed_ms});
   }
   return {};
 }
 
-void Bookkeeping::enter_event(LedgerBatch& batch, const EventRun& run, std::size_t i) {
-  EventType type = run.types[i];
-  std::string_view event = run.event(i);
+void Bookkeeping::enter_event(LedgerBatch& batch, const EventBatch& stored, std::size_t i) {
+  EventType type = stored.types[i];
+  std::string_view event = stored.event(i);
   if (type == EventType::finding) {
     std::string severity = text_of(find_member(event, "data"), "severity");
-    batch.findings.push_back({run.position + i, run.task, run.first + i, std::move(severity)});
+    batch.findings.push_back({stored.position + i, stored.task, stored.first + i, std::move(severity)});
   }
   if (type != EventType::tool_call && type != EventType::tool_result) return;
   std::string tool = text_of(event, "tool");
   if (tool.empty()) return;
-  batch.tool_tasks.emplace(tool, run.task);
-  ToolUse& use = batch.tools[{minute_of(run.received_ms), std::move(tool)}];
-  if (type == EventType::tool_result) return enter_result(use, run, event);
+  batch.tool_tasks.emplace(tool, stored.task);
+  ToolUse& use = batch.tools[{minute_of(stored.received_ms), std::move(tool)}];
+  if (type == EventType::tool_result) return enter_result(use, stored, event);
   ++use.calls;
   if (calls_.size() >= kMaxOpenToolCalls) calls_.clear();  // calls that never end; the others lose their time
-  if (auto at = parse_timestamp(text_of(event, "timestamp"))) calls_[call_key(run, event)] = *at;
+  if (auto at = parse_timestamp(text_of(event, "timestamp"))) calls_[call_key(stored, event)] = *at;
 }
 
-void Bookkeeping::enter_result(ToolUse& use, const EventRun& run, std::string_view event) {
+void Bookkeeping::enter_result(ToolUse& use, const EventBatch& stored, std::string_view event) {
   std::string_view output = find_member(event, "output");
-  auto call = calls_.extract(call_key(run, event));
+  auto call = calls_.extract(call_key(stored, event));
   if (find_member(output, "denied") == "true") return;  // it never ran: no failure of the tool, and no time of it
   if (find_member(output, "success") == "false") ++use.failures;
   if (auto said = number_value(find_member(event, "durationMS"))) {

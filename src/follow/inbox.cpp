@@ -166,9 +166,9 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     }
     if (!need.approval) return;
     auto page = journal.store().read(need.task, need.sequence - 1, {1, 1});
-    if (!page || page->runs.empty() || need.sequence < page->runs.front()->first) return;
-    const EventRun& run = *page->runs.front();
-    auto event = parse_event(run.event(static_cast<std::size_t>(need.sequence - run.first)));
+    if (!page || page->batches.empty() || need.sequence < page->batches.front()->first) return;
+    const EventBatch& batch = *page->batches.front();
+    auto event = parse_event(batch.event(static_cast<std::size_t>(need.sequence - batch.first)));
     if (event) need.since_ms = event->received_ms;
   }
 

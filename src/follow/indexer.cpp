@@ -114,15 +114,15 @@ class StoreIndexer final : public Indexer {
     position_.set(static_cast<std::int64_t>(*through));
     lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
     head_ = page->head;
-    if (page->runs.empty() && page->head <= *through) return false;
+    if (page->batches.empty() && page->head <= *through) return false;
 
-    std::uint64_t last = page->runs.empty() ? page->head : page->runs.back()->last_position();
+    std::uint64_t last = page->batches.empty() ? page->head : page->batches.back()->last_position();
     std::vector<SearchEntry> entries;
-    for (const RunPtr& run : page->runs)
-      append_entries(entries, *run, *through, std::numeric_limits<std::uint64_t>::max());
+    for (const BatchPtr& batch : page->batches)
+      append_entries(entries, *batch, *through, std::numeric_limits<std::uint64_t>::max());
     {
       MutexLock lock(mutex_);
-      leave_out_forgotten(entries, page->runs);
+      leave_out_forgotten(entries, page->batches);
       if (auto added = index_.add(entries, last); !added) return fail(added.error());
       std::erase_if(forgotten_, [&](const auto& entry) { return entry.second.position <= last; });
     }
@@ -132,23 +132,24 @@ class StoreIndexer final : public Indexer {
   }
 
   // The events of a run after position `after` and through sequence `through`.
-  static void append_entries(std::vector<SearchEntry>& entries, const EventRun& run, std::uint64_t after,
+  static void append_entries(std::vector<SearchEntry>& entries, const EventBatch& batch, std::uint64_t after,
                              std::uint64_t through) {
-    for (std::size_t i = 0; i < run.size(); ++i) {
-      if (run.position + i <= after || run.first + i > through) continue;
-      entries.push_back({run.position + i, searchable_text(run.event(i), kMaxIndexedBytes)});
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (batch.position + i <= after || batch.first + i > through) continue;
+      entries.push_back({batch.position + i, searchable_text(batch.event(i), kMaxIndexedBytes)});
     }
   }
 
-  void leave_out_forgotten(std::vector<SearchEntry>& entries, const std::vector<RunPtr>& runs) REQUIRES(mutex_) {
+  void leave_out_forgotten(std::vector<SearchEntry>& entries, const std::vector<BatchPtr>& batches) REQUIRES(mutex_) {
     if (forgotten_.empty()) return;
-    for (const RunPtr& run : runs) {
-      auto known = forgotten_.find(run->task);
-      if (known == forgotten_.end() || known->second.sequence < run->first) continue;
-      std::uint64_t by_sequence = run->position + std::min(known->second.sequence - run->first, run->size() - 1);
+    for (const BatchPtr& batch : batches) {
+      auto known = forgotten_.find(batch->task);
+      if (known == forgotten_.end() || known->second.sequence < batch->first) continue;
+      std::uint64_t by_sequence = batch->position + std::min(known->second.sequence - batch->first, batch->size() - 1);
       std::uint64_t last = std::min(by_sequence, known->second.position);
-      std::erase_if(
-          entries, [&](const SearchEntry& entry) { return entry.position >= run->position && entry.position <= last; });
+      std::erase_if(entries, [&](const SearchEntry& entry) {
+        return entry.position >= batch->position && entry.position <= last;
+      });
     }
   }
 
@@ -156,11 +157,11 @@ class StoreIndexer final : public Indexer {
     for (std::uint64_t after = 0; after < through;) {
       auto page = store_.read(task, after, kIndexBatch);
       if (!page) return fail(page.error());
-      if (page->runs.empty()) return {};
+      if (page->batches.empty()) return {};
       std::vector<SearchEntry> entries;
-      for (const RunPtr& run : page->runs) append_entries(entries, *run, 0, through);
+      for (const BatchPtr& batch : page->batches) append_entries(entries, *batch, 0, through);
       if (auto removed = index_.remove(entries); !removed) return removed;
-      after = page->runs.back()->last();
+      after = page->batches.back()->last();
     }
     return {};
   }

@@ -113,7 +113,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     auto oldest = store_.read_all(0, {1, 1});
     if (!oldest) return fail(oldest.error());
     // A finding is shown with its event.
-    if (!oldest->runs.empty()) keep.findings_from = oldest->runs.front()->position;
+    if (!oldest->batches.empty()) keep.findings_from = oldest->batches.front()->position;
     auto more = ledger_.trim(keep);
     if (more && !*more) trim_ms_ = clock_.steady_ms() + kLedgerTrimInterval.count();
     return more;
@@ -126,12 +126,12 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     auto page = store_.read_all(*through, kLedgerBatch);
     if (!page) return fail(page.error());
     LedgerBatch batch;
-    batch.through = page->runs.empty() ? page->head : page->runs.back()->last_position();
+    batch.through = page->batches.empty() ? page->head : page->batches.back()->last_position();
     batch.forgotten = take_forgotten();
     lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
     if (batch.through <= *through && batch.forgotten.empty()) return false;
-    for (const RunPtr& run : page->runs) {
-      if (auto entered = books_.enter(batch, *run, *through); !entered) return give_back(batch, entered.error());
+    for (const BatchPtr& stored : page->batches) {
+      if (auto entered = books_.enter(batch, *stored, *through); !entered) return give_back(batch, entered.error());
     }
     for (const std::string& task : batch.forgotten) books_.forget_task(task);
     books_.leave_states(batch);

@@ -10,8 +10,9 @@
 namespace shepherd {
 
 inline constexpr int kRetentionDays = 30;
-inline constexpr std::uint64_t kRetentionBytes = 0;        // 0: no bound by size
-inline constexpr std::size_t kRetentionRunsPerStep = 500;  // rows one retention step deletes, so that writes go between
+inline constexpr std::uint64_t kRetentionBytes = 0;  // 0: no bound by size
+inline constexpr std::size_t kRetentionBatchesPerStep =
+    500;  // rows one retention step deletes, so that writes go between
 inline constexpr int kIndexRestRatio =
     3;  // while events come in, the indexer rests this many times as long as it works
 inline constexpr std::size_t kIndexBatchEvents = 2'000;          // events per indexing transaction

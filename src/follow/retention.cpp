@@ -15,9 +15,9 @@ namespace shepherd {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kMaxRuns = 64 * kRetentionRunsPerStep;  // looked at in one round
+constexpr std::size_t kMaxRuns = 64 * kRetentionBatchesPerStep;  // looked at in one round
 
-using Drops = std::map<std::string, std::uint64_t>;  // by task: its runs through this sequence
+using Drops = std::map<std::string, std::uint64_t>;  // by task: its batches through this sequence
 
 struct Due {
   std::vector<Drops> steps;  // each at most kRetentionRunsPerStep runs
@@ -32,17 +32,17 @@ Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound)
   return stats->content_bytes > bound ? stats->content_bytes - bound : 0;
 }
 
-// The newest sequences of those tasks among the runs that still run.
-Result<std::map<std::string, std::uint64_t>> pinned(const EventStore& store, const std::vector<RunInfo>& runs) {
+// The newest sequences of those tasks among the batches that still run.
+Result<std::map<std::string, std::uint64_t>> pinned(const EventStore& store, const std::vector<BatchInfo>& batches) {
   std::set<std::string> tasks;
-  for (const RunInfo& run : runs) tasks.insert(run.task);
+  for (const BatchInfo& batch : batches) tasks.insert(batch.task);
   auto heads = store.heads({tasks.begin(), tasks.end()});
   if (!heads) return heads;
   std::map<std::string, std::uint64_t> out;
-  for (const RunInfo& run : runs) {
-    auto head = heads->find(run.task);
-    if (head == heads->end() || head->second != run.last) continue;
-    auto task = store.task(run.task);
+  for (const BatchInfo& batch : batches) {
+    auto head = heads->find(batch.task);
+    if (head == heads->end() || head->second != batch.last) continue;
+    auto task = store.task(batch.task);
     if (task && !is_terminal(task->state.state)) out.insert(*head);
   }
   return out;
@@ -55,28 +55,28 @@ Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std
   if (!by_age && *excess == 0) return Due{};
   std::int64_t cutoff_ms = now_ms - policy.days * kDayMs;
 
-  for (std::size_t limit = kRetentionRunsPerStep;; limit *= 2) {
-    auto runs = store.oldest_runs(limit);
-    if (!runs) return fail(runs.error());
-    auto kept = pinned(store, *runs);
+  for (std::size_t limit = kRetentionBatchesPerStep;; limit *= 2) {
+    auto batches = store.oldest_batches(limit);
+    if (!batches) return fail(batches.error());
+    auto kept = pinned(store, *batches);
     if (!kept) return fail(kept.error());
     Due due;
     std::size_t dropped = 0;
     std::uint64_t freed = 0;
     bool reached_young = false;
-    for (const RunInfo& run : *runs) {
-      bool old = by_age && run.received_ms < cutoff_ms;
+    for (const BatchInfo& batch : *batches) {
+      bool old = by_age && batch.received_ms < cutoff_ms;
       if (!old && freed >= *excess) {
         reached_young = true;
         continue;
       }
-      auto pin = kept->find(run.task);
-      if (pin != kept->end() && pin->second == run.last) continue;
-      if (dropped++ % kRetentionRunsPerStep == 0) due.steps.emplace_back();
-      due.steps.back()[run.task] = run.last;
-      freed += run.bytes;
+      auto pin = kept->find(batch.task);
+      if (pin != kept->end() && pin->second == batch.last) continue;
+      if (dropped++ % kRetentionBatchesPerStep == 0) due.steps.emplace_back();
+      due.steps.back()[batch.task] = batch.last;
+      freed += batch.bytes;
     }
-    bool saw_all = runs->size() < limit || reached_young;
+    bool saw_all = batches->size() < limit || reached_young;
     // By size one round must do: the store's size follows its deletes late, and a second look at once would drop more
     // than was asked for.
     due.more = !saw_all && dropped > 0 && *excess == 0;

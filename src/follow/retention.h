@@ -1,5 +1,5 @@
-// Retention by age and size: drops the oldest runs, in small steps between other writes. A consumer that asks for what
-// is gone is told by a `gap`.
+// Retention by age and size: drops the oldest batches, in small steps between other writes. A consumer that asks for
+// what is gone is told by a `gap`.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct RetentionPolicy {
 };
 
 // One round: drops what is due, oldest first, in transactions of at most kRetentionRunsPerStep runs, then calls
-// done(more) with whether more is due by age. A task that still runs keeps its newest run. With an indexer, what is
+// done(more) with whether more is due by age. A task that still runs keeps its newest batch. With an indexer, what is
 // dropped leaves the search index first.
 // Threads: any; blocks on store reads, so call it from a lane. done() runs there or on the writer's thread.
 void retention_step(Journal& journal, const RetentionPolicy& policy, const Clock& clock,

@@ -35,7 +35,7 @@ class Retention : public testing::Test {
   void append_runs(const std::string& task, int count) {
     for (int i = 0; i < count; ++i) log_.append(task, "event " + std::to_string(i));
   }
-  std::uint64_t kept(const std::string& task) { return log_.store.read(task, 0, {100'000, 1 << 30})->runs.size(); }
+  std::uint64_t kept(const std::string& task) { return log_.store.read(task, 0, {100'000, 1 << 30})->batches.size(); }
 
   TestLog log_;
   MetricRegistry metrics_;
@@ -76,15 +76,15 @@ TEST_F(Retention, ARunningTaskKeepsItsNewestRun) {
 
 TEST_F(Retention, GoesInSmallTransactions) {
   log_.make_task("a");
-  append_runs("a", static_cast<int>(2 * kRetentionRunsPerStep + 10));
+  append_runs("a", static_cast<int>(2 * kRetentionBatchesPerStep + 10));
   log_.clock.advance_ms(100 * kDayMs);
   std::optional<Result<bool>> answer;
   retention_step(journal_, {30, 0}, log_.clock, [&](Result<bool> more) { answer = std::move(more); });
   ASSERT_TRUE(journal_.step());
-  EXPECT_EQ(log_.first("a"), kRetentionRunsPerStep + 1);
+  EXPECT_EQ(log_.first("a"), kRetentionBatchesPerStep + 1);
   EXPECT_FALSE(answer.has_value()) << "other writes may go between";
   ASSERT_TRUE(journal_.step());
-  EXPECT_EQ(log_.first("a"), 2 * kRetentionRunsPerStep + 1);
+  EXPECT_EQ(log_.first("a"), 2 * kRetentionBatchesPerStep + 1);
   ASSERT_TRUE(journal_.step());
   ASSERT_TRUE(answer.has_value());
   EXPECT_FALSE(answer->value());
@@ -93,7 +93,7 @@ TEST_F(Retention, GoesInSmallTransactions) {
 
 TEST_F(Retention, SaysWhenMoreIsDueThanOneRoundTakes) {
   log_.make_task("a");
-  append_runs("a", static_cast<int>(64 * kRetentionRunsPerStep + 10));
+  append_runs("a", static_cast<int>(64 * kRetentionBatchesPerStep + 10));
   log_.end("a");
   log_.clock.advance_ms(100 * kDayMs);
   EXPECT_TRUE(step({30, 0}));
@@ -103,7 +103,7 @@ TEST_F(Retention, SaysWhenMoreIsDueThanOneRoundTakes) {
 }
 
 TEST_F(Retention, SeesPastManyTasksThatRun) {
-  for (std::size_t i = 0; i < 2 * kRetentionRunsPerStep; ++i) {
+  for (std::size_t i = 0; i < 2 * kRetentionBatchesPerStep; ++i) {
     std::string task = "running" + std::to_string(i);
     log_.make_task(task);
     append_runs(task, 1);

@@ -1,5 +1,5 @@
 // How one transport writes stream messages as bytes. Encoders are stateless and live as long as the process; the hub
-// keeps one run of framed bytes per (log, encoder), so every consumer of a transport gets the same bytes.
+// keeps one batch of framed bytes per (log, encoder), so every consumer of a transport gets the same bytes.
 //
 // A log is either one task's (numbers are sequences, `task` is its id) or all tasks' (numbers are positions).
 // Threads: any (stateless).
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/event_run.h"
+#include "store/event_batch.h"
 
 namespace shepherd {
 
@@ -17,7 +17,7 @@ class FrameEncoder {
  public:
   virtual ~FrameEncoder() = default;
 
-  virtual void event(std::string& out, const EventRun& run, std::size_t i) const = 0;
+  virtual void event(std::string& out, const EventBatch& batch, std::size_t i) const = 0;
   virtual void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const = 0;
   virtual void caught_up(std::string& out, std::string_view task, std::uint64_t number) const = 0;
   virtual void position(std::string& out, std::string_view task, std::uint64_t number) const = 0;

@@ -55,38 +55,38 @@ void Hub::drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails) {
   executor->post([executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
 }
 
-Hub::Wakes Hub::take_in(std::span<const RunPtr> runs) {
-  std::vector<std::pair<std::shared_ptr<Tail>, const RunPtr*>> targets;
+Hub::Wakes Hub::take_in(std::span<const BatchPtr> batches) {
+  std::vector<std::pair<std::shared_ptr<Tail>, const BatchPtr*>> targets;
   {
     MutexLock lock(mutex_);
     if (tails_.empty()) return {};
     auto all = tails_.find("");
     std::int64_t now_ms = clock_.steady_ms();
-    for (const auto& run : runs) {
-      if (auto found = tails_.find(run->task); found != tails_.end()) {
+    for (const auto& batch : batches) {
+      if (auto found = tails_.find(batch->task); found != tails_.end()) {
         found->second.used_ms = now_ms;
-        targets.emplace_back(found->second.tail, &run);
-        published_.add(run->size());
+        targets.emplace_back(found->second.tail, &batch);
+        published_.add(batch->size());
       }
-      if (all != tails_.end()) targets.emplace_back(all->second.tail, &run);
+      if (all != tails_.end()) targets.emplace_back(all->second.tail, &batch);
     }
   }
   Wakes wakes;
   std::vector<Executor*> executors;
-  for (const auto& [tail, run] : targets) {
+  for (const auto& [tail, batch] : targets) {
     executors.clear();
-    tail->publish(*run, executors);
+    tail->publish(*batch, executors);
     collect(wakes, tail, executors);
   }
   return wakes;
 }
 
-void Hub::publish_to(const std::string& task, std::span<const RunPtr> runs) {
+void Hub::publish_to(const std::string& task, std::span<const BatchPtr> batches) {
   auto tail = find(task);
   if (!tail) return;
   Wakes wakes;
   std::vector<Executor*> executors;
-  for (const auto& run : runs) tail->publish(run, executors);
+  for (const auto& batch : batches) tail->publish(batch, executors);
   collect(wakes, tail, executors);
   wake(std::move(wakes));
 }

@@ -15,7 +15,7 @@
 #include "base/mutex.h"
 #include "hub/limits.h"
 #include "hub/tail.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 
 namespace shepherd {
 
@@ -27,14 +27,14 @@ class Hub {
   // The tail of a task's log, or of all logs for "". Made on first use; events published from now on are in it.
   std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
 
-  // Committed runs in commit order. Idempotent by number; a run that leaves a hole restarts the tail after the hole.
-  // In two steps: whoever looks after take_in() finds the runs; wake() calls those who wait for them.
+  // Committed batches in commit order. Idempotent by number; one that leaves a hole restarts the tail after the hole.
+  // In two steps: whoever looks after take_in() finds the batches; wake() calls those who wait for them.
   // Wakes: executors, each with the tails that have something for it.
   using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
-  [[nodiscard]] Wakes take_in(std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  [[nodiscard]] Wakes take_in(std::span<const BatchPtr> batches) EXCLUDES(mutex_);
   static void wake(Wakes wakes);
   // Both steps for one log alone ("" for the log of all tasks): what a replica read from the store.
-  void publish_to(const std::string& task, std::span<const RunPtr> runs) EXCLUDES(mutex_);
+  void publish_to(const std::string& task, std::span<const BatchPtr> batches) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
   // The newest number the tail knows, 0 when it knows none; nullopt when there is no tail.
   std::optional<std::uint64_t> head(const std::string& task) const EXCLUDES(mutex_);

@@ -16,25 +16,25 @@ std::string_view raw_type_name(std::string_view event_json) {
   return rest.substr(0, rest.find('"'));
 }
 
-bool Selection::takes_event(const EventRun& run, std::size_t i) const {
+bool Selection::takes_event(const EventBatch& batch, std::size_t i) const {
   if (types.everything()) return true;
-  EventType type = run.types[i];
+  EventType type = batch.types[i];
   if (type != EventType::other) return (types.known & mask_of(type)) != 0;
   if (types.unknown.empty()) return false;
-  auto type_name = raw_type_name(run.event(i));
+  auto type_name = raw_type_name(batch.event(i));
   return std::find(types.unknown.begin(), types.unknown.end(), type_name) != types.unknown.end();
 }
 
-bool Selection::takes_any(const EventRun& run) const {
-  if (!takes_task(run.task)) return false;
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    if (takes_event(run, i)) return true;
+bool Selection::takes_any(const EventBatch& batch) const {
+  if (!takes_task(batch.task)) return false;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (takes_event(batch, i)) return true;
   }
   return false;
 }
 
-bool ends_task(const EventRun& run, std::size_t i) {
-  return run.types[i] == EventType::status && is_terminal(end_state_of(run.types[i], body_of(run.event(i))));
+bool ends_task(const EventBatch& batch, std::size_t i) {
+  return batch.types[i] == EventType::status && is_terminal(end_state_of(batch.types[i], body_of(batch.event(i))));
 }
 
 }  // namespace shepherd

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/event_type.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 
 namespace shepherd {
 
@@ -26,16 +26,16 @@ struct Selection {
 
   bool everything() const { return types.everything() && !tasks; }
   bool takes_task(const std::string& task) const { return !tasks || tasks->contains(task); }
-  // Whether event i of the run is wanted, its task apart.
-  bool takes_event(const EventRun& run, std::size_t i) const;
-  // Whether any event of the run is wanted.
-  bool takes_any(const EventRun& run) const;
+  // Whether event i of the batch is wanted, its task apart.
+  bool takes_event(const EventBatch& batch, std::size_t i) const;
+  // Whether any event of the batch is wanted.
+  bool takes_any(const EventBatch& batch) const;
 };
 
 // The value of `type` in a finished event, as it stands in the JSON.
 std::string_view raw_type_name(std::string_view event_json);
 
 // Whether event i ends its task: a `status` event with a terminal state.
-bool ends_task(const EventRun& run, std::size_t i);
+bool ends_task(const EventBatch& batch, std::size_t i);
 
 }  // namespace shepherd

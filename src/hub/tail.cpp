@@ -121,18 +121,18 @@ void Tail::restart(std::uint64_t head) {
       if (!waiter->ready_) waiter->passed_ = known_ ? head_ : 0;
     }
   }
-  runs_.clear();
+  batches_.clear();
   framed_.clear();
   events_ = 0;
-  run_bytes_ = 0;
+  batch_bytes_ = 0;
   head_ = head;
   known_ = true;
 }
 
-void Tail::publish(const RunPtr& run, std::vector<Executor*>& wake) {
+void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
-  std::uint64_t first = first_of(*run);
-  std::uint64_t last = last_of(*run);
+  std::uint64_t first = first_of(*batch);
+  std::uint64_t last = last_of(*batch);
   if (known_ && last <= head_) return;
   if (!known_) {
     restart(first - 1);
@@ -141,19 +141,19 @@ void Tail::publish(const RunPtr& run, std::vector<Executor*>& wake) {
     wake_all(wake);
   }
   std::uint64_t before = head_;
-  runs_.push_back(run);
-  events_ += run->size();
-  run_bytes_ += run->bytes.size();
+  batches_.push_back(batch);
+  events_ += batch->size();
+  batch_bytes_ += batch->bytes.size();
   head_ = last;
-  complete_ = run->complete;
+  complete_ = batch->complete;
   trim();
 
   for (auto& group : groups_) {
     if (group->plain != nullptr) post(*group, wake);
     for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
       if (waiter->ready_) continue;
-      bool ended = !run->complete.empty();
-      if (waiter->selection_ != nullptr && !ended && !waiter->selection_->takes_any(*run)) continue;
+      bool ended = !batch->complete.empty();
+      if (waiter->selection_ != nullptr && !ended && !waiter->selection_->takes_any(*batch)) continue;
       waiter->ready_ = true;
       waiter->passed_ = before;
       post(*group, wake);
@@ -163,15 +163,15 @@ void Tail::publish(const RunPtr& run, std::vector<Executor*>& wake) {
 
 void Tail::trim() {
   // A quarter above the bound before anything goes, so that moving the rest down is paid for by many events.
-  if (events_ <= max_events_ + max_events_ / 4 && run_bytes_ <= kTailBytes) return;
+  if (events_ <= max_events_ + max_events_ / 4 && batch_bytes_ <= kTailBytes) return;
   std::size_t drop = 0;
-  while (drop + 1 < runs_.size() && (events_ - runs_[drop]->size() >= max_events_ || run_bytes_ > kTailBytes)) {
-    events_ -= runs_[drop]->size();
-    run_bytes_ -= runs_[drop]->bytes.size();
+  while (drop + 1 < batches_.size() && (events_ - batches_[drop]->size() >= max_events_ || batch_bytes_ > kTailBytes)) {
+    events_ -= batches_[drop]->size();
+    batch_bytes_ -= batches_[drop]->bytes.size();
     ++drop;
   }
-  runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(drop));
-  for (auto& frames : framed_) frames->drop_before(first_of(*runs_.front()));
+  batches_.erase(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(drop));
+  for (auto& frames : framed_) frames->drop_before(first_of(*batches_.front()));
 }
 
 void Tail::learn(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) {
@@ -212,20 +212,20 @@ void Tail::publish_delta(const std::string& task, const std::string& data, std::
 
 // --- frames out ---
 
-FramedRun& Tail::framed(const FrameEncoder& encoder, std::uint64_t from) {
-  FramedRun* frames = nullptr;
+FramedLog& Tail::framed(const FrameEncoder& encoder, std::uint64_t from) {
+  FramedLog* frames = nullptr;
   for (auto& candidate : framed_) {
     if (&candidate->encoder() == &encoder) frames = candidate.get();
   }
-  if (frames == nullptr) frames = framed_.emplace_back(std::make_unique<FramedRun>(encoder, all())).get();
+  if (frames == nullptr) frames = framed_.emplace_back(std::make_unique<FramedLog>(encoder, all())).get();
   if (frames->empty() || from < frames->first()) frames->restart(from);
-  auto run = runs_.end();
-  while (run != runs_.begin() && last_of(**std::prev(run)) >= frames->next()) --run;
-  for (; run != runs_.end(); ++run) {
-    for (std::uint64_t number = frames->next(); number <= last_of(**run); ++number) {
-      auto i = static_cast<std::size_t>(number - first_of(**run));
-      bool ends = all() && ends_task(**run, i);
-      frames->add(**run, i, ends ? std::string_view((*run)->complete) : std::string_view());
+  auto batch = batches_.end();
+  while (batch != batches_.begin() && last_of(**std::prev(batch)) >= frames->next()) --batch;
+  for (; batch != batches_.end(); ++batch) {
+    for (std::uint64_t number = frames->next(); number <= last_of(**batch); ++number) {
+      auto i = static_cast<std::size_t>(number - first_of(**batch));
+      bool ends = all() && ends_task(**batch, i);
+      frames->add(**batch, i, ends ? std::string_view((*batch)->complete) : std::string_view());
     }
   }
   return *frames;
@@ -248,19 +248,19 @@ void Tail::take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) {
   }
 }
 
-void Tail::take_selected(const PullRequest& request, FramedRun& frames, std::vector<ByteSpan>& out, Pull& pull) {
+void Tail::take_selected(const PullRequest& request, FramedLog& frames, std::vector<ByteSpan>& out, Pull& pull) {
   std::size_t taken = 0;
-  for (const auto& run : runs_) {
-    if (last_of(*run) <= pull.number) continue;
-    bool task_wanted = request.selection->takes_task(run->task);
-    while (pull.number < last_of(*run)) {
+  for (const auto& batch : batches_) {
+    if (last_of(*batch) <= pull.number) continue;
+    bool task_wanted = request.selection->takes_task(batch->task);
+    while (pull.number < last_of(*batch)) {
       if (taken >= request.max_bytes) return;
-      auto i = static_cast<std::size_t>(pull.number + 1 - first_of(*run));
-      bool wanted = task_wanted && request.selection->takes_event(*run, i);
+      auto i = static_cast<std::size_t>(pull.number + 1 - first_of(*batch));
+      bool wanted = task_wanted && request.selection->takes_event(*batch, i);
       ++pull.number;
       if (wanted) {
         ++pull.events;
-        taken += run->event(i).size();
+        taken += batch->event(i).size();
       } else {
         ++pull.skipped;
       }
@@ -280,8 +280,8 @@ Pull Tail::pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWait
   if (!known_ || request.after > head_) return pull;  // behind: only the store knows
   if (request.delta_seen != nullptr) take_deltas(request, out);
   if (request.after < head_) {
-    if (runs_.empty() || request.after + 1 < first_of(*runs_.front())) return pull;
-    FramedRun& frames = framed(*request.encoder, request.after + 1);
+    if (batches_.empty() || request.after + 1 < first_of(*batches_.front())) return pull;
+    FramedLog& frames = framed(*request.encoder, request.after + 1);
     if (request.selection == nullptr) {
       pull.number = frames.all_from(request.after + 1, request.max_bytes, out) - 1;
       pull.events = static_cast<std::size_t>(pull.number - request.after);
@@ -307,7 +307,7 @@ std::uint64_t Tail::head() const {
 
 std::size_t Tail::bytes() const {
   MutexLock lock(mutex_);
-  std::size_t total = run_bytes_;
+  std::size_t total = batch_bytes_;
   for (const auto& frames : framed_) total += frames->bytes();
   return total;
 }
@@ -321,10 +321,10 @@ bool Tail::watched() const {
 
 void Tail::shed() {
   MutexLock lock(mutex_);
-  runs_.clear();
+  batches_.clear();
   framed_.clear();
   events_ = 0;
-  run_bytes_ = 0;
+  batch_bytes_ = 0;
 }
 
 }  // namespace shepherd

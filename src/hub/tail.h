@@ -11,9 +11,9 @@
 #include "base/executor.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "hub/framed_run.h"
+#include "hub/framed_log.h"
 #include "hub/selection.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 
 namespace shepherd {
 
@@ -69,8 +69,8 @@ class Tail : public std::enable_shared_from_this<Tail> {
   const std::string& task() const { return task_; }  // empty: all tasks
   bool all() const { return task_.empty(); }
 
-  // Adds what is new in the run. Appends executors that have feeds to wake (each at most once until it drains).
-  void publish(const RunPtr& run, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  // Adds what is new in the batch. Appends executors that have feeds to wake (each at most once until it drains).
+  void publish(const BatchPtr& batch, std::vector<Executor*>& wake) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) EXCLUDES(mutex_);
   // The store is known to reach `head` (and the task to have ended, with `complete`). When that is news, what is
   // between is left to the store and feeds wake.
@@ -119,25 +119,25 @@ class Tail : public std::enable_shared_from_this<Tail> {
   void wake_all(std::vector<Executor*>& wake) REQUIRES(mutex_);
   void post(Group& group, std::vector<Executor*>& wake) REQUIRES(mutex_);
   void collect_woken(Group& group) REQUIRES(mutex_);
-  FramedRun& framed(const FrameEncoder& encoder, std::uint64_t from) REQUIRES(mutex_);
+  FramedLog& framed(const FrameEncoder& encoder, std::uint64_t from) REQUIRES(mutex_);
   void take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) REQUIRES(mutex_);
-  void take_selected(const PullRequest& request, FramedRun& frames, std::vector<ByteSpan>& out, Pull& pull)
+  void take_selected(const PullRequest& request, FramedLog& frames, std::vector<ByteSpan>& out, Pull& pull)
       REQUIRES(mutex_);
   void wait(TailWaiter& waiter, const PullRequest& request, Executor* executor) REQUIRES(mutex_);
-  std::uint64_t first_of(const EventRun& run) const { return all() ? run.position : run.first; }
-  std::uint64_t last_of(const EventRun& run) const { return all() ? run.last_position() : run.last(); }
+  std::uint64_t first_of(const EventBatch& batch) const { return all() ? batch.position : batch.first; }
+  std::uint64_t last_of(const EventBatch& batch) const { return all() ? batch.last_position() : batch.last(); }
 
   const std::string task_;
   const std::size_t max_events_;
   mutable Mutex mutex_;
-  std::vector<RunPtr> runs_ GUARDED_BY(mutex_);  // consecutive, ending at head_
+  std::vector<BatchPtr> batches_ GUARDED_BY(mutex_);  // consecutive, ending at head_
   std::uint64_t head_ GUARDED_BY(mutex_) = 0;
   bool known_ GUARDED_BY(mutex_) = false;  // head_ means something
   bool gone_ GUARDED_BY(mutex_) = false;
   std::size_t events_ GUARDED_BY(mutex_) = 0;
-  std::size_t run_bytes_ GUARDED_BY(mutex_) = 0;
+  std::size_t batch_bytes_ GUARDED_BY(mutex_) = 0;
   std::string complete_ GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<FramedRun>> framed_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<FramedLog>> framed_ GUARDED_BY(mutex_);
   std::vector<Delta> deltas_ GUARDED_BY(mutex_);
   std::uint64_t delta_ids_ GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<Group>> groups_ GUARDED_BY(mutex_);

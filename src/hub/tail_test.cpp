@@ -29,7 +29,7 @@ class TailTest : public testing::Test {
     return text_of(spans);
   }
   void publish(std::uint64_t first, const std::vector<EventType>& types) {
-    tail_->publish(make_run("t", first, first, types), wake_);
+    tail_->publish(make_batch("t", first, first, types), wake_);
   }
   bool drain(std::size_t most = 100) { return tail_->drain(&io_, most); }
   std::shared_ptr<Tail> tail_ = std::make_shared<Tail>("t", 10);
@@ -87,7 +87,7 @@ TEST_F(TailTest, ManySegmentsArriveInOrderAndBounded) {
   tail_ = std::make_shared<Tail>("t", 1000);
   class BigFrames final : public FrameEncoder {
    public:
-    void event(std::string& out, const EventRun& run, std::size_t i) const override { out += run.event(i); }
+    void event(std::string& out, const EventBatch& batch, std::size_t i) const override { out += batch.event(i); }
     void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
     void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
     void position(std::string&, std::string_view, std::uint64_t) const override {}
@@ -96,9 +96,9 @@ TEST_F(TailTest, ManySegmentsArriveInOrderAndBounded) {
   } frames;
   std::string expected;
   for (std::uint64_t n = 1; n <= 30; ++n) {
-    auto run = make_run("t", n, n, {kLog}, big);
-    expected += run->bytes;
-    tail_->publish(run, wake_);
+    auto batch = make_batch("t", n, n, {kLog}, big);
+    expected += batch->bytes;
+    tail_->publish(batch, wake_);
   }
   std::string got;
   std::uint64_t after = 0;
@@ -121,7 +121,7 @@ TEST_F(TailTest, WakesAWaiterOnce) {
   wake_.clear();
   publish(2, {kLog});
   publish(3, {kLog});
-  EXPECT_EQ(wake_.size(), 1U) << "one drain serves both runs";
+  EXPECT_EQ(wake_.size(), 1U) << "one drain serves both batches";
   drain();
   EXPECT_EQ(waiter.woken, 1);
   tail_->leave(waiter);
@@ -139,7 +139,7 @@ TEST_F(TailTest, AServedWaiterComesAfterThoseStillToBeServed) {
   Waiter& other = first.woken == 1 ? second : first;
   EXPECT_EQ(pull(2, nullptr, &served), "");
   publish(3, {kLog});
-  EXPECT_EQ(wake_.size(), 1U) << "the drain that is under way serves this run too";
+  EXPECT_EQ(wake_.size(), 1U) << "the drain that is under way serves this batch too";
   EXPECT_TRUE(drain(1));
   EXPECT_EQ(other.woken, 1);
   EXPECT_FALSE(drain());
@@ -172,10 +172,10 @@ TEST_F(TailTest, AFilteredWaiterSleepsThroughOtherTypes) {
 }
 
 TEST_F(TailTest, UnknownTypesAreSelectedByName) {
-  auto run = std::make_shared<EventRun>(*make_run("t", 1, 1, {EventType::other}));
-  run->bytes = R"({"sequence":1,"receivedAt":"x","type":"my_type","summary":"\"type\":\"other_type\""})";
-  run->ends = {static_cast<std::uint32_t>(run->bytes.size())};
-  tail_->publish(run, wake_);
+  auto batch = std::make_shared<EventBatch>(*make_batch("t", 1, 1, {EventType::other}));
+  batch->bytes = R"({"sequence":1,"receivedAt":"x","type":"my_type","summary":"\"type\":\"other_type\""})";
+  batch->ends = {static_cast<std::uint32_t>(batch->bytes.size())};
+  tail_->publish(batch, wake_);
   Selection mine{{0, {"my_type"}}, {}};
   Selection other{{0, {"other_type"}}, {}};
   EXPECT_EQ(pull(0, &mine), "e1 ");
@@ -210,8 +210,8 @@ TEST(Hub, PublishesToTheTaskAndToAll) {
   Hub hub(clock, metrics);
   auto task = hub.tail("t");
   auto all = hub.tail("");
-  std::vector<RunPtr> runs{make_run("t", 1, 100, {kLog}), make_run("u", 1, 101, {kLog})};
-  Hub::wake(hub.take_in(runs));
+  std::vector<BatchPtr> batches{make_batch("t", 1, 100, {kLog}), make_batch("u", 1, 101, {kLog})};
+  Hub::wake(hub.take_in(batches));
   EXPECT_EQ(task->head(), 1U);
   EXPECT_EQ(all->head(), 101U);
   EXPECT_EQ(hub.head("u"), std::nullopt);
@@ -239,8 +239,8 @@ TEST(Hub, MemoryIsBoundedLeastRecentlyUsedFirst) {
     clock.advance_ms(10);
     std::string task = "t" + std::to_string(i);
     held.push_back(hub.tail(task));
-    std::vector<RunPtr> runs{make_run(task, 1, static_cast<std::uint64_t>(i) + 1, {kLog}, padding)};
-    Hub::wake(hub.take_in(runs));
+    std::vector<BatchPtr> batches{make_batch(task, 1, static_cast<std::uint64_t>(i) + 1, {kLog}, padding)};
+    Hub::wake(hub.take_in(batches));
   }
   hub.age();
   std::size_t total = 0;
@@ -258,14 +258,14 @@ TEST(Hub, ANewDeltaReachesWaitersBeforeTheNextEvent) {
   ManualExecutor io;
   TextFrames frames;
   auto tail = hub.tail("t");
-  std::vector<RunPtr> first{make_run("t", 1, 1, {kLog})};
+  std::vector<BatchPtr> first{make_batch("t", 1, 1, {kLog})};
   Hub::wake(hub.take_in(first));
   Waiter waiter;
   std::uint64_t seen = 0;
   std::vector<ByteSpan> spans;
   tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, &waiter, &io);
   hub.publish_delta("t", "hello");
-  std::vector<RunPtr> second{make_run("t", 2, 2, {kLog})};
+  std::vector<BatchPtr> second{make_batch("t", 2, 2, {kLog})};
   Hub::wake(hub.take_in(second));
   io.run_all();
   EXPECT_EQ(waiter.woken, 1);

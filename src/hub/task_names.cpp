@@ -7,8 +7,8 @@ namespace {
 
 class TaskNames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t) const override {
-    out += run.task;
+  void event(std::string& out, const EventBatch& batch, std::size_t) const override {
+    out += batch.task;
     out += '\n';
   }
   void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}

@@ -15,8 +15,8 @@ namespace shepherd {
 class TextFrames final : public FrameEncoder {
  public:
   explicit TextFrames(bool all = false) : all_(all) {}
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    out += "e" + std::to_string(all_ ? run.position + i : run.first + i) + " ";
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
+    out += "e" + std::to_string(all_ ? batch.position + i : batch.first + i) + " ";
   }
   void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
     out += "gap" + std::to_string(from) + "-" + std::to_string(to) + " ";
@@ -44,21 +44,21 @@ inline std::string text_of(const std::vector<ByteSpan>& spans) {
   return text;
 }
 
-// A run of `types.size()` events of `task` that begins at sequence `first` and global position `position`.
-inline RunPtr make_run(const std::string& task, std::uint64_t first, std::uint64_t position,
-                       const std::vector<EventType>& types, const std::string& padding = "") {
-  auto run = std::make_shared<EventRun>();
-  run->task = task;
-  run->first = first;
-  run->position = position;
-  run->types = types;
+// A batch of `types.size()` events of `task` that begins at sequence `first` and global position `position`.
+inline BatchPtr make_batch(const std::string& task, std::uint64_t first, std::uint64_t position,
+                           const std::vector<EventType>& types, const std::string& padding = "") {
+  auto batch = std::make_shared<EventBatch>();
+  batch->task = task;
+  batch->first = first;
+  batch->position = position;
+  batch->types = types;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    run->bytes += R"({"sequence":)" + std::to_string(first + i) +
-                  R"(,"receivedAt":"2026-01-01T00:00:00.000Z","type":")" + std::string(name(types[i])) +
-                  R"(","summary":")" + padding + R"("})";
-    run->ends.push_back(static_cast<std::uint32_t>(run->bytes.size()));
+    batch->bytes += R"({"sequence":)" + std::to_string(first + i) +
+                    R"(,"receivedAt":"2026-01-01T00:00:00.000Z","type":")" + std::string(name(types[i])) +
+                    R"(","summary":")" + padding + R"("})";
+    batch->ends.push_back(static_cast<std::uint32_t>(batch->bytes.size()));
   }
-  return run;
+  return batch;
 }
 
 }  // namespace shepherd

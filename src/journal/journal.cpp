@@ -63,7 +63,7 @@ struct Journal::Impl {
         reorder(clock_in, [this](AppendRequest request,
                                  Done<Appended> done) { submit_append(std::move(request), std::move(done)); }),
         writer(store_in,
-               {.before_answers = [this](const Commit& commit) { wakes = hub.take_in(commit.runs); },
+               {.before_answers = [this](const Commit& commit) { wakes = hub.take_in(commit.batches); },
                 .after_answers = [this](const Commit& commit) { tell(commit); }},
                metrics_in, threaded) {}
 
@@ -116,7 +116,7 @@ void Journal::Impl::submit_append(AppendRequest request, Done<Appended> done) {
 
 void Journal::Impl::tell(const Commit& commit) {
   Hub::wake(std::exchange(wakes, {}));
-  for (const auto& run : commit.runs) bus.publish({run->task, run->last(), run->last_position()});
+  for (const auto& stored : commit.batches) bus.publish({stored->task, stored->last(), stored->last_position()});
 }
 
 void Journal::Impl::on_hint(const Hint& hint) {
@@ -136,15 +136,15 @@ void Journal::Impl::fill(const std::string& task, std::uint64_t head) {
     ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
     auto page = task.empty() ? store.read_all(after, limit) : store.read(task, after, limit);
     if (!page) return;  // the next sweep tries again
-    if (!page->complete.empty() && !page->runs.empty() && page->runs.back()->last() == page->head) {
-      auto last = std::make_shared<EventRun>(*page->runs.back());
+    if (!page->complete.empty() && !page->batches.empty() && page->batches.back()->last() == page->head) {
+      auto last = std::make_shared<EventBatch>(*page->batches.back());
       last->complete = page->complete;
-      page->runs.back() = std::move(last);
+      page->batches.back() = std::move(last);
     }
-    hub.publish_to(task, page->runs);
-    std::uint64_t reached = page->runs.empty() ? page->head
-                            : task.empty()     ? page->runs.back()->last_position()
-                                               : page->runs.back()->last();
+    hub.publish_to(task, page->batches);
+    std::uint64_t reached = page->batches.empty() ? page->head
+                            : task.empty()        ? page->batches.back()->last_position()
+                                                  : page->batches.back()->last();
     if (reached < page->head) fill(task, page->head);
   });
 }

@@ -68,7 +68,7 @@ class JournalTest : public testing::Test {
     std::string expected;
     for (std::size_t i = 1; i <= events;) {
       std::string json = "[";
-      for (std::size_t end = i + kMaxRunEvents; i < end && i <= events; ++i) {
+      for (std::size_t end = i + kMaxStoredBatchEvents; i < end && i <= events; ++i) {
         json += log_json("x") + ",";
         expected += "e" + std::to_string(i) + " ";
       }
@@ -88,8 +88,8 @@ class JournalTest : public testing::Test {
   std::vector<std::string> summaries() {
     std::vector<std::string> out;
     auto page = store_.read("t", 0, {10'000, 100 * kMiB});
-    for (const auto& run : page->runs) {
-      for (std::size_t i = 0; i < run->size(); ++i) out.push_back(parse_event(run->event(i))->summary);
+    for (const auto& stored : page->batches) {
+      for (std::size_t i = 0; i < stored->size(); ++i) out.push_back(parse_event(stored->event(i))->summary);
     }
     return out;
   }

@@ -170,33 +170,33 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
     encoder.gap(out.bytes, task, out.number + 1, next - 1);
     out.number = next - 1;
   };
-  if (page->runs.empty()) skip_to(page->head + 1);
-  // A run may be larger than what one consumer should hold; the rest of it is read again.
+  if (page->batches.empty()) skip_to(page->head + 1);
+  // A batch may be larger than what one consumer should hold; the rest of it is read again.
   std::size_t read_bytes = 0;
-  for (const auto& run : page->runs) read_bytes += run->bytes.size();
+  for (const auto& stored : page->batches) read_bytes += stored->bytes.size();
   out.bytes.reserve(std::min(read_bytes + read_bytes / 4, kFeedReadBytes) + kKiB);
-  for (const auto& run : page->runs) {
+  for (const auto& stored : page->batches) {
     if (out.bytes.size() >= kFeedReadBytes) break;
-    std::uint64_t first = all ? run->position : run->first;
+    std::uint64_t first = all ? stored->position : stored->first;
     skip_to(first);
-    bool task_wanted = selection == nullptr || selection->takes_task(run->task);
-    for (std::size_t i = 0; i < run->size(); ++i) {
+    bool task_wanted = selection == nullptr || selection->takes_task(stored->task);
+    for (std::size_t i = 0; i < stored->size(); ++i) {
       if (first + i <= out.number) continue;
       if (out.bytes.size() >= kFeedReadBytes) break;
       out.number = first + i;
-      bool wanted = task_wanted && (selection == nullptr || selection->takes_event(*run, i));
+      bool wanted = task_wanted && (selection == nullptr || selection->takes_event(*stored, i));
       if (wanted) {
-        encoder.event(out.bytes, *run, i);
+        encoder.event(out.bytes, *stored, i);
         ++out.events;
       } else {
         ++out.skipped;
       }
-      if (all && task_wanted && ends_task(*run, i)) {
-        std::string complete = run->complete;
+      if (all && task_wanted && ends_task(*stored, i)) {
+        std::string complete = stored->complete;
         if (complete.empty()) {
-          if (auto row = store.task(run->task)) complete = complete_data(*row);
+          if (auto row = store.task(stored->task)) complete = complete_data(*row);
         }
-        if (!complete.empty()) encoder.complete(out.bytes, run->task, complete, first + i);
+        if (!complete.empty()) encoder.complete(out.bytes, stored->task, complete, first + i);
       }
     }
   }

@@ -30,9 +30,9 @@ Result<std::string> event_at(const EventStore& store, const std::string& task, s
   if (sequence == 0) return std::string();
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return fail(page.error());
-  if (page->runs.empty() || page->runs.front()->first > sequence) return std::string();
-  const EventRun& run = *page->runs.front();
-  return std::string(run.event(static_cast<std::size_t>(sequence - run.first)));
+  if (page->batches.empty() || page->batches.front()->first > sequence) return std::string();
+  const EventBatch& batch = *page->batches.front();
+  return std::string(batch.event(static_cast<std::size_t>(sequence - batch.first)));
 }
 
 }  // namespace
@@ -155,16 +155,16 @@ bool Callbacks::look_for_reports(const Task& task, CallbackCursor& cursor, std::
   while (cursor.through < last) {
     auto page = parts_.journal.store().read(id, cursor.through, {});
     if (!page) return page.error().code == ErrorCode::not_found;
-    if (page->runs.empty()) return true;
-    for (const RunPtr& run : page->runs) {
-      for (std::size_t i = 0; i < run->size(); ++i) {
-        std::uint64_t sequence = run->first + i;
-        if (run->types[i] != EventType::status || sequence <= cursor.through || sequence > last) continue;
-        std::string event = callback_event(run->event(i), cursor.started);
+    if (page->batches.empty()) return true;
+    for (const BatchPtr& batch : page->batches) {
+      for (std::size_t i = 0; i < batch->size(); ++i) {
+        std::uint64_t sequence = batch->first + i;
+        if (batch->types[i] != EventType::status || sequence <= cursor.through || sequence > last) continue;
+        std::string event = callback_event(batch->event(i), cursor.started);
         cursor.started = cursor.started || event == "started";
         if (std::ranges::find(asked, event) != asked.end()) found.push_back({id, sequence});
       }
-      cursor.through = std::max(cursor.through, run->last());
+      cursor.through = std::max(cursor.through, batch->last());
     }
   }
   return true;

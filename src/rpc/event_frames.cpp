@@ -74,25 +74,25 @@ std::string_view plain(std::string_view text, std::string& store) {
 }
 
 // The message of an event, by its fields: the generated code would copy the JSON twice more.
-void append_event(std::string& out, const EventRun& run, std::size_t i, std::string_view cursor) {
+void append_event(std::string& out, const EventBatch& batch, std::size_t i, std::string_view cursor) {
   using Event = v1::AgentEvent;
   constexpr std::size_t kFields = 9;
-  std::string_view json = run.event(i);
+  std::string_view json = batch.event(i);
   Shown shown = read_members(json);
   std::string session_store, summary_store;
   std::string_view session = plain(shown.session, session_store), summary = plain(shown.summary, summary_store);
-  std::size_t most = kHeadBytes + kFields * ProtoBytes::kMostOfField + run.task.size() + session.size() +
+  std::size_t most = kHeadBytes + kFields * ProtoBytes::kMostOfField + batch.task.size() + session.size() +
                      summary.size() + json.size() + cursor.size();
   std::size_t at = out.size();
   out.resize_and_overwrite(at + most, [&](char* bytes, std::size_t) {
     char* begin = bytes + at + kHeadBytes;
     ProtoBytes message(begin);
-    message.text(Event::kAgentIdFieldNumber, run.task);
+    message.text(Event::kAgentIdFieldNumber, batch.task);
     message.text(Event::kSessionIdFieldNumber, session);
-    message.number(Event::kTypeFieldNumber, static_cast<std::uint64_t>(run.types[i]));
+    message.number(Event::kTypeFieldNumber, static_cast<std::uint64_t>(batch.types[i]));
     if (shown.timestamp_ms) message.time(Event::kTimestampFieldNumber, *shown.timestamp_ms);
     if (shown.received_ms) message.time(Event::kReceivedAtFieldNumber, *shown.received_ms);
-    message.number(Event::kSequenceFieldNumber, run.first + i);
+    message.number(Event::kSequenceFieldNumber, batch.first + i);
     message.text(Event::kSummaryFieldNumber, summary);
     message.text(Event::kEventJsonFieldNumber, json);
     message.text(Event::kCursorFieldNumber, cursor);
@@ -105,7 +105,9 @@ void append_event(std::string& out, const EventRun& run, std::size_t i, std::str
 
 class TaskFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override { append_event(out, run, i, {}); }
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
+    append_event(out, batch, i, {});
+  }
   void gap(std::string& out, std::string_view task, std::uint64_t from, std::uint64_t to) const override {
     v1::AgentEvent& message = fresh_message(task);
     message.mutable_gap()->set_from(static_cast<std::int64_t>(from));
@@ -132,11 +134,11 @@ class TaskFrames final : public FrameEncoder {
 
 class AllFrames final : public FrameEncoder {
  public:
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
+  void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
     thread_local std::string cursor;
     cursor.clear();
-    append_cursor(cursor, run.position + i);
-    append_event(out, run, i, cursor);
+    append_cursor(cursor, batch.position + i);
+    append_event(out, batch, i, cursor);
   }
   // Positions mean nothing to a caller: what is missing lies before the next cursor.
   void gap(std::string& out, std::string_view task, std::uint64_t, std::uint64_t to) const override {

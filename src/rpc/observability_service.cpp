@@ -31,7 +31,7 @@ Result<v1::StreamEventsRequest> decode(const grpc::ByteBuffer& bytes) {
 
 v1::AgentEvent message_of(const SessionEvent& event) {
   std::string frame;
-  rpc_task_frames().event(frame, *event.run, event.index);
+  rpc_task_frames().event(frame, *event.batch, event.index);
   auto place = frame_at(frame, 0);
   v1::AgentEvent message;
   message.ParseFromArray(frame.data() + place->begin, static_cast<int>(place->end - place->begin));

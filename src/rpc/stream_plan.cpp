@@ -42,7 +42,7 @@ Result<std::uint64_t> last_before(std::int64_t since_ms, const Read& read) {
     std::uint64_t middle = low + (high - low) / 2;
     auto page = read(middle);
     if (!page) return fail(page.error());
-    if (page->runs.empty() || page->runs.front()->received_ms >= since_ms) {
+    if (page->batches.empty() || page->batches.front()->received_ms >= since_ms) {
       high = middle;
     } else {
       low = middle + 1;

@@ -50,11 +50,11 @@ std::optional<std::string> words_in(std::string_view event) {
 bool is_same_command(const EventStore& store, const std::string& task, std::uint64_t sequence, const Command& command,
                      const Redactor* redactor, std::int64_t now_ms) {
   auto page = store.read(task, sequence - 1, {1, 1});
-  if (!page || page->runs.empty() || page->runs.front()->first > sequence) return true;
-  const EventRun& run = *page->runs.front();
+  if (!page || page->batches.empty() || page->batches.front()->first > sequence) return true;
+  const EventBatch& batch = *page->batches.front();
   auto mine = command_event(task, command, redactor, now_ms);
   if (!mine) return true;
-  auto there = words_in(run.event(static_cast<std::size_t>(sequence - run.first)));
+  auto there = words_in(batch.event(static_cast<std::size_t>(sequence - batch.first)));
   auto here = words_in(mine->drafts.body(mine->drafts.drafts.front()));
   return !there || there == here;
 }

@@ -223,7 +223,7 @@ TEST_F(CommandsTest, SecretsInCommandsAreRedacted) {
   steering_->command_feeds().opened("t");
   submit("t", R"({"id":"c","kind":"steer","content":"use ghp_0123456789abcdefghijABCDEFGHIJ012345"})");
   auto page = journal_.store().read("t", 0, {});
-  EXPECT_EQ(page->runs.at(0)->bytes.find("ghp_0123"), std::string::npos) << page->runs[0]->bytes;
+  EXPECT_EQ(page->batches.at(0)->bytes.find("ghp_0123"), std::string::npos) << page->batches[0]->bytes;
 }
 
 TEST_F(CommandsTest, AnApprovalWithADeadlineIsDenied) {

@@ -95,8 +95,8 @@ class SteeringFixture : public JournalFixture {
   std::string log_of(const std::string& id) {
     std::string types;
     auto page = journal_.store().read(id, 0, {});
-    for (const auto& run : page->runs) {
-      for (EventType type : run->types) types += (types.empty() ? "" : " ") + std::string(name(type));
+    for (const auto& batch : page->batches) {
+      for (EventType type : batch->types) types += (types.empty() ? "" : " ") + std::string(name(type));
     }
     return types;
   }

@@ -34,7 +34,7 @@ struct TaskHead {
   std::map<std::string, ProducerNumbers> producers;  // strict ones by id; the loose one under ""
 };
 
-// The name under which TaskHead::producers and stored runs know the request's producer.
+// The name under which TaskHead::producers and stored batches know the request's producer.
 inline const std::string& producer_name(const AppendRequest& request) {
   static const std::string loose;
   return request.producer.kind == ProducerKind::strict ? request.producer.id : loose;

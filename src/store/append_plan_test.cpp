@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/wire_json.h"
-#include "store/run_builder.h"
+#include "store/batch_builder.h"
 
 namespace shepherd {
 namespace {
@@ -75,10 +75,10 @@ TEST(AppendPlan, FailedLookupsFailTheAppend) {
   EXPECT_EQ(plan.error().code, ErrorCode::unavailable);
 }
 
-TEST(RunBuilder, OneRunForPostsThatMeetInOneCommit) {
+TEST(BatchBuilder, OneRunForPostsThatMeetInOneCommit) {
   TaskHead head;
   NothingKnown known;
-  RunBuilder builder;
+  BatchBuilder builder;
   auto add = [&](const AppendRequest& request) {
     auto plan = plan_append(head, request, known);
     ASSERT_TRUE(plan);
@@ -96,17 +96,17 @@ TEST(RunBuilder, OneRunForPostsThatMeetInOneCommit) {
   add(server);
 
   std::uint64_t position = 100;
-  auto runs = builder.take(position);
-  ASSERT_EQ(runs.size(), 5u) << "strict 1-3, none, loose 1, loose 3-4, by the server";
+  auto batches = builder.take(position);
+  ASSERT_EQ(batches.size(), 5u) << "strict 1-3, none, loose 1, loose 3-4, by the server";
   EXPECT_TRUE(builder.empty());
   EXPECT_EQ(position, 108u);
-  EXPECT_EQ(runs[0].run->size(), 3u);
-  EXPECT_EQ(runs[0].run->position, 101u);
-  EXPECT_EQ(runs[0].producer_first, 1u);
-  EXPECT_EQ(runs[3].producer_first, 3u);
-  EXPECT_FALSE(runs[1].producer);
-  EXPECT_TRUE(runs[4].run->by_server);
-  EXPECT_EQ(runs[4].run->first, 8u);
+  EXPECT_EQ(batches[0].batch->size(), 3u);
+  EXPECT_EQ(batches[0].batch->position, 101u);
+  EXPECT_EQ(batches[0].producer_first, 1u);
+  EXPECT_EQ(batches[3].producer_first, 3u);
+  EXPECT_FALSE(batches[1].producer);
+  EXPECT_TRUE(batches[4].batch->by_server);
+  EXPECT_EQ(batches[4].batch->first, 8u);
 }
 
 }  // namespace

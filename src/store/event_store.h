@@ -23,7 +23,7 @@
 #include "base/result.h"
 #include "model/draft.h"
 #include "model/task.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 #include "store/lease_fence.h"
 
 namespace shepherd {
@@ -83,29 +83,29 @@ class WriteTxn {
   // inferred end, and within late_within_ms of any, drafts are appended with `late`. All or nothing.
   virtual Result<Appended> append(const AppendRequest& request) = 0;
 
-  // Drops the oldest runs of a task through sequence `through` (whole runs only); the log then starts later.
+  // Drops the oldest batches of a task through sequence `through` (whole ones only); the log then starts later.
   virtual Result<void> drop_through(const std::string& task, std::uint64_t through) = 0;
 
   // Small named records that belong to the installation (tokens, …): put replaces, an empty value removes.
   virtual Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) = 0;
 };
 
-// What a write() committed, for hub and bus: every run in commit order, and the tasks whose row changed.
+// What a write() committed, for hub and bus: every batch in commit order, and the tasks whose row changed.
 struct Commit {
-  std::vector<RunPtr> runs;
+  std::vector<BatchPtr> batches;
 };
 
 struct Page {
-  std::vector<RunPtr> runs;  // ascending; the first may begin before and the last end after what was asked
-  std::uint64_t first = 0;   // oldest number still kept (task: sequence; all: position); 0: nothing is
-  std::uint64_t head = 0;    // newest number, as of this read
-  std::string complete;      // task reads: data of task_complete when the task is terminal
+  std::vector<BatchPtr> batches;  // ascending; the first may begin before and the last end after what was asked
+  std::uint64_t first = 0;        // oldest number still kept (task: sequence; all: position); 0: nothing is
+  std::uint64_t head = 0;         // newest number, as of this read
+  std::string complete;           // task reads: data of task_complete when the task is terminal
 };
 
 // 0: kMaxPageEvents, kMaxPageBytes.
 struct ReadLimit {
   std::size_t events = 0;
-  std::size_t bytes = 0;  // at least one run is returned however large
+  std::size_t bytes = 0;  // at least one batch is returned however large
 };
 
 struct TaskFilter {
@@ -117,8 +117,8 @@ struct TaskFilter {
   std::size_t limit = 100;
 };
 
-// A run's vital facts without its bytes, for retention.
-struct RunInfo {
+// A batch's vital facts without its bytes, for retention.
+struct BatchInfo {
   std::string task;
   std::uint64_t first = 0, last = 0;
   std::int64_t received_ms = 0;
@@ -157,8 +157,8 @@ class EventStore {
 
   virtual Result<std::map<std::string, std::string>> records(const std::string& kind) const = 0;
 
-  // Oldest runs first, over all tasks, for retention.
-  virtual Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const = 0;
+  // Oldest batches first, over all tasks, for retention.
+  virtual Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const = 0;
   virtual Result<StoreStats> stats() const = 0;
 };
 

@@ -12,8 +12,8 @@ inline constexpr std::size_t kMaxPageEvents = 5'000;
 inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends early rather than grow past this
 
 // --- writing ---
-inline constexpr std::size_t kMaxRunEvents = 1'024;  // events in one stored row
-inline constexpr std::size_t kMaxRunBytes = 256 * kKiB;
+inline constexpr std::size_t kMaxStoredBatchEvents = 1'024;  // events in one stored row
+inline constexpr std::size_t kMaxStoredBatchBytes = 256 * kKiB;
 inline constexpr std::size_t kMaxLooseHoles = 4'096;  // missing numbers remembered per fire-and-forget producer
 
 }  // namespace shepherd

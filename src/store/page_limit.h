@@ -1,6 +1,5 @@
-// When a page of runs is full: a run is never split, so the last one may pass the limit in events, but not in bytes
-// unless it is the only one.
-// Threads: value.
+// When a page of batches is full: a batch is never split, so the last one may pass the limit in events, but not in
+// bytes unless it is the only one. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ class PageLimit {
       : events_(limit.events == 0 ? kMaxPageEvents : limit.events),
         bytes_(limit.bytes == 0 ? kMaxPageBytes : limit.bytes) {}
 
-  // Whether the next run goes into the page. `wanted`: how many of its events were asked for.
+  // Whether the next batch goes into the page. `wanted`: how many of its events were asked for.
   bool take(std::uint64_t wanted, std::size_t bytes) {
     if (taken_events_ >= events_) return false;
     if (taken_events_ > 0 && taken_bytes_ + bytes > bytes_) return false;

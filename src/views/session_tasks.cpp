@@ -16,14 +16,14 @@ Result<void> add_newest(std::vector<SessionEvent>& events, const EventStore& sto
   for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {
     auto page = store.read_before(task, before, {kMaxPageEvents, kFeedReadBytes});
     if (!page) return fail(page.error());
-    if (page->runs.empty()) break;
-    for (auto run = page->runs.rbegin(); run != page->runs.rend() && events.size() < limit; ++run) {
-      for (std::size_t i = (*run)->size(); i-- > 0 && events.size() < limit;) {
-        if (before != 0 && (*run)->first + i >= before) continue;
-        if (string_value(find_member((*run)->event(i), "sessionID")) == session) events.push_back({*run, i});
+    if (page->batches.empty()) break;
+    for (auto batch = page->batches.rbegin(); batch != page->batches.rend() && events.size() < limit; ++batch) {
+      for (std::size_t i = (*batch)->size(); i-- > 0 && events.size() < limit;) {
+        if (before != 0 && (*batch)->first + i >= before) continue;
+        if (string_value(find_member((*batch)->event(i), "sessionID")) == session) events.push_back({*batch, i});
       }
     }
-    before = page->runs.front()->first;
+    before = page->batches.front()->first;
   }
   return {};
 }

@@ -15,8 +15,8 @@ namespace shepherd {
 Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::string& session);
 
 struct SessionEvent {
-  RunPtr run;
-  std::size_t index = 0;  // in the run
+  BatchPtr batch;
+  std::size_t index = 0;  // in the batch
 };
 
 // The newest events of the session in these tasks, which come newest first: ascending, at most `limit`.

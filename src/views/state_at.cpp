@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "journal/limits.h"
+#include "store/batch_fold.h"
 #include "store/limits.h"
-#include "store/run_fold.h"
 
 namespace shepherd {
 
@@ -33,14 +33,14 @@ Result<TaskAt> task_at(const EventStore& store, const std::string& task, std::ui
   while (state.last_sequence < sequence) {
     auto page = store.read(task, state.last_sequence, {kMaxPageEvents, kFeedReadBytes});
     if (!page) return fail(page.error());
-    if (page->runs.empty()) break;
+    if (page->batches.empty()) break;
     if (page->first > state.last_sequence + 1) {  // retention came by just now
       at.whole = false;
       state = {};
       state.last_sequence = page->first - 1;
     }
-    for (const RunPtr& run : page->runs) {
-      if (auto folded = fold_run(state, *run, sequence); !folded) return fail(folded.error());
+    for (const BatchPtr& batch : page->batches) {
+      if (auto folded = fold_batch(state, *batch, sequence); !folded) return fail(folded.error());
     }
   }
   return at;

@@ -13,10 +13,10 @@ namespace {
 Result<std::int64_t> received_ms(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return fail(page.error());
-  if (page->runs.empty()) return 0;
-  const EventRun& run = *page->runs.front();
-  std::size_t index = sequence > run.first ? static_cast<std::size_t>(sequence - run.first) : 0;
-  auto event = parse_event(run.event(index));
+  if (page->batches.empty()) return 0;
+  const EventBatch& batch = *page->batches.front();
+  std::size_t index = sequence > batch.first ? static_cast<std::size_t>(sequence - batch.first) : 0;
+  auto event = parse_event(batch.event(index));
   if (!event) return fail(event.error());
   return event->received_ms;
 }

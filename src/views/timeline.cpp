@@ -98,17 +98,17 @@ Result<Timeline> read_timeline(const EventStore& store, const std::string& task,
   while (after < newest->head) {
     auto page = store.read(task, after, kPage);
     if (!page) return fail(page.error());
-    if (page->runs.empty()) break;
-    for (const RunPtr& run : page->runs) {
-      for (std::size_t i = 0; i < run->size(); ++i) {
-        std::uint64_t sequence = run->first + i;
+    if (page->batches.empty()) break;
+    for (const BatchPtr& batch : page->batches) {
+      for (std::size_t i = 0; i < batch->size(); ++i) {
+        std::uint64_t sequence = batch->first + i;
         if (sequence <= after || sequence > newest->head) continue;
         if (timeline.first_sequence == 0) timeline.first_sequence = sequence;
         timeline.last_sequence = sequence;
-        scan.add(sequence, run->types[i], run->event(i));
+        scan.add(sequence, batch->types[i], batch->event(i));
       }
     }
-    after = page->runs.back()->last();
+    after = page->batches.back()->last();
   }
   if (scan.times.empty()) return timeline;
   timeline.from_ms = scan.times.front();

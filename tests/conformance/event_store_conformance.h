@@ -60,11 +60,11 @@ TEST_P(EventStoreConformance, CommitHandsOutItsRunsInOrder) {
   });
   ASSERT_TRUE(commit);
   std::uint64_t position = 0, events = 0;
-  for (const RunPtr& run : commit->runs) {
-    EXPECT_EQ(run->position, position + 1);
-    position = run->last_position();
-    events += run->size();
-    EXPECT_EQ(run->received_ms, kNow);
+  for (const BatchPtr& stored : commit->batches) {
+    EXPECT_EQ(stored->position, position + 1);
+    position = stored->last_position();
+    events += stored->size();
+    EXPECT_EQ(stored->received_ms, kNow);
   }
   EXPECT_EQ(events, 3u);
   EXPECT_EQ(store().heads({""})->at(""), 3u);
@@ -81,8 +81,8 @@ TEST_P(EventStoreConformance, PositionsCountOnOverTasksAndDeletions) {
   ASSERT_TRUE(append(store(), "a", Batch().log("4")));
   auto page = store().read_all(2, {});
   ASSERT_TRUE(page);
-  ASSERT_THAT(page->runs, SizeIs(1));
-  EXPECT_EQ(page->runs[0]->position, 4u);
+  ASSERT_THAT(page->batches, SizeIs(1));
+  EXPECT_EQ(page->batches[0]->position, 4u);
   EXPECT_EQ(page->head, 4u);
 }
 
@@ -90,15 +90,15 @@ TEST_P(EventStoreConformance, LargeBatchesAreSplitIntoRuns) {
   make_task("t");
   Batch batch;
   std::string long_text(1000, 'x');
-  for (std::size_t i = 0; i < 2 * kMaxRunEvents; ++i) batch.log(long_text);
+  for (std::size_t i = 0; i < 2 * kMaxStoredBatchEvents; ++i) batch.log(long_text);
   auto commit = store().write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request("t", batch))); });
   ASSERT_TRUE(commit);
-  EXPECT_GT(commit->runs.size(), 2u);
-  for (const RunPtr& run : commit->runs) {
-    EXPECT_LE(run->size(), kMaxRunEvents);
-    EXPECT_LE(run->bytes.size(), kMaxRunBytes);
+  EXPECT_GT(commit->batches.size(), 2u);
+  for (const BatchPtr& stored : commit->batches) {
+    EXPECT_LE(stored->size(), kMaxStoredBatchEvents);
+    EXPECT_LE(stored->bytes.size(), kMaxStoredBatchBytes);
   }
-  EXPECT_THAT(log_of(store(), "t"), SizeIs(2 * kMaxRunEvents));
+  EXPECT_THAT(log_of(store(), "t"), SizeIs(2 * kMaxStoredBatchEvents));
 }
 
 // --- all or nothing ---
@@ -322,7 +322,7 @@ TEST_P(EventStoreConformance, AfterAnOwnEndNothingNewEnters) {
     ASSERT_TRUE(txn.append(request("t", Batch().log("a", 1).status("completed", 2), strict("p"))));
   });
   ASSERT_TRUE(commit);
-  EXPECT_THAT(commit->runs.back()->complete, HasSubstr("\"lastSequence\":2"));
+  EXPECT_THAT(commit->batches.back()->complete, HasSubstr("\"lastSequence\":2"));
   reopen();
   auto gone = append(store(), "t", Batch().log("b", 3), strict("p"));
   EXPECT_EQ(reason(gone), "gone/task_ended");
@@ -357,7 +357,7 @@ TEST_P(EventStoreConformance, AfterAnInferredEndEventsAreLate) {
   });
   ASSERT_TRUE(late) << late.error().message;
   EXPECT_EQ(late->added, 3u);
-  EXPECT_THAT(commit->runs.back()->complete, HasSubstr("\"lastSequence\":5"));
+  EXPECT_THAT(commit->batches.back()->complete, HasSubstr("\"lastSequence\":5"));
   auto events = log_of(store(), "t");
   EXPECT_THAT(events.at(2), HasSubstr("\"late\":true"));
   EXPECT_THAT(events.at(0), ::testing::Not(HasSubstr("\"late\"")));

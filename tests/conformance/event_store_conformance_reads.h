@@ -46,7 +46,7 @@ TEST_P(EventStoreConformance, TransactionsSeeTheirOwnTasks) {
     ASSERT_TRUE(txn.append(request("t", Batch().log("b"))));
   });
   ASSERT_TRUE(commit);
-  EXPECT_THAT(commit->runs, SizeIs(1)) << "the deleted log is not announced";
+  EXPECT_THAT(commit->batches, SizeIs(1)) << "the deleted log is not announced";
   EXPECT_THAT(summaries(store(), "t"), ElementsAre("b"));
   EXPECT_EQ(store().task("t")->created_ms, kNow + 1);
 }
@@ -144,14 +144,14 @@ TEST_P(EventStoreConformance, ReadReturnsWhatComesAfter) {
   ASSERT_TRUE(middle);
   EXPECT_EQ(middle->head, 10u);
   EXPECT_EQ(middle->first, 1u);
-  EXPECT_EQ(middle->runs.front()->first, 3u) << "whole runs: it may begin before what was asked";
-  EXPECT_EQ(middle->runs.back()->last(), 6u);
+  EXPECT_EQ(middle->batches.front()->first, 3u) << "whole runs: it may begin before what was asked";
+  EXPECT_EQ(middle->batches.back()->last(), 6u);
   EXPECT_TRUE(middle->complete.empty());
   auto end = store().read("t", 10, {});
-  EXPECT_THAT(end->runs, IsEmpty());
+  EXPECT_THAT(end->batches, IsEmpty());
   EXPECT_EQ(end->head, 10u);
-  EXPECT_THAT(store().read("t", 99, {})->runs, IsEmpty());
-  EXPECT_EQ(store().read("t", 0, {.bytes = 1})->runs.size(), 1u) << "at least one run, however large";
+  EXPECT_THAT(store().read("t", 99, {})->batches, IsEmpty());
+  EXPECT_EQ(store().read("t", 0, {.bytes = 1})->batches.size(), 1u) << "at least one run, however large";
   EXPECT_EQ(reason(store().read("nobody", 0, {})), "not_found/unknown_task");
   EXPECT_THAT(summaries(store(), "t", 0, {.events = 1, .bytes = 1}), SizeIs(10));
 }
@@ -164,8 +164,8 @@ TEST_P(EventStoreConformance, ReadBeforeReturnsTheNewestBelow) {
   auto range = [&](std::uint64_t before, std::size_t events) {
     auto page = store().read_before("t", before, {.events = events});
     EXPECT_TRUE(page);
-    if (page->runs.empty()) return std::string("none");
-    return std::to_string(page->runs.front()->first) + "-" + std::to_string(page->runs.back()->last());
+    if (page->batches.empty()) return std::string("none");
+    return std::to_string(page->batches.front()->first) + "-" + std::to_string(page->batches.back()->last());
   };
   EXPECT_EQ(range(0, 2), "9-10");
   EXPECT_EQ(range(0, 3), "7-10");
@@ -192,14 +192,14 @@ TEST_P(EventStoreConformance, ReadAllFollowsCommitOrder) {
   ASSERT_TRUE(all);
   EXPECT_EQ(all->first, 1u);
   EXPECT_EQ(all->head, 4u);
-  ASSERT_THAT(all->runs, SizeIs(3));
-  EXPECT_EQ(all->runs[1]->task, "b");
-  EXPECT_EQ(all->runs[1]->position, 3u);
-  EXPECT_EQ(all->runs[2]->first, 3u) << "sequence in its own log";
+  ASSERT_THAT(all->batches, SizeIs(3));
+  EXPECT_EQ(all->batches[1]->task, "b");
+  EXPECT_EQ(all->batches[1]->position, 3u);
+  EXPECT_EQ(all->batches[2]->first, 3u) << "sequence in its own log";
   auto inside = store().read_all(1, {.events = 1});
-  ASSERT_THAT(inside->runs, SizeIs(1));
-  EXPECT_EQ(inside->runs[0]->position, 1u);
-  EXPECT_THAT(store().read_all(4, {})->runs, IsEmpty());
+  ASSERT_THAT(inside->batches, SizeIs(1));
+  EXPECT_EQ(inside->batches[0]->position, 1u);
+  EXPECT_THAT(store().read_all(4, {})->batches, IsEmpty());
 }
 
 TEST_P(EventStoreConformance, HeadsOfManyTasks) {
@@ -259,7 +259,7 @@ TEST_P(EventStoreConformance, DroppingMovesTheStartOfTheLog) {
   auto page = store().read("t", 0, {});
   ASSERT_TRUE(page);
   EXPECT_EQ(page->first, 3u) << "whole runs only: 3 is in the run 3-4";
-  EXPECT_EQ(page->runs.front()->first, 3u);
+  EXPECT_EQ(page->batches.front()->first, 3u);
   EXPECT_EQ(page->head, 7u);
   EXPECT_EQ(store().task("t")->state.first_sequence, 3u);
   EXPECT_EQ(reason(store().detail("t", 2)), "not_found/no_detail");
@@ -273,7 +273,7 @@ TEST_P(EventStoreConformance, DroppingMovesTheStartOfTheLog) {
   page = store().read("t", 0, {});
   EXPECT_EQ(page->first, 0u);
   EXPECT_EQ(page->head, 7u);
-  EXPECT_THAT(page->runs, IsEmpty());
+  EXPECT_THAT(page->batches, IsEmpty());
   EXPECT_EQ(append(store(), "t", Batch().log("hook").id("h"))->last_sequence, 8u) << "its id went with it";
   EXPECT_EQ(store().read("t", 0, {})->first, 8u);
   EXPECT_EQ(reason(drop(store(), "nobody", 1)), "not_found/unknown_task");
@@ -287,15 +287,15 @@ TEST_P(EventStoreConformance, OldestRunsComeFirst) {
     one.received_ms = kNow + i;
     ASSERT_TRUE(append(store(), one));
   }
-  auto runs = store().oldest_runs(2);
-  ASSERT_TRUE(runs);
-  ASSERT_THAT(*runs, SizeIs(2));
-  EXPECT_EQ(runs->at(0).task, "a");
-  EXPECT_EQ(runs->at(0).last, 2u);
-  EXPECT_EQ(runs->at(1).task, "b");
-  EXPECT_EQ(runs->at(1).first, 1u);
-  EXPECT_EQ(runs->at(1).received_ms, kNow + 1);
-  EXPECT_GT(runs->at(1).bytes, 100u);
+  auto batches = store().oldest_batches(2);
+  ASSERT_TRUE(batches);
+  ASSERT_THAT(*batches, SizeIs(2));
+  EXPECT_EQ(batches->at(0).task, "a");
+  EXPECT_EQ(batches->at(0).last, 2u);
+  EXPECT_EQ(batches->at(1).task, "b");
+  EXPECT_EQ(batches->at(1).first, 1u);
+  EXPECT_EQ(batches->at(1).received_ms, kNow + 1);
+  EXPECT_GT(batches->at(1).bytes, 100u);
 }
 
 TEST_P(EventStoreConformance, StatsCountWhatIsKept) {

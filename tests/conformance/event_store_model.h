@@ -135,10 +135,10 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
         if (give_up) throw GivenUp();
       });
       ASSERT_TRUE(commit);
-      for (const RunPtr& run : commit->runs) {
-        ASSERT_EQ(run->position, next.position + 1);
-        next.position = run->last_position();
-        next.tasks.at(run->task).run_ends.push_back(run->last());
+      for (const BatchPtr& stored : commit->batches) {
+        ASSERT_EQ(stored->position, next.position + 1);
+        next.position = stored->last_position();
+        next.tasks.at(stored->task).run_ends.push_back(stored->last());
       }
       naive = std::move(next);
     } catch (const GivenUp&) {
@@ -170,8 +170,8 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
       ASSERT_EQ(page->first, task.dropped == last ? 0 : task.dropped + 1);
       ASSERT_EQ(page->complete.empty(), !task.ended);
       if (std::max(after, task.dropped) < last) {
-        ASSERT_FALSE(page->runs.empty());
-        ASSERT_LE(page->runs.front()->first, std::max(after, task.dropped) + 1);
+        ASSERT_FALSE(page->batches.empty());
+        ASSERT_LE(page->batches.front()->first, std::max(after, task.dropped) + 1);
       }
       std::vector<std::string> expected(task.events.begin() + static_cast<std::ptrdiff_t>(task.dropped),
                                         task.events.end());
@@ -187,11 +187,11 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
       ASSERT_TRUE(below_page);
       std::uint64_t wanted = before == 0 ? last : before - 1;
       if (wanted > task.dropped) {
-        ASSERT_FALSE(below_page->runs.empty());
-        ASSERT_GE(below_page->runs.back()->last(), wanted);
-        ASSERT_LE(below_page->runs.back()->first, wanted);
+        ASSERT_FALSE(below_page->batches.empty());
+        ASSERT_GE(below_page->batches.back()->last(), wanted);
+        ASSERT_LE(below_page->batches.back()->first, wanted);
       } else {
-        ASSERT_TRUE(below_page->runs.empty());
+        ASSERT_TRUE(below_page->batches.empty());
       }
     }
     ASSERT_EQ(store.stats()->events, kept);
@@ -209,11 +209,11 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
     for (;;) {
       auto page = store.read_all(after, {.events = below(20) + 1});
       ASSERT_TRUE(page);
-      if (page->runs.empty()) break;
-      for (const RunPtr& run : page->runs) {
-        ASSERT_GT(run->position, after);
-        after = run->last_position();
-        seen += run->size();
+      if (page->batches.empty()) break;
+      for (const BatchPtr& stored : page->batches) {
+        ASSERT_GT(stored->position, after);
+        after = stored->last_position();
+        seen += stored->size();
       }
     }
     ASSERT_EQ(seen, kept);

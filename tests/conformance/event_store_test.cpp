@@ -52,7 +52,7 @@ StoreMaker busy_sqlite_maker() {
 StoreMaker crashing_sqlite_maker() {
   return {"CrashingSqlite", [] {
             SqliteOptions options;
-            options.unplaced_runs = 3;
+            options.unplaced_batches = 3;
             options.project_every = 25;
             options.housekeeping = false;
             auto open = [options](const ScratchDirectory& directory) -> std::unique_ptr<EventStore> {

@@ -1,5 +1,5 @@
-// The rules of a store written down in the plainest way, to compare real ones with: no runs, no indexes, every number
-// remembered with its text.
+// The rules of a store written down in the plainest way, to compare real ones with: no batches, no indexes, every
+// number remembered with its text.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct NaiveTask {
   std::string key;
   std::vector<std::string> events;      // all ever, as JSON
   std::vector<std::string> details;     // beside them; "": none
-  std::vector<std::uint64_t> run_ends;  // last numbers of the runs it was committed in
+  std::vector<std::uint64_t> run_ends;  // last numbers of the batches it was committed in
   std::uint64_t dropped = 0;            // numbers up to here are gone
   std::map<std::pair<std::string, std::uint64_t>, std::string> numbered;  // (producer, number) -> body
   std::map<std::string, std::uint64_t> ids;

@@ -122,15 +122,15 @@ inline std::vector<std::string> log_of(const EventStore& store, const std::strin
   for (;;) {
     auto page = store.read(task, after, limit);
     EXPECT_TRUE(page) << page.error().message;
-    if (!page || page->runs.empty()) return events;
-    for (const RunPtr& run : page->runs) {
-      EXPECT_EQ(run->task, task);
-      for (std::size_t i = 0; i < run->size(); ++i) {
-        std::uint64_t sequence = run->first + i;
+    if (!page || page->batches.empty()) return events;
+    for (const BatchPtr& stored : page->batches) {
+      EXPECT_EQ(stored->task, task);
+      for (std::size_t i = 0; i < stored->size(); ++i) {
+        std::uint64_t sequence = stored->first + i;
         if (sequence <= after) continue;
-        auto event = parse_event(run->event(i));
-        EXPECT_TRUE(event && event->sequence == sequence) << run->event(i);
-        events.emplace_back(run->event(i));
+        auto event = parse_event(stored->event(i));
+        EXPECT_TRUE(event && event->sequence == sequence) << stored->event(i);
+        events.emplace_back(stored->event(i));
         after = sequence;
       }
     }

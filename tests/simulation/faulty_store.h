@@ -27,7 +27,9 @@ class FaultyStore final : public EventStore {
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override {
     return inner_.records(kind);
   }
-  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override { return inner_.oldest_runs(limit); }
+  Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override {
+    return inner_.oldest_batches(limit);
+  }
   Result<StoreStats> stats() const override { return inner_.stats(); }
 
  private:

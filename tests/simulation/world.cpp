@@ -14,8 +14,8 @@ namespace {
 class LineEncoder final : public FrameEncoder {
  public:
   explicit LineEncoder(bool all) : all_(all) {}
-  void event(std::string& out, const EventRun& run, std::size_t i) const override {
-    out += "E " + std::to_string(all_ ? run.position + i : run.first + i) + "\n";
+  void event(std::string& out, const EventBatch& stored, std::size_t i) const override {
+    out += "E " + std::to_string(all_ ? stored.position + i : stored.first + i) + "\n";
   }
   void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
     out += "G " + std::to_string(from) + " " + std::to_string(to) + "\n";
@@ -141,10 +141,10 @@ void SimConsumer::check_complete(const EventStore& store) const {
   auto page = all ? store.read_all(start_, kEverything) : store.read(options_.task, start_, kEverything);
   ASSERT_TRUE(page.has_value());
   std::vector<std::uint64_t> wanted;
-  for (const auto& run : page->runs) {
-    for (std::size_t i = 0; i < run->size(); ++i) {
-      std::uint64_t number = (all ? run->position : run->first) + i;
-      if (number > start_ && selection.takes_task(run->task) && selection.takes_event(*run, i))
+  for (const auto& stored : page->batches) {
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+      std::uint64_t number = (all ? stored->position : stored->first) + i;
+      if (number > start_ && selection.takes_task(stored->task) && selection.takes_event(*stored, i))
         wanted.push_back(number);
     }
   }
@@ -345,9 +345,9 @@ std::vector<std::string> World::log_of(const std::string& task) const {
   auto page = memory_.read(task, 0, kEverything);
   EXPECT_TRUE(page.has_value());
   std::uint64_t expected = 0;
-  for (const auto& run : page->runs) {
-    for (std::size_t i = 0; i < run->size(); ++i) {
-      auto event = parse_event(run->event(i));
+  for (const auto& stored : page->batches) {
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+      auto event = parse_event(stored->event(i));
       EXPECT_TRUE(event.has_value());
       if (expected != 0) {
         EXPECT_EQ(event->sequence, expected) << "the log has a hole";

@@ -45,13 +45,13 @@ Result<Page> MemoryStore::read(const std::string& task, std::uint64_t after, Rea
   page.first = log->head.state.first_sequence;
   page.head = log->head.state.last_sequence;
   page.complete = log->complete();
-  auto run = std::upper_bound(log->runs.begin(), log->runs.end(), after,
-                              [](std::uint64_t n, const StoredRun& stored) { return n < stored.run->last(); });
+  auto batch = std::upper_bound(log->batches.begin(), log->batches.end(), after,
+                                [](std::uint64_t n, const StoredBatch& stored) { return n < stored.batch->last(); });
   PageLimit room(limit);
-  for (; run != log->runs.end() &&
-         room.take(run->run->last() - std::max(after, run->run->first - 1), run->run->bytes.size());
-       ++run) {
-    page.runs.push_back(run->run);
+  for (; batch != log->batches.end() &&
+         room.take(batch->batch->last() - std::max(after, batch->batch->first - 1), batch->batch->bytes.size());
+       ++batch) {
+    page.batches.push_back(batch->batch);
   }
   return page;
 }
@@ -66,12 +66,12 @@ Result<Page> MemoryStore::read_before(const std::string& task, std::uint64_t bef
   page.complete = log->complete();
   if (before == 0) before = page.head + 1;
   PageLimit room(limit);
-  for (auto run = log->runs.rbegin(); run != log->runs.rend(); ++run) {
-    if (run->run->first >= before) continue;
-    if (!room.take(std::min(before, run->run->last() + 1) - run->run->first, run->run->bytes.size())) break;
-    page.runs.push_back(run->run);
+  for (auto batch = log->batches.rbegin(); batch != log->batches.rend(); ++batch) {
+    if (batch->batch->first >= before) continue;
+    if (!room.take(std::min(before, batch->batch->last() + 1) - batch->batch->first, batch->batch->bytes.size())) break;
+    page.batches.push_back(batch->batch);
   }
-  std::reverse(page.runs.begin(), page.runs.end());
+  std::reverse(page.batches.begin(), page.batches.end());
   return page;
 }
 
@@ -79,12 +79,12 @@ Result<Page> MemoryStore::read_all(std::uint64_t after, ReadLimit limit) const {
   MutexLock lock(mutex_);
   Page page;
   page.head = position_;
-  if (!by_position_.empty()) page.first = by_position_.begin()->second.run->position;
+  if (!by_position_.empty()) page.first = by_position_.begin()->second.batch->position;
   PageLimit room(limit);
-  for (auto run = by_position_.upper_bound(after); run != by_position_.end(); ++run) {
-    const EventRun& found = *run->second.run;
+  for (auto batch = by_position_.upper_bound(after); batch != by_position_.end(); ++batch) {
+    const EventBatch& found = *batch->second.batch;
     if (!room.take(found.last_position() - std::max(after, found.position - 1), found.bytes.size())) break;
-    page.runs.push_back(run->second.run);
+    page.batches.push_back(batch->second.batch);
   }
   return page;
 }
@@ -155,15 +155,15 @@ Result<std::map<std::string, std::string>> MemoryStore::records(const std::strin
   return found->second;
 }
 
-Result<std::vector<RunInfo>> MemoryStore::oldest_runs(std::size_t limit) const {
+Result<std::vector<BatchInfo>> MemoryStore::oldest_batches(std::size_t limit) const {
   MutexLock lock(mutex_);
-  std::vector<RunInfo> runs;
+  std::vector<BatchInfo> batches;
   for (const auto& [position, stored] : by_position_) {
-    if (runs.size() == limit) break;
-    const EventRun& run = *stored.run;
-    runs.push_back({run.task, run.first, run.last(), run.received_ms, run.bytes.size()});
+    if (batches.size() == limit) break;
+    const EventBatch& batch = *stored.batch;
+    batches.push_back({batch.task, batch.first, batch.last(), batch.received_ms, batch.bytes.size()});
   }
-  return runs;
+  return batches;
 }
 
 Result<StoreStats> MemoryStore::stats() const {
@@ -171,8 +171,8 @@ Result<StoreStats> MemoryStore::stats() const {
   StoreStats stats;
   stats.tasks = logs_.size();
   for (const auto& [position, stored] : by_position_) {
-    stats.events += stored.run->size();
-    stats.bytes += stored.run->bytes.size();
+    stats.events += stored.batch->size();
+    stats.bytes += stored.batch->bytes.size();
     stats.content_bytes = stats.bytes;
   }
   for (const auto& [id, log] : logs_) {

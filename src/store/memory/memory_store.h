@@ -1,7 +1,7 @@
 // The store in memory: for tests and simulation. The same answers as the durable ones, and faults on demand.
 //
 // Shared state holds only what was committed. A transaction works on copies of the heads it touches and keeps its new
-// runs to itself; committing moves them over under the lock, rolling back forgets them.
+// batches to itself; committing moves them over under the lock, rolling back forgets them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 #include "base/mutex.h"
 #include "store/append_plan.h"
+#include "store/batch_builder.h"
 #include "store/event_store.h"
-#include "store/run_builder.h"
 
 namespace shepherd {
 
@@ -42,7 +42,7 @@ class MemoryStore final : public EventStore {
   Result<std::vector<Task>> tasks(const TaskFilter& filter) const override EXCLUDES(mutex_);
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override EXCLUDES(mutex_);
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
-  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override EXCLUDES(mutex_);
+  Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override EXCLUDES(mutex_);
   Result<StoreStats> stats() const override EXCLUDES(mutex_);
 
  private:
@@ -53,7 +53,7 @@ class MemoryStore final : public EventStore {
     TaskHead head;
     std::int64_t created_ms = 0;
     std::string fingerprint, idempotency_key;
-    std::deque<StoredRun> runs;
+    std::deque<StoredBatch> batches;
     std::map<std::string, std::uint64_t, std::less<>> event_ids;
     std::map<std::uint64_t, std::string> details;
 
@@ -66,8 +66,8 @@ class MemoryStore final : public EventStore {
   std::function<Fault()> faults_;
   mutable Mutex mutex_;
   std::map<std::string, Log> logs_ GUARDED_BY(mutex_);
-  std::map<std::string, std::string> ids_by_key_ GUARDED_BY(mutex_);   // idempotency key -> task
-  std::map<std::uint64_t, StoredRun> by_position_ GUARDED_BY(mutex_);  // by last position
+  std::map<std::string, std::string> ids_by_key_ GUARDED_BY(mutex_);     // idempotency key -> task
+  std::map<std::uint64_t, StoredBatch> by_position_ GUARDED_BY(mutex_);  // by last position
   std::uint64_t position_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::map<std::string, std::string>> records_ GUARDED_BY(mutex_);
 };

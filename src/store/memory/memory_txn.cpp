@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// The lookups of plan_append for one task: the transaction's own runs, then the committed ones.
+// The lookups of plan_append for one task: the transaction's own batches, then the committed ones.
 class MemoryTxn::Known final : public KnownEvents {
  public:
   Known(const MemoryTxn& txn, const MemoryTxn::Working& working, const std::string& task)
@@ -16,17 +16,17 @@ class MemoryTxn::Known final : public KnownEvents {
 
   Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override {
     if (auto body = txn_.builder_.body_of_number(task_, producer, number)) return std::string(*body);
-    for (auto run = txn_.runs_.rbegin(); run != txn_.runs_.rend(); ++run) {
-      if (run->run->task != task_ || run->run->last() <= working_.dropped_through) continue;
-      if (auto body = run->body_of_number(producer, number)) return std::string(*body);
+    for (auto batch = txn_.batches_.rbegin(); batch != txn_.batches_.rend(); ++batch) {
+      if (batch->batch->task != task_ || batch->batch->last() <= working_.dropped_through) continue;
+      if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
     }
     if (working_.replaces) return std::nullopt;
     MutexLock lock(txn_.store_.mutex_);
     auto log = txn_.store_.logs_.find(task_);
     if (log == txn_.store_.logs_.end()) return std::nullopt;
-    for (auto run = log->second.runs.rbegin(); run != log->second.runs.rend(); ++run) {
-      if (run->run->last() <= working_.dropped_through) break;
-      if (auto body = run->body_of_number(producer, number)) return std::string(*body);
+    for (auto batch = log->second.batches.rbegin(); batch != log->second.batches.rend(); ++batch) {
+      if (batch->batch->last() <= working_.dropped_through) break;
+      if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
     }
     return std::nullopt;
   }
@@ -116,7 +116,7 @@ Result<void> MemoryTxn::delete_task(const std::string& task) {
   Working* working = find(task);
   if (!working) return unknown_task(task);
   collect();
-  std::erase_if(runs_, [&](const StoredRun& stored) { return stored.run->task == task; });
+  std::erase_if(batches_, [&](const StoredBatch& stored) { return stored.batch->task == task; });
   *working = {};
   working->deleted = true;
   return {};
@@ -144,16 +144,16 @@ Result<void> MemoryTxn::drop_through(const std::string& task, std::uint64_t thro
   if (!working) return unknown_task(task);
   collect();
   std::uint64_t kept = 0, dropped = working->dropped_through;
-  auto look = [&](const EventRun& run) {
-    if (run.last() <= through) dropped = std::max(dropped, run.last());
-    if (run.last() > std::max(through, dropped) && kept == 0) kept = run.first;
+  auto look = [&](const EventBatch& batch) {
+    if (batch.last() <= through) dropped = std::max(dropped, batch.last());
+    if (batch.last() > std::max(through, dropped) && kept == 0) kept = batch.first;
   };
   if (!working->replaces) {
     MutexLock lock(store_.mutex_);
-    for (const StoredRun& stored : store_.logs_.at(task).runs) look(*stored.run);
+    for (const StoredBatch& stored : store_.logs_.at(task).batches) look(*stored.batch);
   }
-  for (const StoredRun& stored : runs_) {
-    if (stored.run->task == task) look(*stored.run);
+  for (const StoredBatch& stored : batches_) {
+    if (stored.batch->task == task) look(*stored.batch);
   }
   working->dropped_through = dropped;
   working->log.head.state.first_sequence = kept;
@@ -169,13 +169,13 @@ Result<void> MemoryTxn::put_record(const std::string& kind, const std::string& k
 
 void MemoryTxn::collect() {
   std::uint64_t unused = 0;  // positions are given at commit
-  for (StoredRun& run : builder_.take(unused)) runs_.push_back(std::move(run));
+  for (StoredBatch& batch : builder_.take(unused)) batches_.push_back(std::move(batch));
 }
 
 void MemoryTxn::erase(const std::string& id) {
   auto log = store_.logs_.find(id);
   if (log == store_.logs_.end()) return;
-  for (const StoredRun& stored : log->second.runs) store_.by_position_.erase(stored.run->last_position());
+  for (const StoredBatch& stored : log->second.batches) store_.by_position_.erase(stored.batch->last_position());
   auto key = store_.ids_by_key_.find(log->second.idempotency_key);
   if (key != store_.ids_by_key_.end() && key->second == id) store_.ids_by_key_.erase(key);
   store_.logs_.erase(log);
@@ -200,20 +200,20 @@ Commit MemoryTxn::commit() {
   Commit commit;
   MutexLock lock(store_.mutex_);
   for (auto& [id, working] : working_) apply(id, working);
-  for (StoredRun& stored : runs_) {
-    stored.run->position = store_.position_ + 1;
-    store_.position_ = stored.run->last_position();
-    commit.runs.push_back(stored.run);
-    store_.by_position_[stored.run->last_position()] = stored;
-    store_.logs_.at(stored.run->task).runs.push_back(std::move(stored));
+  for (StoredBatch& stored : batches_) {
+    stored.batch->position = store_.position_ + 1;
+    store_.position_ = stored.batch->last_position();
+    commit.batches.push_back(stored.batch);
+    store_.by_position_[stored.batch->last_position()] = stored;
+    store_.logs_.at(stored.batch->task).batches.push_back(std::move(stored));
   }
   for (auto& [id, working] : working_) {
     if (working.dropped_through == 0) continue;
     MemoryStore::Log& log = store_.logs_.at(id);
     std::uint64_t through = working.dropped_through;
-    while (!log.runs.empty() && log.runs.front().run->last() <= through) {
-      store_.by_position_.erase(log.runs.front().run->last_position());
-      log.runs.pop_front();
+    while (!log.batches.empty() && log.batches.front().batch->last() <= through) {
+      store_.by_position_.erase(log.batches.front().batch->last_position());
+      log.batches.pop_front();
     }
     log.details.erase(log.details.begin(), log.details.upper_bound(through));
     std::erase_if(log.event_ids, [&](const auto& known) { return known.second <= through; });

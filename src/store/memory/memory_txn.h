@@ -36,19 +36,19 @@ class MemoryTxn final : public WriteTxn {
     bool replaces = false;  // created here, perhaps after a deletion: nothing of the committed log stays
     bool deleted = false;
     bool spec_changed = false;
-    MemoryStore::Log log;  // its runs stay empty: new ones are in runs_, old ones in the store
+    MemoryStore::Log log;  // its batches stay empty: new ones are in runs_, old ones in the store
     std::uint64_t dropped_through = 0;
   };
 
   Working* find(const std::string& task);  // nullptr: unknown, or deleted here
   std::optional<std::string> task_with_key(const std::string& key);
-  void collect();  // moves finished runs out of the builder
+  void collect();  // moves finished batches out of the builder
   void apply(const std::string& id, Working& working) REQUIRES(store_.mutex_);
   void erase(const std::string& id) REQUIRES(store_.mutex_);
 
   MemoryStore& store_;
-  RunBuilder builder_;
-  std::vector<StoredRun> runs_;
+  BatchBuilder builder_;
+  std::vector<StoredBatch> batches_;
   std::map<std::string, Working> working_;
   std::map<std::string, std::string> new_keys_;
   std::map<std::pair<std::string, std::string>, std::string> records_;

@@ -44,7 +44,7 @@ class TestLog {
       ASSERT_TRUE(txn.create_task(spec, clock.wall_ms(), "").has_value());
     });
   }
-  // One commit, so one run.
+  // One commit, so one batch.
   void append(const std::string& task, DraftBatch drafts) {
     write([&](WriteTxn& txn) {
       auto appended = txn.append({task, {}, std::move(drafts), clock.wall_ms(), false});

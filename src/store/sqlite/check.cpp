@@ -5,12 +5,12 @@
 
 #include "base/limits.h"
 #include "model/task_fold.h"
-#include "store/run_fold.h"
+#include "store/batch_fold.h"
+#include "store/sqlite/batch_rows.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
-#include "store/sqlite/run_rows.h"
 #include "store/sqlite/schema.h"
 
 namespace shepherd {
@@ -46,8 +46,8 @@ class Check {
     }
   }
 
-  Result<void> each_run(std::int64_t task, const std::function<void(const Statement&)>& look) {
-    auto walk = RunWalk::up(database_, task, 1, unplaced_[task]);
+  Result<void> each_batch(std::int64_t task, const std::function<void(const Statement&)>& look) {
+    auto walk = BatchWalk::up(database_, task, 1, unplaced_[task]);
     for (;;) {
       auto found = walk.next();
       if (!found) return fail(std::move(found.error()));
@@ -62,21 +62,21 @@ class Check {
     });
   }
 
-  // A run without a place would be invisible, and a place without its run a hole.
+  // A batch without a place would be invisible, and a place without its batch a hole.
   Result<void> places() {
-    auto unplaced = unplaced_runs(database_);
+    auto unplaced = unplaced_batches(database_);
     if (!unplaced) return fail(std::move(unplaced.error()));
     unplaced_ = std::move(*unplaced);
     auto done = each(database_.use("SELECT run.position FROM run LEFT JOIN run_place AS place"
                                    " ON place.task = run.task AND place.last = run.last"
                                    " WHERE run.position <= (SELECT value FROM meta WHERE name = 'placed_through')"
                                    " AND place.position IS NOT run.position"),
-                     [&](const Statement& row) { problem("run " + row.text(0) + " is not in its task's log"); });
+                     [&](const Statement& row) { problem("batch " + row.text(0) + " is not in its task's log"); });
     if (!done) return done;
     return each(database_.use("SELECT place.position FROM run_place AS place LEFT JOIN run"
                               " ON run.position = place.position"
                               " WHERE run.task IS NOT place.task OR run.last IS NOT place.last"),
-                [&](const Statement& row) { problem("there is no run " + row.text(0) + ", but a log names it"); });
+                [&](const Statement& row) { problem("there is no batch " + row.text(0) + ", but a log names it"); });
   }
 
   Result<void> tasks() {
@@ -95,25 +95,25 @@ class Check {
     TaskState folded;
     bool whole = true, readable = true;
     std::uint64_t next = 0;
-    auto done = each_run(task.integer(0), [&](const Statement& row) {
-      EventRun run;
-      run.task = id;
-      run.first = row.number(kRunLast) - row.number(kRunCount) + 1;
+    auto done = each_batch(task.integer(0), [&](const Statement& row) {
+      EventBatch batch;
+      batch.task = id;
+      batch.first = row.number(kBatchLast) - row.number(kBatchCount) + 1;
       if (next == 0) {
-        whole = run.first == 1;
-        if (run.first != projected.first_sequence) problem(id + ": its log does not start where its row says");
-        next = run.first;
+        whole = batch.first == 1;
+        if (batch.first != projected.first_sequence) problem(id + ": its log does not start where its row says");
+        next = batch.first;
       }
-      if (run.first != next) problem(id + ": events are missing before number " + std::to_string(run.first));
-      next = row.number(kRunLast) + 1;
-      if (auto read = read_run(row, run); !read) {
-        problem(id + ": the run that ends with number " + std::to_string(row.number(kRunLast)) +
+      if (batch.first != next) problem(id + ": events are missing before number " + std::to_string(batch.first));
+      next = row.number(kBatchLast) + 1;
+      if (auto read = read_batch(row, batch); !read) {
+        problem(id + ": the batch that ends with number " + std::to_string(row.number(kBatchLast)) +
                 " is damaged: " + read.error().message);
         readable = false;
       }
       // Newer events than the projection are folded when the store opens.
-      if (!readable || !whole || run.first > projected.last_sequence) return;
-      if (auto applied = fold_run(folded, run); !applied) {
+      if (!readable || !whole || batch.first > projected.last_sequence) return;
+      if (auto applied = fold_batch(folded, batch); !applied) {
         problem(applied.error().message);
         readable = false;
       }
@@ -128,11 +128,11 @@ class Check {
 
   Result<void> strays() {
     auto done = each(database_.use("SELECT position FROM run WHERE task NOT IN (SELECT key FROM task)"),
-                     [&](const Statement& row) { problem("run " + row.text(0) + " belongs to no task"); });
+                     [&](const Statement& row) { problem("batch " + row.text(0) + " belongs to no task"); });
     if (!done) return done;
     std::uint64_t before = 0;
     return each(database_.use("SELECT position, count FROM run ORDER BY position"), [&](const Statement& row) {
-      if (row.number(0) - row.number(1) < before) problem("run " + row.text(0) + " overlaps the one before it");
+      if (row.number(0) - row.number(1) < before) problem("batch " + row.text(0) + " overlaps the one before it");
       before = row.number(0);
     });
   }
@@ -163,7 +163,7 @@ class Check {
   }
 
   Database& database_;
-  UnplacedRuns unplaced_;
+  UnplacedBatches unplaced_;
   std::vector<std::string> problems_;
 };
 

@@ -9,12 +9,12 @@ namespace shepherd {
 
 namespace {
 
-std::vector<RunPlace> part_of(const std::vector<RunPlace>& runs, LogPart part) {
-  auto holder = std::ranges::lower_bound(runs, part.number, {}, &RunPlace::last);
-  auto most = static_cast<std::ptrdiff_t>(std::min(part.runs, runs.size()));
-  if (part.upward) return {holder, holder + std::min(most, runs.end() - holder)};
-  auto end = holder == runs.end() ? holder : holder + 1;
-  return {end - std::min(most, end - runs.begin()), end};
+std::vector<BatchPlace> part_of(const std::vector<BatchPlace>& batches, LogPart part) {
+  auto holder = std::ranges::lower_bound(batches, part.number, {}, &BatchPlace::last);
+  auto most = static_cast<std::ptrdiff_t>(std::min(part.batches, batches.size()));
+  if (part.upward) return {holder, holder + std::min(most, batches.end() - holder)};
+  auto end = holder == batches.end() ? holder : holder + 1;
+  return {end - std::min(most, end - batches.begin()), end};
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ std::optional<LogBounds> CommittedHeads::bounds(const std::string& task, LogPart
                    part_of(head->second.unplaced, part)};
 }
 
-std::vector<RunPlace> CommittedHeads::unplaced(const std::string& task) const {
+std::vector<BatchPlace> CommittedHeads::unplaced(const std::string& task) const {
   MutexLock lock(mutex_);
   auto head = heads_.find(task);
-  return head == heads_.end() ? std::vector<RunPlace>() : head->second.unplaced;
+  return head == heads_.end() ? std::vector<BatchPlace>() : head->second.unplaced;
 }
 
 std::optional<TaskState> CommittedHeads::state(const std::string& task) const {
@@ -77,9 +77,9 @@ void CommittedHeads::commit(const std::vector<Change>& changes, const StoreTotal
   }
 }
 
-void CommittedHeads::load_unplaced(const std::string& task, std::vector<RunPlace> runs) {
+void CommittedHeads::load_unplaced(const std::string& task, std::vector<BatchPlace> batches) {
   MutexLock lock(mutex_);
-  heads_[task].unplaced = std::move(runs);
+  heads_[task].unplaced = std::move(batches);
 }
 
 void CommittedHeads::forget(const std::vector<std::string>& tasks) {

@@ -11,7 +11,7 @@
 
 #include "base/mutex.h"
 #include "model/task.h"
-#include "store/sqlite/run_rows.h"
+#include "store/sqlite/batch_rows.h"
 
 namespace shepherd {
 
@@ -19,7 +19,7 @@ struct CommittedHead {
   std::int64_t key = 0;  // of its row
   TaskState state;
   std::string complete;  // data of task_complete; empty while it runs
-  std::vector<RunPlace> unplaced;
+  std::vector<BatchPlace> unplaced;
 };
 
 // What reading a log needs of a head.
@@ -27,14 +27,14 @@ struct LogBounds {
   std::int64_t key = 0;
   std::uint64_t first = 0, last = 0;
   std::string complete;
-  std::vector<RunPlace> unplaced;  // those of the asked part, for a RunWalk
+  std::vector<BatchPlace> unplaced;  // those of the asked part, for a BatchWalk
 };
 
-// Which part of a log a reader will walk: at most this many runs from the one that holds `number`.
+// Which part of a log a reader will walk: at most this many batches from the one that holds `number`.
 struct LogPart {
   std::uint64_t number = 0;
   bool upward = true;
-  std::size_t runs = 0;
+  std::size_t batches = 0;
 };
 
 // Over all logs.
@@ -48,8 +48,8 @@ struct StoreTotals {
 class CommittedHeads {
  public:
   std::optional<LogBounds> bounds(const std::string& task, LogPart part) const EXCLUDES(mutex_);
-  // Runs that the table run_place does not have.
-  std::vector<RunPlace> unplaced(const std::string& task) const EXCLUDES(mutex_);
+  // Batches that the table run_place does not have.
+  std::vector<BatchPlace> unplaced(const std::string& task) const EXCLUDES(mutex_);
   std::optional<TaskState> state(const std::string& task) const EXCLUDES(mutex_);
   std::optional<std::uint64_t> last(const std::string& task) const EXCLUDES(mutex_);
   StoreTotals totals() const EXCLUDES(mutex_);
@@ -57,14 +57,14 @@ class CommittedHeads {
   struct Change {
     const std::string* task;
     std::int64_t key;
-    const TaskState* state;                // nullptr: the task is gone
-    bool placed = false;                   // the table has all runs of earlier commits
-    std::span<const RunPlace> unplaced{};  // more that it does not have
+    const TaskState* state;                  // nullptr: the task is gone
+    bool placed = false;                     // the table has all batches of earlier commits
+    std::span<const BatchPlace> unplaced{};  // more that it does not have
   };
   // One commit, seen by readers at once.
   void commit(const std::vector<Change>& changes, const StoreTotals& totals) EXCLUDES(mutex_);
   // At start, before the first commit.
-  void load_unplaced(const std::string& task, std::vector<RunPlace> runs) EXCLUDES(mutex_);
+  void load_unplaced(const std::string& task, std::vector<BatchPlace> batches) EXCLUDES(mutex_);
   // Tasks whose rows on disk are complete again.
   void forget(const std::vector<std::string>& tasks) EXCLUDES(mutex_);
 

@@ -35,37 +35,38 @@ Result<std::optional<std::string>> KnownRows::body_of_number(const std::string& 
 
 Result<void> KnownRows::keep(const Row& row) {
   kept_row_.reset();
-  auto events = run_row(database_, row.position);
+  auto events = batch_row(database_, row.position);
   auto found = events.step();
   if (!found) return fail(std::move(found.error()));
   kept_.task = head_.id;
-  if (auto read = read_run(events, kept_); !read) return read;
+  if (auto read = read_batch(events, kept_); !read) return read;
   kept_row_ = row;
   return {};
 }
 
-Result<std::optional<KnownRows::Row>> KnownRows::first_of(std::int64_t producer, RunWalk walk) {
+Result<std::optional<KnownRows::Row>> KnownRows::first_of(std::int64_t producer, BatchWalk walk) {
   for (;;) {
     auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return std::nullopt;
     const Statement& row = **found;
-    if (row.null(kRunProducer) || row.integer(kRunProducer) != producer) continue;
-    return Row{row.number(kRunPosition), row.number(kRunLast), row.number(kRunProducerFirst), row.number(kRunCount)};
+    if (row.null(kBatchProducer) || row.integer(kBatchProducer) != producer) continue;
+    return Row{row.number(kBatchPosition), row.number(kBatchLast), row.number(kBatchProducerFirst),
+               row.number(kBatchCount)};
   }
 }
 
 Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t producer, std::uint64_t number) {
   // Repeats are mostly of what was sent last.
   std::uint64_t end = head_.head.state.last_sequence;
-  auto newest = first_of(producer, RunWalk::down(database_, head_.key, end, head_.unplaced));
+  auto newest = first_of(producer, BatchWalk::down(database_, head_.key, end, head_.unplaced));
   if (!newest || !*newest || (*newest)->holds(number)) return newest;
-  // The producer's numbers rise with the log's, so the run is found by halving the log.
+  // The producer's numbers rise with the log's, so the batch is found by halving the log.
   std::uint64_t low = 1, high = (*newest)->last;
   std::optional<Row> candidate;
   while (low < high) {
     std::uint64_t middle = low + (high - low) / 2;
-    auto row = first_of(producer, RunWalk::up(database_, head_.key, middle, head_.unplaced));
+    auto row = first_of(producer, BatchWalk::up(database_, head_.key, middle, head_.unplaced));
     if (!row) return row;
     if (*row && !(*row)->reaches(number)) {
       low = (*row)->last + 1;
@@ -78,8 +79,8 @@ Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t produce
 }
 
 Result<std::optional<KnownRows::Row>> KnownRows::loose_row(std::uint64_t number) {
-  // No run is longer, so none that starts lower can hold the number.
-  std::uint64_t below = number > kMaxRunEvents ? number - kMaxRunEvents : 0;
+  // No batch is longer, so none that starts lower can hold the number.
+  std::uint64_t below = number > kMaxStoredBatchEvents ? number - kMaxStoredBatchEvents : 0;
   auto row = database_.use(
       "SELECT position, last, loose_first, count FROM run WHERE task = ? AND loose_first <= ? AND loose_first > ?"
       " ORDER BY loose_first DESC",

@@ -1,4 +1,4 @@
-// The lookups of plan_append for one task: the running transaction's own runs first, then the rows.
+// The lookups of plan_append for one task: the running transaction's own batches first, then the rows.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "store/append_plan.h"
-#include "store/run_builder.h"
+#include "store/batch_builder.h"
+#include "store/sqlite/batch_rows.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/run_rows.h"
 #include "store/sqlite/writer_heads.h"
 
 namespace shepherd {
@@ -17,7 +17,7 @@ namespace shepherd {
 // Lives for one append. Threads: caller.
 class KnownRows final : public KnownEvents {
  public:
-  KnownRows(Database& database, const RunBuilder& pending, const WriterHead& head)
+  KnownRows(Database& database, const BatchBuilder& pending, const WriterHead& head)
       : database_(database), pending_(pending), head_(head) {}
 
   Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override;
@@ -35,17 +35,17 @@ class KnownRows final : public KnownEvents {
   Result<std::optional<Row>> strict_row(std::int64_t producer, std::uint64_t number);
   Result<std::optional<Row>> loose_row(std::uint64_t number);
   // The first row of the producer that the walk meets.
-  Result<std::optional<Row>> first_of(std::int64_t producer, RunWalk walk);
+  Result<std::optional<Row>> first_of(std::int64_t producer, BatchWalk walk);
   Result<void> keep(const Row& row);
   std::unexpected<Error> broken(Error error);
 
   Database& database_;
-  const RunBuilder& pending_;
+  const BatchBuilder& pending_;
   const WriterHead& head_;
-  // The run that was found last: repeats come in rows.
+  // The batch that was found last: repeats come in rows.
   std::optional<Row> kept_row_;
   std::string kept_producer_;
-  EventRun kept_;
+  EventBatch kept_;
   bool failed_ = false;
 };
 

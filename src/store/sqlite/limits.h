@@ -20,8 +20,9 @@ inline constexpr int kSqlitePageBytes = 8192;               // of new files; mea
 inline constexpr std::size_t kWriterCacheBytes = 8 * kMiB;  // page cache of the writing connection
 inline constexpr std::size_t kReaderCacheBytes = 1 * kMiB;  // and of each reading one; the kernel caches the rest
 inline constexpr std::chrono::milliseconds kIdleProject{
-    1'000};                                              // without writes for this long, projections are written
-inline constexpr std::size_t kMaxUnplacedRuns = 16'384;  // runs whose places wait in memory to be written together
-inline constexpr int kVacuumPages = 256;                 // pages given back to the file system in one step
+    1'000};  // without writes for this long, projections are written
+inline constexpr std::size_t kMaxUnplacedBatches =
+    16'384;                               // batches whose places wait in memory to be written together
+inline constexpr int kVacuumPages = 256;  // pages given back to the file system in one step
 
 }  // namespace shepherd

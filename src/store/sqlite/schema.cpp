@@ -30,7 +30,7 @@ CREATE INDEX task_active ON task(created, id) WHERE state NOT IN ('completed', '
 CREATE INDEX task_workflow ON task(workflow, created, id) WHERE workflow <> '';
 CREATE TABLE task_spec(task INTEGER PRIMARY KEY, spec TEXT NOT NULL);
 
--- One row for consecutive events of one task from one commit: see store/run_codec.h for `lengths` and `events`.
+-- One row for consecutive events of one task from one commit: see store/batch_codec.h for `lengths` and `events`.
 CREATE TABLE run(
   position INTEGER PRIMARY KEY,           -- of its last event, so that reading on is `position > ?`
   task INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL,
@@ -59,7 +59,8 @@ CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, 
 
 INSERT INTO meta VALUES('projected_through', 0), ('position', 0), ('events', 0), ('detail_bytes', 0);
 )sql",
-    // Where a task's runs are moves from an index, which every commit wrote, to a table that is written now and then.
+    // Where a task's batches are moves from an index, which every commit wrote, to a table that is written now and
+    // then.
     R"sql(
 -- placed_through: every run up to this position is in run_place (a newer one may be)
 CREATE TABLE run_place(
@@ -68,8 +69,8 @@ INSERT INTO run_place SELECT task, last, position FROM run ORDER BY task, last;
 INSERT INTO meta SELECT 'placed_through', coalesce(max(position), 0) FROM run;
 DROP INDEX run_task;
 )sql",
-    // Runs have checksums from now on (store/run_codec.h), which older programs cannot read; older runs stay as they
-    // are.
+    // Batches have checksums from now on (store/batch_codec.h), which older programs cannot read; older ones stay as
+    // they are.
     "",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);

@@ -1,15 +1,15 @@
 // The reading half of SqliteStore. A read takes the committed head first and then a snapshot, which is at least as new:
-// runs beyond that head are left for the next read, so that head, completion and runs always belong together.
+// batches beyond that head are left for the next read, so that head, completion and batches always belong together.
 #include <sys/stat.h>
 
 #include <algorithm>
 
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "store/batch_codec.h"
 #include "store/limits.h"
 #include "store/page_limit.h"
-#include "store/run_codec.h"
-#include "store/sqlite/run_rows.h"
+#include "store/sqlite/batch_rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -19,15 +19,15 @@ namespace shepherd {
 
 namespace {
 
-// Rows with the columns of a RunWalk.
-Result<RunPtr> run_of(const Statement& row, const std::string& task) {
-  auto run = std::make_shared<EventRun>();
-  run->task = task;
-  if (auto read = read_run(row, *run); !read) return fail(std::move(read.error()));
-  return run;
+// Rows with the columns of a BatchWalk.
+Result<BatchPtr> batch_of(const Statement& row, const std::string& task) {
+  auto batch = std::make_shared<EventBatch>();
+  batch->task = task;
+  if (auto read = read_batch(row, *batch); !read) return fail(std::move(read.error()));
+  return batch;
 }
 
-std::size_t most_runs(ReadLimit limit) {
+std::size_t most_batches(ReadLimit limit) {
   return limit.events == 0 ? kMaxPageEvents : limit.events;
 }
 
@@ -55,7 +55,7 @@ Result<LogBounds> SqliteStore::stored_bounds(Database& database, const std::stri
 
 Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
   // One more than asked: the first may end before what is asked begins to count.
-  auto head = committed_.bounds(task, {.number = after + 1, .upward = true, .runs = most_runs(limit) + 1});
+  auto head = committed_.bounds(task, {.number = after + 1, .upward = true, .batches = most_batches(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
@@ -66,29 +66,29 @@ Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, Rea
   }
   Page page{{}, head->first, head->last, std::move(head->complete)};
   if (after >= head->last) return page;
-  auto walk = RunWalk::up(*database, head->key, after + 1, head->unplaced);
+  auto walk = BatchWalk::up(*database, head->key, after + 1, head->unplaced);
   PageLimit room(limit);
   while (!room.full()) {
     auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
-    if (!*found || (*found)->number(kRunLast) > head->last) break;
-    auto run = run_of(**found, task);
-    if (!run) return fail(std::move(run.error()));
-    if (!room.take((*run)->last() - std::max(after, (*run)->first - 1), (*run)->bytes.size())) break;
-    page.runs.push_back(std::move(*run));
+    if (!*found || (*found)->number(kBatchLast) > head->last) break;
+    auto batch = batch_of(**found, task);
+    if (!batch) return fail(std::move(batch.error()));
+    if (!room.take((*batch)->last() - std::max(after, (*batch)->first - 1), (*batch)->bytes.size())) break;
+    page.batches.push_back(std::move(*batch));
   }
-  // Retention may have dropped runs between the look at the head and the snapshot.
-  if (page.runs.empty()) {
+  // Retention may have dropped batches between the look at the head and the snapshot.
+  if (page.batches.empty()) {
     page.first = 0;
-  } else if (page.runs.front()->first > after + 1) {
-    page.first = page.runs.front()->first;
+  } else if (page.batches.front()->first > after + 1) {
+    page.first = page.batches.front()->first;
   }
   return page;
 }
 
 Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
   // 0 asks for the end, which no number reaches.
-  auto head = committed_.bounds(task, {.number = before - 1, .upward = false, .runs = most_runs(limit) + 1});
+  auto head = committed_.bounds(task, {.number = before - 1, .upward = false, .batches = most_batches(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
@@ -101,20 +101,20 @@ Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t bef
   if (before == 0 || before > head->last + 1) before = head->last + 1;
   if (before <= 1) return page;
 
-  auto walk = RunWalk::down(*database, head->key, before - 1, head->unplaced);
+  auto walk = BatchWalk::down(*database, head->key, before - 1, head->unplaced);
   PageLimit room(limit);
   while (!room.full()) {
     auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
     if (!*found) break;
     const Statement& row = **found;
-    if (row.number(kRunLast) - row.number(kRunCount) + 1 >= before) continue;
-    auto run = run_of(row, task);
-    if (!run) return fail(std::move(run.error()));
-    if (!room.take(std::min(before, (*run)->last() + 1) - (*run)->first, (*run)->bytes.size())) break;
-    page.runs.push_back(std::move(*run));
+    if (row.number(kBatchLast) - row.number(kBatchCount) + 1 >= before) continue;
+    auto batch = batch_of(row, task);
+    if (!batch) return fail(std::move(batch.error()));
+    if (!room.take(std::min(before, (*batch)->last() + 1) - (*batch)->first, (*batch)->bytes.size())) break;
+    page.batches.push_back(std::move(*batch));
   }
-  std::reverse(page.runs.begin(), page.runs.end());
+  std::reverse(page.batches.begin(), page.batches.end());
   return page;
 }
 
@@ -142,10 +142,10 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) break;
-    auto run = run_of(row, row.text(kRunEvents + 1));
-    if (!run) return fail(std::move(run.error()));
-    if (!room.take((*run)->last_position() - std::max(after, (*run)->position - 1), (*run)->bytes.size())) break;
-    page.runs.push_back(std::move(*run));
+    auto batch = batch_of(row, row.text(kBatchEvents + 1));
+    if (!batch) return fail(std::move(batch.error()));
+    if (!room.take((*batch)->last_position() - std::max(after, (*batch)->position - 1), (*batch)->bytes.size())) break;
+    page.batches.push_back(std::move(*batch));
   }
   return page;
 }
@@ -228,7 +228,7 @@ Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
 }
 
 Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t sequence) const {
-  auto head = committed_.bounds(task, {.number = sequence, .upward = true, .runs = 1});
+  auto head = committed_.bounds(task, {.number = sequence, .upward = true, .batches = 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
@@ -237,11 +237,11 @@ Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t s
     if (!stored) return fail(std::move(stored.error()));
     head = std::move(*stored);
   }
-  auto walk = RunWalk::up(*database, head->key, sequence, head->unplaced);
-  auto run = walk.next();
-  if (!run) return fail(std::move(run.error()));
-  if (*run && (*run)->number(kRunLast) - (*run)->number(kRunCount) < sequence) {
-    std::uint64_t position = (*run)->number(kRunPosition) - ((*run)->number(kRunLast) - sequence);
+  auto walk = BatchWalk::up(*database, head->key, sequence, head->unplaced);
+  auto batch = walk.next();
+  if (!batch) return fail(std::move(batch.error()));
+  if (*batch && (*batch)->number(kBatchLast) - (*batch)->number(kBatchCount) < sequence) {
+    std::uint64_t position = (*batch)->number(kBatchPosition) - ((*batch)->number(kBatchLast) - sequence);
     auto row = database->use(
         "SELECT blob.bytes, blob.hash FROM detail JOIN blob ON blob.key = detail.blob WHERE detail.position = ?",
         position);
@@ -271,20 +271,20 @@ Result<std::map<std::string, std::string>> SqliteStore::records(const std::strin
   }
 }
 
-Result<std::vector<RunInfo>> SqliteStore::oldest_runs(std::size_t limit) const {
+Result<std::vector<BatchInfo>> SqliteStore::oldest_batches(std::size_t limit) const {
   auto database = readers_->lease();
   auto row = database->use(
       "SELECT task.id, run.last - run.count + 1, run.last, run.received_last, run.lengths"
       " FROM run CROSS JOIN task ON task.key = run.task ORDER BY run.position LIMIT ?",
       static_cast<std::uint64_t>(limit));
-  std::vector<RunInfo> runs;
+  std::vector<BatchInfo> batches;
   for (;;) {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
-    if (!*found) return runs;
+    if (!*found) return batches;
     auto index = read_index(row.bytes(4));
     if (!index) return fail(std::move(index.error()));
-    runs.push_back({row.text(0), row.number(1), row.number(2), row.integer(3), index->bytes});
+    batches.push_back({row.text(0), row.number(1), row.number(2), row.integer(3), index->bytes});
   }
 }
 

@@ -144,16 +144,16 @@ Result<void> SqliteStore::load_counters() {
 }
 
 Result<void> SqliteStore::load_unprojected() {
-  auto unplaced = unplaced_runs(*writer_);
+  auto unplaced = unplaced_batches(*writer_);
   if (!unplaced) return fail(std::move(unplaced.error()));
   std::vector<std::string> tasks;
-  for (auto& [key, runs] : *unplaced) {
+  for (auto& [key, batches] : *unplaced) {
     auto row = writer_->use("SELECT id FROM task WHERE key = ?", key);
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
-    if (!*found) continue;  // `doctor` tells of such runs
+    if (!*found) continue;  // `doctor` tells of such batches
     tasks.push_back(row.text(0));
-    committed_.load_unplaced(tasks.back(), std::move(runs));
+    committed_.load_unplaced(tasks.back(), std::move(batches));
   }
   {
     auto row = writer_->use(
@@ -211,7 +211,7 @@ Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& opera
   } else if (flush == Flush::no && txn.counters().unprojected >= options_.project_every) {
     flush = Flush::projections;
   }
-  if (auto done = txn.finish(flush, options_.unplaced_runs); !done) return fail(std::move(done.error()));
+  if (auto done = txn.finish(flush, options_.unplaced_batches); !done) return fail(std::move(done.error()));
   if (auto done = writer_->use("COMMIT").run(); !done) return fail(std::move(done.error()));
   rollback.committed();
   counters_ = txn.counters();
@@ -226,7 +226,7 @@ void SqliteStore::publish(const SqliteTxn& txn) {
   changes.reserve(txn.deleted().size() + writer_heads_.changed().size());
   for (const std::string& task : txn.deleted()) changes.push_back({&task, 0, nullptr});
   for (const WriterHead* head : writer_heads_.changed()) {
-    std::span<const RunPlace> unplaced = head->unplaced;
+    std::span<const BatchPlace> unplaced = head->unplaced;
     if (!head->placed) unplaced = unplaced.subspan(head->unplaced_before);
     changes.push_back({&head->id, head->key, &head->head.state, head->placed, unplaced});
   }

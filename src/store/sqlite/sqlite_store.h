@@ -1,8 +1,8 @@
 // The embedded store: one SQLite database, write-ahead log, synchronous=FULL, one writer, a few readers.
 //
-// A row is a run of events (schema.cpp). A task's projection is written when its state changes; mere progress is kept
+// A row is a batch of events (schema.cpp). A task's projection is written when its state changes; mere progress is kept
 // in memory, written every project_every events or after a second without writes, and folded again from the log when
-// the process ended before that. So are the places of its runs (run_rows.h). Readers look at the committed heads in
+// the process ended before that. So are the places of its batches (run_rows.h). Readers look at the committed heads in
 // memory first, so they see every commit. One process at a time: a lock file beside the database says so.
 //
 // Failures: as EventStore; open() also internal/newer_schema and unavailable/database_locked.
@@ -38,7 +38,7 @@ struct SqliteOptions {
   int page_bytes = kSqlitePageBytes;  // of a new file
   std::size_t project_every = kProjectEvery;
   std::size_t head_cache_tasks = kHeadCacheTasks;
-  std::size_t unplaced_runs = kMaxUnplacedRuns;
+  std::size_t unplaced_batches = kMaxUnplacedBatches;
   std::size_t read_connections = kReadConnections;
   WalLimits wal{kWalSoftBytes, kWalHardBytes, kWalRestBytes};
   bool housekeeping = true;  // checkpoints, idle projections and vacuum on an own thread; false: by housekeep() only
@@ -62,7 +62,7 @@ class SqliteStore final : public EventStore {
   Result<std::vector<Task>> tasks(const TaskFilter& filter) const override;
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override;
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
-  Result<std::vector<RunInfo>> oldest_runs(std::size_t limit) const override;
+  Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;
   Result<StoreStats> stats() const override;
 
   // Writes all projections and places that are behind.

@@ -151,9 +151,9 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
                      "UPDATE run SET lengths = CAST(x'01' || substr(lengths, 2, 1) || substr(lengths, 7) AS BLOB);"
                      "DELETE FROM meta WHERE name = 'placed_through'; PRAGMA user_version = 1"));
   auto store = open();
-  EXPECT_EQ(store->read("u", 1, {})->runs.size(), 2u);
+  EXPECT_EQ(store->read("u", 1, {})->batches.size(), 2u);
   EXPECT_EQ(append(*store, "u", Batch().log("d"))->last_sequence, 4u);
-  EXPECT_EQ(store->read("u", 0, {})->runs.size(), 3u);
+  EXPECT_EQ(store->read("u", 0, {})->batches.size(), 3u);
   EXPECT_EQ(one("SELECT count(*) FROM agent_events WHERE agent_id = 'u'"), "4") << "one of them not placed yet";
   store.reset();
   EXPECT_EQ(one("SELECT count(*) FROM sqlite_schema WHERE name = 'run_task'"), "0");
@@ -162,7 +162,7 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
 
 TEST_F(SqliteStoreTest, RunsArePlacedTogetherAndTheLongestWaitingFirst) {
   SqliteOptions options = still();
-  options.unplaced_runs = 4;
+  options.unplaced_batches = 4;
   auto store = open(options);
   for (const char* id : {"t", "u"}) ASSERT_TRUE(create(*store, spec(id)));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(*store, "t", Batch().log("a")));
@@ -266,7 +266,7 @@ TEST_F(SqliteStoreTest, DeletedSpaceIsGivenBack) {
   EXPECT_TRUE(append(*store, "keep", Batch().log("a")));
 }
 
-// What readers see belongs together at every instant, while runs, ends and deletions are committed.
+// What readers see belongs together at every instant, while batches, ends and deletions are committed.
 TEST_F(SqliteStoreTest, ReadersSeeWholeCommits) {
   SqliteOptions options;
   options.project_every = 50;
@@ -286,19 +286,19 @@ TEST_F(SqliteStoreTest, ReadersSeeWholeCommits) {
         ASSERT_TRUE(page) << page.error().message;
         std::uint64_t next = page->first;
         bool ended = false;
-        for (const RunPtr& run : page->runs) {
-          ASSERT_EQ(run->first, next);
-          next = run->last() + 1;
-          for (EventType type : run->types) ended = ended || type == EventType::status;
+        for (const BatchPtr& stored : page->batches) {
+          ASSERT_EQ(stored->first, next);
+          next = stored->last() + 1;
+          for (EventType type : stored->types) ended = ended || type == EventType::status;
         }
-        ASSERT_EQ(next, page->runs.empty() ? page->first : page->head + 1);
+        ASSERT_EQ(next, page->batches.empty() ? page->first : page->head + 1);
         ASSERT_EQ(ended, !page->complete.empty()) << id << " " << page->head;
         ASSERT_GE(store->task(id)->state.last_sequence, page->head);
         auto all = store->read_all(position, {.events = 500});
         ASSERT_TRUE(all);
-        for (const RunPtr& run : all->runs) {
-          ASSERT_EQ(run->position, position + 1);
-          position = run->last_position();
+        for (const BatchPtr& stored : all->batches) {
+          ASSERT_EQ(stored->position, position + 1);
+          position = stored->last_position();
         }
         ASSERT_LE(position, all->head);
         ++reads;

@@ -122,10 +122,10 @@ TEST_F(SqliteStoreTest, AFullDiskRefusesWritesAndLosesNothing) {
 }
 
 // A commit that fails also takes back the places it had written. Whoever forgets that they wait again tells the
-// database that all runs are placed, and after a crash nobody looks for them.
+// database that all batches are placed, and after a crash nobody looks for them.
 TEST_F(SqliteStoreTest, PlacesThatAFailedCommitWroteWaitAgain) {
   SqliteOptions options = still();
-  options.unplaced_runs = 2;
+  options.unplaced_batches = 2;
   auto store = open(options);
   for (const char* task : {"a", "b", "c"}) ASSERT_TRUE(create(*store, spec(task)));
   ASSERT_TRUE(append(*store, "a", Batch().log("first").log("second")));
@@ -187,7 +187,7 @@ TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
     EXPECT_THAT(*problems, ::testing::Contains(HasSubstr(words))) << damage;
   };
   finds("DELETE FROM run_place WHERE last = 4", "is not in its task's log");
-  finds("UPDATE run_place SET position = 77 WHERE last = 4", "there is no run 77");
+  finds("UPDATE run_place SET position = 77 WHERE last = 4", "there is no batch 77");
   finds("DELETE FROM run WHERE last = 4", "events are missing before number 5");
   finds("DELETE FROM run WHERE last = 6", "the end of its log is missing");
   finds("DELETE FROM run", "its log is gone");
@@ -220,8 +220,8 @@ TEST_F(SqliteStoreTest, DamagedPagesAreAnErrorNotACrash) {
     Result<Page> page = Page{};
     do {
       page = (*opened)->read("t", after, {});
-      if (page && !page->runs.empty()) after = page->runs.back()->last();
-    } while (page && !page->runs.empty());
+      if (page && !page->batches.empty()) after = page->batches.back()->last();
+    } while (page && !page->batches.empty());
     ASSERT_FALSE(page);
     EXPECT_EQ(reason(page), "internal/corrupt");
     opened->reset();
@@ -246,7 +246,7 @@ TEST_F(SqliteStoreTest, ChangedTextIsAnErrorOnEveryWayOut) {
   EXPECT_THAT(damaged.error().message, HasSubstr("Events 2 to 3 of t are damaged"));
   EXPECT_EQ(reason(store->read_before("t", 0, {})), "internal/corrupt");
   EXPECT_EQ(reason(store->read_all(0, {})), "internal/corrupt");
-  EXPECT_EQ(store->read("t", 3, {})->runs.size(), 1u) << "what comes after it is sound";
+  EXPECT_EQ(store->read("t", 3, {})->batches.size(), 1u) << "what comes after it is sound";
   EXPECT_EQ(reason(append(*store, "t", Batch().log("changed", 2), strict("p"))), "internal/corrupt")
       << "nobody can say whether it is a repeat";
   store.reset();

@@ -90,13 +90,13 @@ Result<Task> SqliteTxn::update_task(const TaskSpec& spec) {
 Result<void> SqliteTxn::delete_task(const std::string& task) {
   auto head = find(task);
   if (!head) return fail(std::move(head.error()));
-  if (auto done = store_runs(); !done) return done;
-  if (auto done = erase_runs(**head, UINT64_MAX >> 1); !done) return done;
+  if (auto done = store_batches(); !done) return done;
+  if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
   for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
                           "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
-  std::erase_if(commit_.runs, [&](const RunPtr& run) { return run->task == task; });
+  std::erase_if(commit_.batches, [&](const BatchPtr& batch) { return batch->task == task; });
   deleted_.push_back(task);
   heads_.erase(task);
   return {};
@@ -138,15 +138,15 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
 Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t through) {
   auto head = find(task);
   if (!head) return fail(std::move(head.error()));
-  if (auto done = store_runs(); !done) return done;
+  if (auto done = store_batches(); !done) return done;
   through = std::min(through, (*head)->head.state.last_sequence);
-  if (auto done = erase_runs(**head, through); !done) return done;
+  if (auto done = erase_batches(**head, through); !done) return done;
   std::uint64_t first = 0;
   {
-    auto walk = RunWalk::up(database_, (*head)->key, 1, (*head)->unplaced);
+    auto walk = BatchWalk::up(database_, (*head)->key, 1, (*head)->unplaced);
     auto kept = walk.next();
     if (!kept) return broken(std::move(kept.error()));
-    if (*kept) first = (*kept)->number(kRunLast) - (*kept)->number(kRunCount) + 1;
+    if (*kept) first = (*kept)->number(kBatchLast) - (*kept)->number(kBatchCount) + 1;
   }
   std::uint64_t gone = first == 0 ? (*head)->head.state.last_sequence : first - 1;
   (*head)->head.state.first_sequence = first;
@@ -169,7 +169,7 @@ Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& k
 
 Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   if (broken_) return fail(*broken_);
-  if (auto done = store_runs(); !done) return done;
+  if (auto done = store_batches(); !done) return done;
   // Erasing changes `events` on disk, which is only right together with all projections.
   if (erased_events_ || flush != Flush::no) {
     if (auto done = heads_.write_dirty(); !done) return broken(std::move(done.error()));

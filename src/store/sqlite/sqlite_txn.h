@@ -1,5 +1,5 @@
-// One transaction of the SQLite store, between BEGIN and COMMIT. Appends collect runs in memory; they become rows when
-// the transaction ends, or before an operation that must see them.
+// One transaction of the SQLite store, between BEGIN and COMMIT. Appends collect batches in memory; they become rows
+// when the transaction ends, or before an operation that must see them.
 //
 // A failure of SQLite itself breaks the transaction: every later operation, and finish(), answer that error, and the
 // owner rolls back.
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "store/batch_builder.h"
 #include "store/event_store.h"
-#include "store/run_builder.h"
 #include "store/sqlite/committed_heads.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
@@ -29,7 +29,7 @@ struct WriterCounters : StoreTotals {
 enum class Flush {
   no,
   projections,  // every projection that is behind
-  everything    // and the places of all runs
+  everything    // and the places of all batches
 };
 
 // Threads: caller.
@@ -52,7 +52,7 @@ class SqliteTxn final : public WriteTxn {
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
 
   // Writes what this transaction still has in memory, and of what earlier ones left there as much as `flush` says.
-  // At most `unplaced` runs then wait to be placed. COMMIT is the owner's.
+  // At most `unplaced` batches then wait to be placed. COMMIT is the owner's.
   Result<void> finish(Flush flush, std::size_t unplaced);
 
   Commit& commit() { return commit_; }
@@ -72,12 +72,12 @@ class SqliteTxn final : public WriteTxn {
   std::unexpected<Error> unreadable(Error error);
   Result<WriterHead*> find(const std::string& task);  // not_found/unknown_task, never nullptr
   Result<Created> known_task(const std::string& id, std::string_view request, const char* reason, const char* message);
-  Result<void> store_runs();
-  Result<void> store_run(const StoredRun& stored);
+  Result<void> store_batches();
+  Result<void> store_batch(const StoredBatch& stored);
   Result<std::int64_t> producer_key(WriterHead& head, const std::string& producer);
-  Result<void> store_details(const EventRun& run);
+  Result<void> store_details(const EventBatch& batch);
   Result<std::int64_t> store_blob(std::string_view detail);
-  Result<void> erase_runs(WriterHead& head, std::uint64_t through);
+  Result<void> erase_batches(WriterHead& head, std::uint64_t through);
   Result<void> erase_details(std::uint64_t first_position, std::uint64_t last_position);
   Result<void> set_meta(const char* name, std::uint64_t value);
 
@@ -86,7 +86,7 @@ class SqliteTxn final : public WriteTxn {
   DetailCodec& details_;
   WriterCounters counters_;
   std::uint64_t position_before_;
-  RunBuilder builder_;
+  BatchBuilder builder_;
   std::map<std::string, std::vector<PendingDetail>> pending_details_;
   Commit commit_;
   std::vector<std::string> deleted_;

@@ -1,5 +1,5 @@
 // The rows behind a transaction's appends and deletions.
-#include "store/run_codec.h"
+#include "store/batch_codec.h"
 #include "store/sqlite/sqlite_txn.h"
 
 namespace shepherd {
@@ -10,18 +10,18 @@ Result<void> SqliteTxn::set_meta(const char* name, std::uint64_t value) {
   return {};
 }
 
-Result<void> SqliteTxn::store_runs() {
-  for (const StoredRun& stored : builder_.take(counters_.position)) {
-    if (auto done = store_run(stored); !done) return broken(std::move(done.error()));
-    if (auto done = store_details(*stored.run); !done) return broken(std::move(done.error()));
-    commit_.runs.push_back(stored.run);
+Result<void> SqliteTxn::store_batches() {
+  for (const StoredBatch& stored : builder_.take(counters_.position)) {
+    if (auto done = store_batch(stored); !done) return broken(std::move(done.error()));
+    if (auto done = store_details(*stored.batch); !done) return broken(std::move(done.error()));
+    commit_.batches.push_back(stored.batch);
   }
   return {};
 }
 
-Result<void> SqliteTxn::store_run(const StoredRun& stored) {
-  const EventRun& run = *stored.run;
-  auto head = heads_.find(run.task);
+Result<void> SqliteTxn::store_batch(const StoredBatch& stored) {
+  const EventBatch& batch = *stored.batch;
+  auto head = heads_.find(batch.task);
   if (!head) return fail(std::move(head.error()));
   std::optional<std::int64_t> producer;
   std::optional<std::uint64_t> producer_first, loose_first;
@@ -35,22 +35,22 @@ Result<void> SqliteTxn::store_run(const StoredRun& stored) {
       producer_first = stored.producer_first;
     }
   }
-  heads_.add_run(**head, {run.last(), run.last_position()});
-  encode_run(run, index_buffer_, events_buffer_);
+  heads_.add_batch(**head, {batch.last(), batch.last_position()});
+  encode_batch(batch, index_buffer_, events_buffer_);
   return database_
       .use(
           "INSERT INTO run(position, task, last, count, types, received_first, received_last, producer,"
           " producer_first, loose_first, lengths, events) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          run.last_position(), (*head)->key, run.last(), static_cast<std::uint64_t>(run.size()),
-          std::uint64_t{mask_of(run)}, stored.first_received_ms, run.received_ms, producer, producer_first, loose_first,
-          Blob{index_buffer_}, std::string_view(events_buffer_))
+          batch.last_position(), (*head)->key, batch.last(), static_cast<std::uint64_t>(batch.size()),
+          std::uint64_t{mask_of(batch)}, stored.first_received_ms, batch.received_ms, producer, producer_first,
+          loose_first, Blob{index_buffer_}, std::string_view(events_buffer_))
       .run();
 }
 
 Result<std::int64_t> SqliteTxn::producer_key(WriterHead& head, const std::string& producer) {
   auto known = head.producer_rows.find(producer);
   if (known != head.producer_rows.end()) return known->second.key;
-  // Its numbers are written with the projection; until then the runs say them.
+  // Its numbers are written with the projection; until then the batches say them.
   auto done =
       database_.use("INSERT INTO producer(task, name, high, holes) VALUES(?, ?, 0, '')", head.key, producer).run();
   if (!done) return fail(std::move(done.error()));
@@ -58,14 +58,14 @@ Result<std::int64_t> SqliteTxn::producer_key(WriterHead& head, const std::string
   return database_.last_key();
 }
 
-Result<void> SqliteTxn::store_details(const EventRun& run) {
+Result<void> SqliteTxn::store_details(const EventBatch& batch) {
   if (pending_details_.empty()) return {};
-  auto pending = pending_details_.find(run.task);
+  auto pending = pending_details_.find(batch.task);
   if (pending == pending_details_.end()) return {};
   auto& details = pending->second;
   auto detail = details.begin();
-  for (; detail != details.end() && detail->sequence <= run.last(); ++detail) {
-    std::uint64_t position = run.position + (detail->sequence - run.first);
+  for (; detail != details.end() && detail->sequence <= batch.last(); ++detail) {
+    std::uint64_t position = batch.position + (detail->sequence - batch.first);
     auto done = database_.use("INSERT INTO detail(position, blob) VALUES(?, ?)", position, detail->blob).run();
     if (!done) return done;
   }
@@ -94,8 +94,8 @@ Result<std::int64_t> SqliteTxn::store_blob(std::string_view detail) {
   return database_.last_key();
 }
 
-Result<void> SqliteTxn::erase_runs(WriterHead& head, std::uint64_t through) {
-  if (auto done = heads_.place_runs(head); !done) return broken(std::move(done.error()));
+Result<void> SqliteTxn::erase_batches(WriterHead& head, std::uint64_t through) {
+  if (auto done = heads_.place_batches(head); !done) return broken(std::move(done.error()));
   std::vector<std::pair<std::uint64_t, std::uint64_t>> positions;
   {
     auto row = database_.use(

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/task_fold.h"
-#include "store/run_fold.h"
+#include "store/batch_fold.h"
 
 namespace shepherd {
 
@@ -128,33 +128,34 @@ Result<void> WriterHeads::load_producers(WriterHead& head) {
 }
 
 Result<void> WriterHeads::fold_unprojected(WriterHead& head) {
-  auto walk = RunWalk::up(database_, head.key, head.head.state.last_sequence + 1, head.unplaced);
+  auto walk = BatchWalk::up(database_, head.key, head.head.state.last_sequence + 1, head.unplaced);
   for (;;) {
     auto found = walk.next();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return {};
     const Statement& row = **found;
-    EventRun run;
-    run.task = head.id;
-    if (auto done = read_run(row, run); !done) return done;
-    if (auto done = fold_run(head.head.state, run); !done) return done;
-    if (!row.null(kRunProducer)) {
+    EventBatch batch;
+    batch.task = head.id;
+    if (auto done = read_batch(row, batch); !done) return done;
+    if (auto done = fold_batch(head.head.state, batch); !done) return done;
+    if (!row.null(kBatchProducer)) {
       for (auto& [name, producer] : head.producer_rows) {
-        if (producer.key != row.integer(kRunProducer)) continue;
-        head.head.producers[name].use(row.number(kRunProducerFirst), run.size());
+        if (producer.key != row.integer(kBatchProducer)) continue;
+        head.head.producers[name].use(row.number(kBatchProducerFirst), batch.size());
       }
     }
-    if (!row.null(kRunLooseFirst)) head.head.producers[""].use(row.number(kRunLooseFirst), run.size());
+    if (!row.null(kBatchLooseFirst)) head.head.producers[""].use(row.number(kBatchLooseFirst), batch.size());
     head.dirty = true;
   }
 }
 
-Result<void> WriterHeads::place_runs(WriterHead& head) {
+Result<void> WriterHeads::place_batches(WriterHead& head) {
   if (head.unplaced.empty()) return {};
   change(head);
-  for (const RunPlace& run : head.unplaced) {
+  for (const BatchPlace& batch : head.unplaced) {
     auto done =
-        database_.use("INSERT INTO run_place(task, last, position) VALUES(?, ?, ?)", head.key, run.last, run.position)
+        database_
+            .use("INSERT INTO run_place(task, last, position) VALUES(?, ?, ?)", head.key, batch.last, batch.position)
             .run();
     if (!done) return done;
   }
@@ -183,7 +184,7 @@ Result<void> WriterHeads::place_oldest(std::size_t most, std::uint64_t position)
     }
     if (head == heads_.end() || !still_waits(waiting)) continue;
     placed += head->second->unplaced_before;
-    if (auto done = place_runs(*head->second); !done) return done;
+    if (auto done = place_batches(*head->second); !done) return done;
   }
   for (std::size_t i = waiting_taken_; i < waiting_.size(); ++i) {
     if (still_waits(waiting_[i])) return set_placed_through(waiting_[i].position - 1);
@@ -193,7 +194,7 @@ Result<void> WriterHeads::place_oldest(std::size_t most, std::uint64_t position)
 
 Result<void> WriterHeads::place_all(std::uint64_t position) {
   for (auto& [task, head] : heads_) {
-    if (auto done = place_runs(*head); !done) return done;
+    if (auto done = place_batches(*head); !done) return done;
   }
   return set_placed_through(position);
 }

@@ -1,6 +1,6 @@
 // The writer's own memory of tasks: the fold and the producers' numbers, which change with every append but are written
 // to the task's row only when its state changes, or now and then. What is only here can always be folded again from the
-// runs after the row's number.
+// batches after the row's number.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 #include "base/result.h"
 #include "store/append_plan.h"
+#include "store/sqlite/batch_rows.h"
 #include "store/sqlite/committed_heads.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/run_rows.h"
 
 namespace shepherd {
 
@@ -33,9 +33,9 @@ struct WriterHead {
   State written_state = State::queued;
   std::string written_pr_url;
 
-  std::vector<RunPlace> unplaced;   // runs that the table run_place does not have
-  std::size_t unplaced_before = 0;  // of them, from earlier transactions
-  bool placed = false;              // this transaction wrote those of the earlier ones
+  std::vector<BatchPlace> unplaced;  // batches that the table run_place does not have
+  std::size_t unplaced_before = 0;   // of them, from earlier transactions
+  bool placed = false;               // this transaction wrote those of the earlier ones
 
   bool dirty = false;         // the row is behind
   bool stale = false;         // a transaction that changed it was rolled back
@@ -65,11 +65,11 @@ class WriterHeads {
   Result<void> write(WriterHead& head);
   Result<void> write_dirty();
 
-  // A run of this transaction. It is placed later, with others of its task.
-  void add_run(WriterHead& head, RunPlace place) { head.unplaced.push_back(place); }
-  Result<void> place_runs(WriterHead& head);
-  // Places the runs of the tasks that wait longest, until at most `most` wait. `position` is the newest committed one;
-  // the database then knows up to which position all runs are placed.
+  // A batch of this transaction. It is placed later, with others of its task.
+  void add_batch(WriterHead& head, BatchPlace place) { head.unplaced.push_back(place); }
+  Result<void> place_batches(WriterHead& head);
+  // Places the batches of the tasks that wait longest, until at most `most` wait. `position` is the newest committed
+  // one; the database then knows up to which position all batches are placed.
   Result<void> place_oldest(std::size_t most, std::uint64_t position);
   Result<void> place_all(std::uint64_t position);
   std::size_t unplaced() const { return unplaced_; }
@@ -90,7 +90,7 @@ class WriterHeads {
   Result<void> fold_unprojected(WriterHead& head);
   Result<void> set_placed_through(std::uint64_t position);
 
-  // A task that has waited for its runs to be placed since this one.
+  // A task that has waited for its batches to be placed since this one.
   struct Waiting {
     std::string task;
     std::uint64_t position;
@@ -105,7 +105,7 @@ class WriterHeads {
   std::vector<std::unique_ptr<WriterHead>> erased_;
   std::deque<Waiting> waiting_;    // ascending; those that no longer wait are skipped
   std::size_t waiting_taken_ = 0;  // from its front, by this transaction
-  std::size_t unplaced_ = 0;       // runs, as committed
+  std::size_t unplaced_ = 0;       // batches, as committed
 };
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// A run: consecutive events of one task from one commit. The unit that stores write, the hub shares and feeds read.
+// A batch: consecutive events of one task from one commit. The unit that stores write, the hub shares and feeds read.
 // Immutable once shared.
 // Threads: value.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace shepherd {
 
-struct EventRun {
+struct EventBatch {
   std::string task;
   std::uint64_t first = 0;          // sequence of the first event; the others follow without holes
   std::uint64_t position = 0;       // global position of the first event; the others follow without holes
@@ -22,7 +22,7 @@ struct EventRun {
   std::vector<std::uint32_t> ends;  // end of each event in bytes
   std::vector<EventType> types;
   bool by_server = false;  // the server said it, not a producer (FoldEvent)
-  std::string complete;    // data of task_complete when the task is terminal after this run; else empty
+  std::string complete;    // data of task_complete when the task is terminal after this batch; else empty
 
   std::size_t size() const { return ends.size(); }
   std::uint64_t last() const { return first + ends.size() - 1; }
@@ -33,6 +33,6 @@ struct EventRun {
   }
 };
 
-using RunPtr = std::shared_ptr<const EventRun>;
+using BatchPtr = std::shared_ptr<const EventBatch>;
 
 }  // namespace shepherd

@@ -1,7 +1,6 @@
-// Collects what the appends of one transaction add, as runs: consecutive events of one task, from one producer with
-// consecutive numbers (or from none), at most kMaxRunEvents and kMaxRunBytes. Single posts that meet in one commit thus
-// become one row.
-// Threads: caller.
+// Collects what the appends of one transaction add, as batches: consecutive events of one task, from one producer with
+// consecutive numbers (or from none), at most kMaxStoredBatchEvents and kMaxStoredBatchBytes. Single posts that meet in
+// one commit thus become one row. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +12,23 @@
 #include <vector>
 
 #include "store/append_plan.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 #include "store/event_store.h"
 
 namespace shepherd {
 
-// A run with what a store keeps beside it.
-struct StoredRun {
-  std::shared_ptr<EventRun> run;
+// A batch with what a store keeps beside it.
+struct StoredBatch {
+  std::shared_ptr<EventBatch> batch;
   std::optional<std::string> producer;  // of numbered events (the loose one: ""); nullopt: no numbers
   std::uint64_t producer_first = 0;     // the producer's number of the first event; the others follow
   std::int64_t first_received_ms = 0;
 
-  // The body of the event with the producer's number, or nullopt when it is not in this run.
+  // The body of the event with the producer's number, or nullopt when it is not in this batch.
   std::optional<std::string_view> body_of_number(std::string_view producer_name, std::uint64_t number) const;
 };
 
-class RunBuilder {
+class BatchBuilder {
  public:
   // Numbers the planned drafts, folds them into `head` and collects them. The i-th fresh draft gets the number
   // (last_sequence before) + 1 + i.
@@ -40,15 +39,15 @@ class RunBuilder {
                                                  std::uint64_t number) const;
 
   // Gives out everything collected, in order; positions follow `position`, which moves to the newest one.
-  std::vector<StoredRun> take(std::uint64_t& position);
+  std::vector<StoredBatch> take(std::uint64_t& position);
 
-  bool empty() const { return runs_.empty(); }
+  bool empty() const { return batches_.empty(); }
 
  private:
-  StoredRun& run_for(std::vector<std::size_t>& of_task, const AppendRequest& request, const Draft& draft, bool keyed,
-                     std::uint64_t sequence);
+  StoredBatch& batch_for(std::vector<std::size_t>& of_task, const AppendRequest& request, const Draft& draft,
+                         bool keyed, std::uint64_t sequence);
 
-  std::vector<StoredRun> runs_;
+  std::vector<StoredBatch> batches_;
   std::unordered_map<std::string, std::vector<std::size_t>> by_task_;  // indexes into runs_, ascending
 };
 

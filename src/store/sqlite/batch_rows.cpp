@@ -1,9 +1,9 @@
-#include "store/sqlite/run_rows.h"
+#include "store/sqlite/batch_rows.h"
 
 #include <algorithm>
 #include <string>
 
-#include "store/run_codec.h"
+#include "store/batch_codec.h"
 
 namespace shepherd {
 
@@ -21,31 +21,33 @@ const std::string kOne = kColumns + "run WHERE run.position = ?";
 
 }  // namespace
 
-Statement run_row(Database& database, std::uint64_t position) {
+Statement batch_row(Database& database, std::uint64_t position) {
   return database.use(kOne.c_str(), position);
 }
 
-Result<void> read_run(const Statement& row, EventRun& run) {
-  std::uint64_t count = row.number(kRunCount);
-  run.position = row.number(kRunPosition) - count + 1;
-  run.first = row.number(kRunLast) - count + 1;
-  run.received_ms = row.integer(kRunReceived);
-  if (auto decoded = decode_run(row.bytes(kRunLengths), row.bytes(kRunEvents), run); !decoded) return decoded;
-  if (run.size() == count) return {};
+Result<void> read_batch(const Statement& row, EventBatch& batch) {
+  std::uint64_t count = row.number(kBatchCount);
+  batch.position = row.number(kBatchPosition) - count + 1;
+  batch.first = row.number(kBatchLast) - count + 1;
+  batch.received_ms = row.integer(kBatchReceived);
+  if (auto decoded = decode_batch(row.bytes(kBatchLengths), row.bytes(kBatchEvents), batch); !decoded) return decoded;
+  if (batch.size() == count) return {};
   return fail(ErrorCode::internal, "corrupt",
-              "The row of the events up to " + row.text(kRunLast) + " of " + run.task +
+              "The row of the events up to " + row.text(kBatchLast) + " of " + batch.task +
                   " says another number of them than its index. Run `shepherd doctor`.");
 }
 
-RunWalk RunWalk::up(Database& database, std::int64_t task, std::uint64_t number, std::span<const RunPlace> newest) {
+BatchWalk BatchWalk::up(Database& database, std::int64_t task, std::uint64_t number,
+                        std::span<const BatchPlace> newest) {
   return {database, task, number, newest, true};
 }
 
-RunWalk RunWalk::down(Database& database, std::int64_t task, std::uint64_t number, std::span<const RunPlace> newest) {
+BatchWalk BatchWalk::down(Database& database, std::int64_t task, std::uint64_t number,
+                          std::span<const BatchPlace> newest) {
   return {database, task, number, newest, false};
 }
 
-Result<const Statement*> RunWalk::next() {
+Result<const Statement*> BatchWalk::next() {
   if (stage_ == Stage::start) {
     if (upward_) {
       row_.emplace(database_.use(kUpward.c_str(), task_, number_));
@@ -60,8 +62,8 @@ Result<const Statement*> RunWalk::next() {
   return nullptr;
 }
 
-Result<void> RunWalk::start_down() {
-  std::optional<std::uint64_t> holder;  // the run on disk that holds or follows the number
+Result<void> BatchWalk::start_down() {
+  std::optional<std::uint64_t> holder;  // the batch on disk that holds or follows the number
   {
     auto row =
         database_.use("SELECT last FROM run_place WHERE task = ? AND last >= ? ORDER BY last LIMIT 1", task_, number_);
@@ -73,7 +75,7 @@ Result<void> RunWalk::start_down() {
     newest_ = {};
     number_ = *holder;
   } else {
-    auto follows = std::ranges::lower_bound(newest_, number_, {}, &RunPlace::last);
+    auto follows = std::ranges::lower_bound(newest_, number_, {}, &BatchPlace::last);
     auto wanted = static_cast<std::size_t>(follows - newest_.begin());
     newest_ = newest_.first(std::min(wanted + 1, newest_.size()));
     if (!newest_.empty()) number_ = newest_.front().last - 1;  // where the table goes on
@@ -82,11 +84,11 @@ Result<void> RunWalk::start_down() {
   return {};
 }
 
-Result<const Statement*> RunWalk::next_in_table() {
+Result<const Statement*> BatchWalk::next_in_table() {
   auto found = row_->step();
   if (!found) return fail(std::move(found.error()));
   if (*found) {
-    seen_ = row_->number(kRunLast);
+    seen_ = row_->number(kBatchLast);
     return &*row_;
   }
   row_.reset();
@@ -94,7 +96,7 @@ Result<const Statement*> RunWalk::next_in_table() {
   return next();
 }
 
-bool RunWalk::take_newest(RunPlace& place) {
+bool BatchWalk::take_newest(BatchPlace& place) {
   while (!newest_.empty()) {
     place = upward_ ? newest_.front() : newest_.back();
     newest_ = upward_ ? newest_.subspan(1) : newest_.first(newest_.size() - 1);
@@ -103,10 +105,10 @@ bool RunWalk::take_newest(RunPlace& place) {
   return false;
 }
 
-Result<const Statement*> RunWalk::next_in_memory() {
-  for (RunPlace place; take_newest(place);) {
+Result<const Statement*> BatchWalk::next_in_memory() {
+  for (BatchPlace place; take_newest(place);) {
     row_.reset();
-    row_.emplace(run_row(database_, place.position));
+    row_.emplace(batch_row(database_, place.position));
     auto found = row_->step();
     if (!found) return fail(std::move(found.error()));
     if (*found) return &*row_;
@@ -117,8 +119,8 @@ Result<const Statement*> RunWalk::next_in_memory() {
   return next();
 }
 
-Result<UnplacedRuns> unplaced_runs(Database& database) {
-  UnplacedRuns runs;
+Result<UnplacedBatches> unplaced_batches(Database& database) {
+  UnplacedBatches batches;
   auto row = database.use(
       "SELECT run.task, run.last, run.position FROM run LEFT JOIN run_place"
       " ON run_place.task = run.task AND run_place.last = run.last"
@@ -127,8 +129,8 @@ Result<UnplacedRuns> unplaced_runs(Database& database) {
   for (;;) {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
-    if (!*found) return runs;
-    runs[row.integer(0)].push_back({row.number(1), row.number(2)});
+    if (!*found) return batches;
+    batches[row.integer(0)].push_back({row.number(1), row.number(2)});
   }
 }
 

@@ -1,4 +1,4 @@
-#include "store/run_codec.h"
+#include "store/batch_codec.h"
 
 #include "json/write.h"
 #include "store/checksum.h"
@@ -56,22 +56,22 @@ class IndexReader {
 };
 
 // The events that the index still lists, or the first alone.
-std::unexpected<Error> corrupt(const EventRun& run, const char* what) {
-  std::string numbers = std::to_string(run.first);
-  std::uint64_t last = run.ends.size() > 1 ? run.last() : run.first;
-  if (last > run.first) numbers += " to " + std::to_string(last);
+std::unexpected<Error> corrupt(const EventBatch& batch, const char* what) {
+  std::string numbers = std::to_string(batch.first);
+  std::uint64_t last = batch.ends.size() > 1 ? batch.last() : batch.first;
+  if (last > batch.first) numbers += " to " + std::to_string(last);
   return fail(Error{ErrorCode::internal,
                     "corrupt",
-                    "Events " + numbers + " of " + run.task + " are damaged on disk (" + what +
+                    "Events " + numbers + " of " + batch.task + " are damaged on disk (" + what +
                         "). The others can be read: go on after " + std::to_string(last) +
                         ". `shepherd doctor` lists all damage; restore a backup to get these events back.",
                     {}}
-                  .with("firstSequence", static_cast<std::int64_t>(run.first))
+                  .with("firstSequence", static_cast<std::int64_t>(batch.first))
                   .with("lastSequence", static_cast<std::int64_t>(last)));
 }
 
 std::unexpected<Error> corrupt_index() {
-  return fail(ErrorCode::internal, "corrupt", "The index of a stored run is damaged. Run `shepherd doctor`.");
+  return fail(ErrorCode::internal, "corrupt", "The index of a stored batch is damaged. Run `shepherd doctor`.");
 }
 
 // Where the lengths begin; 0: not a version that is known here.
@@ -85,79 +85,79 @@ void append_number(std::string& out, std::uint64_t number, std::size_t bytes) {
   for (; bytes > 0; --bytes, number >>= 8) out += static_cast<char>(number & 0xFF);
 }
 
-std::uint32_t checksum_of(const EventRun& run, std::string_view index, std::string_view events) {
+std::uint32_t checksum_of(const EventBatch& batch, std::string_view index, std::string_view events) {
   std::string place;
-  append_number(place, run.first, 8);
-  append_number(place, run.position, 8);
-  append_number(place, static_cast<std::uint64_t>(run.received_ms), 8);
+  append_number(place, batch.first, 8);
+  append_number(place, batch.position, 8);
+  append_number(place, static_cast<std::uint64_t>(batch.received_ms), 8);
   std::uint32_t sum = checksum(place);
   sum = checksum(index.substr(0, kPlainHeaderBytes), sum);
   sum = checksum(index.substr(kHeaderBytes), sum);
   return checksum(events, sum);
 }
 
-bool is_intact(const EventRun& run, std::string_view index, std::string_view events) {
+bool is_intact(const EventBatch& batch, std::string_view index, std::string_view events) {
   if (index[0] == kPlainVersion) return true;
   std::string sum;
-  append_number(sum, checksum_of(run, index, events), kChecksumBytes);
+  append_number(sum, checksum_of(batch, index, events), kChecksumBytes);
   return index.substr(kPlainHeaderBytes, kChecksumBytes) == sum;
 }
 
 }  // namespace
 
-void encode_run(const EventRun& run, std::string& index, std::string& events) {
+void encode_batch(const EventBatch& batch, std::string& index, std::string& events) {
   events.clear();
-  events.reserve(run.bytes.size() + run.size() + 1);
+  events.reserve(batch.bytes.size() + batch.size() + 1);
   char separator = '[';
-  for (std::size_t i = 0; i < run.size(); ++i) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
     events += separator;
-    events += run.event(i);
+    events += batch.event(i);
     separator = ',';
   }
   events += ']';
 
   index.clear();
   index += kVersion;
-  index += static_cast<char>(run.by_server ? kByServer : 0);
+  index += static_cast<char>(batch.by_server ? kByServer : 0);
   index.append(kChecksumBytes, '\0');
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    append_varint(index, static_cast<std::uint32_t>(run.event(i).size()));
-    index += static_cast<char>(run.types[i]);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    append_varint(index, static_cast<std::uint32_t>(batch.event(i).size()));
+    index += static_cast<char>(batch.types[i]);
   }
   std::string sum;
-  append_number(sum, checksum_of(run, index, events), kChecksumBytes);
+  append_number(sum, checksum_of(batch, index, events), kChecksumBytes);
   index.replace(kPlainHeaderBytes, kChecksumBytes, sum);
 }
 
-TypeMask mask_of(const EventRun& run) {
+TypeMask mask_of(const EventBatch& batch) {
   TypeMask mask = 0;
-  for (EventType type : run.types) mask |= mask_of(type);
+  for (EventType type : batch.types) mask |= mask_of(type);
   return mask;
 }
 
-Result<void> decode_run(std::string_view index, std::string_view events, EventRun& run) {
-  run.bytes.clear();
-  run.ends.clear();
-  run.types.clear();
+Result<void> decode_batch(std::string_view index, std::string_view events, EventBatch& batch) {
+  batch.bytes.clear();
+  batch.ends.clear();
+  batch.types.clear();
   std::size_t header = header_bytes(index);
-  if (header == 0) return corrupt(run, "no index of a version that is known here");
-  run.by_server = (index[1] & kByServer) != 0;
-  run.bytes.reserve(events.size());
+  if (header == 0) return corrupt(batch, "no index of a version that is known here");
+  batch.by_server = (index[1] & kByServer) != 0;
+  batch.bytes.reserve(events.size());
   std::size_t at = 0;
   std::uint32_t length = 0;
   EventType type = EventType::other;
   IndexReader reader(index, header);
   while (reader.next(length, type)) {
     // One separator, the event, and at least the closing bracket.
-    if (events.size() - at < std::size_t{length} + 2) return corrupt(run, "shorter than their index says");
-    run.bytes.append(events.substr(at + 1, length));
-    run.ends.push_back(static_cast<std::uint32_t>(run.bytes.size()));
-    run.types.push_back(type);
+    if (events.size() - at < std::size_t{length} + 2) return corrupt(batch, "shorter than their index says");
+    batch.bytes.append(events.substr(at + 1, length));
+    batch.ends.push_back(static_cast<std::uint32_t>(batch.bytes.size()));
+    batch.types.push_back(type);
     at += std::size_t{length} + 1;
   }
-  if (!reader.sound() || run.ends.empty()) return corrupt(run, "malformed index");
-  if (at + 1 != events.size() || events.front() != '[' || events.back() != ']') return corrupt(run, "no end");
-  if (!is_intact(run, index, events)) return corrupt(run, "another checksum");
+  if (!reader.sound() || batch.ends.empty()) return corrupt(batch, "malformed index");
+  if (at + 1 != events.size() || events.front() != '[' || events.back() != ']') return corrupt(batch, "no end");
+  if (!is_intact(batch, index, events)) return corrupt(batch, "another checksum");
   return {};
 }
 

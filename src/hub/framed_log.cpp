@@ -1,4 +1,4 @@
-#include "hub/framed_run.h"
+#include "hub/framed_log.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ void Segment::append(std::string_view more) {
   size_ += more.size();
 }
 
-void FramedRun::restart(std::uint64_t number) {
+void FramedLog::restart(std::uint64_t number) {
   first_segment_ += segments_.size();
   segments_.clear();
   entries_.clear();
@@ -27,11 +27,12 @@ void FramedRun::restart(std::uint64_t number) {
   first_ = number;
 }
 
-void FramedRun::add(const EventRun& run, std::size_t i, std::string_view complete) {
+void FramedLog::add(const EventBatch& batch, std::size_t i, std::string_view complete) {
   scratch_.clear();
-  encoder_->event(scratch_, run, i);
+  encoder_->event(scratch_, batch, i);
   auto event_bytes = static_cast<std::uint32_t>(scratch_.size());
-  if (!complete.empty()) encoder_->complete(scratch_, run.task, complete, all_ ? run.position + i : run.first + i);
+  if (!complete.empty())
+    encoder_->complete(scratch_, batch.task, complete, all_ ? batch.position + i : batch.first + i);
 
   if (segments_.empty() || !segments_.back()->fits(scratch_.size())) {
     std::size_t grown = segments_.empty() ? kFirstSegmentBytes : segments_.back()->capacity() * 2;
@@ -46,7 +47,7 @@ void FramedRun::add(const EventRun& run, std::size_t i, std::string_view complet
       {first_segment_ + segments_.size() - 1, begin, static_cast<std::uint32_t>(last.size()), begin + event_bytes});
 }
 
-void FramedRun::drop_before(std::uint64_t number) {
+void FramedLog::drop_before(std::uint64_t number) {
   while (!entries_.empty() && first_ < number) {
     std::uint64_t segment_number = entries_.front().segment;
     // Segments go whole, so entries of the oldest one stay until all of it is old.
@@ -62,7 +63,7 @@ void FramedRun::drop_before(std::uint64_t number) {
   }
 }
 
-std::uint64_t FramedRun::all_from(std::uint64_t number, std::size_t max_bytes, std::vector<ByteSpan>& out) const {
+std::uint64_t FramedLog::all_from(std::uint64_t number, std::size_t max_bytes, std::vector<ByteSpan>& out) const {
   SHEPHERD_ASSERT(number >= first_ && number < next(), "a framed number is asked for");
   const Entry* at = &entry(number);
   std::uint64_t segment_number = at->segment;
@@ -79,7 +80,7 @@ std::uint64_t FramedRun::all_from(std::uint64_t number, std::size_t max_bytes, s
   return first_ + static_cast<std::uint64_t>(first_beyond - entries_.begin());
 }
 
-void FramedRun::one(std::uint64_t number, bool wanted, std::vector<ByteSpan>& out) const {
+void FramedLog::one(std::uint64_t number, bool wanted, std::vector<ByteSpan>& out) const {
   const Entry& e = entry(number);
   std::uint32_t begin = wanted ? e.begin : e.event_end;
   if (begin == e.end) return;

@@ -32,10 +32,10 @@ class Segment {
 };
 
 // Threads: caller (the tail's lock), except that returned spans are read freely.
-class FramedRun {
+class FramedLog {
  public:
   // all: numbers are positions and a task's end is framed behind the event that ends it.
-  FramedRun(const FrameEncoder& encoder, bool all) : encoder_(&encoder), all_(all) {}
+  FramedLog(const FrameEncoder& encoder, bool all) : encoder_(&encoder), all_(all) {}
 
   const FrameEncoder& encoder() const { return *encoder_; }
   std::uint64_t first() const { return first_; }                   // oldest framed number
@@ -45,8 +45,8 @@ class FramedRun {
 
   // Starts over so that `number` is the next to be framed.
   void restart(std::uint64_t number);
-  // Frames event i of the run, which must have number next(). `complete`: data of the task's end, when it ends here.
-  void add(const EventRun& run, std::size_t i, std::string_view complete);
+  // Frames event i of the batch, which must have number next(). `complete`: data of the task's end, when it ends here.
+  void add(const EventBatch& batch, std::size_t i, std::string_view complete);
   // Forgets whole segments before `number`.
   void drop_before(std::uint64_t number);
 

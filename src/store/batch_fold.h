@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "model/task.h"
-#include "store/event_run.h"
+#include "store/event_batch.h"
 
 namespace shepherd {
 
-// Applies the run's events after state.last_sequence (the others are already in it) and through sequence `through`.
+// Applies the batch's events after state.last_sequence (the others are already in it) and through sequence `through`.
 // internal/corrupt when an event cannot be read or a number is missing.
-Result<void> fold_run(TaskState& state, const EventRun& run,
-                      std::uint64_t through = std::numeric_limits<std::uint64_t>::max());
+Result<void> fold_batch(TaskState& state, const EventBatch& batch,
+                        std::uint64_t through = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-#include "store/run_codec.h"
+#include "store/batch_codec.h"
 
 #include <gtest/gtest.h>
 
@@ -8,38 +8,38 @@
 namespace shepherd {
 namespace {
 
-EventRun some_run() {
-  EventRun run;
+EventBatch some_batch() {
+  EventBatch batch;
   for (std::size_t size : {2u, 127u, 128u, 20'000u}) {
-    run.bytes += '{' + std::string(size - 2, 'x') + '}';
-    run.ends.push_back(static_cast<std::uint32_t>(run.bytes.size()));
-    run.types.push_back(size == 2 ? EventType::other : EventType::tool_call);
+    batch.bytes += '{' + std::string(size - 2, 'x') + '}';
+    batch.ends.push_back(static_cast<std::uint32_t>(batch.bytes.size()));
+    batch.types.push_back(size == 2 ? EventType::other : EventType::tool_call);
   }
-  run.by_server = true;
-  run.task = "task-1";
-  run.first = 7;
-  run.position = 100;
-  run.received_ms = 1'771'423'200'123;
-  return run;
+  batch.by_server = true;
+  batch.task = "task-1";
+  batch.first = 7;
+  batch.position = 100;
+  batch.received_ms = 1'771'423'200'123;
+  return batch;
 }
 
 struct Encoded {
   std::string index, events;
 };
-Encoded encode(const EventRun& run) {
+Encoded encode(const EventBatch& batch) {
   Encoded encoded;
-  encode_run(run, encoded.index, encoded.events);
+  encode_batch(batch, encoded.index, encoded.events);
   return encoded;
 }
 
 // As a row's columns say it, before it is decoded.
-EventRun some_row() {
-  EventRun run = some_run();
-  run.bytes.clear();
-  run.ends.clear();
-  run.types.clear();
-  run.by_server = false;
-  return run;
+EventBatch some_row() {
+  EventBatch batch = some_batch();
+  batch.bytes.clear();
+  batch.ends.clear();
+  batch.types.clear();
+  batch.by_server = false;
+  return batch;
 }
 
 // As servers wrote it before there were checksums.
@@ -48,70 +48,70 @@ std::string without_checksum(std::string index) {
   return index.erase(2, 4);
 }
 
-TEST(RunCodec, ComesBackAsItWas) {
-  EventRun written = some_run();
+TEST(BatchCodec, ComesBackAsItWas) {
+  EventBatch written = some_batch();
   Encoded encoded = encode(written);
   EXPECT_EQ(encoded.events.substr(0, 6), "[{},{x");
-  EventRun run = some_row();
-  ASSERT_TRUE(decode_run(encoded.index, encoded.events, run));
-  EXPECT_EQ(run.bytes, written.bytes);
-  EXPECT_EQ(run.ends, written.ends);
-  EXPECT_EQ(run.types, written.types);
+  EventBatch batch = some_row();
+  ASSERT_TRUE(decode_batch(encoded.index, encoded.events, batch));
+  EXPECT_EQ(batch.bytes, written.bytes);
+  EXPECT_EQ(batch.ends, written.ends);
+  EXPECT_EQ(batch.types, written.types);
   auto summary = read_index(encoded.index);
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->events, 4u);
   EXPECT_EQ(summary->bytes, written.bytes.size());
-  EXPECT_TRUE(run.by_server);
-  EXPECT_EQ(mask_of(run), mask_of(EventType::other) | mask_of(EventType::tool_call));
+  EXPECT_TRUE(batch.by_server);
+  EXPECT_EQ(mask_of(batch), mask_of(EventType::other) | mask_of(EventType::tool_call));
 }
 
-TEST(RunCodec, UnknownTypesReadAsOther) {
-  EventRun written = some_run();
+TEST(BatchCodec, UnknownTypesReadAsOther) {
+  EventBatch written = some_batch();
   written.types.back() = static_cast<EventType>(200);
   Encoded encoded = encode(written);
-  EventRun run = some_row();
-  ASSERT_TRUE(decode_run(encoded.index, encoded.events, run));
-  EXPECT_EQ(run.types.back(), EventType::other);
+  EventBatch batch = some_row();
+  ASSERT_TRUE(decode_batch(encoded.index, encoded.events, batch));
+  EXPECT_EQ(batch.types.back(), EventType::other);
 }
 
-TEST(RunCodec, AnyChangedByteIsNoticed) {
-  const EventRun written = some_run();
+TEST(BatchCodec, AnyChangedByteIsNoticed) {
+  const EventBatch written = some_batch();
   const Encoded encoded = encode(written);
   SeededRandom random(20261117);
   for (int i = 0; i < 20'000; ++i) {
     Encoded damaged = encoded;
-    EventRun row = some_row();
+    EventBatch row = some_row();
     for (std::uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
       std::string& bytes = random.below(4) == 0 ? damaged.index : damaged.events;
       bytes[random.below(bytes.size())] ^= static_cast<char>(1 + random.below(255));
     }
     if (damaged.index == encoded.index && damaged.events == encoded.events) continue;
-    auto decoded = decode_run(damaged.index, damaged.events, row);
+    auto decoded = decode_batch(damaged.index, damaged.events, row);
     if (damaged.index[0] == '\1') continue;  // says that it has no checksum
     ASSERT_FALSE(decoded);
     ASSERT_EQ(decoded.error().reason, "corrupt");
   }
-  for (auto change : {&EventRun::first, &EventRun::position}) {
-    EventRun row = some_row();
+  for (auto change : {&EventBatch::first, &EventBatch::position}) {
+    EventBatch row = some_row();
     ++(row.*change);
-    EXPECT_FALSE(decode_run(encoded.index, encoded.events, row)) << "a row that says it is another";
+    EXPECT_FALSE(decode_batch(encoded.index, encoded.events, row)) << "a row that says it is another";
   }
   std::string events = encoded.events;
   events[50] = 'y';
-  EventRun row = some_row();
-  std::string message = decode_run(encoded.index, events, row).error().message;
+  EventBatch row = some_row();
+  std::string message = decode_batch(encoded.index, events, row).error().message;
   EXPECT_NE(message.find("Events 7 to 10 of task-1 are damaged"), std::string::npos) << message;
   EXPECT_NE(message.find("go on after 10"), std::string::npos) << message;
 }
 
-TEST(RunCodec, RunsOfEarlierServersAreRead) {
-  EventRun written = some_run();
+TEST(BatchCodec, RunsOfEarlierServersAreRead) {
+  EventBatch written = some_batch();
   Encoded encoded = encode(written);
-  EventRun run = some_row();
+  EventBatch batch = some_row();
   std::string index = without_checksum(encoded.index);
-  ASSERT_TRUE(decode_run(index, encoded.events, run));
-  EXPECT_EQ(run.bytes, written.bytes);
-  EXPECT_TRUE(run.by_server);
+  ASSERT_TRUE(decode_batch(index, encoded.events, batch));
+  EXPECT_EQ(batch.bytes, written.bytes);
+  EXPECT_TRUE(batch.by_server);
   EXPECT_EQ(read_index(index)->events, 4u);
 }
 
@@ -122,11 +122,11 @@ TEST(Checksum, IsCrc32c) {
   EXPECT_EQ(checksum(""), 0U);
 }
 
-TEST(RunCodec, RefusesWhatDoesNotFit) {
-  Encoded encoded = encode(some_run());
-  EventRun run;
+TEST(BatchCodec, RefusesWhatDoesNotFit) {
+  Encoded encoded = encode(some_batch());
+  EventBatch batch;
   auto damaged = [&](std::string index, std::string events) {
-    auto decoded = decode_run(index, events, run);
+    auto decoded = decode_batch(index, events, batch);
     return !decoded && decoded.error().reason == "corrupt";
   };
   EXPECT_TRUE(damaged("", encoded.events));
@@ -140,14 +140,14 @@ TEST(RunCodec, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(damaged(encoded.index.substr(0, 2) + std::string(8, '\xff'), encoded.events)) << "endless varint";
 }
 
-TEST(RunCodec, SurvivesAnyBytes) {
+TEST(BatchCodec, SurvivesAnyBytes) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SeededRandom random(seed);
-    Encoded encoded = encode(some_run());
+    Encoded encoded = encode(some_batch());
     for (int i = 0; i < 3; ++i) encoded.index[random.below(encoded.index.size())] = static_cast<char>(random.next());
-    EventRun run;
-    if (!decode_run(encoded.index, encoded.events, run)) continue;
-    for (std::size_t i = 0; i < run.size(); ++i) ASSERT_LE(run.event(i).size(), encoded.events.size()) << seed;
+    EventBatch batch;
+    if (!decode_batch(encoded.index, encoded.events, batch)) continue;
+    for (std::size_t i = 0; i < batch.size(); ++i) ASSERT_LE(batch.event(i).size(), encoded.events.size()) << seed;
   }
 }
 
