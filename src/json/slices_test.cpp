@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "json/escapes.h"
 
 namespace shepherd {
 namespace {
