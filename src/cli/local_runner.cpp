@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/task_names.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "cli/known_agents.h"

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/limits.h"
-#include "app/task_names.h"
 #include "base/clock.h"
 #include "cli/approval_view.h"
 #include "cli/limits.h"

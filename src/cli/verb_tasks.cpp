@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "app/task_names.h"
 #include "base/clock.h"
 #include "cli/approval_view.h"
 #include "cli/open_approvals.h"
@@ -16,9 +15,8 @@
 #include "cli/task_names.h"
 #include "cli/top_layout.h"
 #include "cli/verbs.h"
-#include "client/json_source.h"
+#include "json/scan.h"
 #include "model/usage_json.h"
-#include "steering/commands.h"
 #include "terminal/span_text.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_table.h"
@@ -213,7 +211,7 @@ Result<ExitCode> show(Context& context, const TasksOptions& options) {
   field("events", task->first_sequence > 1 ? fmt::format("{} (the first {} are past retention)", task->last_sequence,
                                                          task->first_sequence - 1)
                                            : std::to_string(task->last_sequence));
-  if (std::uint64_t tokens = total_tokens(json_member(task->json, "usage")); tokens > 0) {
+  if (std::uint64_t tokens = total_tokens(find_member(task->json, "usage")); tokens > 0) {
     field("tokens", count_text(tokens));
   }
   if (task->cost_usd > 0) field("cost", cost_of(*task));

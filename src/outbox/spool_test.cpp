@@ -10,7 +10,6 @@
 
 #include "base/descriptor.h"
 #include "outbox/limits.h"
-#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

@@ -14,7 +14,6 @@
 #include "process/limits.h"
 #include "process/tree_end.h"
 #include "process/warden_init.h"
-#include "runner/limits.h"
 
 namespace shepherd {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "runner/limits.h"
+#include "process/limits.h"
 
 namespace shepherd {
 namespace {

@@ -16,7 +16,6 @@
 #include "process/confine_landlock.h"
 #include "process/limits.h"
 #include "process/warden.h"
-#include "runner/limits.h"
 
 namespace shepherd {
 namespace {

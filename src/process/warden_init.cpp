@@ -18,9 +18,9 @@
 
 #include "base/descriptor.h"
 #include "process/confine.h"
+#include "process/limits.h"
 #include "process/process_tree.h"
 #include "process/warden.h"
-#include "runner/limits.h"
 
 namespace shepherd {
 namespace {
