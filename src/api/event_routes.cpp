@@ -9,9 +9,9 @@
 #include "api/lease_header.h"
 #include "api/limits.h"
 #include "json/write.h"
-#include "model/redacted_name.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
+#include "redact/redacted_name.h"
 
 namespace shepherd {
 namespace {

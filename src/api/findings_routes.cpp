@@ -28,17 +28,18 @@ Result<void> append_finding(std::string& out, const EventStore& store, const Fin
   if (!event) return {};
   std::string_view data = find_member(json, "data");
   if (out.back() != '[') out += ',';
-  JsonObject item(out);
-  item.text("taskID", place.task);
-  item.text("title", shown_title(task->spec));
-  item.number("sequence", place.sequence);
-  item.time("at", event->timestamp_ms);
-  item.text("severity", place.severity);
-  auto confidence = number_value(find_member(data, "confidence"));
-  if (confidence) item.number("confidence", *confidence);
-  item.text("category", string_value(find_member(data, "category")).value_or(""));
-  item.text("summary", event->summary);
-  item.json("data", data.starts_with('{') ? data : "{}");
+  write_object(out, [&](JsonObject& item) {
+    item.text("taskID", place.task);
+    item.text("title", shown_title(task->spec));
+    item.number("sequence", place.sequence);
+    item.time("at", event->timestamp_ms);
+    item.text("severity", place.severity);
+    auto confidence = number_value(find_member(data, "confidence"));
+    if (confidence) item.number("confidence", *confidence);
+    item.text("category", string_value(find_member(data, "category")).value_or(""));
+    item.text("summary", event->summary);
+    item.json("data", data.starts_with('{') ? data : "{}");
+  });
   return {};
 }
 

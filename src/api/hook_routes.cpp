@@ -223,12 +223,10 @@ Result<void> take(WriteTxn& txn, HookPost& post, HookStep& step) {
 
 void publish_deltas(Journal& journal, const HookStep& step) {
   for (const TextDelta& delta : step.hook.out.deltas) {
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text("block", delta.block);
       object.text("text", delta.text);
-    }
+    });
     journal.publish_delta(step.task, std::move(data));
   }
 }

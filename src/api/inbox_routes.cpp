@@ -31,24 +31,26 @@ std::string input_of(const EventStore& store, const TaskNeed& need) {
 }
 
 void append_need(std::string& out, const EventStore& store, const TaskNeed& need) {
-  JsonObject item(out);
-  item.text("taskID", need.task);
-  item.text("title", need.title);
-  item.text("agent", need.agent);
-  item.text("model", need.model);
-  item.text("kind", name(need.kind));
-  item.time("since", need.since_ms);
-  item.text("summary", need.summary);
-  item.number("sequence", need.sequence);
-  if (!need.approval) return;
-  JsonObject approval(item.member("approval"));
-  approval.text("approvalID", need.approval->id);
-  approval.text("kind", need.approval->kind);
-  approval.text("tool", need.approval->tool);
-  approval.text("summary", need.approval->summary);
-  std::string input = input_of(store, need);
-  approval.json("input", input.empty() ? "{}" : input);
-  approval.time("expiresAt", need.approval->expires_ms);
+  write_object(out, [&](JsonObject& item) {
+    item.text("taskID", need.task);
+    item.text("title", need.title);
+    item.text("agent", need.agent);
+    item.text("model", need.model);
+    item.text("kind", name(need.kind));
+    item.time("since", need.since_ms);
+    item.text("summary", need.summary);
+    item.number("sequence", need.sequence);
+    if (!need.approval) return;
+    write_object(item.member("approval"), [&](JsonObject& approval) {
+      approval.text("approvalID", need.approval->id);
+      approval.text("kind", need.approval->kind);
+      approval.text("tool", need.approval->tool);
+      approval.text("summary", need.approval->summary);
+      std::string input = input_of(store, need);
+      approval.json("input", input.empty() ? "{}" : input);
+      approval.time("expiresAt", need.approval->expires_ms);
+    });
+  });
 }
 
 Result<std::string> task_named(std::string_view body) {

@@ -17,32 +17,34 @@ namespace shepherd {
 namespace {
 
 void append_metrics(std::string& out, const Usage& usage) {
-  JsonObject object(out);
-  object.number("cost_usd", usage.cost_usd);
-  object.number("input_tokens", usage.input_tokens);
-  object.number("output_tokens", usage.output_tokens);
-  object.number("cache_tokens", usage.cache_read_tokens + usage.cache_write_tokens);
-  object.number("api_calls", usage.api_calls);
-  object.number("tool_uses", usage.tool_uses);
+  write_object(out, [&](JsonObject& object) {
+    object.number("cost_usd", usage.cost_usd);
+    object.number("input_tokens", usage.input_tokens);
+    object.number("output_tokens", usage.output_tokens);
+    object.number("cache_tokens", usage.cache_read_tokens + usage.cache_write_tokens);
+    object.number("api_calls", usage.api_calls);
+    object.number("tool_uses", usage.tool_uses);
+  });
 }
 
 void append_agent(std::string& out, const Task& task) {
   const auto& [spec, state, created_ms] = task;
-  JsonObject object(out);
-  object.text("agent_id", spec.id);
-  object.text("title", shown_title(spec));
-  object.text("agent", spec.agent);
-  object.text("model", spec.model.empty() ? state.model : spec.model);
-  object.text("session_id", state.session_id);
-  object.text("workflow_id", spec.workflow_id);
-  object.text("status", name(state.state));
-  object.text("activity", state.activity);
-  object.time("created_at", created_ms);
-  object.time("started_at", state.started_ms);
-  object.time("last_event_at", state.last_event_ms);
-  object.time("completed_at", state.completed_ms);
-  object.number("errors", state.errors);
-  append_metrics(object.member("metrics"), state.usage);
+  write_object(out, [&](JsonObject& object) {
+    object.text("agent_id", spec.id);
+    object.text("title", shown_title(spec));
+    object.text("agent", spec.agent);
+    object.text("model", spec.model.empty() ? state.model : spec.model);
+    object.text("session_id", state.session_id);
+    object.text("workflow_id", spec.workflow_id);
+    object.text("status", name(state.state));
+    object.text("activity", state.activity);
+    object.time("created_at", created_ms);
+    object.time("started_at", state.started_ms);
+    object.time("last_event_at", state.last_event_ms);
+    object.time("completed_at", state.completed_ms);
+    object.number("errors", state.errors);
+    append_metrics(object.member("metrics"), state.usage);
+  });
 }
 
 void append_agents(std::string& out, const std::vector<Task>& tasks) {
@@ -83,9 +85,7 @@ void send_session(Call call, std::size_t limit) {
       total += used->second;
     }
   }
-  std::string body;
-  {
-    JsonObject object(body);
+  std::string body = object_text([&](JsonObject& object) {
     object.text("session_id", session);
     object.text("agent_id", tasks->front().spec.id);
     object.text("workflow_id", tasks->front().spec.workflow_id);
@@ -101,7 +101,7 @@ void send_session(Call call, std::size_t limit) {
       list += event_of_agent(event);
     }
     list += ']';
-  }
+  });
   call.send_json(200, std::move(body));
 }
 

@@ -12,18 +12,20 @@ namespace shepherd {
 namespace {
 
 void append_bucket(std::string& out, const TimelineBucket& bucket) {
-  JsonObject item(out);
-  item.time("at", bucket.at_ms);
-  item.number("first", bucket.first);
-  item.number("events", bucket.events);
-  item.number("errors", bucket.errors);
+  write_object(out, [&](JsonObject& item) {
+    item.time("at", bucket.at_ms);
+    item.number("first", bucket.first);
+    item.number("events", bucket.events);
+    item.number("errors", bucket.errors);
+  });
 }
 
 void append_mark(std::string& out, const TimelineMark& mark) {
-  JsonObject item(out);
-  item.number("sequence", mark.sequence);
-  item.time("at", mark.at_ms);
-  item.text("kind", mark.kind);
+  write_object(out, [&](JsonObject& item) {
+    item.number("sequence", mark.sequence);
+    item.time("at", mark.at_ms);
+    item.text("kind", mark.kind);
+  });
 }
 
 template <class Item>
@@ -37,16 +39,14 @@ void append_list(std::string& out, const std::vector<Item>& items, void (*append
 }
 
 std::string timeline_json(const Timeline& timeline) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.time("from", timeline.from_ms);
     object.time("to", timeline.to_ms);
     object.number("firstSequence", timeline.first_sequence);
     object.number("lastSequence", timeline.last_sequence);
     append_list(object.member("buckets"), timeline.buckets, append_bucket);
     append_list(object.member("marks"), timeline.marks, append_mark);
-  }
+  });
   return out;
 }
 

@@ -17,13 +17,12 @@ namespace {
 void append_point(JsonObject& object, const StatsPoint& point) {
   const LedgerAmounts& amounts = point.amounts;
   object.number("costUSD", static_cast<double>(amounts.nano_usd) / 1e9);
-  {
-    JsonObject tokens(object.member("tokens"));
+  write_object(object.member("tokens"), [&](JsonObject& tokens) {
     tokens.number("input", amounts.input_tokens);
     tokens.number("output", amounts.output_tokens);
     tokens.number("cacheRead", amounts.cache_read_tokens);
     tokens.number("cacheWrite", amounts.cache_write_tokens);
-  }
+  });
   object.number("running", point.running);
   object.number("events", amounts.events);
   object.number("errors", amounts.errors);
@@ -34,17 +33,19 @@ void append_series(std::string& out, const std::vector<StatsSeries>& all, const 
   out += '[';
   for (const StatsSeries& series : all) {
     if (&series != &all.front()) out += ',';
-    JsonObject object(out);
-    object.text("key", series.key);
-    std::string& points = object.member("points");
-    points += '[';
-    for (std::size_t i = 0; i < series.points.size(); ++i) {
-      if (i != 0) points += ',';
-      JsonObject point(points);
-      point.time("at", (range.from + static_cast<std::int64_t>(i) * range.step) * 1'000);
-      append_point(point, series.points[i]);
-    }
-    points += ']';
+    write_object(out, [&](JsonObject& object) {
+      object.text("key", series.key);
+      std::string& points = object.member("points");
+      points += '[';
+      for (std::size_t i = 0; i < series.points.size(); ++i) {
+        if (i != 0) points += ',';
+        write_object(points, [&](JsonObject& point) {
+          point.time("at", (range.from + static_cast<std::int64_t>(i) * range.step) * 1'000);
+          append_point(point, series.points[i]);
+        });
+      }
+      points += ']';
+    });
   }
   out += ']';
 }
@@ -53,12 +54,13 @@ void append_tools(std::string& out, const std::vector<ToolStats>& tools) {
   out += '[';
   for (const ToolStats& tool : tools) {
     if (&tool != &tools.front()) out += ',';
-    JsonObject object(out);
-    object.text("tool", tool.tool);
-    object.number("calls", tool.calls);
-    object.number("failures", tool.failures);
-    object.number("p50MS", static_cast<std::int64_t>(tool.p50_ms));
-    object.number("p95MS", static_cast<std::int64_t>(tool.p95_ms));
+    write_object(out, [&](JsonObject& object) {
+      object.text("tool", tool.tool);
+      object.number("calls", tool.calls);
+      object.number("failures", tool.failures);
+      object.number("p50MS", static_cast<std::int64_t>(tool.p50_ms));
+      object.number("p95MS", static_cast<std::int64_t>(tool.p95_ms));
+    });
   }
   out += ']';
 }
@@ -106,31 +108,27 @@ void send_stats(Call call, const LedgerRange& asked) {
   if (!now) return call.fail(now.error());
   auto heads = store.heads({""});
   if (!heads) return call.fail(heads.error());
-  std::string body;
-  {
-    JsonObject object(body);
+  std::string body = object_text([&](JsonObject& object) {
     object.time("from", range.from * 1'000);
     object.time("to", range.to * 1'000);
     object.number("stepSeconds", range.step);
     object.text("by", by_name(range.by));
     append_series(object.member("series"), stats->series, range);
     append_tools(object.member("tools"), stats->tools);
-    {
-      JsonObject totals(object.member("totals"));
+    write_object(object.member("totals"), [&](JsonObject& totals) {
       append_point(totals, stats->totals);
       totals.number("tasks", stats->tasks);
       totals.number("failed", stats->totals.amounts.failed);
-    }
-    {
-      JsonObject state(object.member("now"));
+    });
+    write_object(object.member("now"), [&](JsonObject& state) {
       state.number("running", now->running);
       state.number("waiting", now->waiting);
       state.number("queued", now->queued);
       state.number("needsYou", static_cast<std::uint64_t>(parts.inbox == nullptr ? 0 : parts.inbox->size()));
-    }
+    });
     object.number("indexedThrough", *through);
     object.number("head", (*heads)[""]);
-  }
+  });
   call.send_json(200, std::move(body));
 }
 

@@ -10,12 +10,10 @@ namespace {
 using Lines = std::vector<std::string>;
 
 std::string input_of(std::string_view command) {
-  std::string json;
-  {
-    JsonObject object(json);
+  std::string json = object_text([&](JsonObject& object) {
     object.text("command", command);
     object.text("description", "Say hello");
-  }
+  });
   return json;
 }
 

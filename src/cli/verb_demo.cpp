@@ -92,12 +92,10 @@ Result<void> post_review(const RunHost& host) {
 
 void say_start(Context& context, const RunHost& host, bool json) {
   if (json) {
-    std::string line;
-    {
-      JsonObject object(line);
+    std::string line = object_text([&](JsonObject& object) {
       object.text("event", "demo");
       object.text("link", host.link());
-    }
+    });
     context.out.line(line);
     return context.out.flush();
   }

@@ -93,14 +93,12 @@ void tell(Context& context, const ImportOptions& options, const std::string& pat
     return context.out.line(fmt::format("{}  {}", terminal_text(name, Lines::join), told(done)));
   }
   constexpr std::string_view kOutcomes[] = {"imported", "unchanged", "totals", "empty"};
-  std::string line;
-  {
-    JsonObject object(line);
+  std::string line = object_text([&](JsonObject& object) {
     object.text("file", path);
     object.text("task", done.task);
     object.text("outcome", kOutcomes[static_cast<std::size_t>(done.outcome)]);
     object.number("added", done.added);
-  }
+  });
   context.out.json_line(line);
 }
 

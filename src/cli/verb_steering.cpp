@@ -207,15 +207,13 @@ std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock&
 ExitCode tell(Context& context, const SteeringOptions& options, const Command& command, std::uint64_t sequence,
               const Settled& settled, const std::string& outcome = {}) {
   if (options.json) {
-    std::string line;
-    {
-      JsonObject object(line);
+    std::string line = object_text([&](JsonObject& object) {
       object.text("id", command.id);
       object.text("kind", name(command.kind));
       object.text("state", name(settled.state));
       object.text_unless_empty("reason", settled.reason);
       object.number("sequence", sequence);
-    }
+    });
     context.out.json_line(line);
   }
   std::string why = explained(settled.reason, options.task, options.external);

@@ -31,16 +31,11 @@ void print(Context& context, const TranslateOptions& options, DriverOutput& outp
 }
 
 std::string status_event(const Verdict& verdict) {
-  std::string data, line;
-  {
-    JsonObject object(data);
-    object.text("state", name(verdict.state));
-  }
-  JsonObject event(line);
-  event.text("type", "status");
-  event.text("summary", verdict.message.empty() ? name(verdict.state) : std::string_view(verdict.message));
-  event.json("data", data);
-  return line;
+  return object_text([&](JsonObject& event) {
+    event.text("type", "status");
+    event.text("summary", verdict.message.empty() ? name(verdict.state) : std::string_view(verdict.message));
+    write_object(event.member("data"), [&](JsonObject& data) { data.text("state", name(verdict.state)); });
+  });
 }
 
 Result<ExitCode> translate(Context& context, const TranslateOptions& options) {

@@ -49,16 +49,14 @@ void append_posted(std::string& out, const DriverEvent& event, std::uint64_t seq
 }
 
 std::string encode_capabilities(const Capabilities& capabilities) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     append_kinds(object.member("commands"), capabilities.commands);
     append_kinds(object.member("acknowledges"), capabilities.acknowledges);
     object.flag("approvals", capabilities.approvals);
     object.flag("deltas", capabilities.deltas);
     object.flag("cost", capabilities.cost);
     object.flag("resumesSessions", capabilities.resumes_sessions);
-  }
+  });
   return out;
 }
 

@@ -29,31 +29,32 @@ void write_cut(JsonObject& object, const Cut& cut) {
 
 void write_event(std::string& out, const EventParts& parts) {
   out.reserve(256 + parts.summary.size() + parts.input.size() + parts.output.size() + parts.data.size());
-  JsonObject object(out);
-  object.member("timestamp").push_back('"');
-  append_timestamp(out, parts.timestamp_ms);
-  out.push_back('"');
-  object.text("type", name(parts.type));
-  object.text("summary", parts.summary);
-  object.text_unless_empty("tool", first_characters(parts.tool, kMaxAgentIdBytes));
-  auto optional_json = [&](std::string_view key, std::string_view value) {
-    if (!value.empty()) object.json(key, value);
-  };
-  optional_json("input", parts.input);
-  optional_json("output", parts.output);
-  optional_json("data", parts.data);
-  auto id = [&](std::string_view key, std::string_view value, std::size_t most) {
-    if (!value.empty() && value.size() <= most) object.text(key, value);
-  };
-  id("callID", parts.call_id, kMaxAgentIdBytes);
-  id("parentCallID", parts.parent_call_id, kMaxAgentIdBytes);
-  id("sessionID", parts.session_id, kMaxAgentIdBytes);
-  id("traceID", parts.trace_id, kMaxAgentIdBytes);
-  id("spanID", parts.span_id, kMaxAgentIdBytes);
-  if (parts.duration_ms) object.number("durationMS", *parts.duration_ms);
-  write_cut(object, parts.cut);
-  object.number("version", std::uint64_t{1});
-  id("eventID", parts.event_id, kMaxEventIdBytes);
+  write_object(out, [&](JsonObject& object) {
+    object.member("timestamp").push_back('"');
+    append_timestamp(out, parts.timestamp_ms);
+    out.push_back('"');
+    object.text("type", name(parts.type));
+    object.text("summary", parts.summary);
+    object.text_unless_empty("tool", first_characters(parts.tool, kMaxAgentIdBytes));
+    auto optional_json = [&](std::string_view key, std::string_view value) {
+      if (!value.empty()) object.json(key, value);
+    };
+    optional_json("input", parts.input);
+    optional_json("output", parts.output);
+    optional_json("data", parts.data);
+    auto id = [&](std::string_view key, std::string_view value, std::size_t most) {
+      if (!value.empty() && value.size() <= most) object.text(key, value);
+    };
+    id("callID", parts.call_id, kMaxAgentIdBytes);
+    id("parentCallID", parts.parent_call_id, kMaxAgentIdBytes);
+    id("sessionID", parts.session_id, kMaxAgentIdBytes);
+    id("traceID", parts.trace_id, kMaxAgentIdBytes);
+    id("spanID", parts.span_id, kMaxAgentIdBytes);
+    if (parts.duration_ms) object.number("durationMS", *parts.duration_ms);
+    write_cut(object, parts.cut);
+    object.number("version", std::uint64_t{1});
+    id("eventID", parts.event_id, kMaxEventIdBytes);
+  });
 }
 
 // Both are objects; `second` may be empty.
@@ -136,12 +137,10 @@ void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::str
              std::string_view session_id) {
   if (!lines || lines->text.empty()) return;
   std::string_view kept = event_text(lines->text);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("stream", stream);
     object.text("line", kept);
-  }
+  });
   EventParts parts;
   parts.type = EventType::log;
   parts.timestamp_ms = lines->at_ms;
@@ -221,13 +220,11 @@ void mark_cut(EventParts& parts, Detail& detail, std::string_view kept, std::str
 }
 
 std::string output_json(Outcome outcome, std::string_view text) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.flag("success", outcome == Outcome::success);
     if (outcome == Outcome::denied) object.flag("denied", true);
     object.text("summary", text);
-  }
+  });
   return out;
 }
 

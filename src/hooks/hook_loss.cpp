@@ -23,15 +23,14 @@ Loss read_loss(std::string_view line) {
 }
 
 void write_loss(std::string& out, const Loss& loss) {
-  {
-    JsonObject object(out);
+  write_object(out, [&](JsonObject& object) {
     object.text("session_id", loss.session);
     object.text("hook_event_name", kHooksLost);
     object.text("timestamp", loss.timestamp);
     object.text_unless_empty("cwd", loss.cwd);
     object.number("lost", loss.calls);
     if (loss.elsewhere > 0) object.number("elsewhere", loss.elsewhere);
-  }
+  });
   out.push_back('\n');
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shepherd {
@@ -16,11 +17,10 @@ void append_number(std::string& out, std::uint64_t value);
 void append_number(std::string& out, std::int64_t value);
 void append_number(std::string& out, double value);  // shortest text that reads back the same; not finite: null
 
-// Writes `{` at once and `}` when destroyed. Keys must not need escaping.
+// The members of an object while it is written; made by write_object() and object_text() alone, so that an object is
+// closed before anybody reads its text. Keys must not need escaping.
 class JsonObject {
  public:
-  explicit JsonObject(std::string& out) : out_(out) { out_.push_back('{'); }
-  ~JsonObject() { out_.push_back('}'); }
   JsonObject(const JsonObject&) = delete;
   JsonObject& operator=(const JsonObject&) = delete;
 
@@ -40,8 +40,28 @@ class JsonObject {
   }
 
  private:
+  explicit JsonObject(std::string& out) : out_(out) {}
+  template <class Fill>
+  friend void write_object(std::string& out, Fill&& fill);
+
   std::string& out_;
   bool first_ = true;
 };
+
+// Appends `{`, what fill(JsonObject&) writes, and `}`.
+template <class Fill>
+void write_object(std::string& out, Fill&& fill) {
+  out.push_back('{');
+  JsonObject object(out);
+  fill(object);
+  out.push_back('}');
+}
+
+template <class Fill>
+std::string object_text(Fill&& fill) {
+  std::string text;
+  write_object(text, std::forward<Fill>(fill));
+  return text;
+}
 
 }  // namespace shepherd

@@ -147,9 +147,7 @@ Result<Command> decode_command(std::string_view json) {
 }
 
 std::string encode_command(const Command& command) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("id", command.id);
     object.text("kind", name(command.kind));
     object.text_unless_empty("content", command.content);
@@ -164,18 +162,16 @@ std::string encode_command(const Command& command) {
     if (!command.answers_json.empty()) object.json("answers", command.answers_json);
     object.text_unless_empty("by", command.by);
     if (command.expires_seconds != kCommandExpirySeconds) object.number("expiresSeconds", command.expires_seconds);
-  }
+  });
   return out;
 }
 
 std::string encode_command_result(std::string_view id, CommandState state, std::string_view reason) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("id", id);
     object.text("state", name(state));
     object.text_unless_empty("reason", reason);
-  }
+  });
   return out;
 }
 

@@ -44,9 +44,7 @@ std::string_view cut_utf8(std::string_view text, std::size_t most) {
 
 std::string capped_detail(std::string_view detail, std::size_t most) {
   if (detail.size() <= most) return std::string(detail);
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.flag("truncated", true);
     object.number("bytes", std::uint64_t{detail.size()});
     JsonMembers members(detail);
@@ -64,7 +62,7 @@ std::string capped_detail(std::string_view detail, std::size_t most) {
         object.text(members.key(), cut_utf8(value, room / 2));
       }
     }
-  }
+  });
   return out;
 }
 

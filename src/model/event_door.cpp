@@ -11,8 +11,8 @@
 #include "json/write.h"
 #include "model/detail_json.h"
 #include "model/limits.h"
-#include "model/redacted_name.h"
 #include "redact/redact_tree.h"
+#include "redact/redacted_name.h"
 
 namespace shepherd {
 namespace {

@@ -77,20 +77,16 @@ Result<LeaseRequest> decode_lease_request(std::string_view json) {
 }
 
 std::string encode_lease(std::string_view task, std::uint64_t epoch, std::int64_t lease_seconds) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text_unless_empty("taskID", task);
     object.number("leaseEpoch", epoch);
     object.number("leaseSeconds", lease_seconds);
-  }
+  });
   return out;
 }
 
 std::string encode_task_data(const TaskSpec& spec, std::string_view resume_session) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("id", spec.id);
     object.text("description", spec.description);
     object.text("context", spec.context);
@@ -110,7 +106,7 @@ std::string encode_task_data(const TaskSpec& spec, std::string_view resume_sessi
     object.text_unless_empty("resumeOf", spec.resume_of);
     object.text_unless_empty("resumeSession", resume_session);
     object.texts("labels", spec.labels);
-  }
+  });
   return out;
 }
 

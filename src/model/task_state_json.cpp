@@ -37,15 +37,16 @@ void append_stored_commands(std::string& out, const std::vector<TaskCommand>& co
   out.push_back('[');
   for (const TaskCommand& command : commands) {
     if (out.back() != '[') out.push_back(',');
-    JsonObject object(out);
-    object.text("id", command.id);
-    object.text("kind", name(command.kind));
-    object.text("state", name(command.state));
-    object.text_unless_empty("by", command.by);
-    object.text_unless_empty("reason", command.reason);
-    object.text_unless_empty("approvalID", command.approval_id);
-    object.number("sequence", command.sequence);
-    object.number("expiresMS", command.expires_ms);
+    write_object(out, [&](JsonObject& object) {
+      object.text("id", command.id);
+      object.text("kind", name(command.kind));
+      object.text("state", name(command.state));
+      object.text_unless_empty("by", command.by);
+      object.text_unless_empty("reason", command.reason);
+      object.text_unless_empty("approvalID", command.approval_id);
+      object.number("sequence", command.sequence);
+      object.number("expiresMS", command.expires_ms);
+    });
   }
   out.push_back(']');
 }
@@ -54,13 +55,14 @@ void append_stored_approvals(std::string& out, const std::vector<TaskApproval>& 
   out.push_back('[');
   for (const TaskApproval& approval : approvals) {
     if (out.back() != '[') out.push_back(',');
-    JsonObject object(out);
-    object.text("id", approval.id);
-    object.text_unless_empty("kind", approval.kind);
-    object.text_unless_empty("tool", approval.tool);
-    object.text_unless_empty("summary", approval.summary);
-    object.number("sequence", approval.sequence);
-    if (approval.expires_ms != 0) object.number("expiresMS", approval.expires_ms);
+    write_object(out, [&](JsonObject& object) {
+      object.text("id", approval.id);
+      object.text_unless_empty("kind", approval.kind);
+      object.text_unless_empty("tool", approval.tool);
+      object.text_unless_empty("summary", approval.summary);
+      object.number("sequence", approval.sequence);
+      if (approval.expires_ms != 0) object.number("expiresMS", approval.expires_ms);
+    });
   }
   out.push_back(']');
 }
@@ -107,9 +109,7 @@ std::vector<TaskApproval> read_approvals(dom::element root) {
 }  // namespace
 
 std::string encode_task_state(const TaskState& state) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("state", name(state.state));
     if (state.inferred_end) object.flag("inferredEnd", true);
     object.text_unless_empty("message", state.message);
@@ -139,13 +139,14 @@ std::string encode_task_state(const TaskState& state) {
       sessions.push_back('[');
       for (const auto& [session, usage] : state.usage_by_session) {
         if (sessions.back() != '[') sessions.push_back(',');
-        JsonObject entry(sessions);
-        entry.text("sessionID", session);
-        append_usage(entry.member("usage"), usage);
+        write_object(sessions, [&](JsonObject& entry) {
+          entry.text("sessionID", session);
+          append_usage(entry.member("usage"), usage);
+        });
       }
       sessions.push_back(']');
     }
-  }
+  });
   return out;
 }
 

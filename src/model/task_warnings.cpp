@@ -5,7 +5,6 @@
 
 #include "json/scan.h"
 #include "model/edit_distance.h"
-#include "model/json_scan.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 #include "redact/text_class.h"

@@ -24,12 +24,10 @@ Result<std::string> delta_data(dom::element delta, const Intake& intake) {
   if (object.at_key("text").get(text) != simdjson::SUCCESS) return fail(bad_member("text", "a string"));
   std::string safe(text);
   if (intake.redactor != nullptr && intake.redactor->may_match(text)) safe = intake.redactor->redact(text);
-  std::string out;
-  {
-    JsonObject data(out);
+  std::string out = object_text([&](JsonObject& data) {
     data.json("block", std::string(simdjson::minify(block)));
     data.text("text", safe);
-  }
+  });
   if (out.size() > kMaxDeltaBytes) {
     return fail(ErrorCode::too_large, "delta_too_large",
                 "a delta may have at most " + std::to_string(kMaxDeltaBytes) + " bytes");

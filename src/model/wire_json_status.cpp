@@ -45,19 +45,18 @@ Result<std::optional<State>> state_of(const StatusUpdate& update) {
 }
 
 std::string event_json(const StatusUpdate& update, std::optional<State> state) {
-  std::string out;
-  {
-    JsonObject event(out);
+  std::string out = object_text([&](JsonObject& event) {
     event.text("type", "status");
     event.text("summary", update.message.empty() ? update.event : update.message);
-    JsonObject data(event.member("data"));
-    data.text("event", update.event);
-    if (state) data.text("state", name(*state));
-    data.text_unless_empty("message", update.message);
-    data.text_unless_empty("prURL", update.pr_url);
-    data.text_unless_empty("error", update.error);
-    if (!update.details.empty()) data.json("details", update.details);
-  }
+    write_object(event.member("data"), [&](JsonObject& data) {
+      data.text("event", update.event);
+      if (state) data.text("state", name(*state));
+      data.text_unless_empty("message", update.message);
+      data.text_unless_empty("prURL", update.pr_url);
+      data.text_unless_empty("error", update.error);
+      if (!update.details.empty()) data.json("details", update.details);
+    });
+  });
   return out;
 }
 

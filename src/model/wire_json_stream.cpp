@@ -10,26 +10,22 @@ void append_task_event_open(std::string& out, std::string_view task_id) {
 }
 
 std::string gap_data(std::uint64_t from, std::uint64_t to) {
-  std::string out;
-  {
-    JsonObject gap(out);
+  std::string out = object_text([&](JsonObject& gap) {
     gap.number("from", from);
     gap.number("to", to);
-  }
+  });
   return out;
 }
 
 std::string complete_data(const Task& task) {
-  std::string out;
-  {
-    JsonObject complete(out);
+  std::string out = object_text([&](JsonObject& complete) {
     complete.text("taskID", task.spec.id);
     complete.text("status", name(task.state.state));
     complete.text("prURL", task.state.pr_url);
     complete.text("error", task.state.error);
     complete.number("costUSD", task.state.usage.cost_usd);
     complete.number("lastSequence", task.state.last_sequence);
-  }
+  });
   return out;
 }
 

@@ -15,12 +15,13 @@ bool has_repo(const TaskSpec& spec) {
 enum class Context : bool { out, in };
 
 void append_work(std::string& out, const TaskSpec& spec, Context context) {
-  JsonObject work(out);
-  work.text("description", spec.description);
-  if (context == Context::in) work.text_unless_empty("context", spec.context);
-  work.text_unless_empty("sourceURL", spec.source_url);
-  work.text_unless_empty("sourceType", spec.source_type);
-  work.text_unless_empty("sourceID", spec.source_id);
+  write_object(out, [&](JsonObject& work) {
+    work.text("description", spec.description);
+    if (context == Context::in) work.text_unless_empty("context", spec.context);
+    work.text_unless_empty("sourceURL", spec.source_url);
+    work.text_unless_empty("sourceType", spec.source_type);
+    work.text_unless_empty("sourceID", spec.source_id);
+  });
 }
 
 // What a creator may leave out, and what is then left out here too.
@@ -41,14 +42,15 @@ void append_commands(std::string& out, const std::vector<TaskCommand>& commands)
   out.push_back('[');
   for (const TaskCommand& command : commands) {
     if (&command != &commands.front()) out.push_back(',');
-    JsonObject object(out);
-    object.text("id", command.id);
-    object.text("kind", name(command.kind));
-    object.text("state", name(command.state));
-    object.text("by", command.by);
-    object.number("sequence", command.sequence);
-    object.text_unless_empty("approvalID", command.approval_id);
-    object.text_unless_empty("reason", command.reason);
+    write_object(out, [&](JsonObject& object) {
+      object.text("id", command.id);
+      object.text("kind", name(command.kind));
+      object.text("state", name(command.state));
+      object.text("by", command.by);
+      object.number("sequence", command.sequence);
+      object.text_unless_empty("approvalID", command.approval_id);
+      object.text_unless_empty("reason", command.reason);
+    });
   }
   out.push_back(']');
 }
@@ -57,24 +59,26 @@ void append_approvals(std::string& out, const std::vector<TaskApproval>& approva
   out.push_back('[');
   for (const TaskApproval& approval : approvals) {
     if (&approval != &approvals.front()) out.push_back(',');
-    JsonObject object(out);
-    object.text("approvalID", approval.id);
-    object.text_unless_empty("kind", approval.kind);
-    object.text_unless_empty("tool", approval.tool);
-    object.text("summary", approval.summary);
-    object.number("sequence", approval.sequence);
-    if (approval.expires_ms != 0) object.time("expiresAt", approval.expires_ms);
+    write_object(out, [&](JsonObject& object) {
+      object.text("approvalID", approval.id);
+      object.text_unless_empty("kind", approval.kind);
+      object.text_unless_empty("tool", approval.tool);
+      object.text("summary", approval.summary);
+      object.number("sequence", approval.sequence);
+      if (approval.expires_ms != 0) object.time("expiresAt", approval.expires_ms);
+    });
   }
   out.push_back(']');
 }
 
 void append_status(std::string& out, const TaskState& state) {
-  JsonObject status(out);
-  status.text("phase", phase(state.state));
-  status.text("state", name(state.state));
-  status.text("message", state.message);
-  status.text("prURL", state.pr_url);
-  status.text("error", state.error);
+  write_object(out, [&](JsonObject& status) {
+    status.text("phase", phase(state.state));
+    status.text("state", name(state.state));
+    status.text("message", state.message);
+    status.text("prURL", state.pr_url);
+    status.text("error", state.error);
+  });
 }
 
 }  // namespace
@@ -87,15 +91,14 @@ std::string shown_title(const TaskSpec& spec) {
 }
 
 void append_repo(std::string& out, const TaskSpec& spec) {
-  JsonObject repo(out);
-  repo.text("url", spec.repo_url);
-  if (has_repo(spec)) repo.text("ref", spec.repo_ref);
+  write_object(out, [&](JsonObject& repo) {
+    repo.text("url", spec.repo_url);
+    if (has_repo(spec)) repo.text("ref", spec.repo_ref);
+  });
 }
 
 std::string encode_task_spec(const TaskSpec& spec) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("id", spec.id);
     object.text("namespace", spec.namespace_name);
     object.text_unless_empty("title", spec.title);
@@ -111,39 +114,40 @@ std::string encode_task_spec(const TaskSpec& spec) {
     append_options(object, spec, spec.runner);
     if (!spec.mcp_servers_json.empty()) object.json("mcpServers", spec.mcp_servers_json);
     object.texts("labels", spec.labels);
-  }
+  });
   return out;
 }
 
 void append_task(std::string& out, const Task& task) {
   const auto& [spec, state, created_ms] = task;
-  JsonObject object(out);
-  object.text("id", spec.id);
-  object.text("namespace", spec.namespace_name);
-  object.text("title", shown_title(spec));
-  append_repo(object.member("repo"), spec);
-  append_work(object.member("task"), spec, Context::out);
-  object.text("agent", spec.agent);
-  object.text("model", spec.model.empty() ? state.model : spec.model);
-  object.text("callbackURL", spec.callback_url);
-  append_options(object, spec, state.runner.empty() ? spec.runner : state.runner);
-  object.texts("labels", spec.labels);
-  append_status(object.member("status"), state);
-  object.text("activity", state.activity);
-  object.text_unless_empty("sessionID", state.session_id);
-  object.time("createdAt", created_ms);
-  object.time("startedAt", state.started_ms);
-  object.time("lastEventAt", state.last_event_ms);
-  object.time("completionTime", state.completed_ms);
-  object.number("firstSequence", state.first_sequence);
-  object.number("lastSequence", state.last_sequence);
-  append_usage(object.member("usage"), state.usage);
-  object.number("errors", state.errors);
-  object.number("toolCalls", state.tool_calls);
-  object.json("capabilities", state.capabilities_json.empty() ? "null" : state.capabilities_json);
-  object.text_unless_empty("confined", state.confined);
-  append_commands(object.member("commands"), state.commands);
-  append_approvals(object.member("approvals"), state.approvals);
+  write_object(out, [&](JsonObject& object) {
+    object.text("id", spec.id);
+    object.text("namespace", spec.namespace_name);
+    object.text("title", shown_title(spec));
+    append_repo(object.member("repo"), spec);
+    append_work(object.member("task"), spec, Context::out);
+    object.text("agent", spec.agent);
+    object.text("model", spec.model.empty() ? state.model : spec.model);
+    object.text("callbackURL", spec.callback_url);
+    append_options(object, spec, state.runner.empty() ? spec.runner : state.runner);
+    object.texts("labels", spec.labels);
+    append_status(object.member("status"), state);
+    object.text("activity", state.activity);
+    object.text_unless_empty("sessionID", state.session_id);
+    object.time("createdAt", created_ms);
+    object.time("startedAt", state.started_ms);
+    object.time("lastEventAt", state.last_event_ms);
+    object.time("completionTime", state.completed_ms);
+    object.number("firstSequence", state.first_sequence);
+    object.number("lastSequence", state.last_sequence);
+    append_usage(object.member("usage"), state.usage);
+    object.number("errors", state.errors);
+    object.number("toolCalls", state.tool_calls);
+    object.json("capabilities", state.capabilities_json.empty() ? "null" : state.capabilities_json);
+    object.text_unless_empty("confined", state.confined);
+    append_commands(object.member("commands"), state.commands);
+    append_approvals(object.member("approvals"), state.approvals);
+  });
 }
 
 }  // namespace shepherd

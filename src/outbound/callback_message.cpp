@@ -71,19 +71,19 @@ CallbackMessage callback_report(const Task& task, std::uint64_t sequence, std::s
   message.id = task.spec.id + "." + std::to_string(task.created_ms) + "." + std::to_string(sequence);
   std::string_view data = find_member(event, "data");
   std::string pr_url = string_value(find_member(data, "prURL")).value_or("");
-  {
-    JsonObject object(message.body);
+  write_object(message.body, [&](JsonObject& object) {
     object.text("taskID", task.spec.id);
     object.text("event", callback_event(event, false));
     std::string summary = string_value(find_member(event, "summary")).value_or("");
     object.text("message", string_value(find_member(data, "message")).value_or(summary));
-    JsonObject details(object.member("details"));
-    constexpr std::array<std::string_view, 3> kOurs{"prURL", "pr_url", "lastSequence"};
-    append_details(details, details_of(event), kOurs);
-    details.text_unless_empty("prURL", pr_url);
-    details.text_unless_empty("pr_url", pr_url);
-    details.number("lastSequence", sequence);
-  }
+    write_object(object.member("details"), [&](JsonObject& details) {
+      constexpr std::array<std::string_view, 3> kOurs{"prURL", "pr_url", "lastSequence"};
+      append_details(details, details_of(event), kOurs);
+      details.text_unless_empty("prURL", pr_url);
+      details.text_unless_empty("pr_url", pr_url);
+      details.number("lastSequence", sequence);
+    });
+  });
   return message;
 }
 
@@ -91,24 +91,24 @@ CallbackMessage callback_message(const Task& task, std::string_view event) {
   const TaskState& state = task.state;
   CallbackMessage message;
   message.id = task.spec.id + "." + std::to_string(task.created_ms);
-  {
-    JsonObject object(message.body);
+  write_object(message.body, [&](JsonObject& object) {
     object.text("taskID", task.spec.id);
     object.text("event", state.state == State::completed ? "completed" : "failed");
     object.text("message", state.message);
-    JsonObject details(object.member("details"));
-    constexpr std::array<std::string_view, 7> kOurs{"state", "reason",  "prURL",       "pr_url",
-                                                    "error", "costUSD", "lastSequence"};
-    append_details(details, details_of(event), kOurs);
-    details.text("state", name(state.state));
-    bool other = state.state == State::timed_out || state.state == State::cancelled;
-    if (other) details.text("reason", name(state.state));
-    details.text("prURL", state.pr_url);
-    details.text("pr_url", state.pr_url);  // as older receivers read it
-    details.text("error", state.error);
-    details.number("costUSD", state.usage.cost_usd);
-    details.number("lastSequence", state.last_sequence);
-  }
+    write_object(object.member("details"), [&](JsonObject& details) {
+      constexpr std::array<std::string_view, 7> kOurs{"state", "reason",  "prURL",       "pr_url",
+                                                      "error", "costUSD", "lastSequence"};
+      append_details(details, details_of(event), kOurs);
+      details.text("state", name(state.state));
+      bool other = state.state == State::timed_out || state.state == State::cancelled;
+      if (other) details.text("reason", name(state.state));
+      details.text("prURL", state.pr_url);
+      details.text("pr_url", state.pr_url);  // as older receivers read it
+      details.text("error", state.error);
+      details.number("costUSD", state.usage.cost_usd);
+      details.number("lastSequence", state.last_sequence);
+    });
+  });
   return message;
 }
 

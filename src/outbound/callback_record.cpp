@@ -37,12 +37,10 @@ CallbackPlace callback_place(std::string_view record_key) {
 }
 
 std::string encode_callback_cursor(const CallbackCursor& cursor) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.number("through", cursor.through);
     object.json("started", cursor.started ? "true" : "false");
-  }
+  });
   return out;
 }
 
@@ -51,16 +49,14 @@ CallbackCursor decode_callback_cursor(std::string_view json) {
 }
 
 std::string encode_callback_record(const CallbackRecord& record) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("state", name(record.state));
     object.number("attempts", record.attempts);
     object.number("nextMS", record.next_ms);
     object.number("claimedMS", record.claimed_ms);
     object.number("status", static_cast<std::int64_t>(record.status));
     object.text("error", record.error);
-  }
+  });
   return out;
 }
 
@@ -78,16 +74,14 @@ CallbackRecord decode_callback_record(std::string_view json) {
 }
 
 std::string encode_callback(const CallbackRecord& record) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("state", name(record.state));
     object.number("attempts", record.attempts);
     if (record.status != 0) object.number("status", static_cast<std::int64_t>(record.status));
     object.text_unless_empty("error", record.error);
     bool waits = record.state == CallbackRecord::State::pending && record.next_ms != 0;
     if (waits) object.time("nextAttemptAt", record.next_ms);
-  }
+  });
   return out;
 }
 

@@ -118,13 +118,11 @@ class GithubAppProvider final : public RepoTokenProvider {
     Key key = read_key(key_file_);
     if (key == nullptr) return fail(token_provider_failed("runners.github_app.key_file is no readable private key"));
     std::int64_t now = clock_.wall_ms() / 1'000;
-    std::string claims;
-    {
-      JsonObject object(claims);
+    std::string claims = object_text([&](JsonObject& object) {
       object.number("iat", now - kClockSkewSeconds);
       object.number("exp", now + kJwtLifeSeconds);
       object.text("iss", app_id_);
-    }
+    });
     std::string text = base64url(R"({"alg":"RS256","typ":"JWT"})") + "." + base64url(claims);
     std::string signature = rs256(key.get(), text);
     if (signature.empty()) return fail(token_provider_failed("the GitHub App's key cannot sign"));

@@ -10,29 +10,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "json/read.h"
 #include "json/write.h"
 #include "outbound/limits.h"
-#include "steering/limits.h"
-#include "steering/token_command.h"
+#include "outbound/token_command.h"
 
 namespace shepherd {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int fd() const { return fd_; }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_;
-};
 
 // Reads until the end, at most kMaxTokenBytes and until the deadline. False: one of them was exceeded.
 bool read_all(int fd, int stop, std::string& out, TokenCommand::Deadline deadline) {
@@ -54,7 +39,7 @@ class FileProvider final : public RepoTokenProvider {
   Result<RepoToken> token(const TaskSpec&) override {
     Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     std::string text;
-    if (file.fd() < 0 || !read_all(file.fd(), -1, text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
+    if (file.get() < 0 || !read_all(file.get(), -1, text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
       return fail(token_provider_failed("the configured file cannot be read"));
     }
     return parse_repo_token(text);
@@ -73,13 +58,13 @@ class CommandProvider final : public RepoTokenProvider {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(token_provider_failed("out of descriptors"));
     Descriptor ours(ends[0]), theirs(ends[1]);
-    auto command = TokenCommand::start(command_, environment_of(task), theirs.fd());
+    auto command = TokenCommand::start(command_, environment_of(task), theirs.get());
     if (!command) return fail(command.error());
-    theirs.close();
+    theirs.reset();
     std::string text;
     TokenCommand::Deadline deadline = std::chrono::steady_clock::now() + kTokenCommandTimeout;
-    bool complete = read_all(ours.fd(), stop_.fd(), text, deadline);
-    std::optional<int> code = complete ? command->wait(stop_.fd(), deadline) : std::nullopt;
+    bool complete = read_all(ours.get(), stop_.get(), text, deadline);
+    std::optional<int> code = complete ? command->wait(stop_.get(), deadline) : std::nullopt;
     if (!code) {
       return fail(token_provider_failed("the configured command did not end in time, or said too much; it was ended"));
     }
@@ -92,7 +77,7 @@ class CommandProvider final : public RepoTokenProvider {
 
   void cancel() override {
     std::uint64_t one = 1;
-    [[maybe_unused]] ssize_t wrote = ::write(stop_.fd(), &one, sizeof one);  // never read: it stays
+    [[maybe_unused]] ssize_t wrote = ::write(stop_.get(), &one, sizeof one);  // never read: it stays
   }
 
  private:
@@ -116,12 +101,10 @@ Error token_provider_failed(std::string why) {
 }
 
 std::string encode_repo_token(const RepoToken& token) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("token", token.token);
     object.time("expiresAt", token.expires_ms);
-  }
+  });
   return out;
 }
 

@@ -20,17 +20,16 @@ constexpr std::size_t kNumberBytes = 40;
 
 template <class Fill>
 std::string log_event(std::string_view summary, std::int64_t wall_ms, std::string_view code, Fill fill) {
-  std::string out;
-  {
-    JsonObject event(out);
+  std::string out = object_text([&](JsonObject& event) {
     event.text("type", "log");
     event.time("timestamp", wall_ms);
     event.text("summary", summary);
-    JsonObject data(event.member("data"));
-    data.text("source", "runner");
-    data.text("code", code);
-    fill(data);
-  }
+    write_object(event.member("data"), [&](JsonObject& data) {
+      data.text("source", "runner");
+      data.text("code", code);
+      fill(data);
+    });
+  });
   return out;
 }
 

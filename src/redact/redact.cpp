@@ -4,14 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "model/limits.h"
-#include "model/text_signs.h"
 #include "redact/limits.h"
 #include "redact/own_patterns.h"
 #include "redact/personal_data.h"
 #include "redact/redaction_mark.h"
 #include "redact/spelled_text.h"
 #include "redact/text_class.h"
+#include "redact/text_signs.h"
 #include "redact/trigger_scan.h"
 
 namespace shepherd {

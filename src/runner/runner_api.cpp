@@ -20,9 +20,7 @@ std::int64_t whole(std::string_view object, std::string_view key) {
 }
 
 std::string claim_body(const WorkRequest& request) {
-  std::string body;
-  {
-    JsonObject object(body);
+  std::string body = object_text([&](JsonObject& object) {
     object.text("runner", request.runner);
     std::string& agents = object.member("agents");
     char before = '[';
@@ -44,7 +42,7 @@ std::string claim_body(const WorkRequest& request) {
     }
     object.number("wait", request.wait_seconds);
     object.text_unless_empty("taskID", request.task);
-  }
+  });
   return body;
 }
 
@@ -116,12 +114,10 @@ Result<std::optional<TaskClaim>> RunnerApi::claim(const WorkRequest& request) {
 }
 
 Result<void> RunnerApi::renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout) {
-  std::string body;
-  {
-    JsonObject object(body);
+  std::string body = object_text([&](JsonObject& object) {
     object.text("runner", runner);
     object.number("leaseEpoch", claim.epoch);
-  }
+  });
   Result<net::ClientResponse> answer =
       send({.method = "PUT", .target = task_target(claim.task, "/lease"), .body = std::move(body), .timeout = timeout});
   if (!answer) return fail(std::move(answer.error()));
@@ -142,15 +138,14 @@ Result<std::string> RunnerApi::token(const TaskClaim& claim) {
 }
 
 Result<void> RunnerApi::end_unstarted(const TaskClaim& claim, State state, std::string_view message) {
-  std::string body;
-  {
-    JsonObject event(body);
+  std::string body = object_text([&](JsonObject& event) {
     event.text("type", "status");
     event.text("summary", std::string(name(state)) + ": the task could not be started");
-    JsonObject data(event.member("data"));
-    data.text("state", name(state));
-    data.text("message", message);
-  }
+    write_object(event.member("data"), [&](JsonObject& data) {
+      data.text("state", name(state));
+      data.text("message", message);
+    });
+  });
   Result<net::ClientResponse> answer = send(
       {.method = "POST", .target = task_target(claim.task, "/events"), .body = std::move(body), .lease = claim.epoch});
   if (!answer) return fail(std::move(answer.error()));

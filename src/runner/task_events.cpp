@@ -110,12 +110,10 @@ void TaskEvents::finish_block() {
 
 void TaskEvents::send_delta(std::string_view text) {
   if (text.empty()) return;
-  std::string json;
-  {
-    JsonObject object(json);
+  std::string json = object_text([&](JsonObject& object) {
     object.text("block", block_);
     object.text("text", text);
-  }
+  });
   outbox_.add_delta(redacted(std::move(json)));
 }
 
@@ -144,13 +142,11 @@ void TaskEvents::log(std::string_view summary) {
 }
 
 void TaskEvents::error(std::string_view code, std::string_view summary) {
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("code", code);
     object.flag("fatal", true);
     object.flag("recoverable", false);
-  }
+  });
   own(EventType::error, summary, data);
 }
 

@@ -17,10 +17,11 @@ void append_processes(std::string& out, std::span<const EndedProcess> processes)
   char before = '[';
   for (const EndedProcess& process : processes.first(std::min(processes.size(), kMaxEndedInStatus))) {
     out.push_back(std::exchange(before, ','));
-    JsonObject object(out);
-    object.number("pid", static_cast<std::int64_t>(process.pid));
-    object.text("name", std::string_view(process.command_line).substr(0, kCondensedResultCharacters));
-    object.text("how", process.how);
+    write_object(out, [&](JsonObject& object) {
+      object.number("pid", static_cast<std::int64_t>(process.pid));
+      object.text("name", std::string_view(process.command_line).substr(0, kCondensedResultCharacters));
+      object.text("how", process.how);
+    });
   }
   out.append(before == '[' ? "[]" : "]");
 }
@@ -32,19 +33,18 @@ std::string count(std::size_t number, std::string_view what) {
 }  // namespace
 
 std::string work_data(const WorkResult& work, const std::string& directory, const std::string& pr_url) {
-  std::string data;
-  JsonObject object(data);
-  object.text_unless_empty("branch", work.branch);
-  object.text_unless_empty("head", work.head);
-  object.text_unless_empty("directory", directory);
-  object.text_unless_empty("prURL", pr_url);
-  object.texts("commits", work.commits);
-  object.number("commitCount", static_cast<std::uint64_t>(work.commit_count));
-  object.texts("files", work.files);
-  object.number("filesChanged", static_cast<std::uint64_t>(work.file_count));
-  object.number("insertions", work.insertions);
-  object.number("deletions", work.deletions);
-  return data;
+  return object_text([&](JsonObject& object) {
+    object.text_unless_empty("branch", work.branch);
+    object.text_unless_empty("head", work.head);
+    object.text_unless_empty("directory", directory);
+    object.text_unless_empty("prURL", pr_url);
+    object.texts("commits", work.commits);
+    object.number("commitCount", static_cast<std::uint64_t>(work.commit_count));
+    object.texts("files", work.files);
+    object.number("filesChanged", static_cast<std::uint64_t>(work.file_count));
+    object.number("insertions", work.insertions);
+    object.number("deletions", work.deletions);
+  });
 }
 
 std::string work_summary(const WorkResult& work) {
@@ -54,18 +54,17 @@ std::string work_summary(const WorkResult& work) {
 }
 
 std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) {
-  std::string object_text;
-  {
-    JsonObject object(object_text);
+  std::string members = object_text([&](JsonObject& object) {
     object.text("message", outcome.message);
     object.text_unless_empty("prURL", pr_url);
     if (outcome.end) {
       const AgentEnd& end = *outcome.end;
       if (end.stream) {
-        JsonObject stream(object.member("stream"));
-        stream.text("address", end.stream->address);
-        stream.text("status", grpc_status_name(end.stream->status));
-        stream.text_unless_empty("message", std::string_view(end.stream->message).substr(0, kMaxSummaryCharacters));
+        write_object(object.member("stream"), [&](JsonObject& stream) {
+          stream.text("address", end.stream->address);
+          stream.text("status", grpc_status_name(end.stream->status));
+          stream.text_unless_empty("message", std::string_view(end.stream->message).substr(0, kMaxSummaryCharacters));
+        });
       } else if (end.exit.signal != 0) {
         object.number("signal", static_cast<std::int64_t>(end.exit.signal));
       } else {
@@ -82,8 +81,8 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
     } else if (outcome.cause != EndCause::none) {
       object.json("ended", "[]");
     }
-  }
-  return object_text.substr(1, object_text.size() - 2);
+  });
+  return members.substr(1, members.size() - 2);
 }
 
 }  // namespace shepherd

@@ -85,16 +85,14 @@ Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& c
 }  // namespace
 
 std::string encode_submitted(const std::string& task, const Submitted& submitted) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("taskID", task);
     object.text("id", submitted.id);
     object.text("kind", name(submitted.kind));
     object.text("state", name(submitted.state));
     object.text_unless_empty("reason", submitted.reason);
     object.number("sequence", submitted.sequence);
-  }
+  });
   return out;
 }
 

@@ -15,14 +15,12 @@ constexpr std::size_t kSummaryCharacters = 200;  // of what an operator wrote; a
 
 std::string event_json(std::string_view type, std::string_view summary, std::string_view event_id,
                        std::string_view data) {
-  std::string out;
-  {
-    JsonObject event(out);
+  std::string out = object_text([&](JsonObject& event) {
     event.text("type", type);
     event.text("summary", summary);
     event.text_unless_empty("eventID", event_id);
     event.json("data", data);
-  }
+  });
   return out;
 }
 
@@ -104,25 +102,21 @@ AppendRequest command_result_event(const std::string& task, std::string_view com
 
 AppendRequest status_event(const std::string& task, State state, std::string_view message, std::string_view members,
                            std::string_view event_id, std::int64_t now_ms) {
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("state", name(state));
     object.text_unless_empty("message", message);
     if (!members.empty()) data.append(",").append(members);
-  }
+  });
   return own_request(task, event_json("status", message.empty() ? name(state) : message, event_id, data), now_ms);
 }
 
 AppendRequest approval_expired_event(const std::string& task, std::string_view approval_id, std::string_view message,
                                      std::string_view event_id, std::int64_t now_ms) {
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("approvalID", approval_id);
     object.text("state", "expired");
     object.text("message", message);
-  }
+  });
   return own_request(task, event_json("approval", "expired: " + std::string(message), event_id, data), now_ms);
 }
 

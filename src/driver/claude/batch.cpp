@@ -69,9 +69,7 @@ void ClaudeCode::finish_text(const ExitFacts& exit, DriverOutput& out) {
   if (text.empty()) return;
   bool failed = exit.code != 0 || exit.signal != 0;
   std::string_view kept = event_text(text);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     if (failed) {
       object.text("code", "agent_failed");
       object.flag("fatal", true);
@@ -79,7 +77,7 @@ void ClaudeCode::finish_text(const ExitFacts& exit, DriverOutput& out) {
     } else {
       object.text("text", kept);
     }
-  }
+  });
   EventParts parts;
   parts.type = failed ? EventType::error : EventType::output;
   parts.timestamp_ms = now_ms_;

@@ -67,8 +67,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   EventParts parts = step(EventType::approval);
   std::string data;
   Detail detail;
-  {
-    JsonObject object(data);
+  write_object(data, [&](JsonObject& object) {
     object.text("approvalID", id);
     object.text("state", "pending");
     object.text("kind", shepherd::name(approval.kind));
@@ -89,7 +88,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
     object.text_unless_empty("reason", event_text(record_.string(request, "decision_reason_type")));
     std::string rules = rules_of(record_, record_.find(request, "permission_suggestions"));
     if (!rules.empty() && rules.size() <= kMaxEventTextBytes) object.json("remember", rules);
-  }
+  });
   std::string summary = claude_call_summary(approval.tool, approval.input, cwd_);
   if (approval.kind == ClaudeApproval::Kind::permission) summary = "Needs approval: " + summary;
   if (plan) summary = "Asks to go ahead with its plan";
@@ -137,15 +136,13 @@ void ClaudeCode::close_approval(std::string_view id, std::string_view state, std
   const ClaudeApproval& approval = node.mapped();
   calls_.decided(approval.call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made,
                  now_ms_);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("approvalID", node.key());
     object.text("state", state);
     object.text("kind", shepherd::name(approval.kind));
     object.text("tool", approval.tool);
     object.text_unless_empty("message", event_text(message));
-  }
+  });
   std::string summary = std::string(1, static_cast<char>(state[0] - 'a' + 'A')) + std::string(state.substr(1)) + ": " +
                         claude_call_summary(approval.tool, approval.input, cwd_);
   std::string event_id = node.key() + "/" + std::string(state);

@@ -34,11 +34,7 @@ std::string detail_names(std::string_view detail) {
 }
 
 std::string text_line(std::string_view key, std::string_view text) {
-  std::string line;
-  {
-    JsonObject object(line);
-    object.text(key, text);
-  }
+  std::string line = object_text([&](JsonObject& object) { object.text(key, text); });
   return line;
 }
 
@@ -52,21 +48,17 @@ std::string as_lines(const Translation& translation) {
     lines.append(line).append("}\n");
   }
   for (const auto& delta : translation.out.deltas) {
-    std::string line;
-    {
-      JsonObject object(line);
+    std::string line = object_text([&](JsonObject& object) {
       object.text("delta", delta.block);
       object.text("text", delta.text);
-    }
+    });
     lines.append(line).push_back('\n');
   }
   for (const auto& line : lines_of(translation.out.to_agent)) lines.append(text_line("toAgent", line)).push_back('\n');
   for (const auto& update : translation.out.commands) {
     lines.append(encode_command_result(update.id, update.state, update.reason)).push_back('\n');
   }
-  std::string last;
-  {
-    JsonObject object(last);
+  std::string last = object_text([&](JsonObject& object) {
     object.text("verdict", name(translation.verdict.state));
     object.text("message", translation.verdict.message);
     if (translation.verdict.retry_with) object.text("retryWith", name(*translation.verdict.retry_with));
@@ -75,7 +67,7 @@ std::string as_lines(const Translation& translation) {
     object.number("turns", std::uint64_t{translation.hints.turns});
     object.number("records", translation.hints.records);
     object.number("passedOver", translation.hints.passed_over);
-  }
+  });
   return lines + last + "\n";
 }
 

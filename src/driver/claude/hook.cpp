@@ -79,25 +79,19 @@ class HookReader {
   }
   std::string agent_data() const {
     if (record_.string("agent_id").empty()) return {};
-    std::string data;
-    {
-      JsonObject object(data);
-      add_agent(object);
-    }
+    std::string data = object_text([&](JsonObject& object) { add_agent(object); });
     return data;
   }
 
   void session_start() {
     hook_.opens = true;
     std::string_view source = record_.string("source");
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text_unless_empty("cwd", event_text(hook_.cwd));
       object.text_unless_empty("model", record_.string("model").substr(0, kMaxAgentIdBytes));
       object.text_unless_empty("permissionMode", record_.string("permission_mode").substr(0, kMaxAgentIdBytes));
       object.text_unless_empty("source", source.substr(0, kMaxAgentIdBytes));
-    }
+    });
     std::string summary = source == "resume"    ? "Session resumed"
                           : source == "compact" ? "Session goes on after compaction"
                                                 : "Session started";
@@ -112,12 +106,10 @@ class HookReader {
     hook_.opens = hook_.works = true;
     hook_.prompt = record_.string("prompt");
     std::string_view kept = event_text(hook_.prompt);
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text("role", "user");
       object.text("content", kept);
-    }
+    });
     EventParts parts = parts_of(EventType::message, hook_);
     std::string summary = one_line(kept, kTextSummaryCharacters);
     parts.summary = summary;
@@ -215,12 +207,10 @@ class HookReader {
 
   void says(std::string_view text) {
     std::string_view kept = event_text(text);
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text("kind", "text");
       object.text("text", kept);
-    }
+    });
     EventParts parts = parts_of(EventType::thinking, hook_);
     std::string summary = one_line(kept, kTextSummaryCharacters);
     parts.summary = summary;
@@ -255,11 +245,7 @@ class HookReader {
   }
 
   void status(std::string_view summary, std::string_view state, std::string_view kind = "status") {
-    std::string data;
-    {
-      JsonObject object(data);
-      object.text_unless_empty("state", state);
-    }
+    std::string data = object_text([&](JsonObject& object) { object.text_unless_empty("state", state); });
     EventParts parts = parts_of(EventType::status, hook_);
     parts.summary = summary;
     parts.data = data;
@@ -276,13 +262,11 @@ class HookReader {
   }
 
   void log(std::string_view text) {
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text("stream", "hook");
       object.text("record", hook_.name);
       add_agent(object);
-    }
+    });
     EventParts parts = parts_of(EventType::log, hook_);
     parts.summary = text.empty() ? std::string_view(hook_.name) : text;
     parts.data = data;
@@ -323,12 +307,10 @@ Result<ClaudeHook> read_claude_hook(std::string_view payload, std::int64_t now_m
 }
 
 DriverEvent claude_session_joined(const ClaudeHook& hook) {
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text_unless_empty("cwd", event_text(hook.cwd));
     object.text("source", "joined");
-  }
+  });
   EventParts parts = parts_of(EventType::session_start, hook);
   parts.summary = "Joined a session that was under way";
   parts.data = data;

@@ -62,9 +62,7 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
   if (text.text.empty()) return;
   if (kind == "text" && parent_call().empty()) last_text_ = text.text;
   std::string_view kept = event_text(text.text);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("kind", kind);
     if (kept.size() < text.text.size()) {
       object.text("text", kept);
@@ -74,7 +72,7 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
     std::string_view model = record_.string(record_.find("message"), "model");
     if (model != model_) object.text_unless_empty("model", model.substr(0, kMaxAgentIdBytes));
     if (is_true(record_.find("aborted"))) object.flag("aborted", true);
-  }
+  });
   EventParts parts = step(EventType::thinking);
   std::string summary = one_line(kept, kTextSummaryCharacters);
   parts.summary = summary;
@@ -92,14 +90,12 @@ void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
   std::string_view code = record_.string("api_error_type");
   if (code.empty()) code = record_.string("error");
   bool fatal = parent_call().empty();
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("code", code.empty() ? "api_error" : code.substr(0, kMaxAgentIdBytes));
     object.flag("fatal", fatal);
     object.flag("recoverable", false);
     if (auto http = count_of(record_.find("api_error_status"))) object.number("status", *http);
-  }
+  });
   if (fatal) last_error_ = text;
   EventParts parts = step(EventType::error);
   parts.summary = text;
@@ -221,13 +217,11 @@ void ClaudeCode::user_text(const JsonNode& text, DriverOutput& out) {
   auto printed = local_output(text.text);
   std::string_view all = printed.value_or(text.text);
   std::string_view kept = event_text(all);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     if (!printed) object.text("role", "user");
     object.text(printed ? "text" : "content", kept);
     if (is_true(record_.find("isSynthetic")) || is_true(record_.find("isMeta"))) object.flag("synthetic", true);
-  }
+  });
   EventParts parts = step(printed ? EventType::output : EventType::message);
   std::string summary = one_line(kept, kTextSummaryCharacters);
   parts.summary = summary;

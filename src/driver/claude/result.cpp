@@ -43,11 +43,7 @@ void ClaudeCode::result(DriverOutput& out) {
   // Only when nobody has said it before: batch formats, structured output.
   if (!failed && !text.empty() && text != last_text_) {
     std::string_view kept = event_text(text);
-    std::string data;
-    {
-      JsonObject object(data);
-      object.text("text", kept);
-    }
+    std::string data = object_text([&](JsonObject& object) { object.text("text", kept); });
     EventParts parts = step(EventType::output);
     std::string summary = one_line(kept, kTextSummaryCharacters);
     parts.summary = summary;
@@ -73,15 +69,13 @@ void ClaudeCode::result(DriverOutput& out) {
     std::string_view code = record_.string("api_error_type");
     if (code.empty() && subtype == "success") code = "api_error";
     if (code.empty()) code = subtype;
-    std::string error;
-    {
-      JsonObject object(error);
+    std::string error = object_text([&](JsonObject& object) {
       object.text("code", code.empty() ? "unknown" : code.substr(0, kMaxAgentIdBytes));
       object.flag("fatal", true);
       object.flag("recoverable", false);
       if (auto http = count_of(record_.find("api_error_status"))) object.number("status", *http);
       object.text_unless_empty("terminalReason", reason.substr(0, kMaxAgentIdBytes));
-    }
+    });
     EventParts parts = step(EventType::error);
     parts.summary = why;
     parts.data = error;

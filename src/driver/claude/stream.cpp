@@ -113,12 +113,10 @@ void ClaudeCode::not_protocol(std::string_view line, DriverOutput& out) {
 void ClaudeCode::unknown(DriverOutput& out) {
   std::string name(record_.string("type"));
   if (auto subtype = record_.string("subtype"); !subtype.empty()) name.append("/").append(subtype);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("stream", "stdout");
     object.text("record", std::string_view(name).substr(0, kMaxAgentIdBytes));
-  }
+  });
   EventParts parts = step(EventType::log);
   std::string summary = "Unknown record: " + (name.empty() ? "no type" : name);
   parts.summary = summary;

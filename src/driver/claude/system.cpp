@@ -89,9 +89,7 @@ void ClaudeCode::init(DriverOutput& out) {
   model_ = model;
   permission_mode_ = mode;
   cwd_ = record_.string("cwd");
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("model", model);
     if (const JsonNode& tools = record_.find("tools"); tools.kind == JsonKind::array) object.json("tools", tools.slice);
     object.text("cwd", cwd_);
@@ -99,7 +97,7 @@ void ClaudeCode::init(DriverOutput& out) {
     object.text_unless_empty("agentVersion", record_.string("claude_code_version"));
     const JsonNode& servers = record_.find("mcp_servers");
     if (servers.kind == JsonKind::array && servers.child != 0) object.json("mcpServers", servers.slice);
-  }
+  });
   EventParts parts = step(EventType::session_start);
   std::string summary = "Session started with " + std::string(model);
   parts.summary = summary;
@@ -118,9 +116,7 @@ void ClaudeCode::api_retry(DriverOutput& out) {
   summary.append(http ? "answered " + std::to_string(*http) : "did not answer");
   if (!cause.empty() && cause != "unknown") summary.append(" (").append(cause).append(")");
   summary.append("; retry " + std::to_string(attempt) + " of " + std::to_string(most) + " in " + seconds(wait));
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("code", "api_retry");
     object.flag("fatal", false);
     object.flag("recoverable", true);
@@ -129,7 +125,7 @@ void ClaudeCode::api_retry(DriverOutput& out) {
     object.number("attempt", attempt);
     object.number("maxRetries", most);
     object.number("retryDelayMS", wait);
-  }
+  });
   EventParts parts = step(EventType::error);
   parts.summary = summary;
   parts.data = data;
@@ -141,15 +137,13 @@ void ClaudeCode::permission_denied(DriverOutput& out) {
   std::string_view id = record_.string("tool_use_id");
   std::string_view tool = record_.string("tool_name");
   std::string_view message = record_.string("message");
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("approvalID", id.empty() ? "unknown" : id.substr(0, kMaxAgentIdBytes));
     object.text("state", "denied");
     object.text("tool", tool.substr(0, kMaxAgentIdBytes));
     object.text_unless_empty("message", event_text(message));
     object.text("by", "agent");
-  }
+  });
   EventParts parts = step(EventType::approval);
   std::string summary = "Denied by the agent's rules: " + std::string(tool);
   parts.summary = summary;
@@ -186,8 +180,7 @@ void ClaudeCode::task(std::string_view subtype, DriverOutput& out) {
     return unknown(out);
   }
   std::string more = "\"task\":";
-  {
-    JsonObject object(more);
+  write_object(more, [&](JsonObject& object) {
     object.text("id", record_.string("task_id").substr(0, kMaxAgentIdBytes));
     object.text_unless_empty("kind", record_.string("task_type"));
     object.text_unless_empty("agent", record_.string("subagent_type"));
@@ -200,7 +193,7 @@ void ClaudeCode::task(std::string_view subtype, DriverOutput& out) {
       object.number("toolUses", count_of(record_.find(used, "tool_uses")).value_or(0));
       object.number("durationMS", count_of(record_.find(used, "duration_ms")).value_or(0));
     }
-  }
+  });
   std::string data = "{" + more + "}";
   EventParts parts = step(EventType::status);
   summary = one_line(summary, kTextSummaryCharacters);
@@ -227,9 +220,7 @@ void ClaudeCode::hook_response(DriverOutput& out) {
   std::string_view said = record_.string("stderr");
   if (said.empty()) said = record_.string("output");
   bool good = outcome == "success";
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text(good ? "stream" : "code", good ? "hook" : "hook_failed");
     if (!good) {
       object.flag("fatal", false);
@@ -240,7 +231,7 @@ void ClaudeCode::hook_response(DriverOutput& out) {
     object.text("outcome", outcome.substr(0, kMaxAgentIdBytes));
     if (auto code = number_of(record_.find("exit_code"))) object.number("exitCode", *code);
     object.text_unless_empty("line", event_text(said));
-  }
+  });
   EventParts parts = step(good ? EventType::log : EventType::error);
   std::string summary = "Hook " + std::string(hook) + ": " + std::string(said.empty() ? outcome : event_text(said));
   summary = one_line(summary, kTextSummaryCharacters);
@@ -276,12 +267,11 @@ void ClaudeCode::compacted(DriverOutput& out) {
   std::uint64_t before = count("pre_tokens", "preTokens");
   std::uint64_t after = count("post_tokens", "postTokens");
   std::string more = "\"compact\":";
-  {
-    JsonObject object(more);
+  write_object(more, [&](JsonObject& object) {
     object.text_unless_empty("trigger", record_.string(*facts, "trigger"));
     object.number("tokensBefore", before);
     object.number("tokensAfter", after);
-  }
+  });
   status(out, "Conversation compacted: " + std::to_string(before) + " to " + std::to_string(after) + " tokens", "",
          more);
 }

@@ -17,13 +17,11 @@ std::uint64_t mixed(std::string_view text, std::uint64_t start) {
 }
 
 std::string control_line(std::string_view request_id, std::string_view request) {
-  std::string line;
-  {
-    JsonObject object(line);
+  std::string line = object_text([&](JsonObject& object) {
     object.text("type", "control_request");
     object.text("request_id", request_id);
     object.json("request", request);
-  }
+  });
   return line + "\n";
 }
 
@@ -32,16 +30,15 @@ enum class Answer : std::uint8_t { success, error };
 // `content` is JSON: what the agent asked for, or the words why not.
 std::string response_line(std::string_view request_id, std::string_view content, Answer answer = Answer::success) {
   bool good = answer == Answer::success;
-  std::string line;
-  {
-    JsonObject object(line);
+  std::string line = object_text([&](JsonObject& object) {
     object.text("type", "control_response");
     object.member("response");
-    JsonObject inner(line);
-    inner.text("subtype", good ? "success" : "error");
-    inner.text("request_id", request_id);
-    inner.json(good ? "response" : "error", content);
-  }
+    write_object(line, [&](JsonObject& inner) {
+      inner.text("subtype", good ? "success" : "error");
+      inner.text("request_id", request_id);
+      inner.json(good ? "response" : "error", content);
+    });
+  });
   return line + "\n";
 }
 
@@ -69,21 +66,20 @@ std::string message_uuid(std::string_view launch_id, std::string_view command_id
 }
 
 std::string user_line(std::string_view text, std::string_view uuid, std::string_view priority) {
-  std::string line;
-  {
-    JsonObject object(line);
+  std::string line = object_text([&](JsonObject& object) {
     object.text("type", "user");
     {
       object.member("message");
-      JsonObject message(line);
-      message.text("role", "user");
-      message.text("content", text);
+      write_object(line, [&](JsonObject& message) {
+        message.text("role", "user");
+        message.text("content", text);
+      });
     }
     object.json("parent_tool_use_id", "null");
     object.text("session_id", "");
     object.text("uuid", uuid);
     object.text_unless_empty("priority", priority);
-  }
+  });
   return line + "\n";
 }
 
@@ -97,9 +93,7 @@ std::string permission_mode_line(std::string_view request_id, std::string_view m
 }
 
 std::string allow_line(std::string_view request_id, std::string_view input, std::string_view rule_json) {
-  std::string response;
-  {
-    JsonObject object(response);
+  std::string response = object_text([&](JsonObject& object) {
     object.text("behavior", "allow");
     object.json("updatedInput", input);
     // For this session only: the agent's own suggestion would write a file into the work tree.
@@ -109,17 +103,15 @@ std::string allow_line(std::string_view request_id, std::string_view input, std:
           .append(rule_json)
           .append(R"(],"behavior":"allow","destination":"session"}])");
     }
-  }
+  });
   return response_line(request_id, response);
 }
 
 std::string deny_line(std::string_view request_id, std::string_view message) {
-  std::string response;
-  {
-    JsonObject object(response);
+  std::string response = object_text([&](JsonObject& object) {
     object.text("behavior", "deny");
     object.text("message", message);
-  }
+  });
   return response_line(request_id, response);
 }
 
@@ -137,16 +129,12 @@ std::optional<std::string> permission_rule(std::string_view rule) {
   std::size_t open = rule.find('(');
   std::string_view tool = rule.substr(0, open);
   if (tool.empty() || tool.find_first_of(" \t\r\n),") != std::string_view::npos) return std::nullopt;
-  std::string out;
-  {
-    JsonObject object(out);
+  bool has_content = open != std::string_view::npos;
+  if (has_content && (!rule.ends_with(')') || rule.size() < open + 3)) return std::nullopt;
+  return object_text([&](JsonObject& object) {
     object.text("toolName", tool);
-    if (open != std::string_view::npos) {
-      if (!rule.ends_with(')') || rule.size() < open + 3) return std::nullopt;
-      object.text("ruleContent", rule.substr(open + 1, rule.size() - open - 2));
-    }
-  }
-  return out;
+    if (has_content) object.text("ruleContent", rule.substr(open + 1, rule.size() - open - 2));
+  });
 }
 
 }  // namespace shepherd

@@ -105,13 +105,11 @@ class TranscriptReader {
   }
 
   void add_start() {
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text_unless_empty("cwd", event_text(session_.cwd));
       object.text_unless_empty("model", session_.model.substr(0, kMaxAgentIdBytes));
       object.text("source", "transcript");
-    }
+    });
     EventParts parts;
     parts.type = EventType::session_start;
     parts.timestamp_ms = session_.first_ms;
@@ -170,12 +168,10 @@ ImportedSession read_claude_transcript(const std::vector<TranscriptFile>& files)
 }
 
 DriverEvent claude_session_end(const ImportedSession& session) {
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text("state", name(session.state));
     object.text("message", session.message);
-  }
+  });
   std::string event_id = "end/" + std::to_string(session.last_ms);
   EventParts parts;
   parts.type = EventType::status;

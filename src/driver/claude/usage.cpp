@@ -115,8 +115,7 @@ Usage ClaudeUsage::total() const {
 std::string ClaudeUsage::encode(std::string_view extra_members) const {
   auto models = by_model();
   std::string out;
-  {
-    JsonObject object(out);
+  write_object(out, [&](JsonObject& object) {
     if (cost_usd_) object.number("costUSD", *cost_usd_);
     append_tokens(object, total());
     object.number("apiCalls", api_calls_);
@@ -130,13 +129,14 @@ std::string ClaudeUsage::encode(std::string_view extra_members) const {
       before = ',';
       append_json_string(text, model);
       text.push_back(':');
-      JsonObject part(text);
-      if (cost_usd_) part.number("costUSD", usage.cost_usd);
-      append_tokens(part, usage);
+      write_object(text, [&](JsonObject& part) {
+        if (cost_usd_) part.number("costUSD", usage.cost_usd);
+        append_tokens(part, usage);
+      });
     }
     text.append(before == '{' ? "{}" : "}");
     out.append(extra_members);
-  }
+  });
   return out;
 }
 

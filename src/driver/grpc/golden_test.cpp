@@ -40,22 +40,20 @@ std::string translated(const std::string& recording) {
     lines.append("}\n");
   }
   for (const auto& delta : out.deltas) {
-    {
-      JsonObject object(lines);
+    write_object(lines, [&](JsonObject& object) {
       object.text("delta", delta.block);
       object.text("text", delta.text);
-    }
+    });
     lines.push_back('\n');
   }
   for (const auto& update : out.commands) {
     lines.append(encode_command_result(update.id, update.state, update.reason)).push_back('\n');
   }
-  {
-    JsonObject object(lines);
+  write_object(lines, [&](JsonObject& object) {
     object.text("verdict", name(verdict.state));
     object.text("message", verdict.message);
     object.number("records", driver.hints().records);
-  }
+  });
   return lines + "\n";
 }
 

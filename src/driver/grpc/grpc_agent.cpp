@@ -17,24 +17,22 @@ namespace {
 constexpr std::string_view kMethod = "/gibson.agent.AgentService/StreamExecute";
 
 std::string task_json(const Launch& launch) {
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     object.text("id", launch.task.empty() ? launch.id : launch.task);
     object.text("goal", launch.prompt);
     if (!launch.context.empty()) {
-      JsonObject context(object.member("context"));  // agents have an object of their own there
-      context.text("text", launch.context);
+      write_object(object.member("context"), [&](JsonObject& context) { context.text("text", launch.context); });
     }
     object.text_unless_empty("model", launch.model);
     if (launch.max_turns > 0) object.number("maxTurns", launch.max_turns);
     if (launch.budget_usd > 0) object.number("budgetUSD", launch.budget_usd);
     if (!launch.repo_url.empty()) {
-      JsonObject repo(object.member("repo"));
-      repo.text("url", launch.repo_url);
-      repo.text_unless_empty("ref", launch.repo_ref);
+      write_object(object.member("repo"), [&](JsonObject& repo) {
+        repo.text("url", launch.repo_url);
+        repo.text_unless_empty("ref", launch.repo_ref);
+      });
     }
-  }
+  });
   return out;
 }
 
@@ -161,14 +159,12 @@ Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
   hints_.turn = Hints::Turn::idle;
   if (exit.code != kGrpcOk && !stopping_ && !exit.by_runner) {
     StreamFault fault = stream_fault(exit.code, exit.message, hints_.records > 0);
-    std::string data;
-    {
-      JsonObject object(data);
+    std::string data = object_text([&](JsonObject& object) {
       object.text("code", fault.code);
       object.flag("fatal", said_ != Said::completed);
       object.flag("recoverable", false);
       object.text("grpcStatus", grpc_status_name(exit.code));
-    }
+    });
     EventParts parts;
     parts.type = EventType::error;
     parts.timestamp_ms = now_ms;

@@ -45,9 +45,7 @@ constexpr FindingMember kFindingMembers[] = {
 
 // What has the wrong kind of value is left to the record beside the event.
 std::string finding_data(std::string_view object) {
-  std::string out;
-  {
-    JsonObject data(out);
+  std::string out = object_text([&](JsonObject& data) {
     JsonMembers members(object);
     while (members.next()) {
       const auto* known = std::ranges::find(kFindingMembers, members.key(), &FindingMember::name);
@@ -59,7 +57,7 @@ std::string finding_data(std::string_view object) {
         data.json(known->shown, members.value());
       }
     }
-  }
+  });
   return out;
 }
 
@@ -113,12 +111,10 @@ void GrpcAgent::joined(const std::optional<JoinedChunks>& chunks, DriverOutput& 
   if (!chunks || chunks->text.find_first_not_of(" \t\r\n") == std::string::npos) return;
   std::string_view kept = event_text(chunks->text);
   if (!chunks->reasoning) last_text_ = one_line(kept, kMaxSummaryCharacters);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     if (chunks->reasoning) object.text("kind", "reasoning");
     object.text("text", kept);
-  }
+  });
   EventParts parts;
   parts.type = chunks->reasoning ? EventType::thinking : EventType::output;
   parts.timestamp_ms = chunks->at_ms;
@@ -190,14 +186,12 @@ void GrpcAgent::error(DriverOutput& out) {
   std::string summary = told.code();
   if (!told.message().empty()) summary += (summary.empty() ? "" : ": ") + told.message();
   if (summary.empty()) summary = "An error";
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     object.text_unless_empty("code", event_text(told.code()));
     object.text_unless_empty("message", event_text(told.message()));
     object.flag("fatal", told.fatal());
     object.flag("recoverable", !told.fatal());
-  }
+  });
   EventParts parts = step(EventType::error);
   parts.summary = summary;
   parts.data = data;
@@ -238,13 +232,11 @@ void GrpcAgent::status(DriverOutput& out) {
   }();
   if (!meaning) return not_protocol(json_, "A status of the agent that is not known here", out);
   const std::string& words = message_->status().message();
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     if (!meaning->state.empty()) object.text("state", meaning->state);
     object.text("agentState", meaning->word);
     object.text_unless_empty("message", event_text(words));
-  }
+  });
   std::string summary(meaning->word);
   summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
   if (!words.empty()) summary.append(": ").append(words);

@@ -17,56 +17,62 @@ void append_flag(JsonObject& object, std::string_view key, bool value) {
 }
 
 void append_payload(JsonObject& record, const AgentMessage& message) {
-  auto object = [&](std::string_view key) -> std::string& { return record.member(key); };
+  auto part = [&](std::string_view key, auto fill) { write_object(record.member(key), fill); };
   switch (message.payload_case()) {
     case AgentMessage::kOutput: {
-      JsonObject part(object("output"));
-      part.text_unless_empty("content", message.output().content());
-      append_flag(part, "is_reasoning", message.output().is_reasoning());
+      part("output", [&](JsonObject& members) {
+        members.text_unless_empty("content", message.output().content());
+        append_flag(members, "is_reasoning", message.output().is_reasoning());
+      });
       break;
     }
     case AgentMessage::kToolCall: {
-      JsonObject part(object("tool_call"));
-      part.text_unless_empty("tool_name", message.tool_call().tool_name());
-      part.text_unless_empty("input_json", message.tool_call().input_json());
-      part.text_unless_empty("call_id", message.tool_call().call_id());
+      part("tool_call", [&](JsonObject& members) {
+        members.text_unless_empty("tool_name", message.tool_call().tool_name());
+        members.text_unless_empty("input_json", message.tool_call().input_json());
+        members.text_unless_empty("call_id", message.tool_call().call_id());
+      });
       break;
     }
     case AgentMessage::kToolResult: {
-      JsonObject part(object("tool_result"));
-      part.text_unless_empty("call_id", message.tool_result().call_id());
-      part.text_unless_empty("output_json", message.tool_result().output_json());
-      append_flag(part, "success", message.tool_result().success());
+      part("tool_result", [&](JsonObject& members) {
+        members.text_unless_empty("call_id", message.tool_result().call_id());
+        members.text_unless_empty("output_json", message.tool_result().output_json());
+        append_flag(members, "success", message.tool_result().success());
+      });
       break;
     }
     case AgentMessage::kFinding: {
-      JsonObject part(object("finding"));
-      part.text_unless_empty("finding_json", message.finding().finding_json());
+      part("finding",
+           [&](JsonObject& members) { members.text_unless_empty("finding_json", message.finding().finding_json()); });
       break;
     }
     case AgentMessage::kStatus: {
-      JsonObject part(object("status"));
-      // As a number when the protocol has no name for it.
-      const std::string& status = gibson::agent::AgentStatus_Name(message.status().status());
-      if (status.empty()) {
-        part.number("status", static_cast<std::int64_t>(message.status().status()));
-      } else {
-        part.text("status", status);
-      }
-      part.text_unless_empty("message", message.status().message());
+      part("status", [&](JsonObject& members) {
+        // As a number when the protocol has no name for it.
+        const std::string& status = gibson::agent::AgentStatus_Name(message.status().status());
+        if (status.empty()) {
+          members.number("status", static_cast<std::int64_t>(message.status().status()));
+        } else {
+          members.text("status", status);
+        }
+        members.text_unless_empty("message", message.status().message());
+      });
       break;
     }
     case AgentMessage::kSteeringAck: {
-      JsonObject part(object("steering_ack"));
-      part.text_unless_empty("message_id", message.steering_ack().message_id());
-      part.text_unless_empty("response", message.steering_ack().response());
+      part("steering_ack", [&](JsonObject& members) {
+        members.text_unless_empty("message_id", message.steering_ack().message_id());
+        members.text_unless_empty("response", message.steering_ack().response());
+      });
       break;
     }
     case AgentMessage::kError: {
-      JsonObject part(object("error"));
-      part.text_unless_empty("code", message.error().code());
-      part.text_unless_empty("message", message.error().message());
-      append_flag(part, "fatal", message.error().fatal());
+      part("error", [&](JsonObject& members) {
+        members.text_unless_empty("code", message.error().code());
+        members.text_unless_empty("message", message.error().message());
+        append_flag(members, "fatal", message.error().fatal());
+      });
       break;
     }
     case AgentMessage::PAYLOAD_NOT_SET:
@@ -95,16 +101,14 @@ bool read_agent_message(std::string_view record, AgentMessage& message) {
 }
 
 std::string agent_message_json(const AgentMessage& message) {
-  std::string out;
-  {
-    JsonObject record(out);
+  std::string out = object_text([&](JsonObject& record) {
     append_payload(record, message);
     record.text_unless_empty("trace_id", message.trace_id());
     record.text_unless_empty("span_id", message.span_id());
     // 64-bit numbers are text in this form: many readers of JSON would round them.
     if (message.sequence() != 0) record.text("sequence", std::to_string(message.sequence()));
     if (message.timestamp_ms() != 0) record.text("timestamp_ms", std::to_string(message.timestamp_ms()));
-  }
+  });
   return out;
 }
 
@@ -112,15 +116,13 @@ std::string as_json_object(std::string_view text) {
   if (text.empty()) return {};
   std::string compact = compact_json(text);
   if (compact.starts_with('{')) return compact;
-  std::string out;
-  {
-    JsonObject object(out);
+  std::string out = object_text([&](JsonObject& object) {
     if (compact.empty()) {
       object.text("text", text);
     } else {
       object.json("value", compact);
     }
-  }
+  });
   return out;
 }
 

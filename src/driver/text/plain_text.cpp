@@ -49,11 +49,7 @@ void PlainText::tick(std::int64_t now_ms, DriverOutput& out) {
 void PlainText::output(DriverOutput& out, const std::optional<JoinedText>& lines) {
   if (!lines || lines->text.find_first_not_of(" \t\n") == std::string::npos) return;
   std::string_view kept = event_text(lines->text);
-  std::string data;
-  {
-    JsonObject object(data);
-    object.text("text", kept);
-  }
+  std::string data = object_text([&](JsonObject& object) { object.text("text", kept); });
   EventParts parts;
   parts.type = EventType::output;
   parts.timestamp_ms = lines->at_ms;
@@ -112,15 +108,13 @@ Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
   hints_.turn = Hints::Turn::idle;
   bool good = exit.code == 0 && exit.signal == 0;
   std::string how = exit.signal == 0 ? "Exit code " + std::to_string(exit.code) : "The command " + how_it_ended(exit);
-  std::string data;
-  {
-    JsonObject object(data);
+  std::string data = object_text([&](JsonObject& object) {
     if (exit.signal != 0) {
       object.number("signal", std::int64_t{exit.signal});
     } else {
       object.number("exitCode", std::int64_t{exit.code});
     }
-  }
+  });
   EventParts parts;
   parts.type = EventType::result;
   parts.timestamp_ms = now_ms;

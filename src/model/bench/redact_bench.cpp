@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "model/redact.h"
-#include "model/text_class.h"
 #include "model/wire_json.h"
+#include "redact/redact.h"
+#include "redact/text_class.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "steering/token_command.h"
+#include "outbound/token_command.h"
 
 #include <fcntl.h>
 #include <poll.h>

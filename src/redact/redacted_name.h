@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/redact.h"
+#include "redact/redact.h"
 
 namespace shepherd {
 

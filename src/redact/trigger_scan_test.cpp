@@ -1,4 +1,4 @@
-#include "model/trigger_scan.h"
+#include "redact/trigger_scan.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/random.h"
-#include "model/base64.h"
-#include "model/text_class.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {

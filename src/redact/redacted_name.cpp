@@ -1,4 +1,4 @@
-#include "model/redacted_name.h"
+#include "redact/redacted_name.h"
 
 #include <openssl/evp.h>
 

@@ -1,4 +1,4 @@
-#include "model/text_signs.h"
+#include "redact/text_signs.h"
 
 #include <gtest/gtest.h>
 
