@@ -59,8 +59,8 @@ class AccessTest : public testing::Test {
   MemoryStore store_{[this] { return fault_; }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  ManualExecutor lanes_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  ManualExecutor workers_;
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_, false};
   std::unique_ptr<Access> access_;
 };
 
@@ -283,8 +283,8 @@ class AdminToken : public testing::Test {
   MemoryStore store_;
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  ManualExecutor lanes_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_};
+  ManualExecutor workers_;
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_};
   std::unique_ptr<Access> access_;
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/core.h"
-#include "api/listener.h"
+#include "api/port_handler.h"
 #include "api/status_map.h"
 
 namespace shepherd {
@@ -20,15 +20,15 @@ struct Api::Impl {
   }
   ~Impl() {
     core.parts.access.forget(revocations);
-    // Calls on lanes and in the writer's queue use the core; there is nobody to wake us, and this happens once.
+    // Calls on workers and in the writer's queue use the core; there is nobody to wake us, and this happens once.
     while (core.in_flight.load(std::memory_order_acquire) != 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 
   Core core;
-  Listener public_listener;
-  Listener internal_listener;
+  PortHandler public_listener;
+  PortHandler internal_listener;
   std::uint64_t revocations = 0;
 };
 

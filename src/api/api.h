@@ -57,7 +57,7 @@ struct ApiParts {
   Random& random;
   const Redactor& redactor;
   const CondenseRules& condense;
-  Executor& lanes;  // blocking store reads
+  Executor& workers;  // blocking store reads
   ApiConfig config;
 
   // A path for the audit: the part that is the caller's own words may hold a secret.
@@ -66,8 +66,8 @@ struct ApiParts {
 };
 
 // Owns both handlers and the registry of live streams. Shut the servers down first; the destructor then waits until
-// every call that is still on a lane or in the writer's queue has been answered, so lanes and journal must still run.
-// Threads: any.
+// every call that is still on a worker thread or in the writer's queue has been answered, so workers and journal must
+// still run. Threads: any.
 class Api {
  public:
   explicit Api(ApiParts parts);

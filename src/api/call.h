@@ -56,11 +56,11 @@ class Call {
   void stream(net::Response head, std::shared_ptr<net::StreamHandler> handler);
   void upgrade(std::shared_ptr<net::StreamHandler> handler);
 
-  // Runs work(Call) on a lane: for whatever blocks.
+  // Runs work(Call) on a worker thread: for whatever blocks.
   template <class Work>
-  static void on_lane(Call call, Work work) {
-    Executor& lanes = call.parts().lanes;
-    lanes.post([call = std::move(call), work = std::move(work)]() mutable { work(std::move(call)); });
+  static void on_worker(Call call, Work work) {
+    Executor& workers = call.parts().workers;
+    workers.post([call = std::move(call), work = std::move(work)]() mutable { work(std::move(call)); });
   }
 
  private:

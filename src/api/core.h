@@ -21,7 +21,7 @@ struct Core {
         failed_logins(parts.clock),
         live(parts.metrics),
         readiness(parts.journal, parts.clock),
-        updates(parts.journal, parts.steering, parts.redaction(), parts.lanes, parts.clock, live),
+        updates(parts.journal, parts.steering, parts.redaction(), parts.workers, parts.clock, live),
         inbox_updates(parts.inbox, parts.clock, live) {}
 
   ApiParts parts;

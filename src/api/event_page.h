@@ -1,4 +1,4 @@
-// Pages of one task's log, picked from the store's runs. Blocking; for lanes.
+// Pages of one task's log, picked from the store's runs. Blocking; for worker threads.
 // Threads: any (no state).
 #pragma once
 

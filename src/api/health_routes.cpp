@@ -27,14 +27,14 @@ void readyz(Call call) {
 
 void metrics(Call call) {
   // Reading computed gauges may touch the disk.
-  Call::on_lane(std::move(call), [](Call on_lane) {
+  Call::on_worker(std::move(call), [](Call on_worker) {
     net::Response response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ApiParts& parts = on_lane.parts();
+    ApiParts& parts = on_worker.parts();
     response.body = prometheus_text(parts.metrics);
     if (parts.ledger != nullptr) parts.ledger->figures().append_prometheus(response.body);
     if (parts.inbox != nullptr) append_inbox_metrics(response.body, *parts.inbox, parts.clock.wall_ms());
-    on_lane.send(std::move(response));
+    on_worker.send(std::move(response));
   });
 }
 

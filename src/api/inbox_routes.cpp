@@ -80,15 +80,15 @@ void get_inbox(Call call) {
   if (!principal.may(Right::view, only)) {
     return call.fail({ErrorCode::permission_denied, "forbidden", "This token may not see the inbox.", {}});
   }
-  Call::on_lane(std::move(call), [inbox, only, limit = *limit](Call on_lane) {
+  Call::on_worker(std::move(call), [inbox, only, limit = *limit](Call on_worker) {
     std::vector<TaskNeed> needs = inbox->needs(only);
     std::string body = R"({"items":[)";
     for (std::size_t i = 0; i < needs.size() && i < limit && body.size() < kMaxPageBytes; ++i) {
       if (i != 0) body += ',';
-      append_need(body, on_lane.parts().journal.store(), needs[i]);
+      append_need(body, on_worker.parts().journal.store(), needs[i]);
     }
     body += R"(],"total":)" + std::to_string(needs.size()) + "}";
-    on_lane.send_json(200, std::move(body));
+    on_worker.send_json(200, std::move(body));
   });
 }
 

@@ -34,7 +34,7 @@ inline constexpr std::chrono::hours kTokenLife{365 * 24};  // tokens made withou
 inline constexpr std::size_t kTaskPage = 100;                 // default list of tasks
 inline constexpr std::size_t kMaxSmallBodyBytes = 64 * kKiB;  // tokens, status updates without payload, patches
 inline constexpr std::size_t kInlineDecodeBytes =
-    256 * kKiB;  // larger bodies are decoded on a lane, not on an io thread
+    256 * kKiB;  // larger bodies are decoded on a worker thread, not on an io thread
 inline constexpr std::size_t kMaxIdempotencyKeyBytes = 255;
 inline constexpr std::size_t kMaxFilterTypes = 32;      // unknown names in ?types=
 inline constexpr std::size_t kMaxPageScan = 200'000;    // events a filtered page looks at before it ends early

@@ -50,7 +50,7 @@ void LiveStream::follows(const std::optional<std::set<std::string>>& tasks) {
 }
 
 void LiveStream::listen_for_commands(std::vector<std::string> tasks) {
-  CommandFeeds& feeds = core_.parts.steering.command_feeds();
+  CommandTakers& feeds = core_.parts.steering.command_feeds();
   for (const std::string& task : tasks) feeds.opened(task);
   for (const std::string& task : trail_->command_tasks) feeds.closed(task);
   trail_->command_tasks = std::move(tasks);

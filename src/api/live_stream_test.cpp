@@ -41,7 +41,7 @@ class LiveStreamTest : public testing::Test {
   LiveStreamTest() {
     auto opened = Access::open(journal_, clock_, random_);
     access_ = std::move(*opened);
-    steering_ = std::move(*Steering::open({journal_, nullptr, lanes_, clock_, random_, metrics_, nullptr}, {}));
+    steering_ = std::move(*Steering::open({journal_, nullptr, workers_, clock_, random_, metrics_, nullptr}, {}));
     core_ = std::make_unique<Core>(ApiParts{journal_,
                                             *steering_,
                                             nullptr,
@@ -55,7 +55,7 @@ class LiveStreamTest : public testing::Test {
                                             random_,
                                             redactor_,
                                             condense_,
-                                            lanes_,
+                                            workers_,
                                             {}});
     TaskSpec spec;
     spec.id = "t1";
@@ -71,7 +71,7 @@ class LiveStreamTest : public testing::Test {
   void settle() {
     for (bool busy = true; busy;) {
       busy = journal_.step();
-      busy = lanes_.run_one() || busy;
+      busy = workers_.run_one() || busy;
       busy = io_.run_one() || busy;
     }
   }
@@ -119,8 +119,8 @@ class LiveStreamTest : public testing::Test {
   MemoryStore store_{[this] { return fault_; }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  ManualExecutor lanes_, io_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  ManualExecutor workers_, io_;
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_, false};
   Redactor redactor_ = std::move(*Redactor::create({}));
   CondenseRules condense_;
   std::unique_ptr<Steering> steering_;

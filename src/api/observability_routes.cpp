@@ -126,9 +126,9 @@ void list_agents(Call call) {
   auto limit = query->limit(kTaskPage, kMaxTaskPage);
   if (!limit) return call.fail(limit.error());
   filter.limit = *limit + 1;  // one more tells whether there is a next page
-  Call::on_lane(std::move(call), [filter = std::move(filter)](Call on_lane) {
-    auto tasks = on_lane.parts().journal.store().tasks(filter);
-    if (!tasks) return on_lane.fail(tasks.error());
+  Call::on_worker(std::move(call), [filter = std::move(filter)](Call on_worker) {
+    auto tasks = on_worker.parts().journal.store().tasks(filter);
+    if (!tasks) return on_worker.fail(tasks.error());
     bool more = tasks->size() == filter.limit;
     if (more) tasks->pop_back();
     std::string body = R"({"agents":)";
@@ -140,7 +140,7 @@ void list_agents(Call call) {
       body += "null";
     }
     body += '}';
-    on_lane.send_json(200, std::move(body));
+    on_worker.send_json(200, std::move(body));
   });
 }
 
@@ -153,7 +153,7 @@ void get_session(Call call) {
   if (!query) return call.fail(query.error());
   auto limit = query->limit(kPageEvents, kMaxSessionEvents);
   if (!limit) return call.fail(limit.error());
-  Call::on_lane(std::move(call), [limit = *limit](Call on_lane) { send_session(std::move(on_lane), limit); });
+  Call::on_worker(std::move(call), [limit = *limit](Call on_worker) { send_session(std::move(on_worker), limit); });
 }
 
 }  // namespace shepherd

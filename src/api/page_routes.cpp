@@ -145,32 +145,32 @@ void get_event_page(Call call) {
   if (!request) return call.fail(request.error());
   auto detail = query->flag("detail");
   if (!detail) return call.fail(detail.error());
-  Call::on_lane(std::move(call), [query = std::move(*query), request = std::move(*request), detail = *detail](
-                                     Call on_lane) { send_page(std::move(on_lane), query, request, detail); });
+  Call::on_worker(std::move(call), [query = std::move(*query), request = std::move(*request), detail = *detail](
+                                       Call on_worker) { send_page(std::move(on_worker), query, request, detail); });
 }
 
 void get_event(Call call) {
   auto sequence = sequence_of(call);
   if (!sequence) return call.fail(sequence.error());
-  Call::on_lane(std::move(call), [sequence = *sequence](Call on_lane) {
-    auto event = find_event(on_lane.parts().journal.store(), on_lane.id(), sequence);
-    if (!event) return on_lane.fail(event.error());
-    on_lane.set_range(sequence, sequence);
-    on_lane.send_json(200, std::string(event->json()));
+  Call::on_worker(std::move(call), [sequence = *sequence](Call on_worker) {
+    auto event = find_event(on_worker.parts().journal.store(), on_worker.id(), sequence);
+    if (!event) return on_worker.fail(event.error());
+    on_worker.set_range(sequence, sequence);
+    on_worker.send_json(200, std::string(event->json()));
   });
 }
 
 void get_event_detail(Call call) {
   auto sequence = sequence_of(call);
   if (!sequence) return call.fail(sequence.error());
-  Call::on_lane(std::move(call), [sequence = *sequence](Call on_lane) {
-    const EventStore& store = on_lane.parts().journal.store();
+  Call::on_worker(std::move(call), [sequence = *sequence](Call on_worker) {
+    const EventStore& store = on_worker.parts().journal.store();
     // The event first, so that a missing task or event is told apart from a missing detail.
-    if (auto event = find_event(store, on_lane.id(), sequence); !event) return on_lane.fail(event.error());
-    auto detail = store.detail(on_lane.id(), sequence);
-    if (!detail) return on_lane.fail(detail.error());
-    on_lane.set_range(sequence, sequence);
-    on_lane.send_json(200, std::move(*detail));
+    if (auto event = find_event(store, on_worker.id(), sequence); !event) return on_worker.fail(event.error());
+    auto detail = store.detail(on_worker.id(), sequence);
+    if (!detail) return on_worker.fail(detail.error());
+    on_worker.set_range(sequence, sequence);
+    on_worker.send_json(200, std::move(*detail));
   });
 }
 

@@ -60,11 +60,11 @@ void get_timeline(Call call) {
   if (*buckets && **buckets == 0) return call.fail(bad_parameter("buckets", "`buckets` must be at least 1."));
   auto count =
       static_cast<std::size_t>(std::min<std::uint64_t>(buckets->value_or(kTimelineBuckets), kMaxTimelineBuckets));
-  Call::on_lane(std::move(call), [count](Call on_lane) {
-    auto timeline = read_timeline(on_lane.parts().journal.store(), on_lane.id(), count);
-    if (!timeline) return on_lane.fail(timeline.error());
-    on_lane.set_range(timeline->first_sequence, timeline->last_sequence);
-    on_lane.send_json(200, timeline_json(*timeline));
+  Call::on_worker(std::move(call), [count](Call on_worker) {
+    auto timeline = read_timeline(on_worker.parts().journal.store(), on_worker.id(), count);
+    if (!timeline) return on_worker.fail(timeline.error());
+    on_worker.set_range(timeline->first_sequence, timeline->last_sequence);
+    on_worker.send_json(200, timeline_json(*timeline));
   });
 }
 

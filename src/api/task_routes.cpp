@@ -234,12 +234,12 @@ void create_task(Call call) {
   }
   if (!creation.named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
   if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(creation));
-  Call::on_lane(std::move(call), [spec = std::move(*spec), creation = std::move(creation)](Call on_lane) mutable {
-    auto earlier = on_lane.parts().journal.store().task(spec.resume_of);
-    if (!earlier && earlier.error().code != ErrorCode::not_found) return on_lane.fail(earlier.error());
-    if (!earlier) return on_lane.fail(unknown_resume_task(spec.resume_of));
-    if (earlier->state.session_id.empty()) return on_lane.fail(no_session(spec.resume_of));
-    create_checked(std::move(on_lane), std::move(spec), std::move(creation));
+  Call::on_worker(std::move(call), [spec = std::move(*spec), creation = std::move(creation)](Call on_worker) mutable {
+    auto earlier = on_worker.parts().journal.store().task(spec.resume_of);
+    if (!earlier && earlier.error().code != ErrorCode::not_found) return on_worker.fail(earlier.error());
+    if (!earlier) return on_worker.fail(unknown_resume_task(spec.resume_of));
+    if (earlier->state.session_id.empty()) return on_worker.fail(no_session(spec.resume_of));
+    create_checked(std::move(on_worker), std::move(spec), std::move(creation));
   });
 }
 
@@ -250,17 +250,17 @@ void list_tasks(Call call) {
   if (!filter) return call.fail(filter.error());
   auto range = time_range(*query, call.parts().clock.wall_ms());
   if (!range) return call.fail(range.error());
-  Call::on_lane(std::move(call), [query = std::move(*query), filter = std::move(*filter),
-                                  range = *range](Call on_lane) mutable {
-    TaskRows rows(on_lane.parts(), filter.limit);
+  Call::on_worker(std::move(call), [query = std::move(*query), filter = std::move(*filter),
+                                    range = *range](Call on_worker) mutable {
+    TaskRows rows(on_worker.parts(), filter.limit);
     ++filter.limit;  // one more tells whether there is a next page
     auto read = range ? rows.take_between(filter, *range) : rows.take_all(filter);
-    if (!read) return on_lane.fail(read.error());
+    if (!read) return on_worker.fail(read.error());
     net::Response response = json_response(200, rows.json());
     if (rows.more()) {
       response.headers.emplace_back("Link", "</api/v1/tasks?" + query.with("before", rows.last()) + ">; rel=\"next\"");
     }
-    on_lane.send(std::move(response));
+    on_worker.send(std::move(response));
   });
 }
 
@@ -269,11 +269,11 @@ void get_task(Call call) {
   if (!query) return call.fail(query.error());
   auto at = query->number("at");
   if (!at) return call.fail(at.error());
-  Call::on_lane(std::move(call), [at = *at](Call on_lane) {
-    if (at) return get_task_at(std::move(on_lane), *at);
-    auto task = on_lane.parts().journal.store().task(on_lane.id());
-    if (!task) return on_lane.fail(task.error());
-    on_lane.send_json(200, task_json(*task, on_lane.parts()));
+  Call::on_worker(std::move(call), [at = *at](Call on_worker) {
+    if (at) return get_task_at(std::move(on_worker), *at);
+    auto task = on_worker.parts().journal.store().task(on_worker.id());
+    if (!task) return on_worker.fail(task.error());
+    on_worker.send_json(200, task_json(*task, on_worker.parts()));
   });
 }
 
@@ -296,16 +296,16 @@ void patch_task(Call call) {
 }
 
 void delete_task(Call call) {
-  Call::on_lane(std::move(call), [](Call on_lane) {
-    ApiParts& parts = on_lane.parts();
+  Call::on_worker(std::move(call), [](Call on_worker) {
+    ApiParts& parts = on_worker.parts();
     // The index first: once the events are gone nobody knows their words any more.
     if (parts.indexer != nullptr) {
-      if (auto forgotten = parts.indexer->forget_task(on_lane.id()); !forgotten) {
-        return on_lane.fail(with_advice(std::move(forgotten.error())));
+      if (auto forgotten = parts.indexer->forget_task(on_worker.id()); !forgotten) {
+        return on_worker.fail(with_advice(std::move(forgotten.error())));
       }
     }
-    std::string id = on_lane.id();
-    parts.journal.delete_task(std::move(id), [call = std::move(on_lane)](Result<void> deleted) mutable {
+    std::string id = on_worker.id();
+    parts.journal.delete_task(std::move(id), [call = std::move(on_worker)](Result<void> deleted) mutable {
       if (!deleted) return call.fail(with_advice(std::move(deleted.error())));
       call.parts().steering.deleted(call.id());
       if (call.parts().inbox != nullptr) call.parts().inbox->forget(call.id());

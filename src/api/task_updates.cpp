@@ -11,7 +11,7 @@
 #include "api/limits.h"
 #include "api/task_json.h"
 #include "base/mutex.h"
-#include "journal/names_feed.h"
+#include "journal/changed_tasks.h"
 
 namespace shepherd {
 
@@ -21,12 +21,12 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
     std::int64_t told_ms = 0;
   };
 
-  State(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_lanes,
+  State(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_workers,
         const Clock& the_clock, LiveRegistry& the_live)
       : journal(the_journal),
         steering(the_steering),
         redactor(the_redactor),
-        lanes(the_lanes),
+        workers(the_workers),
         clock(the_clock),
         live(the_live) {}
 
@@ -78,7 +78,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
       reading = true;
       jobs.fetch_add(1);
     }
-    lanes.post([self = shared_from_this(), due = std::move(due)] { self->tell(due); });
+    workers.post([self = shared_from_this(), due = std::move(due)] { self->tell(due); });
   }
 
   void tell(const std::vector<std::string>& tasks) EXCLUDES(mutex) {
@@ -103,13 +103,13 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
   Journal& journal;
   Steering& steering;
   const Redactor* redactor;
-  Executor& lanes;
+  Executor& workers;
   const Clock& clock;
   LiveRegistry& live;
 
-  NamesFeed feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
-                   take_names(tasks, through);
-                 }};  // the executor's
+  ChangedTasks feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
+                      take_names(tasks, through);
+                    }};  // the executor's
 
   std::atomic<int> jobs{0};
   Mutex mutex;
@@ -120,9 +120,9 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
   std::map<std::string, Row> rows GUARDED_BY(mutex);
 };
 
-TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& lanes,
+TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& workers,
                          const Clock& clock, LiveRegistry& live)
-    : state_(std::make_shared<State>(journal, steering, redactor, lanes, clock, live)) {}
+    : state_(std::make_shared<State>(journal, steering, redactor, workers, clock, live)) {}
 
 TaskUpdates::~TaskUpdates() {
   {

@@ -14,12 +14,12 @@
 
 namespace shepherd {
 
-// The destructor waits for a row that is being read on a lane.
+// The destructor waits for a row that is being read on a worker thread.
 // Threads: any.
 class TaskUpdates {
  public:
   // `redactor` nullptr: rows are told as they are.
-  TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& lanes, const Clock& clock,
+  TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& workers, const Clock& clock,
               LiveRegistry& live);
   ~TaskUpdates();
   TaskUpdates(const TaskUpdates&) = delete;

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/lanes.h"
 #include "base/metrics.h"
+#include "base/thread_pool.h"
 
 namespace shepherd {
 namespace {
@@ -47,11 +47,11 @@ TEST(Ids, CallersOwn) {
   EXPECT_FALSE(is_task_id(std::string(129, 'a')));
 }
 
-TEST(Lanes, RunEverythingBeforeTheyEnd) {
+TEST(ThreadPool, RunEverythingBeforeTheyEnd) {
   std::atomic<int> ran{0};
   {
-    Lanes lanes("test", 3);
-    for (int i = 0; i < 1000; ++i) lanes.post([&] { ++ran; });
+    ThreadPool workers("test", 3);
+    for (int i = 0; i < 1000; ++i) workers.post([&] { ++ran; });
   }
   EXPECT_EQ(ran, 1000);
 }

@@ -1,4 +1,4 @@
-// Where work runs: an io thread, a pool of lanes for blocking reads, or a test's hand-cranked queue.
+// Where work runs: an io thread, a pool of workers for blocking reads, or a test's hand-cranked queue.
 #pragma once
 
 #include <functional>

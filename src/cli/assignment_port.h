@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/lanes.h"
 #include "base/metrics.h"
+#include "base/thread_pool.h"
 #include "net/server.h"
 #include "runner/runner_pool.h"
 
@@ -46,7 +46,7 @@ class AssignmentPort final : private net::HttpHandler {
   RunnerPool& pool_;
   MetricRegistry metrics_;
   net::IoThreads io_;
-  std::unique_ptr<Lanes> lane_ = std::make_unique<Lanes>("assign", 1);
+  std::unique_ptr<ThreadPool> lane_ = std::make_unique<ThreadPool>("assign", 1);
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -175,7 +175,7 @@ std::vector<Finding> examine_agents(const Config& config) {
 }
 
 std::vector<Finding> examine_ports(const Config& config) {
-  return {examine_port(config.open.listen, "public"), examine_port(config.internal.listen, "internal")};
+  return {examine_port(config.public_port.listen, "public"), examine_port(config.internal.listen, "internal")};
 }
 
 std::vector<Finding> examine_server(ApiClient& client) {

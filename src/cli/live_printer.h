@@ -22,7 +22,7 @@ struct PrinterOptions {
 };
 
 // Threads: caller.
-class LivePrinter : public LiveListener {
+class LivePrinter : public LiveObserver {
  public:
   LivePrinter(Context& context, PrinterOptions options, Connect connect)
       : context_(context),

@@ -46,7 +46,7 @@ class ServerTest : public testing::Test {
   Config config(const std::string& data) {
     Config config;
     config.data = data;
-    config.open.listen = config.internal.listen = config.grpc.listen = "127.0.0.1:0";
+    config.public_port.listen = config.internal.listen = config.grpc.listen = "127.0.0.1:0";
     return config;
   }
   void start() {

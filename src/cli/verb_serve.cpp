@@ -50,7 +50,8 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   };
   bool usual = default_data_directory(context.environment).value_or("") == config.data;
   out.line(fmt::format("Shepherd {} is ready.\n", kVersion));
-  field("open", server.login_link(), config.open.auth == "none" ? "" : "signs a browser in, once, within 15 minutes");
+  field("open", server.login_link(),
+        config.public_port.auth == "none" ? "" : "signs a browser in, once, within 15 minutes");
   field("public", server.public_url(), "people, dashboards, command lines");
   field("internal", server.internal_url(), "events are posted here");
   if (!server.grpc_address().empty()) field("gRPC", server.grpc_address(), "programs that follow events");
@@ -70,7 +71,7 @@ std::string taken_addresses(const Config& config, const std::string& otherwise) 
   for (const Finding& port : examine_ports(config)) {
     if (port.level == Finding::Level::ok) continue;
     bool open = port.subject == "public";
-    taken.push_back(open ? config.open.listen : config.internal.listen);
+    taken.push_back(open ? config.public_port.listen : config.internal.listen);
     flags.emplace_back(open ? "--listen 127.0.0.1:0" : "--internal-listen 127.0.0.1:0");
   }
   if (taken.empty()) return otherwise;

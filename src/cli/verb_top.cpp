@@ -13,10 +13,10 @@
 
 #include "base/clock.h"
 #include "cli/limits.h"
-#include "cli/top_feed.h"
 #include "cli/top_layout.h"
 #include "cli/top_model.h"
 #include "cli/top_screen.h"
+#include "cli/top_updates.h"
 #include "cli/verbs.h"
 #include "terminal/terminal_text.h"
 
@@ -319,7 +319,7 @@ class Top {
   std::string typed_, notice_, connection_;
   std::optional<Question> question_;
   std::map<std::string, std::string> pending_;  // commands given here that have not settled: id, kind
-  TopFeed feed_;                                // last: its threads end first
+  TopUpdates feed_;                             // last: its threads end first
 };
 
 Result<ExitCode> top(Context& context, const TopOptions& options) {

@@ -8,7 +8,7 @@ namespace shepherd {
 namespace {
 
 // Threads: caller.
-class Outcome final : public LiveListener {
+class Outcome final : public LiveObserver {
  public:
   explicit Outcome(const CommandWait& wait) : wait_(wait) {}
 

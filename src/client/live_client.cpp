@@ -110,7 +110,7 @@ Result<net::WebSocketClient> LiveClient::connect() {
   return net::WebSocketClient::connect(*url, headers, kConnectTimeout, tls_);
 }
 
-Result<bool> LiveClient::run(LiveListener& listener) {
+Result<bool> LiveClient::run(LiveObserver& listener) {
   bool connected_once = false;
   std::int64_t lost_ms = 0;
   while (!stopping()) {
@@ -139,7 +139,7 @@ Result<bool> LiveClient::run(LiveListener& listener) {
   return false;
 }
 
-Result<LiveClient::Outcome> LiveClient::follow(net::WebSocketClient& socket, LiveListener& listener) {
+Result<LiveClient::Outcome> LiveClient::follow(net::WebSocketClient& socket, LiveObserver& listener) {
   std::int64_t heard_ms = clock_.steady_ms();
   bool asked = false;
   while (!stopping()) {
@@ -169,7 +169,7 @@ Result<LiveClient::Outcome> LiveClient::follow(net::WebSocketClient& socket, Liv
   return Outcome::stopped;
 }
 
-Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveListener& listener) {
+Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveObserver& listener) {
   failures_ = 0;
   std::string_view type = word_member(message, "type");
   if (type == "task_event") return take_event(message, listener);
@@ -203,7 +203,7 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveListe
   return Outcome::go_on;  // deltas and what a newer server may say
 }
 
-Result<LiveClient::Outcome> LiveClient::take_event(std::string_view message, LiveListener& listener) {
+Result<LiveClient::Outcome> LiveClient::take_event(std::string_view message, LiveObserver& listener) {
   std::string_view task = word_member(message, "taskID");
   std::string_view event = find_member(message, "data");
   std::uint64_t sequence = number_member(event, "sequence");

@@ -45,9 +45,9 @@ struct LiveChange {
 };
 
 // Called on the thread that runs the client.
-class LiveListener {
+class LiveObserver {
  public:
-  virtual ~LiveListener() = default;
+  virtual ~LiveObserver() = default;
   virtual bool on_event(std::string_view task, std::uint64_t sequence, std::string_view event) = 0;  // false: stop
   virtual void on_gap(std::string_view task, std::uint64_t from, std::uint64_t to) = 0;
   virtual void on_state(const LiveChange& change) = 0;
@@ -65,16 +65,16 @@ class LiveClient {
   LiveClient(Locate locate, LiveOptions options, const Clock& clock, Random& random, net::ClientTls tls = {});
 
   // Blocks until the end. True: the task is complete; false: stopped.
-  Result<bool> run(LiveListener& listener);
+  Result<bool> run(LiveObserver& listener);
   void stop() EXCLUDES(mutex_);
 
  private:
   enum class Outcome { go_on, complete, stopped, reconnect };
 
   Result<net::WebSocketClient> connect();
-  Result<Outcome> follow(net::WebSocketClient& socket, LiveListener& listener);
-  Result<Outcome> take(std::string_view message, LiveListener& listener);
-  Result<Outcome> take_event(std::string_view message, LiveListener& listener);
+  Result<Outcome> follow(net::WebSocketClient& socket, LiveObserver& listener);
+  Result<Outcome> take(std::string_view message, LiveObserver& listener);
+  Result<Outcome> take_event(std::string_view message, LiveObserver& listener);
   Result<Outcome> judge(LogCursor::Step step);
   Result<Outcome> after_close(const net::WebSocketClient& socket, const Error& error);
   LogCursor& cursor_of(std::string_view task);

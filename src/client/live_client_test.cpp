@@ -21,7 +21,7 @@ std::string said(const std::string& type, const std::string& data) {
 }
 const std::string kComplete = said("task_complete", R"({"taskID":"t","status":"completed"})");
 
-class Recorder final : public LiveListener {
+class Recorder final : public LiveObserver {
  public:
   bool on_event(std::string_view task, std::uint64_t sequence, std::string_view) override {
     events.push_back(std::string(task) + ":" + std::to_string(sequence));

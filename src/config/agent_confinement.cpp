@@ -10,7 +10,7 @@ namespace shepherd {
 namespace {
 
 std::vector<std::string> secret_files(const Config& config) {
-  std::vector<std::string> paths{config.open.tls_key,
+  std::vector<std::string> paths{config.public_port.tls_key,
                                  config.internal.tls_key,
                                  config.grpc.tls_key,
                                  config.steering.tokens.file,

@@ -85,7 +85,7 @@ class Loader {
   Result<void> set_port(const std::string& key, const std::string& port, const std::string& origin) {
     bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
     if (!digits || std::stoi(port) > 65'535) return bad_config(fmt::format("\"{}\" is not a port", port));
-    std::string& listen = loaded.config.open.listen;
+    std::string& listen = loaded.config.public_port.listen;
     listen = listen.substr(0, listen.rfind(':')) + ":" + port;
     loaded.sources[key] = origin;
     return {};

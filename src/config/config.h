@@ -50,7 +50,7 @@ inline PortConfig port_at(std::string listen) {
 struct Config {
   std::string file;  // that it was read from; empty: none
   std::string data;
-  PortConfig open = port_at("127.0.0.1:8080");  // the keys under `public`
+  PortConfig public_port = port_at("127.0.0.1:8080");  // the keys under `public`
   PortConfig internal = port_at("127.0.0.1:8081");
   bool allow_query_token = false;
   bool metrics_open = false;

@@ -147,12 +147,12 @@ std::vector<ConfigKey> make_keys() {
   const Accept auth{"token", "none"};
   return {
       text_key("data", "directory of the database, tokens and audit", MEMBER(data)),
-      listen_key("public.listen", "address for people, dashboards and command lines", MEMBER(open.listen)),
-      text_key("public.auth", "token, or none (loopback only)", MEMBER(open.auth), auth),
-      text_key("public.tls.cert", "certificate chain, PEM", MEMBER(open.tls_cert)),
-      text_key("public.tls.key", "its private key, PEM", MEMBER(open.tls_key)),
-      list_key("public.hosts", "names this server is called by, beside loopback", MEMBER(open.hosts)),
-      list_key("public.origins", "web pages of other origins that may call", MEMBER(open.origins)),
+      listen_key("public.listen", "address for people, dashboards and command lines", MEMBER(public_port.listen)),
+      text_key("public.auth", "token, or none (loopback only)", MEMBER(public_port.auth), auth),
+      text_key("public.tls.cert", "certificate chain, PEM", MEMBER(public_port.tls_cert)),
+      text_key("public.tls.key", "its private key, PEM", MEMBER(public_port.tls_key)),
+      list_key("public.hosts", "names this server is called by, beside loopback", MEMBER(public_port.hosts)),
+      list_key("public.origins", "web pages of other origins that may call", MEMBER(public_port.origins)),
       boolean_key("public.allow_query_token", "accept ?token= (it ends up in proxies' logs)",
                   MEMBER(allow_query_token)),
       boolean_key("public.metrics_open", "/metrics without a token", MEMBER(metrics_open)),

@@ -47,7 +47,7 @@ class ConfigTest : public testing::Test {
 TEST_F(ConfigTest, DefaultsNeedNoFile) {
   Result<LoadedConfig> loaded = load_config({}, environment());
   ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_EQ(loaded->config.open.listen, "127.0.0.1:8080");
+  EXPECT_EQ(loaded->config.public_port.listen, "127.0.0.1:8080");
   EXPECT_EQ(loaded->config.data, directory_ + "/.local/share/shepherd");
   EXPECT_EQ(loaded->config.retention_days, 30);
   EXPECT_EQ(loaded->sources.at("public.listen"), "default");
@@ -59,7 +59,7 @@ TEST_F(ConfigTest, EnvironmentWinsOverFileAndFlagsOverBoth) {
   variables_["SHEPHERD_IO_THREADS"] = "2";
   Result<LoadedConfig> loaded = load_config({path, {{"io_threads", "3"}}}, environment());
   ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_EQ(loaded->config.open.listen, "127.0.0.1:1");
+  EXPECT_EQ(loaded->config.public_port.listen, "127.0.0.1:1");
   EXPECT_EQ(loaded->config.retention_days, 2);
   EXPECT_EQ(loaded->config.io_threads, 3);
   EXPECT_EQ(loaded->sources.at("public.listen"), "file " + path + ":2");
@@ -102,7 +102,7 @@ TEST_F(ConfigTest, KeysOfOtherProgramsFilesWork) {
   EXPECT_FALSE(loaded->config.observability_enabled);
   EXPECT_EQ(loaded->config.observability_buffer_size, 50);
   EXPECT_EQ(loaded->config.retention_days, 7);
-  EXPECT_EQ(loaded->config.open.listen, "127.0.0.1:9000");
+  EXPECT_EQ(loaded->config.public_port.listen, "127.0.0.1:9000");
 }
 
 TEST_F(ConfigTest, OwnKeyWinsOverABorrowedNameWhereverItStands) {
@@ -118,7 +118,7 @@ TEST_F(ConfigTest, ListsAndTablesFromTheEnvironment) {
   variables_["SHEPHERD_CONDENSE_TOOLS"] = "{Bash: 900}";
   Result<LoadedConfig> loaded = load_config({}, environment());
   ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_EQ(loaded->config.open.hosts, (std::vector<std::string>{"a.example", "b.example"}));
+  EXPECT_EQ(loaded->config.public_port.hosts, (std::vector<std::string>{"a.example", "b.example"}));
   EXPECT_EQ(loaded->config.redact.patterns, (std::vector<std::string>{"x{1,2}", "it's"}));
   EXPECT_EQ(loaded->config.condense.by_tool.at("Bash"), 900u);
 }

@@ -42,10 +42,10 @@ bool is_loopback(std::string_view listen) {
 }
 
 Result<void> check_exposure(const Config& config) {
-  if (Result<void> open = check_port(config.open, "public", "--", config.insecure_bind); !open) return open;
+  if (Result<void> open = check_port(config.public_port, "public", "--", config.insecure_bind); !open) return open;
   if (config.grpc.listen != kNoListen) {
     PortConfig grpc = config.grpc;
-    grpc.auth = config.open.auth;
+    grpc.auth = config.public_port.auth;
     if (Result<void> safe = check_port(grpc, "grpc", "--grpc-", config.insecure_bind); !safe) return safe;
   }
   return check_port(config.internal, "internal", "--internal-", config.insecure_bind);

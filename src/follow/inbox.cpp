@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "follow/limits.h"
-#include "journal/names_feed.h"
+#include "journal/changed_tasks.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
 
@@ -29,9 +29,9 @@ bool same(const TaskNeed& a, const TaskNeed& b) {
 }  // namespace
 
 struct Inbox::State final : std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_lanes, const Clock& the_clock,
+  State(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock,
         std::chrono::milliseconds the_stall)
-      : journal(the_journal), executor(the_executor), lanes(the_lanes), clock(the_clock), stall(the_stall) {}
+      : journal(the_journal), executor(the_executor), workers(the_workers), clock(the_clock), stall(the_stall) {}
 
   // --- on the executor ---
 
@@ -46,7 +46,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   // --- on any thread ---
 
-  // One lane at a time looks, so that an old row never replaces what a newer one said.
+  // One worker at a time looks, so that an old row never replaces what a newer one said.
   void look_at(std::set<std::string> tasks, bool everything) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
@@ -56,7 +56,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
       if (looking) return;
       looking = true;
     }
-    lanes.post([self = shared_from_this()] { self->look(); });
+    workers.post([self = shared_from_this()] { self->look(); });
   }
 
   void look() EXCLUDES(mutex) {
@@ -199,7 +199,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
       }
     }
     if (stalled.empty()) return;
-    lanes.post([self = shared_from_this(), stalled = std::move(stalled)] {
+    workers.post([self = shared_from_this(), stalled = std::move(stalled)] {
       std::vector<std::string> names;
       for (const auto& [task, last] : stalled) names.push_back(task);
       auto heads = self->journal.store().heads(names);
@@ -215,13 +215,13 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   Journal& journal;
   Executor& executor;
-  Executor& lanes;
+  Executor& workers;
   const Clock& clock;
   const std::chrono::milliseconds stall;
 
-  NamesFeed feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
-                   take_names(std::move(tasks), through);
-                 }};  // this and the next: the executor's
+  ChangedTasks feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
+                      take_names(std::move(tasks), through);
+                    }};  // this and the next: the executor's
   bool ended = false;
 
   Mutex mutex;
@@ -241,13 +241,13 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 Inbox::Inbox(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Inbox::~Inbox() = default;
 
-Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
+Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
                                            std::chrono::milliseconds stall) {
   auto heads = journal.store().heads({""});
   if (!heads) return fail(heads.error());
   auto records = journal.store().records(kDismissed);
   if (!records) return fail(records.error());
-  auto state = std::make_shared<State>(journal, executor, lanes, clock, stall);
+  auto state = std::make_shared<State>(journal, executor, workers, clock, stall);
   {
     MutexLock lock(state->mutex);
     for (const auto& [task, text] : *records) {

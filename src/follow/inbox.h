@@ -21,14 +21,14 @@
 namespace shepherd {
 
 // Owns its feed. When the store cannot be read it keeps what it knows and looks again with the next sweep.
-// Threads: any. `changed` is called on a lane.
+// Threads: any. `changed` is called on a worker thread.
 class Inbox {
  public:
   // Reads what has been dismissed, and begins to look at the tasks there are: until that is done the inbox is not full.
-  // `executor` must be sequential; it and the lanes must run until stop() has returned. A working agent that is quiet
+  // `executor` must be sequential; it and the workers must run until stop() has returned. A working agent that is quiet
   // for `stall` is listed.
-  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
-                                             std::chrono::milliseconds stall = kStallSilence);
+  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& workers,
+                                             const Clock& clock, std::chrono::milliseconds stall = kStallSilence);
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;

@@ -19,7 +19,7 @@ class InboxTest : public JournalFixture {
 
   void restart() {
     stop();
-    auto opened = Inbox::open(journal_, io_, lanes_, clock_);
+    auto opened = Inbox::open(journal_, io_, workers_, clock_);
     ASSERT_TRUE(opened) << opened.error().message;
     inbox_ = std::move(*opened);
     inbox_->on_change([this](std::size_t total) { told_.push_back(total); });

@@ -23,7 +23,7 @@ class Indexer {
   virtual void wake() = 0;  // there is something new; cheap and lock-free, may be called per commit
   // Takes a task's events out of the index; called before the task is deleted from the store. What is appended to the
   // task between the two stays in the index until it is rebuilt: a search must skip positions that the store does not
-  // have. Blocks: from a lane. On an idle-starved machine it waits for the batch under way.
+  // have. Blocks: from a worker thread. On an idle-starved machine it waits for the batch under way.
   virtual Result<void> forget_task(const std::string& task) = 0;
   // The same for a task's events through a sequence; called before retention drops them.
   virtual Result<void> forget_through(const std::string& task, std::uint64_t sequence) = 0;

@@ -20,7 +20,7 @@ struct RetentionPolicy {
 // One round: drops what is due, oldest first, in transactions of at most kRetentionRunsPerStep runs, then calls
 // done(more) with whether more is due by age. A task that still runs keeps its newest batch. With an indexer, what is
 // dropped leaves the search index first.
-// Threads: any; blocks on store reads, so call it from a lane. done() runs there or on the writer's thread.
+// Threads: any; blocks on store reads, so call it from a worker thread. done() runs there or on the writer's thread.
 void retention_step(Journal& journal, const RetentionPolicy& policy, const Clock& clock,
                     std::move_only_function<void(Result<bool>)> done, Indexer* indexer = nullptr);
 

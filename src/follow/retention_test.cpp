@@ -41,8 +41,8 @@ class Retention : public testing::Test {
   MetricRegistry metrics_;
   Hub hub_{log_.clock, metrics_};
   NoBus bus_;
-  ManualExecutor lanes_;
-  Journal journal_{log_.store, hub_, bus_, lanes_, log_.clock, metrics_, false};
+  ManualExecutor workers_;
+  Journal journal_{log_.store, hub_, bus_, workers_, log_.clock, metrics_, false};
 };
 
 TEST_F(Retention, DropsByAge) {

@@ -9,15 +9,15 @@ struct RetentionLoop::Shared {
   Journal& journal;
   RetentionPolicy policy;
   const Clock& clock;
-  Executor& lanes;
+  Executor& workers;
   Indexer* indexer;
   std::atomic<bool> running{false};
   std::atomic<bool> stopping{false};
 };
 
-RetentionLoop::RetentionLoop(Journal& journal, RetentionPolicy policy, const Clock& clock, Executor& lanes,
+RetentionLoop::RetentionLoop(Journal& journal, RetentionPolicy policy, const Clock& clock, Executor& workers,
                              Indexer* indexer)
-    : shared_(std::make_shared<Shared>(journal, policy, clock, lanes, indexer)),
+    : shared_(std::make_shared<Shared>(journal, policy, clock, workers, indexer)),
       next_ms_(clock.steady_ms() + kRetentionInterval.count()) {}
 
 void RetentionLoop::tick() {
@@ -29,7 +29,7 @@ void RetentionLoop::tick() {
 
 void RetentionLoop::step(const std::shared_ptr<Shared>& shared) {
   if (shared->stopping) return;
-  shared->lanes.post([shared] {
+  shared->workers.post([shared] {
     retention_step(
         shared->journal, shared->policy, shared->clock,
         [shared](Result<bool> more) {

@@ -124,7 +124,7 @@ Result<void> RunHost::host() {
   if (!server && server.error().reason == "address_in_use") {
     // Somebody else has the usual ports; everybody who needs us finds us through the data directory.
     Config elsewhere = config_;
-    elsewhere.open.listen = elsewhere.internal.listen = elsewhere.grpc.listen = "127.0.0.1:0";
+    elsewhere.public_port.listen = elsewhere.internal.listen = elsewhere.grpc.listen = "127.0.0.1:0";
     server = Server::start(elsewhere, ServerKind::run);
   }
   if (!server) return fail(std::move(server.error()));

@@ -16,9 +16,9 @@
 #include "access/audit.h"
 #include "api/api.h"
 #include "api/host_check.h"
-#include "base/lanes.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/thread_pool.h"
 #include "bus/bus.h"
 #include "client/find_server.h"
 #include "config/exposure.h"
@@ -96,7 +96,8 @@ std::size_t io_thread_count(const Config& config) {
 
 ApiConfig api_config(const Config& config) {
   ApiConfig api;
-  api.public_listener = {config.open.auth != "none", false, config.open.hosts, config.open.origins};
+  api.public_listener = {config.public_port.auth != "none", false, config.public_port.hosts,
+                         config.public_port.origins};
   api.internal_listener = {config.internal.auth != "none", config.internal.trusted_network, config.internal.hosts, {}};
   api.allow_token_parameter = config.allow_query_token;
   api.metrics_open = config.metrics_open;
@@ -144,7 +145,7 @@ struct Server::Parts {
   SystemClock clock;
   SystemRandom random;
   MetricRegistry metrics;
-  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<ThreadPool> workers;
   std::unique_ptr<net::IoThreads> io;
   std::unique_ptr<EventStore> store;
   std::unique_ptr<SearchIndex> search;
@@ -196,10 +197,10 @@ Result<void> Server::Parts::open_store() {
   ledger_keeper = LedgerKeeper::start(*store, *ledger, metrics, clock, {config.stats_days, config.stats_bytes});
   bus = std::make_unique<FollowersBus>(*indexer, *ledger_keeper);
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
-  lanes = std::make_unique<Lanes>("lane", kLanes);
-  journal = std::make_unique<Journal>(*store, *hub, *bus, *lanes, clock, metrics);
+  workers = std::make_unique<ThreadPool>("worker", kWorkerThreads);
+  journal = std::make_unique<Journal>(*store, *hub, *bus, *workers, clock, metrics);
   retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},
-                                              clock, *lanes, indexer.get());
+                                              clock, *workers, indexer.get());
   return {};
 }
 
@@ -221,7 +222,7 @@ Result<void> Server::Parts::open_access() {
 Result<void> Server::Parts::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
   SteeringParts parts{
-      *journal, &io->executor(0), *lanes, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
+      *journal, &io->executor(0), *workers, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
   SteeringConfig settings = config.steering;
   std::string secret_file =
       settings.callbacks.secret_file.empty() ? file(kCallbackSecretFile) : settings.callbacks.secret_file;
@@ -232,7 +233,7 @@ Result<void> Server::Parts::open_steering() {
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
   Result<std::unique_ptr<Inbox>> needs =
-      Inbox::open(*journal, io->executor(0), *lanes, clock, std::chrono::seconds(config.stalled_seconds));
+      Inbox::open(*journal, io->executor(0), *workers, clock, std::chrono::seconds(config.stalled_seconds));
   if (!needs) return fail(needs.error());
   inbox = *std::move(needs);
   return {};
@@ -241,7 +242,7 @@ Result<void> Server::Parts::open_steering() {
 Result<void> Server::Parts::listen() {
   api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), inbox.get(),
                                        ledger_keeper.get(), *access, *audit, metrics, clock, random, *redactor,
-                                       condense, *lanes, api_config(config)});
+                                       condense, *workers, api_config(config)});
   auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
     net::ListenOptions options;
     options.address = port.listen;
@@ -250,7 +251,7 @@ Result<void> Server::Parts::listen() {
     options.name = name;
     return net::HttpServer::listen(*io, std::move(options), handler, clock, metrics);
   };
-  auto bound = bind(config.open, "public", api->public_handler());
+  auto bound = bind(config.public_port, "public", api->public_handler());
   if (!bound) return fail(bound.error());
   open = *std::move(bound);
   bound = bind(config.internal, "internal", api->internal_handler());
@@ -261,10 +262,10 @@ Result<void> Server::Parts::listen() {
 
 Result<void> Server::Parts::listen_rpc() {
   if (config.grpc.listen == kNoListen) return {};
-  RpcParts needs{*journal, *access, *audit, metrics, clock, *lanes, {}};
+  RpcParts needs{*journal, *access, *audit, metrics, clock, *workers, {}};
   for (std::size_t i = 0; i < io->size(); ++i) needs.executors.push_back(&io->executor(i));
-  auto listening = RpcServer::listen(
-      std::move(needs), {config.grpc.listen, config.grpc.tls_cert, config.grpc.tls_key, config.open.auth != "none"});
+  auto listening = RpcServer::listen(std::move(needs), {config.grpc.listen, config.grpc.tls_cert, config.grpc.tls_key,
+                                                        config.public_port.auth != "none"});
   if (listening) {
     rpc = *std::move(listening);
     return {};
@@ -299,9 +300,9 @@ void Server::Parts::stop() {
   if (journal) journal->drain();
   internal.reset();
   open.reset();
-  api.reset();  // waits for calls on their way, so lanes and journal still run
+  api.reset();  // waits for calls on their way, so workers and journal still run
   steering.reset();
-  lanes.reset();  // joins: from here on nothing reads the store behind our back
+  workers.reset();  // joins: from here on nothing reads the store behind our back
   if (io) io->stop();
 }
 
@@ -360,13 +361,13 @@ std::string Server::admin_token_file() const {
 
 std::string Server::page_url() const {
   std::string url = public_url();
-  if (parts_->config.open.auth == "none" || !parts_->config.open.origins.empty()) return url;
+  if (parts_->config.public_port.auth == "none" || !parts_->config.public_port.origins.empty()) return url;
   std::string own = own_name_url(std::string_view(url).substr(url.find("://") + 3), url.starts_with("https:"));
   return own.empty() ? url : own;
 }
 
 std::string Server::login_link() const {
-  if (parts_->config.open.auth == "none") return public_url();
+  if (parts_->config.public_port.auth == "none") return public_url();
   Result<std::string> code = parts_->access->make_login_code(*parts_->admin);
   return code ? fmt::format("{}/login?code={}", page_url(), *code) : page_url();
 }

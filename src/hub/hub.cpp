@@ -108,24 +108,24 @@ void Hub::publish_delta(const std::string& task, const std::string& data) {
   wake(std::move(wakes));
 }
 
-void Hub::learn(const std::string& task, std::uint64_t head, const std::string& complete) {
+void Hub::advance_head(const std::string& task, std::uint64_t head, const std::string& complete) {
   auto tail = find(task);
   if (!tail) return;
   Wakes wakes;
   std::vector<Executor*> executors;
-  tail->learn(head, complete, executors);
+  tail->advance_head(head, complete, executors);
   collect(wakes, tail, executors);
   wake(std::move(wakes));
 }
 
-void Hub::shed(const std::string& task) {
+void Hub::evict(const std::string& task) {
   for (const auto& tail : {find(task), find("")}) {
-    if (tail) tail->shed();
+    if (tail) tail->evict();
   }
 }
 
-void Hub::vanish(const std::string& task) {
-  shed(task);
+void Hub::forget_deleted(const std::string& task) {
+  evict(task);
   std::shared_ptr<Tail> tail;
   {
     MutexLock lock(mutex_);
@@ -136,7 +136,7 @@ void Hub::vanish(const std::string& task) {
   }
   Wakes wakes;
   std::vector<Executor*> executors;
-  tail->vanish(executors);
+  tail->forget_deleted(executors);
   collect(wakes, tail, executors);
   wake(std::move(wakes));
 }
@@ -173,7 +173,7 @@ void Hub::age() {
     for (const auto& [used_ms, tail] : by_use) {
       if (total <= kHubBytes) break;
       total -= std::min(total, tail->bytes());
-      tail->shed();
+      tail->evict();
     }
   }
   bytes_.set(static_cast<std::int64_t>(total));

@@ -38,13 +38,13 @@ class Hub {
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
   // The newest number the tail knows, 0 when it knows none; nullopt when there is no tail.
   std::optional<std::uint64_t> head(const std::string& task) const EXCLUDES(mutex_);
-  // The store reaches `head` in this log (Tail::learn); ignored when nobody watches it.
-  void learn(const std::string& task, std::uint64_t head, const std::string& complete) EXCLUDES(mutex_);
+  // The store reaches `head` in this log (Tail::advance_head); ignored when nobody watches it.
+  void advance_head(const std::string& task, std::uint64_t head, const std::string& complete) EXCLUDES(mutex_);
   // The task was deleted.
-  void vanish(const std::string& task) EXCLUDES(mutex_);
+  void forget_deleted(const std::string& task) EXCLUDES(mutex_);
   // Events of the task were dropped from the store: from now on nobody finds them in a tail either, its own or that of
   // all tasks.
-  void shed(const std::string& task) EXCLUDES(mutex_);
+  void evict(const std::string& task) EXCLUDES(mutex_);
 
   // Watched tasks (and "" when all logs are watched), for repairing lost hints.
   std::vector<std::string> watched() const EXCLUDES(mutex_);

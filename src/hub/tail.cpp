@@ -41,8 +41,8 @@ void Tail::wait(TailWaiter& waiter, const PullRequest& request, Executor* execut
   waiter.ready_ = false;
   waiter.passed_ = 0;
   Group& group = group_of(executor);
-  bool choosy = waiter.selection_ != nullptr || waiter.deltas_;
-  link(choosy ? group.choosy : group.plain, waiter);
+  bool filtered = waiter.selection_ != nullptr || waiter.deltas_;
+  link(filtered ? group.filtered : group.plain, waiter);
 }
 
 void Tail::leave(TailWaiter& waiter) {
@@ -63,7 +63,7 @@ void Tail::collect_woken(Group& group) {
     unlink(waiter);
     link(group.draining, waiter);
   }
-  for (TailWaiter* waiter = group.choosy; waiter != nullptr;) {
+  for (TailWaiter* waiter = group.filtered; waiter != nullptr;) {
     TailWaiter* next = waiter->next_;
     if (waiter->ready_) {
       unlink(*waiter);
@@ -107,8 +107,8 @@ void Tail::post(Group& group, std::vector<Executor*>& wake) {
 
 void Tail::wake_all(std::vector<Executor*>& wake) {
   for (auto& group : groups_) {
-    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) waiter->ready_ = true;
-    if (group->plain != nullptr || group->choosy != nullptr) post(*group, wake);
+    for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) waiter->ready_ = true;
+    if (group->plain != nullptr || group->filtered != nullptr) post(*group, wake);
   }
 }
 
@@ -117,7 +117,7 @@ void Tail::wake_all(std::vector<Executor*>& wake) {
 void Tail::restart(std::uint64_t head) {
   // Waiters that were passing events over had seen everything up to the old head.
   for (auto& group : groups_) {
-    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+    for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) {
       if (!waiter->ready_) waiter->passed_ = known_ ? head_ : 0;
     }
   }
@@ -150,7 +150,7 @@ void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
 
   for (auto& group : groups_) {
     if (group->plain != nullptr) post(*group, wake);
-    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+    for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) {
       if (waiter->ready_) continue;
       bool ended = !batch->complete.empty();
       if (waiter->selection_ != nullptr && !ended && !waiter->selection_->takes_any(*batch)) continue;
@@ -174,7 +174,7 @@ void Tail::trim() {
   for (auto& frames : framed_) frames->drop_before(first_of(*batches_.front()));
 }
 
-void Tail::learn(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) {
+void Tail::advance_head(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
   if (known_ && head <= head_) return;
   bool news = known_;
@@ -183,7 +183,7 @@ void Tail::learn(std::uint64_t head, const std::string& complete, std::vector<Ex
   if (news) wake_all(wake);
 }
 
-void Tail::vanish(std::vector<Executor*>& wake) {
+void Tail::forget_deleted(std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
   restart(0);
   gone_ = true;
@@ -194,7 +194,7 @@ void Tail::publish_delta(const std::string& task, const std::string& data, std::
   MutexLock lock(mutex_);
   bool wanted = false;
   for (auto& group : groups_) {
-    for (TailWaiter* waiter = group->choosy; waiter != nullptr; waiter = waiter->next_) {
+    for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) {
       if (!waiter->deltas_) continue;
       if (waiter->selection_ != nullptr && !waiter->selection_->takes_task(task)) continue;
       wanted = true;
@@ -315,11 +315,11 @@ std::size_t Tail::bytes() const {
 bool Tail::watched() const {
   MutexLock lock(mutex_);
   return std::any_of(groups_.begin(), groups_.end(), [](const auto& group) {
-    return group->plain != nullptr || group->choosy != nullptr || group->draining != nullptr;
+    return group->plain != nullptr || group->filtered != nullptr || group->draining != nullptr;
   });
 }
 
-void Tail::shed() {
+void Tail::evict() {
   MutexLock lock(mutex_);
   batches_.clear();
   framed_.clear();

@@ -74,9 +74,9 @@ class Tail : public std::enable_shared_from_this<Tail> {
   void publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) EXCLUDES(mutex_);
   // The store is known to reach `head` (and the task to have ended, with `complete`). When that is news, what is
   // between is left to the store and feeds wake.
-  void learn(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  void advance_head(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) EXCLUDES(mutex_);
   // The task was deleted: feeds find it gone.
-  void vanish(std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  void forget_deleted(std::vector<Executor*>& wake) EXCLUDES(mutex_);
 
   // Takes what follows request.after into `out`. When there is nothing and `waiter` is given, it waits from now on:
   // drain() will call it once.
@@ -93,13 +93,13 @@ class Tail : public std::enable_shared_from_this<Tail> {
   std::size_t bytes() const EXCLUDES(mutex_);
   bool watched() const EXCLUDES(mutex_);  // a feed waits here
   // Frees the cached bytes; the numbers stay known.
-  void shed() EXCLUDES(mutex_);
+  void evict() EXCLUDES(mutex_);
 
  private:
   struct Group {  // the waiters of one executor; never moves, waiters point into it
     Executor* executor = nullptr;
     TailWaiter* plain = nullptr;     // want everything
-    TailWaiter* choosy = nullptr;    // have a selection or want deltas
+    TailWaiter* filtered = nullptr;  // have a selection or want deltas
     TailWaiter* draining = nullptr;  // are being called
     bool posted = false;             // a drain is on its way, or has not called everybody yet
     bool again = false;              // meanwhile others woke

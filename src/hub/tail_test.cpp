@@ -187,9 +187,9 @@ TEST_F(TailTest, LearningWakesWhoeverWaitsBehind) {
   Waiter waiter;
   pull(1, nullptr, &waiter);
   wake_.clear();
-  tail_->learn(1, {}, wake_);
+  tail_->advance_head(1, {}, wake_);
   EXPECT_TRUE(wake_.empty());
-  tail_->learn(9, {}, wake_);
+  tail_->advance_head(9, {}, wake_);
   EXPECT_EQ(wake_.size(), 1U);
   drain();
   pull(1);
@@ -199,7 +199,7 @@ TEST_F(TailTest, LearningWakesWhoeverWaitsBehind) {
 
 TEST_F(TailTest, ADeletedTaskIsGone) {
   publish(1, {kLog});
-  tail_->vanish(wake_);
+  tail_->forget_deleted(wake_);
   pull(1);
   EXPECT_EQ(last_.what, Pull::What::gone);
 }

@@ -49,12 +49,12 @@ bool ends_task(const DraftBatch& batch) {
 }  // namespace
 
 struct Journal::Impl {
-  Impl(EventStore& store_in, Hub& hub_in, Bus& bus_in, Executor& lanes_in, const Clock& clock_in,
+  Impl(EventStore& store_in, Hub& hub_in, Bus& bus_in, Executor& workers_in, const Clock& clock_in,
        MetricRegistry& metrics_in, bool threaded)
       : store(store_in),
         hub(hub_in),
         bus(bus_in),
-        lanes(lanes_in),
+        workers(workers_in),
         clock(clock_in),
         events(metrics_in.counter("shepherd_events_appended_total", "Events committed to logs")),
         batches(metrics_in.counter("shepherd_appends_total", "Append requests committed")),
@@ -84,7 +84,7 @@ struct Journal::Impl {
   EventStore& store;
   Hub& hub;
   Bus& bus;
-  Executor& lanes;
+  Executor& workers;
   const Clock& clock;
   Counter& events;
   Counter& batches;
@@ -129,10 +129,10 @@ void Journal::Impl::fill(const std::string& task, std::uint64_t head) {
   auto known = hub.head(task);
   if (!known || *known >= head) return;
   if (*known == 0 || head - *known > kFeedReadEvents) {
-    hub.learn(task, head, {});
+    hub.advance_head(task, head, {});
     return;
   }
-  lanes.post([this, task, after = *known] {
+  workers.post([this, task, after = *known] {
     ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
     auto page = task.empty() ? store.read_all(after, limit) : store.read(task, after, limit);
     if (!page) return;  // the next sweep tries again
@@ -156,7 +156,7 @@ void Journal::Impl::sweep_heads() {
   swept_ms = now_ms;
   auto watched = hub.watched();
   if (watched.empty()) return;
-  lanes.post([this, watched = std::move(watched)] {
+  workers.post([this, watched = std::move(watched)] {
     auto heads = store.heads(watched);
     if (!heads) {
       hub_may_lag = true;
@@ -166,9 +166,9 @@ void Journal::Impl::sweep_heads() {
   });
 }
 
-Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& lanes, const Clock& clock, MetricRegistry& metrics,
+Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const Clock& clock, MetricRegistry& metrics,
                  bool threaded)
-    : impl_(std::make_unique<Impl>(store, hub, bus, lanes, clock, metrics, threaded)) {
+    : impl_(std::make_unique<Impl>(store, hub, bus, workers, clock, metrics, threaded)) {
   bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
 }
 
@@ -213,7 +213,7 @@ void Journal::delete_task(std::string task, Done<void> done) {
   impl_->submit<void>(
       kSmallWriteBytes, [task](WriteTxn& txn) { return txn.delete_task(task); },
       [this, task, done = std::move(done)](Result<void> deleted) mutable {
-        if (deleted) impl_->hub.vanish(task);
+        if (deleted) impl_->hub.forget_deleted(task);
         done(std::move(deleted));
       });
 }
@@ -231,7 +231,7 @@ void Journal::drop(std::map<std::string, std::uint64_t> through, Done<void> done
       },
       [this, drops, done = std::move(done)](Result<void> dropped) mutable {
         if (dropped) {
-          for (const auto& [task, last] : *drops) impl_->hub.shed(task);
+          for (const auto& [task, last] : *drops) impl_->hub.evict(task);
         }
         done(std::move(dropped));
       });
@@ -247,7 +247,7 @@ void Journal::publish_delta(const std::string& task, std::string data) {
 
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
-  return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->lanes, std::move(options), consumer);
+  return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
 }
 
 const EventStore& Journal::store() const {

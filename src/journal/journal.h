@@ -27,9 +27,9 @@ using Done = std::move_only_function<void(Result<T>)>;
 // Threads: any.
 class Journal {
  public:
-  // All references must outlive the journal, but `lanes` must have run what was posted before the journal goes.
+  // All references must outlive the journal, but `workers` must have run what was posted before the journal goes.
   // threaded false: nothing commits by itself, the owner calls step() (simulation).
-  Journal(EventStore& store, Hub& hub, Bus& bus, Executor& lanes, const Clock& clock, MetricRegistry& metrics,
+  Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const Clock& clock, MetricRegistry& metrics,
           bool threaded = true);
   ~Journal();
   Journal(const Journal&) = delete;

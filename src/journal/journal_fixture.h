@@ -31,7 +31,7 @@ class JournalFixture : public testing::Test {
   void settle() {
     for (bool busy = true; busy;) {
       busy = journal_.step();
-      busy = lanes_.run_one() || busy;
+      busy = workers_.run_one() || busy;
       busy = io_.queue.run_one() || busy;
     }
   }
@@ -63,9 +63,9 @@ class JournalFixture : public testing::Test {
   MemoryStore store_{[this] { return fault_; }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  ManualExecutor lanes_;
+  ManualExecutor workers_;
   StoppableExecutor io_;
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_, false};
 };
 
 }  // namespace shepherd

@@ -48,7 +48,7 @@ class JournalTest : public testing::Test {
   }
   // Runs everything that is due.
   void turn() {
-    while (journal_.step() || lanes_.run_one() || io_.run_one()) {
+    while (journal_.step() || workers_.run_one() || io_.run_one()) {
     }
   }
   Result<Appended> post(const std::string& json, Producer producer = {}, const std::string& task = "t") {
@@ -101,11 +101,11 @@ class JournalTest : public testing::Test {
   ManualClock clock_;
   MetricRegistry metrics_;
   MemoryStore store_;
-  ManualExecutor io_, lanes_;
+  ManualExecutor io_, workers_;
   NoBus bus_;
   Hub hub_{clock_, metrics_};
   TextFrames frames_{false}, all_frames_{true};
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_, false};
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_, false};
 };
 
 TEST_F(JournalTest, AFeedReplaysThenFollowsWithoutASeam) {
@@ -148,7 +148,7 @@ TEST_F(JournalTest, AnEventCommittedDuringTheFirstReadIsNotLost) {
   options.encoder = &frames_;
   reader.feed = journal_.open_feed(options, reader);
   reader.feed->next();
-  lanes_.run_one();  // the store read is done, its answer is on its way
+  workers_.run_one();  // the store read is done, its answer is on its way
   Result<Appended> answer;
   start_post(log_json("b"), {}, "t", answer);
   journal_.step();
@@ -266,10 +266,10 @@ TEST_F(JournalTest, ASlowConsumerReadsTheStoreAndMissesNothing) {
 
 class PageReader final : public FeedConsumer {
  public:
-  explicit PageReader(ManualExecutor& lanes) : lanes_(lanes) {}
+  explicit PageReader(ManualExecutor& workers) : workers_(workers) {}
   void on_frames(FrameBatch&& batch) override {
     text += text_of(batch.spans);
-    ahead.push_back(lanes_.pending());
+    ahead.push_back(workers_.pending());
     if (ahead.size() != stall_after) feed->next();
   }
   void on_feed_error(const Error& error) override { FAIL() << error.reason; }
@@ -280,12 +280,12 @@ class PageReader final : public FeedConsumer {
   std::unique_ptr<Feed> feed;
 
  private:
-  ManualExecutor& lanes_;
+  ManualExecutor& workers_;
 };
 
 TEST_F(JournalTest, AQuickConsumersNextPageIsReadWhileOneIsWritten) {
   std::string expected = append_log(3 * kFeedReadEvents);
-  PageReader reader(lanes_);
+  PageReader reader(workers_);
   open(reader, {.task = "t"});
   EXPECT_EQ(reader.text, expected);
   ASSERT_GE(reader.ahead.size(), 3u);
@@ -295,14 +295,14 @@ TEST_F(JournalTest, AQuickConsumersNextPageIsReadWhileOneIsWritten) {
 
 TEST_F(JournalTest, APageReadAheadForAConsumerThatStallsIsNotKeptForIt) {
   std::string expected = append_log(3 * kFeedReadEvents);
-  PageReader reader(lanes_);
+  PageReader reader(workers_);
   reader.stall_after = 2;
   open(reader, {.task = "t"});
   EXPECT_EQ(reader.ahead.size(), 2u);
   std::string before = reader.text;
   reader.feed->next();
   EXPECT_EQ(reader.text, before) << "the page was kept";
-  EXPECT_EQ(lanes_.pending(), 1u);
+  EXPECT_EQ(workers_.pending(), 1u);
   turn();
   EXPECT_EQ(reader.text, expected);
 }
@@ -424,7 +424,7 @@ TEST_F(JournalTest, AfterTwoSecondsTheMissingNumbersAreNamed) {
   EXPECT_EQ(summaries().size(), 3U) << "a repeat is harmless";
 }
 
-// The door stamps an event without a timestamp with its arrival, which differs for a repeat.
+// The intake stamps an event without a timestamp with its arrival, which differs for a repeat.
 TEST_F(JournalTest, ARepeatWithoutTimestampIsStillARepeat) {
   for (Producer producer : {kLoose, Producer{ProducerKind::strict, "spool"}}) {
     std::size_t before = summaries().size();
@@ -456,7 +456,7 @@ TEST_F(JournalTest, AFailedCommitAcknowledgesNothing) {
   Fault fault = Fault::none;
   MemoryStore store([&] { return fault; });
   Hub hub(clock_, metrics_);
-  Journal journal(store, hub, bus_, lanes_, clock_, metrics_, false);
+  Journal journal(store, hub, bus_, workers_, clock_, metrics_, false);
   TaskSpec spec;
   spec.id = "t";
   journal.create_task(spec, "", [](Result<Created>) {});
@@ -476,7 +476,7 @@ TEST_F(JournalTest, ACommitWhoseAnswerWasLostReachesWatchersAllTheSame) {
   Fault fault = Fault::none;
   MemoryStore store([&] { return fault; });
   Hub hub(clock_, metrics_);
-  Journal journal(store, hub, bus_, lanes_, clock_, metrics_, false);
+  Journal journal(store, hub, bus_, workers_, clock_, metrics_, false);
   TaskSpec spec;
   spec.id = "t";
   journal.create_task(spec, "", [](Result<Created>) {});

@@ -20,10 +20,10 @@ struct LiveFeed::StorePage {
   std::string complete;
 };
 
-LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& lanes, FeedOptions options, FeedConsumer& consumer)
+LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer)
     : store_(store),
       hub_(hub),
-      lanes_(lanes),
+      workers_(workers),
       executor_(*options.executor),
       encoder_(*options.encoder),
       consumer_(consumer),
@@ -206,8 +206,8 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
 void LiveFeed::read_store() {
   reading_ = true;
   if (!alive_) alive_ = std::make_shared<LiveFeed*>(this);
-  lanes_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,
-               tail = tail_, after = after_]() mutable {
+  workers_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,
+                 tail = tail_, after = after_]() mutable {
     auto page = read_page(store, tail->task(), after, selection.get(), encoder);
     executor.post([alive = std::move(alive), page = std::move(page)]() mutable {
       if (*alive != nullptr) (*alive)->on_page(std::move(page));
@@ -234,7 +234,7 @@ void LiveFeed::on_page(StorePage&& page) {
   after_ = page.number;
   bool at_end = after_ >= page.head;
   // A tail that nobody published to since it was made does not know where the log ends.
-  if (at_end) hub_.learn(tail_->task(), page.head, page.complete);
+  if (at_end) hub_.advance_head(tail_->task(), page.head, page.complete);
   FrameBatch batch;
   batch.events = page.events;
   if (!page.bytes.empty()) batch.spans.push_back(own_bytes(std::move(page.bytes)));

@@ -17,7 +17,7 @@ namespace shepherd {
 // Threads: strand (options.executor).
 class LiveFeed final : public Feed, private TailWaiter {
  public:
-  LiveFeed(const EventStore& store, Hub& hub, Executor& lanes, FeedOptions options, FeedConsumer& consumer);
+  LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer);
   ~LiveFeed() override;
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
@@ -28,7 +28,7 @@ class LiveFeed final : public Feed, private TailWaiter {
   void tick(std::int64_t steady_ms) override;
 
  private:
-  struct StorePage;  // a page of the store, framed on a lane
+  struct StorePage;  // a page of the store, framed on a worker thread
   static StorePage read_page(const EventStore& store, const std::string& task, std::uint64_t after,
                              const Selection* selection, const FrameEncoder& encoder);
 
@@ -43,7 +43,7 @@ class LiveFeed final : public Feed, private TailWaiter {
 
   const EventStore& store_;
   Hub& hub_;
-  Executor& lanes_;
+  Executor& workers_;
   Executor& executor_;
   const FrameEncoder& encoder_;
   FeedConsumer& consumer_;

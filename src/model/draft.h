@@ -1,4 +1,4 @@
-// Drafts: events that passed the door (validated, redacted, condensed) and wait for their number.
+// Drafts: events that were taken in (validated, redacted, condensed) and wait for their number.
 //
 // A draft's body is the compact JSON of its members without braces, e.g. `"timestamp":"…","type":"log","summary":"hi"`.
 // The server's own members (sequence, receivedAt, producer, late) go before it when it is numbered, so an event is

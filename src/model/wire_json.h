@@ -21,7 +21,7 @@ namespace shepherd {
 
 enum class Framing { json, ndjson };  // json: one event, an array, or {"events":[…]}
 
-// What happens to an event at the door.
+// What happens to an event on its way in.
 struct Intake {
   const Redactor* redactor = nullptr;       // nullptr: nothing is redacted
   const CondenseRules* condense = nullptr;  // nullptr: nothing is condensed

@@ -6,7 +6,7 @@
 #include "json/limits.h"
 #include "json/read.h"
 #include "json/scan.h"
-#include "model/event_door.h"
+#include "model/event_intake.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 
@@ -147,7 +147,7 @@ class Batch {
 
   const Intake& intake_;
   DraftBatch batch_;
-  EventDoor door_;
+  EventIntake door_;
 };
 
 }  // namespace

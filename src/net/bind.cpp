@@ -9,8 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "net/acceptor.h"
 #include "net/limits.h"
-#include "net/listener.h"
 
 namespace shepherd::net {
 

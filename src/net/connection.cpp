@@ -7,7 +7,7 @@
 
 namespace shepherd::net {
 
-Connection::Connection(Shard& shard, Socket socket, Outbox outbox)
+Connection::Connection(Shard& shard, Socket socket, SendQueue outbox)
     : shard_(shard), socket_(std::move(socket)), outbox_(std::move(outbox)), loop_(shard.loop()) {}
 
 std::int64_t Connection::now_ms() const {
@@ -38,10 +38,10 @@ void Connection::note_end(std::uint32_t epoll_events) {
   if ((epoll_events & (EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0) peer_ended_ = true;
 }
 
-Outbox::Status Connection::note(Outbox::Outcome outcome) {
+SendQueue::Status Connection::note(SendQueue::Outcome outcome) {
   shard_.count_sent(outcome.bytes);
-  if (outcome.status == Outbox::Status::kept && (outcome.bytes > 0 || progress_ms_ == 0)) progress_ms_ = now_ms();
-  if (outcome.status == Outbox::Status::sent) progress_ms_ = 0;
+  if (outcome.status == SendQueue::Status::kept && (outcome.bytes > 0 || progress_ms_ == 0)) progress_ms_ = now_ms();
+  if (outcome.status == SendQueue::Status::sent) progress_ms_ = 0;
   return outcome.status;
 }
 

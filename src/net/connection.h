@@ -9,7 +9,7 @@
 
 #include "net/event_loop.h"
 #include "net/http.h"
-#include "net/outbox.h"
+#include "net/send_queue.h"
 #include "net/socket.h"
 
 namespace shepherd::net {
@@ -32,7 +32,7 @@ class Connection : public EventLoop::Watcher, public ConnectionHook, public std:
   virtual void cut() = 0;                          // the server is down: end now
 
  protected:
-  Connection(Shard& shard, Socket socket, Outbox outbox);
+  Connection(Shard& shard, Socket socket, SendQueue outbox);
 
   bool is_open() const { return self_ != nullptr; }
   void enter();    // into the shard; owns itself from now on
@@ -42,7 +42,7 @@ class Connection : public EventLoop::Watcher, public ConnectionHook, public std:
   EventLoop& loop() const { return loop_; }
   std::int64_t now_ms() const;
   // Sends behind what is kept, and notes progress for the write deadline.
-  Outbox::Status note(Outbox::Outcome outcome);
+  SendQueue::Status note(SendQueue::Outcome outcome);
   bool write_deadline_passed(std::int64_t now) const;
   // The last words have been sent: from now on only the peer's own end is waited for.
   enum class Drained { more, all, end };
@@ -50,7 +50,7 @@ class Connection : public EventLoop::Watcher, public ConnectionHook, public std:
 
   Shard& shard_;  // gone with its server, which a released connection may outlive
   Socket socket_;
-  Outbox outbox_;
+  SendQueue outbox_;
   std::int64_t progress_ms_ = 0;  // when kept bytes last moved
   // The kernel has seen the peer's end: a short read no longer means "wait for an edge". Any thread may look.
   std::atomic<bool> peer_ended_ = false;

@@ -10,7 +10,7 @@ namespace shepherd::net {
 // Threads: strand.
 class EventStreamConnection final : public LiveConnection {
  public:
-  EventStreamConnection(Shard& shard, Socket socket, Outbox outbox, std::shared_ptr<StreamHandler> handler)
+  EventStreamConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler)
       : LiveConnection(shard, std::move(socket), std::move(outbox), std::move(handler)) {}
 
   void finish(std::uint16_t /*code*/, std::string_view /*reason*/) override { end_after_flush(CloseCause::finished); }

@@ -14,7 +14,7 @@
 namespace shepherd::net {
 
 HttpConnection::HttpConnection(Shard& shard, Socket socket, std::string peer)
-    : Connection(shard, std::move(socket), Outbox()),
+    : Connection(shard, std::move(socket), SendQueue()),
       reader_(shard.core().handler),
       peer_(std::move(peer)),
       body_share_(shard.core().bodies),
@@ -227,7 +227,7 @@ void HttpConnection::respond(Response&& response) {
     } else {
       const std::array<ByteSpan, 2> spans{own_bytes(std::move(batch_)), own_bytes(std::move(response.body))};
       batch_ = std::string();
-      if (note(outbox_.write(socket_, spans)) == Outbox::Status::failed) return release();
+      if (note(outbox_.write(socket_, spans)) == SendQueue::Status::failed) return release();
     }
   }
   phase_ = keep ? Phase::reading : Phase::last_words;
@@ -290,7 +290,7 @@ void HttpConnection::start_websocket(UpgradeAnswer&& answer) {
 void HttpConnection::send_batch() {
   if (!is_open()) return;
   if (batch_.empty()) {
-    if (phase_ == Phase::last_words) written(outbox_.empty() ? Outbox::Status::sent : Outbox::Status::kept);
+    if (phase_ == Phase::last_words) written(outbox_.empty() ? SendQueue::Status::sent : SendQueue::Status::kept);
     return;
   }
   auto status = note(outbox_.write_copy(socket_, batch_));
@@ -299,9 +299,9 @@ void HttpConnection::send_batch() {
   written(status);
 }
 
-void HttpConnection::written(Outbox::Status status) {
-  if (status == Outbox::Status::failed) return release();
-  if (status == Outbox::Status::sent && phase_ == Phase::last_words) linger();
+void HttpConnection::written(SendQueue::Status status) {
+  if (status == SendQueue::Status::failed) return release();
+  if (status == SendQueue::Status::sent && phase_ == Phase::last_words) linger();
 }
 
 // Closing with unread input would reset the connection and could take the answer away from the peer.

@@ -51,7 +51,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   void start_event_stream(StreamAnswer&& answer);
   void start_websocket(UpgradeAnswer&& answer);
   void send_batch();
-  void written(Outbox::Status status);
+  void written(SendQueue::Status status);
   void linger();
 
   RequestReader reader_;

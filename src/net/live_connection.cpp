@@ -8,7 +8,7 @@
 
 namespace shepherd::net {
 
-LiveConnection::LiveConnection(Shard& shard, Socket socket, Outbox outbox, std::shared_ptr<StreamHandler> handler)
+LiveConnection::LiveConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler)
     : Connection(shard, std::move(socket), std::move(outbox)), handler_(std::move(handler)) {}
 
 Executor& LiveConnection::executor() {
@@ -28,11 +28,11 @@ void LiveConnection::open(std::string_view head) {
 bool LiveConnection::write(std::span<const ByteSpan> spans) {
   if (phase_ != Phase::open) return phase_ != Phase::broken;
   switch (note(outbox_.write(socket_, spans))) {
-    case Outbox::Status::sent:
+    case SendQueue::Status::sent:
       return true;
-    case Outbox::Status::kept:
+    case SendQueue::Status::kept:
       return false;
-    case Outbox::Status::failed:
+    case SendQueue::Status::failed:
       break_later(CloseCause::peer);
       return false;
   }
@@ -41,7 +41,7 @@ bool LiveConnection::write(std::span<const ByteSpan> spans) {
 
 void LiveConnection::queue(std::string_view bytes) {
   if (phase_ == Phase::broken) return;
-  if (note(outbox_.write_copy(socket_, bytes)) == Outbox::Status::failed) break_later(CloseCause::peer);
+  if (note(outbox_.write_copy(socket_, bytes)) == SendQueue::Status::failed) break_later(CloseCause::peer);
 }
 
 void LiveConnection::break_later(CloseCause cause) {
@@ -85,8 +85,8 @@ void LiveConnection::on_events(std::uint32_t events) {
   note_end(events);
   if (((events & EPOLLOUT) != 0 || socket_.secure()) && !outbox_.empty()) {
     auto status = note(outbox_.flush(socket_));
-    if (status == Outbox::Status::failed) return close(CloseCause::peer);
-    if (status == Outbox::Status::sent) {
+    if (status == SendQueue::Status::failed) return close(CloseCause::peer);
+    if (status == SendQueue::Status::sent) {
       if (phase_ == Phase::ending) {
         flushed();
       } else if (before_drained()) {

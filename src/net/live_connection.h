@@ -34,7 +34,7 @@ class LiveConnection : public Connection, public StreamConnection {
     broken      // close() follows
   };
 
-  LiveConnection(Shard& shard, Socket socket, Outbox outbox, std::shared_ptr<StreamHandler> handler);
+  LiveConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler);
 
   virtual void read_input() = 0;                                     // phase open; until EAGAIN or read_later()
   virtual bool before_drained() { return true; }                     // false: something is kept again

@@ -3,8 +3,8 @@
 #include <deque>
 #include <utility>
 
+#include "net/acceptor.h"
 #include "net/io_threads.h"
-#include "net/listener.h"
 #include "net/server_core.h"
 #include "net/shard.h"
 
@@ -54,7 +54,7 @@ class Server final : public HttpServer {
  private:
   ServerCore core_;
   std::deque<Shard> shards_;
-  std::optional<Listener> listener_;
+  std::optional<Acceptor> listener_;
   std::string host_;
   std::uint16_t port_;
   bool down_ = false;

@@ -19,7 +19,7 @@ std::uint16_t close_code(std::string_view payload) {
 
 }  // namespace
 
-WebSocketConnection::WebSocketConnection(Shard& shard, Socket socket, Outbox outbox,
+WebSocketConnection::WebSocketConnection(Shard& shard, Socket socket, SendQueue outbox,
                                          std::shared_ptr<StreamHandler> handler)
     : LiveConnection(shard, std::move(socket), std::move(outbox), std::move(handler)), quiet_since_ms_(now_ms()) {}
 

@@ -15,7 +15,7 @@ namespace shepherd::net {
 // Threads: strand.
 class WebSocketConnection final : public LiveConnection {
  public:
-  WebSocketConnection(Shard& shard, Socket socket, Outbox outbox, std::shared_ptr<StreamHandler> handler);
+  WebSocketConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler);
 
   // `early`: bytes that came behind the handshake.
   void open(std::string_view head, std::string_view early);

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/lanes.h"
+#include "base/thread_pool.h"
 #include "json/scan.h"
 #include "model/wire_json.h"
 #include "outbound/callback_message.h"
@@ -108,8 +108,8 @@ class CallbacksTest : public testing::Test {
   MemoryStore store_;
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  Lanes lanes_{"lanes", 1};
-  Journal journal_{store_, hub_, bus_, lanes_, clock_, metrics_};
+  ThreadPool workers_{"workers", 1};
+  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_};
   CallbackConfig config_;
   std::vector<Received> received_;
   std::vector<Result<int>> answers_;

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "steering/repo_token.h"
+#include "outbound/repo_token.h"
 
 namespace shepherd {
 namespace {

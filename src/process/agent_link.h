@@ -20,9 +20,9 @@ enum class AgentStream { out, err };
 
 // Called by the link's own threads, one call at a time. While a call lasts, the agent can write only so much more
 // before it has to wait; so none of them may wait for a server. They may call the link, but not destroy it.
-class AgentListener {
+class AgentObserver {
  public:
-  virtual ~AgentListener() = default;
+  virtual ~AgentObserver() = default;
   virtual void on_output(AgentStream stream, std::string_view bytes) = 0;
   // From links to services: one whole message.
   virtual void on_record(std::string_view) {}

@@ -17,7 +17,7 @@
 
 namespace shepherd {
 
-AgentProcess::Loop::Loop(LaunchedAgent launched, Descriptor wake, bool with_stdin, AgentListener& listener,
+AgentProcess::Loop::Loop(LaunchedAgent launched, Descriptor wake, bool with_stdin, AgentObserver& listener,
                          const Clock& clock)
     : launched_(std::move(launched)),
       listener_(listener),

@@ -16,7 +16,7 @@ namespace shepherd {
 class AgentProcess::Loop {
  public:
   // `wake` is an eventfd.
-  Loop(LaunchedAgent launched, Descriptor wake, bool with_stdin, AgentListener& listener, const Clock& clock);
+  Loop(LaunchedAgent launched, Descriptor wake, bool with_stdin, AgentObserver& listener, const Clock& clock);
   ~Loop();
 
   Result<void> write(std::string_view bytes) EXCLUDES(mutex_);
@@ -62,7 +62,7 @@ class AgentProcess::Loop {
   void wake();
 
   LaunchedAgent launched_;
-  AgentListener& listener_;
+  AgentObserver& listener_;
   const Clock& clock_;
   Descriptor wake_;
   std::atomic<std::int64_t> last_output_ms_;

@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const AgentSpec& spec, AgentListener& listener,
+Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const AgentSpec& spec, AgentObserver& listener,
                                                           const Clock& clock) {
   Descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return fail(ErrorCode::unavailable, "cannot_start", "no descriptor is left for another agent");

@@ -33,7 +33,7 @@ struct AgentUsage {
 class AgentProcess final : public AgentLink {
  public:
   // Returns once the agent's program runs; errors are those of launch_agent(). `listener` and `clock` must outlive it.
-  static Result<std::unique_ptr<AgentProcess>> start(const AgentSpec& spec, AgentListener& listener,
+  static Result<std::unique_ptr<AgentProcess>> start(const AgentSpec& spec, AgentObserver& listener,
                                                      const Clock& clock);
   ~AgentProcess() override;  // kill(), then waits for the end
 

@@ -56,7 +56,7 @@ TEST_P(AgentProcessTest, AgentHasItsOwnSessionAndOnlyWhatItWasGiven) {
 
 TEST_P(AgentProcessTest, WhatCannotBeStartedSaysWhy) {
   SystemClock clock;
-  RecordingListener listener;
+  RecordingObserver listener;
   AgentSpec spec;
   spec.command = {"no-such-program"};
   spec.environment = {"PATH=/usr/bin:/bin"};
@@ -78,7 +78,7 @@ TEST_P(AgentProcessTest, WhatCannotBeStartedSaysWhy) {
 
 TEST_P(AgentProcessTest, LooksTheProgramUpInTheAgentsOwnPath) {
   SystemClock clock;
-  RecordingListener listener;
+  RecordingObserver listener;
   AgentSpec spec;
   std::filesystem::path agent(MISBEHAVING_AGENT);
   spec.command = {agent.filename(), "say", "found"};

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "process/confine.h"
+#include "process/confine_root.h"
 #include "process/landlock_plan.h"
-#include "runner/confine.h"
-#include "runner/confine_root.h"
-#include "runner/descriptor.h"
 
 namespace shepherd {
 namespace {

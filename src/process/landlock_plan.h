@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runner/confinement.h"
+#include "process/confinement.h"
 
 namespace shepherd {
 

@@ -18,8 +18,8 @@
 #include <functional>
 #include <string>
 
+#include "base/descriptor.h"
 #include "process/confine_landlock.h"
-#include "runner/descriptor.h"
 
 namespace shepherd {
 namespace {

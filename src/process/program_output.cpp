@@ -10,7 +10,7 @@ namespace shepherd {
 namespace {
 
 // Read after the end only, so it needs no lock.
-class Collected final : public AgentListener {
+class Collected final : public AgentObserver {
  public:
   void on_output(AgentStream stream, std::string_view bytes) override {
     std::string& into = stream == AgentStream::out ? output.out : output.err;

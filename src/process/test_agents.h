@@ -56,7 +56,7 @@ inline bool eventually(const std::function<bool()>& fact, std::chrono::milliseco
   return true;
 }
 
-class RecordingListener final : public AgentListener {
+class RecordingObserver final : public AgentObserver {
  public:
   void on_output(AgentStream stream, std::string_view bytes) override {
     MutexLock lock(mutex_);
@@ -126,7 +126,7 @@ struct TestAgent {
 
   std::string mark = fresh_mark();
   SystemClock clock;
-  RecordingListener listener;
+  RecordingObserver listener;
   std::unique_ptr<AgentProcess> process;
 };
 

@@ -25,8 +25,8 @@ Marks marks_of(const char* bytes) {
   Marks marks;
   for (std::size_t half = 0; half < 2; ++half) {
     __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * half));
-    auto bits = [half](__m128i lanes) {
-      return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(lanes))} << 16 * half;
+    auto bits = [half](__m128i workers) {
+      return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(workers))} << 16 * half;
     };
     auto equal = [block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
     __m128i value = _mm_sub_epi8(block, _mm_set1_epi8('0'));  // a digit is now below ten

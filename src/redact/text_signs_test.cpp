@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/random.h"
-#include "model/personal_data.h"
-#include "model/spelled_text.h"
+#include "redact/personal_data.h"
+#include "redact/spelled_text.h"
 
 namespace shepherd {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "base/lanes.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "base/thread_pool.h"
 #include "bus/bus.h"
 #include "model/wire_json.h"
 #include "rpc/rpc_server.h"
@@ -37,7 +37,7 @@ class EventStreamTest : public testing::Test {
     ASSERT_TRUE(access) << access.error().message;
     access_ = std::move(*access);
     RpcConfig config{.address = "127.0.0.1:0", .tls_cert = {}, .tls_key = {}, .auth = false};
-    auto server = RpcServer::listen({journal_, *access_, audit_, metrics_, clock_, *lanes_, {io_.get()}}, config);
+    auto server = RpcServer::listen({journal_, *access_, audit_, metrics_, clock_, *workers_, {io_.get()}}, config);
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
     grpc::ChannelArguments arguments;
@@ -50,7 +50,7 @@ class EventStreamTest : public testing::Test {
   }
   void TearDown() override {
     server_.reset();
-    lanes_.reset();
+    workers_.reset();
     io_.reset();
   }
 
@@ -91,8 +91,9 @@ class EventStreamTest : public testing::Test {
   MemoryStore store_;
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  std::unique_ptr<Lanes> lanes_ = std::make_unique<Lanes>("lane", 2), io_ = std::make_unique<Lanes>("io", 1);
-  Journal journal_{store_, hub_, bus_, *lanes_, clock_, metrics_};
+  std::unique_ptr<ThreadPool> workers_ = std::make_unique<ThreadPool>("worker", 2),
+                              io_ = std::make_unique<ThreadPool>("io", 1);
+  Journal journal_{store_, hub_, bus_, *workers_, clock_, metrics_};
   std::unique_ptr<Access> access_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::ObservabilityService::Stub> stub_;

@@ -108,7 +108,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ObservabilityService::StreamEvents(g
   if (!decoded) return refuse(decoded.error());
   if (auto added = streams_.add(*stream); !added) return refuse(added.error());
   Executor& executor = *parts_.executors[next_executor_.fetch_add(1) % parts_.executors.size()];
-  parts_.lanes.post([this, stream, &executor, decoded = *std::move(decoded)] {
+  parts_.workers.post([this, stream, &executor, decoded = *std::move(decoded)] {
     auto plan = plan_stream(parts_.journal.store(), decoded);
     if (!plan) return stream->refuse(plan.error());
     executor.post([stream, &executor, plan = *std::move(plan)]() mutable { stream->open(std::move(plan), executor); });
@@ -132,7 +132,7 @@ grpc::ServerUnaryReactor* ObservabilityService::answer_with(grpc::CallbackServer
     return reactor;
   }
   trail.principal = *principal;
-  parts_.lanes.post([finish, trail = std::move(trail), work = std::move(work)] { finish(trail, work()); });
+  parts_.workers.post([finish, trail = std::move(trail), work = std::move(work)] { finish(trail, work()); });
   return reactor;
 }
 

@@ -1,4 +1,4 @@
-// ObservabilityService: every call is identified, read on a lane, and answered.
+// ObservabilityService: every call is identified, read on a worker thread, and answered.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class ObservabilityService final : public ObservabilityCalls {
                                        observability::v1::MetricsSnapshot* answer) override;
 
  private:
-  // Identifies the caller, runs `work` on a lane and finishes with what it says.
+  // Identifies the caller, runs `work` on a worker thread and finishes with what it says.
   grpc::ServerUnaryReactor* answer_with(grpc::CallbackServerContext& context, std::string_view method,
                                         std::function<Result<void>()> work);
 

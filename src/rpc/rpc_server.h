@@ -28,7 +28,7 @@ struct RpcParts {
   Audit& audit;
   MetricRegistry& metrics;
   const Clock& clock;
-  Executor& lanes;                   // blocking store reads
+  Executor& workers;                 // blocking store reads
   std::vector<Executor*> executors;  // sequential ones; streams are spread over them
 };
 

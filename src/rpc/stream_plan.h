@@ -1,4 +1,4 @@
-// What a StreamEvents request asks for, checked and looked up: the feeds to open. Blocking; for lanes.
+// What a StreamEvents request asks for, checked and looked up: the feeds to open. Blocking; for worker threads.
 // Threads: any (no state).
 #pragma once
 

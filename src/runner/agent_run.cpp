@@ -156,7 +156,7 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
     }
     Result<GrpcTarget> target = grpc_target(*settings_.remote, plan.grpc_method);
     if (!target) return fail(std::move(target.error()));
-    AgentListener& listener = *this;
+    AgentObserver& listener = *this;
     return std::make_unique<GrpcLink>(*std::move(target), listener, clock_);
   }
   AgentSpec spec;

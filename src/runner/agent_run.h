@@ -56,7 +56,7 @@ struct AgentOutcome {
 };
 
 // Threads: run() from one, once; the others from any.
-class AgentRun final : private AgentListener {
+class AgentRun final : private AgentObserver {
  public:
   // The order, events and clock must outlive it.
   AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock);

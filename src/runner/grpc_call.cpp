@@ -26,7 +26,7 @@ bool read_into(std::string& out, const grpc::ByteBuffer& buffer) {
 
 }  // namespace
 
-GrpcLink::Call::Call(const GrpcTarget& target, AgentListener& listener, const Clock& clock)
+GrpcLink::Call::Call(const GrpcTarget& target, AgentObserver& listener, const Clock& clock)
     : listener_(listener), clock_(clock), method_(target.method), last_output_ms_(clock.steady_ms()) {
   for (const auto& [name, value] : target.metadata) context_.AddMetadata(name, value);
 }

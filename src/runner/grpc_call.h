@@ -27,7 +27,7 @@ namespace shepherd {
 // Threads: any; the reactions are gRPC's.
 class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  Call(const GrpcTarget& target, AgentListener& listener, const Clock& clock);
+  Call(const GrpcTarget& target, AgentObserver& listener, const Clock& clock);
   ~Call() override = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -51,7 +51,7 @@ class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, g
   void OnDone(const grpc::Status& status) override EXCLUDES(mutex_);
   void pump() REQUIRES(mutex_);
 
-  AgentListener& listener_;
+  AgentObserver& listener_;
   const Clock& clock_;
   const std::string method_;
   std::atomic<std::int64_t> last_output_ms_;

@@ -41,7 +41,7 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
 // Threads: public functions any; everything else its own thread.
 class GrpcLink::Loop {
  public:
-  Loop(GrpcTarget target, AgentListener& listener, const Clock& clock)
+  Loop(GrpcTarget target, AgentObserver& listener, const Clock& clock)
       : target_(std::move(target)),
         listener_(listener),
         clock_(clock),
@@ -171,7 +171,7 @@ class GrpcLink::Loop {
   }
 
   const GrpcTarget target_;
-  AgentListener& listener_;
+  AgentObserver& listener_;
   const Clock& clock_;
   const std::unique_ptr<Call> call_;
 
@@ -187,7 +187,7 @@ class GrpcLink::Loop {
   std::thread thread_;  // last: it uses all of the above
 };
 
-GrpcLink::GrpcLink(GrpcTarget target, AgentListener& listener, const Clock& clock)
+GrpcLink::GrpcLink(GrpcTarget target, AgentObserver& listener, const Clock& clock)
     : loop_(std::make_unique<Loop>(std::move(target), listener, clock)) {}
 GrpcLink::~GrpcLink() = default;
 

@@ -35,7 +35,7 @@ struct GrpcTarget {
 class GrpcLink final : public AgentLink {
  public:
   // `listener` and `clock` must outlive it. on_end() always follows.
-  GrpcLink(GrpcTarget target, AgentListener& listener, const Clock& clock);
+  GrpcLink(GrpcTarget target, AgentObserver& listener, const Clock& clock);
   ~GrpcLink() override;  // kill(), then waits for the end
 
   Result<void> write(std::string_view bytes) override;

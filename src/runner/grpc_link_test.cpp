@@ -39,7 +39,7 @@ class Echo final : public pb::AgentService::Service {
 };
 
 // Threads: the link's and the test's.
-class Heard final : public AgentListener {
+class Heard final : public AgentObserver {
  public:
   void on_output(AgentStream, std::string_view) override {}
   void on_record(std::string_view record) override {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "client/scripted_server_for_test.h"
+#include "outbox/event_sink.h"
 #include "process/test_agents.h"
-#include "runner/event_sink.h"
 #include "runner/lease_keeper.h"
 
 namespace shepherd {

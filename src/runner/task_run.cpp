@@ -8,7 +8,7 @@
 #include "driver/registry/registry.h"
 #include "outbox/event_sink.h"
 #include "outbox/spool.h"
-#include "runner/command_feed.h"
+#include "runner/command_follower.h"
 #include "runner/task_report.h"
 
 namespace shepherd {
@@ -65,7 +65,7 @@ struct TaskRun::Parts {
   std::unique_ptr<Outbox> outbox;
   std::unique_ptr<TaskEvents> events;
   std::unique_ptr<AgentRun> agent;
-  std::unique_ptr<CommandFeed> feed;
+  std::unique_ptr<CommandFollower> feed;
   std::optional<Workspace> workspace;
 };
 
@@ -127,8 +127,8 @@ TaskOutcome TaskRun::run() {
   CommandTaker taker{.take = [&agent](const Command& command) { agent.command(command); },
                      .withdraw = [&agent](const std::string& id) { agent.withdraw(id); },
                      .deleted = [&agent] { agent.end(EndCause::deleted, ""); }};
-  parts.feed = std::make_unique<CommandFeed>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
-                                             parts.feed_random, parts.runner.tls);
+  parts.feed = std::make_unique<CommandFollower>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
+                                                 parts.feed_random, parts.runner.tls);
   if (parts.options.lease) {
     parts.options.lease->when_lost([&agent] {
       agent.end(EndCause::lease_lost, "the server gave this task up");

@@ -96,7 +96,7 @@ std::string encode_submitted(const std::string& task, const Submitted& submitted
   return out;
 }
 
-Fate fate_of(const Task& task, const Command& command, bool taken) {
+Fate outcome_of(const Task& task, const Command& command, bool taken) {
   bool begun = task.state.state != State::queued && task.state.state != State::starting;
   if (!taken) {
     if (command.kind == CommandKind::stop && !begun) return {CommandState::acknowledged, "", true};
@@ -125,13 +125,13 @@ Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command&
     return fail(ErrorCode::conflict, "command_id_used", "A command with this id has settled long ago. Use a new id.");
   }
   Submitted submitted{command.id, command.kind, CommandState::accepted, "", appended->last_sequence};
-  Fate fate = fate_of(task, command, taken);
-  if (fate.state == CommandState::accepted) return submitted;
-  submitted.state = fate.state;
-  submitted.reason = fate.reason;
-  auto told = txn.append(command_result_event(id, command.id, fate.state, fate.reason, {}, now_ms));
+  Fate outcome = outcome_of(task, command, taken);
+  if (outcome.state == CommandState::accepted) return submitted;
+  submitted.state = outcome.state;
+  submitted.reason = outcome.reason;
+  auto told = txn.append(command_result_event(id, command.id, outcome.state, outcome.reason, {}, now_ms));
   if (!told) return fail(told.error());
-  if (!fate.cancels) return submitted;
+  if (!outcome.cancels) return submitted;
   std::string message = "stopped before it began";
   std::string reason = redactor == nullptr ? command.reason : redactor->redact(command.reason);
   if (!reason.empty()) message.append(": ").append(truncated(reason, kMaxSummaryCharacters));

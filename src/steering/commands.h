@@ -11,7 +11,7 @@
 #include "journal/journal.h"
 #include "model/command.h"
 #include "redact/redact.h"
-#include "steering/command_feeds.h"
+#include "steering/command_takers.h"
 #include "steering/leases.h"
 
 namespace shepherd {
@@ -30,7 +30,7 @@ std::string encode_submitted(const std::string& task, const Submitted& submitted
 // Threads: any.
 struct Takers {
   const Leases& leases;
-  const CommandFeeds& feeds;
+  const CommandTakers& feeds;
   bool any(const std::string& task) const { return leases.held(task) || feeds.any(task); }
 };
 
@@ -40,7 +40,7 @@ struct Fate {
   std::string reason;
   bool cancels = false;  // a stop of a task that nobody has begun
 };
-Fate fate_of(const Task& task, const Command& command, bool taken);
+Fate outcome_of(const Task& task, const Command& command, bool taken);
 
 // Appends a command with what it meets; the task is not terminal and does not know its id. For use in a transaction.
 Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command& command, bool taken,

@@ -39,7 +39,7 @@ Result<AppendRequest> request_of(const std::string& task, const std::string& jso
   return request;
 }
 
-// What is made here of short texts of our own always passes the door.
+// What is made here of short texts of our own always is taken in.
 AppendRequest own_request(const std::string& task, const std::string& json, std::int64_t now_ms) {
   auto request = request_of(task, json, nullptr, now_ms);
   SHEPHERD_ASSERT(request.has_value(), "an event of the server is well formed");

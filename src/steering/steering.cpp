@@ -39,12 +39,12 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
       lease_losses_(parts_.metrics.counter("shepherd_lease_losses_total", "Leases whose runner fell silent")),
       runners_(parts_.metrics.gauge("shepherd_runners", "Runners that have a task or wait for one")) {
-  if (token_provider_ != nullptr) token_lanes_ = std::make_unique<Lanes>("token", kTokenThreads);
+  if (token_provider_ != nullptr) token_workers_ = std::make_unique<ThreadPool>("token", kTokenThreads);
 }
 
 Steering::~Steering() {
   stop();
-  token_lanes_.reset();    // answers what was asked for
+  token_workers_.reset();  // answers what was asked for
   parts_.journal.drain();  // completions name this
 }
 
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringCo
   if (auto started = steering->callbacks_.start(); !started) return fail(started.error());
   if (parts.executor == nullptr) return steering;
   auto watch =
-      Watch::open(parts.journal, *parts.executor, parts.lanes, parts.clock,
+      Watch::open(parts.journal, *parts.executor, parts.workers, parts.clock,
                   [raw = steering.get()](std::vector<std::string> tasks, std::move_only_function<void(bool)> done) {
                     raw->look_at(tasks, std::move(done));
                   });
@@ -229,7 +229,7 @@ void Steering::repo_token(const Task& task, std::optional<std::uint64_t> epoch, 
   }
   auto taken = leases_.take_token(task.spec.id, task.state.lease_epoch != 0, epoch);
   if (!taken) return done(fail(taken.error()));
-  token_lanes_->post([this, spec = task.spec, epoch = *taken, done = std::move(done)]() mutable {
+  token_workers_->post([this, spec = task.spec, epoch = *taken, done = std::move(done)]() mutable {
     give_token(spec, epoch, std::move(done));
   });
 }

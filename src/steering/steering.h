@@ -11,16 +11,16 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
-#include "base/lanes.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "base/thread_pool.h"
 #include "journal/journal.h"
 #include "outbound/callbacks.h"
 #include "outbound/repo_token.h"
 #include "redact/redact.h"
 #include "steering/claims.h"
-#include "steering/command_feeds.h"
+#include "steering/command_takers.h"
 #include "steering/commands.h"
 #include "steering/due_list.h"
 #include "steering/leases.h"
@@ -33,7 +33,7 @@ namespace shepherd {
 struct SteeringParts {
   Journal& journal;
   Executor* executor;  // sequential: the feed over all logs lives there; nullptr: nothing is watched (tests)
-  Executor& lanes;     // blocking store reads
+  Executor& workers;   // blocking store reads
   const Clock& clock;
   Random& random;
   MetricRegistry& metrics;
@@ -41,9 +41,8 @@ struct SteeringParts {
   PostCallback post_callback = shepherd::post_callback;
 };
 
-// open() reads every active task, so it is done before anybody may post. Call stop() while lanes, journal and executor
-// still run, and before the servers drain: it answers the claims that wait.
-// Threads: any; tick() from one.
+// open() reads every active task, so it is done before anybody may post. Call stop() while workers, journal and
+// executor still run, and before the servers drain: it answers the claims that wait. Threads: any; tick() from one.
 class Steering {
  public:
   static Result<std::unique_ptr<Steering>> open(SteeringParts parts, SteeringConfig config);
@@ -54,7 +53,7 @@ class Steering {
   Commands& commands() { return commands_; }
   Claims& claims() { return claims_; }
   Leases& leases() { return leases_; }
-  CommandFeeds& command_feeds() { return feeds_; }
+  CommandTakers& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
   // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once while
@@ -85,13 +84,13 @@ class Steering {
   SteeringParts parts_;
   SteeringConfig config_;
   Leases leases_;
-  CommandFeeds feeds_;
+  CommandTakers feeds_;
   Commands commands_;
   Claims claims_;
   DueList due_;
   Callbacks callbacks_;
   std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr: none is configured
-  std::unique_ptr<Lanes> token_lanes_;                 // nullptr: the same
+  std::unique_ptr<ThreadPool> token_workers_;          // nullptr: the same
   Gauge& leases_held_;
   Counter& lease_losses_;
   Gauge& runners_;

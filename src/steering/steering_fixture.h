@@ -21,7 +21,7 @@ class SteeringFixture : public JournalFixture {
 
   void restart() {
     stop();
-    auto opened = Steering::open({journal_, &io_, lanes_, clock_, random_, metrics_, &redactor_}, config_);
+    auto opened = Steering::open({journal_, &io_, workers_, clock_, random_, metrics_, &redactor_}, config_);
     ASSERT_TRUE(opened) << opened.error().message;
     steering_ = std::move(*opened);
     settle();

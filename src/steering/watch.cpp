@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "journal/names_feed.h"
+#include "journal/changed_tasks.h"
 #include "steering/limits.h"
 
 namespace shepherd {
@@ -41,10 +41,10 @@ Result<Start> first_position(const EventStore& store) {
 }  // namespace
 
 struct Watch::State final : std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_lanes, const Clock& the_clock, OnTasks handler)
+  State(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock, OnTasks handler)
       : journal(the_journal),
         executor(the_executor),
-        lanes(the_lanes),
+        workers(the_workers),
         clock(the_clock),
         on_tasks(std::move(handler)) {}
 
@@ -57,7 +57,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   void take_names(std::set<std::string> tasks, std::uint64_t through) {
     if (tasks.empty()) return feed.done(through);
     looking.fetch_add(1);
-    lanes.post(
+    workers.post(
         [self = shared_from_this(), tasks = std::vector<std::string>(tasks.begin(), tasks.end()), through]() mutable {
           self->on_tasks(std::move(tasks), [self, through](bool good) {
             self->executor.post([self, through, good] {
@@ -98,13 +98,14 @@ struct Watch::State final : std::enable_shared_from_this<State> {
 
   Journal& journal;
   Executor& executor;
-  Executor& lanes;
+  Executor& workers;
   const Clock& clock;
   OnTasks on_tasks;
 
   // All of these: the executor's.
-  NamesFeed feed{journal, "steering", steering_types(),
-                 [this](std::set<std::string> tasks, std::uint64_t through) { take_names(std::move(tasks), through); }};
+  ChangedTasks feed{journal, "steering", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
+                      take_names(std::move(tasks), through);
+                    }};
   std::uint64_t kept_through = 0;
   std::int64_t kept_ms = 0;
   bool stopped = false;
@@ -112,11 +113,11 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   std::atomic<int> looking{0};  // calls of on_tasks under way
 };
 
-Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
+Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
                                            OnTasks on_tasks) {
   auto start = first_position(journal.store());
   if (!start) return fail(start.error());
-  auto state = std::make_shared<State>(journal, executor, lanes, clock, std::move(on_tasks));
+  auto state = std::make_shared<State>(journal, executor, workers, clock, std::move(on_tasks));
   state->kept_through = start->position;
   // Before anything that is appended from now on: a crash must not make the next start begin behind it.
   if (!start->stored) state->write_cursor(start->position);

@@ -17,7 +17,7 @@
 namespace shepherd {
 
 // Owns the feed. Events: command, command_result, approval, status.
-// Threads: any for tick() and stop(); `on_tasks` is called on a lane, one call at a time.
+// Threads: any for tick() and stop(); `on_tasks` is called on a worker thread, one call at a time.
 class Watch {
  public:
   // on_tasks(tasks, done): look at these tasks, and call done() once whatever follows from it is committed; false when
@@ -26,8 +26,8 @@ class Watch {
 
   // Starts after the stored cursor, or at the newest position when there is none yet. `executor` must be sequential and
   // outlive stop().
-  static Result<std::unique_ptr<Watch>> open(Journal& journal, Executor& executor, Executor& lanes, const Clock& clock,
-                                             OnTasks on_tasks);
+  static Result<std::unique_ptr<Watch>> open(Journal& journal, Executor& executor, Executor& workers,
+                                             const Clock& clock, OnTasks on_tasks);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;

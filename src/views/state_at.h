@@ -15,8 +15,9 @@ struct TaskAt {
   bool whole = true;  // false: retention took the beginning of the log, so what happened there is not in the state
 };
 
-// Folds the log through `sequence`; 0 is the task as it was created. Blocks: from a lane. not_found/unknown_task;
-// conflict/cursor_ahead with lastSequence; gone/event_dropped when that event is no longer kept.
+// Folds the log through `sequence`; 0 is the task as it was created. Blocks: from a worker thread.
+// not_found/unknown_task; conflict/cursor_ahead with lastSequence; gone/event_dropped when that event is no longer
+// kept.
 Result<TaskAt> task_at(const EventStore& store, const std::string& task, std::uint64_t sequence);
 
 }  // namespace shepherd

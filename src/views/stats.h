@@ -36,7 +36,7 @@ struct Stats {
 
 inline constexpr const char* kOtherSeries = "other";
 
-// Blocks: from a lane. The range must be one of stats_range().
+// Blocks: from a worker thread. The range must be one of stats_range().
 Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range);
 
 // The range on the ledger's grid: begins at a full minute (of steps of full quarters of an hour: at such a quarter), in

@@ -14,8 +14,8 @@ struct TimeRange {
   std::int64_t from_ms = 0, to_ms = 0;  // of receivedAt; `to` excluded
 };
 
-// As EventStore::tasks(filter), but only tasks with an event in the range. Blocks: from a lane. Exact: a task that
-// began before and ended after is looked up in its log.
+// As EventStore::tasks(filter), but only tasks with an event in the range. Blocks: from a worker thread. Exact: a task
+// that began before and ended after is looked up in its log.
 Result<std::vector<Task>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range);
 
 }  // namespace shepherd

@@ -33,7 +33,8 @@ struct Timeline {
 };
 
 // Reads the log once. Times are the producer's, as a replay has them; where they go back they stand still. Of a log
-// with more than kMaxTimelineEvents events only the newest. Blocks: from a lane. not_found; what the store says.
+// with more than kMaxTimelineEvents events only the newest. Blocks: from a worker thread. not_found; what the store
+// says.
 Result<Timeline> read_timeline(const EventStore& store, const std::string& task, std::size_t buckets);
 
 }  // namespace shepherd

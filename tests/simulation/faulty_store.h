@@ -1,6 +1,6 @@
 // A store that fails as real ones do: writes that are refused, writes that are committed but answered by an error (the
 // process lost the connection between commit and answer), reads that fail. Slowness is the schedule's: reads run on
-// lanes that the simulation cranks when it likes.
+// workers that the simulation cranks when it likes.
 // Threads: caller.
 #pragma once
 

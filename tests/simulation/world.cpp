@@ -70,7 +70,7 @@ void SimBus::publish(const Hint& hint) {
 }
 
 Replica::Replica(EventStore& store, Random& random, const Clock& clock, std::deque<std::pair<SimBus*, Hint>>& wire)
-    : bus(random, wire), hub(clock, metrics), journal(store, hub, bus, lanes, clock, metrics, false) {}
+    : bus(random, wire), hub(clock, metrics), journal(store, hub, bus, workers, clock, metrics, false) {}
 
 // --- consumer ---
 
@@ -185,7 +185,7 @@ World::~World() {
   consumers_.clear();
   for (auto& replica : replicas_) {
     replica->journal.drain();
-    while (replica->lanes.run_one() || replica->io.run_one()) {
+    while (replica->workers.run_one() || replica->io.run_one()) {
     }
   }
 }
@@ -282,7 +282,7 @@ void World::act() {
       replica.journal.step();
       break;
     case 5:
-      replica.lanes.run_nth(random_.below(replica.lanes.pending() + 1));
+      replica.workers.run_nth(random_.below(replica.workers.pending() + 1));
       break;
     case 6:
     case 7:
@@ -333,7 +333,7 @@ void World::settle() {
     clock_.advance_ms(1100);
     for (auto& replica : replicas_) {
       replica->journal.tick();
-      while (replica->journal.step() || replica->lanes.run_one() || replica->io.run_one()) busy = true;
+      while (replica->journal.step() || replica->workers.run_one() || replica->io.run_one()) busy = true;
     }
     for (; !wire_.empty(); wire_.pop_front()) wire_.front().first->deliver(wire_.front().second);
     if (!busy && round > 20) return;

@@ -42,8 +42,8 @@ struct Replica {
   Replica(EventStore& store, Random& random, const Clock& clock, std::deque<std::pair<SimBus*, Hint>>& wire);
 
   MetricRegistry metrics;
-  ManualExecutor io;     // in order
-  ManualExecutor lanes;  // in any order
+  ManualExecutor io;       // in order
+  ManualExecutor workers;  // in any order
   SimBus bus;
   Hub hub;
   Journal journal;

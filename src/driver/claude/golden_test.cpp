@@ -228,7 +228,7 @@ TEST(ClaudeProperty, TruncationLosesNoCompleteLine) {
   }
 }
 
-// Bytes that nobody would print: the driver answers with events that the door takes, or with none.
+// Bytes that nobody would print: the driver answers with events that the intake takes, or with none.
 TEST(ClaudeProperty, DamagedLinesNeverPoisonTheLog) {
   std::mt19937_64 random(seed());
   CondenseRules rules;

@@ -1,4 +1,4 @@
-// The search for secrets against what the same bytes cost anyway: one memchr pass over a text, and the door's other
+// The search for secrets against what the same bytes cost anyway: one memchr pass over a text, and the intake's other
 // work on an event.
 //
 //     redact_bench REPOSITORY        code, recorded lines, events and secrets are taken from its src/ and tests/golden/
@@ -59,7 +59,7 @@ std::vector<std::string> lines(const fs::path& directory, std::initializer_list<
   return out;
 }
 
-// As the door takes them: what the server adds is left out.
+// As the intake takes them: what the server adds is left out.
 std::vector<std::string> events(const fs::path& root) {
   std::vector<std::string> out;
   for (const auto& line : lines(root / "tests/golden/claude/expected", {".ndjson"})) {
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   auto lookup = [](const std::string& text) {
     for (char c : text) sink += shepherd::kByteClass[static_cast<unsigned char>(c)];
   };
-  auto door = [](const shepherd::Intake& intake) {
+  auto take_in = [](const shepherd::Intake& intake) {
     return [&intake](const std::string& text) {
       auto batch = shepherd::decode_events(text, shepherd::Framing::json, intake);
       sink += batch ? batch->bytes.size() : 0;
@@ -152,8 +152,8 @@ int main(int argc, char** argv) {
   row("search, recorded lines", "table pass", clean(lines(root / "tests/golden/claude/recordings", {".jsonl"})), search,
       lookup);
   row("search, events", "table pass", clean(events(root)), search, lookup);
-  row("door, events", "without redaction", events(root), door(redacting), door(plain));
-  row("door, events with secrets", "without redaction", events_with_secrets(root), door(redacting), door(plain));
+  row("intake, events", "without redaction", events(root), take_in(redacting), take_in(plain));
+  row("intake, events with secrets", "without redaction", events_with_secrets(root), take_in(redacting), take_in(plain));
   std::printf("(checksum %zu)\n", sink % 1000);
   return 0;
 }

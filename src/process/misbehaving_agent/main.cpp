@@ -91,7 +91,7 @@ int fork_bomb(int most) {
   }
 }
 
-class Quiet final : public AgentListener {
+class Quiet final : public AgentObserver {
  public:
   void on_output(AgentStream, std::string_view bytes) override { say(bytes); }
   void on_end(const AgentEnd&) override {}

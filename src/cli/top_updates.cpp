@@ -1,4 +1,4 @@
-#include "cli/top_feed.h"
+#include "cli/top_updates.h"
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
@@ -29,7 +29,7 @@ std::thread start_quietly(std::function<void()> work) {
 
 }  // namespace
 
-TopFeed::TopFeed(Context& context, const ServerOptions& server)
+TopUpdates::TopUpdates(Context& context, const ServerOptions& server)
     : context_(context),
       server_(server),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -41,7 +41,7 @@ TopFeed::TopFeed(Context& context, const ServerOptions& server)
   errand_runner_ = start_quietly([this] { run_errands(); });
 }
 
-TopFeed::~TopFeed() {
+TopUpdates::~TopUpdates() {
   live_.stop();
   {
     MutexLock lock(mutex_);
@@ -53,14 +53,14 @@ TopFeed::~TopFeed() {
   close(wake_);
 }
 
-std::vector<TopNews> TopFeed::take() {
+std::vector<TopNews> TopUpdates::take() {
   std::uint64_t count = 0;
   [[maybe_unused]] ssize_t got = read(wake_, &count, sizeof count);
   MutexLock lock(mutex_);
   return std::exchange(news_, {});
 }
 
-void TopFeed::tell(TopNews news) {
+void TopUpdates::tell(TopNews news) {
   {
     MutexLock lock(mutex_);
     // Only the newest row of a task counts.
@@ -79,12 +79,12 @@ void TopFeed::tell(TopNews news) {
   [[maybe_unused]] ssize_t put = write(wake_, &one, sizeof one);
 }
 
-void TopFeed::follow() {
+void TopUpdates::follow() {
   Result<bool> ended = live_.run(*this);
   if (!ended) tell(TopEnded{ended.error()});
 }
 
-void TopFeed::on_state(const LiveChange& change) {
+void TopUpdates::on_state(const LiveChange& change) {
   if (change.state == LiveState::disconnected) tell(TopConnection{"connection lost, trying again"});
   if (change.state != LiveState::connected) return;
   tell(TopConnection{});
@@ -92,11 +92,11 @@ void TopFeed::on_state(const LiveChange& change) {
   ask([this](ApiClient& client) { list_all(client); });
 }
 
-void TopFeed::on_row(std::string_view, std::string_view row) {
+void TopUpdates::on_row(std::string_view, std::string_view row) {
   if (Result<TopRow> read = read_top_row(row)) tell(*std::move(read));
 }
 
-void TopFeed::list_all(ApiClient& client) {
+void TopUpdates::list_all(ApiClient& client) {
   TopRows all;
   Result<TaskList> page = client.tasks({{"limit", "200"}});
   while (page) {
@@ -110,7 +110,7 @@ void TopFeed::list_all(ApiClient& client) {
   tell(std::move(all));
 }
 
-void TopFeed::ask_log(std::string task, std::uint64_t after) {
+void TopUpdates::ask_log(std::string task, std::uint64_t after) {
   ask([this, task = std::move(task), after](ApiClient& client) {
     Parameters query =
         after == 0 ? Parameters{{"tail", std::to_string(kTopLogLines)}} : Parameters{{"after", std::to_string(after)}};
@@ -127,7 +127,7 @@ void TopFeed::ask_log(std::string task, std::uint64_t after) {
   });
 }
 
-void TopFeed::ask_needs() {
+void TopUpdates::ask_needs() {
   ask([this](ApiClient& client) {
     Result<std::string> inbox = api_get(client.destination(), server_.tls(), "/api/v1/inbox?limit=1000");
     if (!inbox) return tell(TopNotice{inbox.error().message});
@@ -142,7 +142,7 @@ void TopFeed::ask_needs() {
   });
 }
 
-void TopFeed::ask_input(std::string task, OpenApproval approval) {
+void TopUpdates::ask_input(std::string task, OpenApproval approval) {
   ask([this, task = std::move(task), approval = std::move(approval)](ApiClient& client) {
     Result<AskedInput> input = asked_input(client, task, approval.sequence);
     if (!input) return tell(TopNotice{input.error().message});
@@ -150,7 +150,7 @@ void TopFeed::ask_input(std::string task, OpenApproval approval) {
   });
 }
 
-void TopFeed::send(std::string task, Command command) {
+void TopUpdates::send(std::string task, Command command) {
   command.id = "top-" + make_sortable_id(clock_.wall_ms(), random_);
   ask([this, task = std::move(task), command = std::move(command)](ApiClient& client) {
     std::string kind(name(command.kind));
@@ -160,7 +160,7 @@ void TopFeed::send(std::string task, Command command) {
   });
 }
 
-void TopFeed::ask(Errand errand) {
+void TopUpdates::ask(Errand errand) {
   {
     MutexLock lock(mutex_);
     errands_.push_back(std::move(errand));
@@ -168,7 +168,7 @@ void TopFeed::ask(Errand errand) {
   changed_.notify_all();
 }
 
-void TopFeed::run_errands() {
+void TopUpdates::run_errands() {
   while (true) {
     Errand errand;
     {

@@ -1,5 +1,5 @@
 // The commands of a task as its runner gets them, over a real API on loopback.
-#include "runner/command_feed.h"
+#include "runner/command_follower.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class CommandFeedTest : public ApiFixture {
     CommandTaker taker{.take = [this](const Command& command) { note("take " + command.id); },
                        .withdraw = [this](const std::string& id) { note("withdraw " + id); },
                        .deleted = [this] { note("deleted"); }};
-    feed_ = std::make_unique<CommandFeed>(locate, "t", std::move(taker), clock_, random_);
+    feed_ = std::make_unique<CommandFollower>(locate, "t", std::move(taker), clock_, random_);
   }
   void note_address() {
     MutexLock lock(mutex_);
@@ -76,7 +76,7 @@ class CommandFeedTest : public ApiFixture {
 
   Mutex mutex_;
   std::string url_ GUARDED_BY(mutex_), heard_ GUARDED_BY(mutex_);
-  std::unique_ptr<CommandFeed> feed_;
+  std::unique_ptr<CommandFollower> feed_;
 };
 
 TEST_F(CommandFeedTest, WhatIsSettledBeforeTheFeedCatchesUpIsPassedOver) {

@@ -1,4 +1,4 @@
-#include "base/lanes.h"
+#include "base/thread_pool.h"
 
 #include <pthread.h>
 
@@ -6,14 +6,14 @@
 
 namespace shepherd {
 
-Lanes::Lanes(std::string name, std::size_t threads) {
+ThreadPool::ThreadPool(std::string name, std::size_t threads) {
   for (std::size_t i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { run(); });
     pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
   }
 }
 
-Lanes::~Lanes() {
+ThreadPool::~ThreadPool() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -22,7 +22,7 @@ Lanes::~Lanes() {
   for (auto& thread : threads_) thread.join();
 }
 
-void Lanes::post(Work work) {
+void ThreadPool::post(Work work) {
   {
     MutexLock lock(mutex_);
     queue_.push_back(std::move(work));
@@ -30,7 +30,7 @@ void Lanes::post(Work work) {
   ready_.notify_one();
 }
 
-void Lanes::run() {
+void ThreadPool::run() {
   for (;;) {
     Work work;
     {

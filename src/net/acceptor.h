@@ -27,10 +27,10 @@ Result<BoundSocket> bind_and_listen(const std::string& address);
 // Owns the descriptor. Lives on the first shard's loop. Out of descriptors, it stops accepting for a moment instead of
 // spinning on a queue it cannot empty.
 // Threads: strand, except the constructor.
-class Listener final : public EventLoop::Watcher, public EventLoop::Ticker {
+class Acceptor final : public EventLoop::Watcher, public EventLoop::Ticker {
  public:
-  Listener(int fd, EventLoop& loop, ServerCore& core, std::vector<Shard*> shards);
-  ~Listener();
+  Acceptor(int fd, EventLoop& loop, ServerCore& core, std::vector<Shard*> shards);
+  ~Acceptor();
 
   void start();
   void close();

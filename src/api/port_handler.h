@@ -12,9 +12,9 @@
 namespace shepherd {
 
 // Threads: any.
-class Listener final : public net::HttpHandler {
+class PortHandler final : public net::HttpHandler {
  public:
-  Listener(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config);
+  PortHandler(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config);
 
   net::Admission admit(const net::Request& head) override;
   void handle(net::Request&& request, net::Responder responder) override;

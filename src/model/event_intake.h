@@ -1,6 +1,5 @@
-// The door: what becomes of one event on its way in. Members are checked, secrets replaced, long texts cut, and what is
-// left is written once as the body that every consumer will get.
-// Threads: caller.
+// The intake: what becomes of one event on its way in. Members are checked, secrets replaced, long texts cut, and what
+// is left is written once as the body that every consumer will get. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,9 @@
 
 namespace shepherd {
 
-class EventDoor {
+class EventIntake {
  public:
-  EventDoor(const Intake& intake, DraftBatch& batch) : intake_(intake), batch_(batch) {}
+  EventIntake(const Intake& intake, DraftBatch& batch) : intake_(intake), batch_(batch) {}
 
   // Adds the draft of the event that `json` (compact, valid) starts with; its length. An error leaves the batch
   // unusable. `may_hold_secrets` false: the whole request was found clean.

@@ -13,7 +13,7 @@
 namespace shepherd::net {
 
 // Threads: strand.
-class Outbox {
+class SendQueue {
  public:
   enum class Status { sent, kept, failed };
   struct Outcome {

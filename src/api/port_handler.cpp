@@ -1,4 +1,4 @@
-#include "api/listener.h"
+#include "api/port_handler.h"
 
 #include <utility>
 
@@ -7,10 +7,10 @@
 
 namespace shepherd {
 
-Listener::Listener(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config)
+PortHandler::PortHandler(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config)
     : core_(core), metrics_(core.parts.metrics, name), gate_(core, listener, config) {}
 
-net::Admission Listener::admit(const net::Request& head) {
+net::Admission PortHandler::admit(const net::Request& head) {
   // Without a body there is nothing to save by refusing now, and handle() can keep the connection.
   if (!has_body(head)) return {kMaxSmallBodyBytes, std::nullopt};
   auto pass = gate_.check(head);
@@ -23,7 +23,7 @@ net::Admission Listener::admit(const net::Request& head) {
   return {most, std::nullopt, std::move(caller)};
 }
 
-void Listener::handle(net::Request&& request, net::Responder responder) {
+void PortHandler::handle(net::Request&& request, net::Responder responder) {
   std::optional<Pass> pass;
   if (ConnectionState* state = connection_state(request)) pass = std::exchange(state->admitted, std::nullopt);
   if (!pass) {
@@ -35,7 +35,7 @@ void Listener::handle(net::Request&& request, net::Responder responder) {
   handle_route(Call(core_, metrics_, std::move(*pass), std::move(request), std::move(responder)));
 }
 
-net::Response Listener::protocol_error(int status, std::string_view reason, std::string_view message) {
+net::Response PortHandler::protocol_error(int status, std::string_view reason, std::string_view message) {
   metrics_.answered(nullptr, status, 0);
   ErrorCode code = status >= 500   ? ErrorCode::unavailable
                    : status == 429 ? ErrorCode::rate_limited
@@ -45,7 +45,7 @@ net::Response Listener::protocol_error(int status, std::string_view reason, std:
   return response;
 }
 
-net::Response Listener::refuse(const net::Request& request, const Refusal& refusal) {
+net::Response PortHandler::refuse(const net::Request& request, const Refusal& refusal) {
   metrics_.answered(refusal.route, refusal.status, 0);
   AuditRecord record;
   record.at_ms = core_.parts.clock.wall_ms();

@@ -11,7 +11,7 @@
 namespace shepherd {
 
 // Threads: any.
-class CommandFeeds {
+class CommandTakers {
  public:
   void opened(const std::string& task) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);

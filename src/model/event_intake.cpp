@@ -1,4 +1,4 @@
-#include "model/event_door.h"
+#include "model/event_intake.h"
 
 #include <algorithm>
 #include <boost/json/object.hpp>
@@ -63,7 +63,7 @@ Error reserved_type(std::string_view type) {
 
 }  // namespace
 
-Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secrets) {
+Result<std::size_t> EventIntake::admit(std::string_view json, bool may_hold_secrets) {
   auto length = members_.read(json);
   if (!length) return length;
   Draft draft;
@@ -104,7 +104,7 @@ Result<std::size_t> EventDoor::admit(std::string_view json, bool may_hold_secret
 }
 
 // What the draft holds beside its body.
-Result<void> EventDoor::read_header(Draft& draft) {
+Result<void> EventIntake::read_header(Draft& draft) {
   std::string store;
   std::string_view type = members_[Member::type];
   if (type.empty()) return fail(bad_member("type", "there: a string such as \"tool_call\""));
@@ -134,16 +134,16 @@ Result<void> EventDoor::read_header(Draft& draft) {
   return {};
 }
 
-bool EventDoor::holds_secret(std::string_view json) const {
+bool EventIntake::holds_secret(std::string_view json) const {
   return intake_.redactor != nullptr && intake_.redactor->may_match(json);
 }
 
-std::string_view EventDoor::value_of(Member member) const {
+std::string_view EventIntake::value_of(Member member) const {
   const auto& text = rewritten_[index(member)];
   return text ? std::string_view(*text) : members_[member];
 }
 
-std::string EventDoor::redacted(std::string_view key, std::string_view value) const {
+std::string EventIntake::redacted(std::string_view key, std::string_view value) const {
   if (value.front() == '"') {
     std::string store;
     return json_string(intake_.redactor->redact_member(key, text_of(value, store)));
@@ -154,24 +154,24 @@ std::string EventDoor::redacted(std::string_view key, std::string_view value) co
   return tree_text(*tree);
 }
 
-void EventDoor::rewrite(Member member) {
+void EventIntake::rewrite(Member member) {
   // Most members of a suspicious event are clean, and looking is far cheaper than reading and writing again.
   if (!secrets_ || members_[member].empty() || !holds_secret(members_[member])) return;
   set_rewritten(member, redacted(name(member), members_[member]));
 }
 
-void EventDoor::set_rewritten(Member member, std::string json) {
+void EventIntake::set_rewritten(Member member, std::string json) {
   rewritten_[index(member)] = std::move(json);
   changed_ = true;
 }
 
 // A type is a name, not a text: one with a secret in it is worth nothing.
-void EventDoor::rewrite_type() {
+void EventIntake::rewrite_type() {
   rewrite(Member::type);
   if (value_of(Member::type) != members_[Member::type]) set_rewritten(Member::type, "\"redacted\"");
 }
 
-void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
+void EventIntake::rewrite_text(Member member, std::size_t most_characters) {
   rewrite(member);
   std::string_view json = value_of(member);
   if (json.size() <= most_characters) return;  // no string has more characters than bytes
@@ -184,14 +184,14 @@ void EventDoor::rewrite_text(Member member, std::size_t most_characters) {
 }
 
 // Before a member is cut; when it is cut again, the whole is what it was at first.
-void EventDoor::keep_whole(Member member, std::size_t characters) {
+void EventIntake::keep_whole(Member member, std::size_t characters) {
   if (full_[index(member)]) return;
   full_[index(member)] = value_of(member);
   whole_[index(member)] = characters;
 }
 
 // More of an input may be kept than an event has room for: then less of it is, as if nothing were configured.
-void EventDoor::shorten_tool_data() {
+void EventIntake::shorten_tool_data() {
   const CondenseRules usual;
   CondenseRules rules = *intake_.condense;
   rules.command_characters = std::min(rules.command_characters, usual.command_characters);
@@ -202,7 +202,7 @@ void EventDoor::shorten_tool_data() {
   rewrite_tool_data(Member::output, rules);
 }
 
-void EventDoor::rewrite_tool_data(Member member, const CondenseRules& rules) {
+void EventIntake::rewrite_tool_data(Member member, const CondenseRules& rules) {
   std::string_view json = value_of(member);
   if (json.empty()) return;
   std::size_t least = std::min(rules.command_characters, rules.string_characters);
@@ -231,12 +231,12 @@ void EventDoor::rewrite_tool_data(Member member, const CondenseRules& rules) {
   set_rewritten(member, tree_text(*tree));
 }
 
-void EventDoor::write_member(std::string_view key, std::string_view value) {
+void EventIntake::write_member(std::string_view key, std::string_view value) {
   auto& out = batch_.bytes;
   out.append(",\"").append(key).append("\":").append(value);
 }
 
-void EventDoor::write_body(Draft& draft) {
+void EventIntake::write_body(Draft& draft) {
   auto& out = batch_.bytes;
   draft.body_offset = static_cast<std::uint32_t>(out.size());
   out.append("\"timestamp\":\"");
@@ -260,7 +260,7 @@ void EventDoor::write_body(Draft& draft) {
 
 // What the event has only the beginning of: by the producer's word, and what was cut here. The producer knows the
 // length of what it cut itself.
-void EventDoor::write_cut() {
+void EventIntake::write_cut() {
   std::string_view given = value_of(Member::cut);
   std::string marks = given.starts_with('{') ? std::string(given) : "{}";
   for (Member member : {Member::summary, Member::input, Member::output}) {
@@ -274,7 +274,7 @@ void EventDoor::write_cut() {
   if (marks.size() > 2) write_member("cut", marks);
 }
 
-void EventDoor::write_unknown() {
+void EventIntake::write_unknown() {
   if (!secrets_) {
     for (const auto& [key, value] : members_.unknown) write_member(key, value);
     return;
@@ -293,7 +293,7 @@ void EventDoor::write_unknown() {
 }
 
 // What condensing cut, and what the producer sent as detail, which counts where both have the same.
-std::string EventDoor::make_detail() {
+std::string EventIntake::make_detail() {
   std::string clean;
   std::string_view given = members_[Member::detail];
   if (!given.empty() && secrets_) given = clean = redacted("detail", given);

@@ -25,13 +25,13 @@ struct CommandTaker {
 };
 
 // Threads: any; the destructor waits for its thread.
-class CommandFeed {
+class CommandFollower {
  public:
-  CommandFeed(Locate locate, std::string task, CommandTaker taker, const Clock& clock, Random& random,
-              net::ClientTls tls = {});
-  ~CommandFeed();
-  CommandFeed(const CommandFeed&) = delete;
-  CommandFeed& operator=(const CommandFeed&) = delete;
+  CommandFollower(Locate locate, std::string task, CommandTaker taker, const Clock& clock, Random& random,
+                  net::ClientTls tls = {});
+  ~CommandFollower();
+  CommandFollower(const CommandFollower&) = delete;
+  CommandFollower& operator=(const CommandFollower&) = delete;
 
  private:
   class Reader;

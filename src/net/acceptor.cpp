@@ -1,4 +1,4 @@
-#include "net/listener.h"
+#include "net/acceptor.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -29,19 +29,19 @@ std::string peer_name(const sockaddr_storage& address) {
 
 }  // namespace
 
-Listener::Listener(int fd, EventLoop& loop, ServerCore& core, std::vector<Shard*> shards)
+Acceptor::Acceptor(int fd, EventLoop& loop, ServerCore& core, std::vector<Shard*> shards)
     : fd_(fd), loop_(loop), core_(core), shards_(std::move(shards)) {}
 
-Listener::~Listener() {
+Acceptor::~Acceptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void Listener::start() {
+void Acceptor::start() {
   loop_.add_ticker(*this, kAcceptPause);
   if (!loop_.watch(fd_, *this, EventLoop::Trigger::level)) pause();
 }
 
-void Listener::close() {
+void Acceptor::close() {
   if (closed_) return;
   closed_ = true;
   loop_.unwatch(fd_);
@@ -51,7 +51,7 @@ void Listener::close() {
   core_.part_gone();
 }
 
-void Listener::on_events(std::uint32_t /*events*/) {
+void Acceptor::on_events(std::uint32_t /*events*/) {
   for (int i = 0; i < kAcceptsPerTurn && !closed_ && !paused_; ++i) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
@@ -68,7 +68,7 @@ void Listener::on_events(std::uint32_t /*events*/) {
   }
 }
 
-void Listener::hand_over(int fd, std::string peer) {
+void Acceptor::hand_over(int fd, std::string peer) {
   int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   core_.metrics.accepted.add();
@@ -90,7 +90,7 @@ void Listener::hand_over(int fd, std::string peer) {
 }
 
 // It comes back as often as accepting is tried again; one line is enough for a while.
-void Listener::say_trouble(const char* why) {
+void Acceptor::say_trouble(const char* why) {
   ++pauses_;
   std::int64_t now_ms = core_.clock.steady_ms();
   if (pauses_ > 1 && now_ms - said_ms_ < kAcceptTroubleLog.count()) return;
@@ -99,14 +99,14 @@ void Listener::say_trouble(const char* why) {
            core_.options.name, pauses_, why);
 }
 
-void Listener::pause() {
+void Acceptor::pause() {
   paused_ = true;
   loop_.unwatch(fd_);
   loop_.remove_ticker(*this);
   loop_.add_ticker(*this, kAcceptPause);
 }
 
-std::chrono::milliseconds Listener::tick() {
+std::chrono::milliseconds Acceptor::tick() {
   if (paused_) paused_ = !loop_.watch(fd_, *this, EventLoop::Trigger::level);
   return paused_ ? kAcceptPause : std::chrono::hours(1);  // pause() sets the next one
 }

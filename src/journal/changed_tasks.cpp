@@ -1,4 +1,4 @@
-#include "journal/names_feed.h"
+#include "journal/changed_tasks.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,20 +15,20 @@ TypeFilter steering_types() {
   return types;
 }
 
-NamesFeed::NamesFeed(Journal& journal, std::string reader, TypeFilter types, OnNames on_names)
+ChangedTasks::ChangedTasks(Journal& journal, std::string reader, TypeFilter types, OnNames on_names)
     : journal_(journal), reader_(std::move(reader)), types_(std::move(types)), on_names_(std::move(on_names)) {}
 
-void NamesFeed::open(Executor& executor, std::uint64_t after) {
+void ChangedTasks::open(Executor& executor, std::uint64_t after) {
   executor_ = &executor;
   done_through_ = after;
   begin();
 }
 
-void NamesFeed::close() {
+void ChangedTasks::close() {
   feed_.reset();
 }
 
-void NamesFeed::begin() {
+void ChangedTasks::begin() {
   FeedOptions options;
   options.after = done_through_;
   options.types = types_;
@@ -40,7 +40,7 @@ void NamesFeed::begin() {
   pump();
 }
 
-void NamesFeed::pump() {
+void ChangedTasks::pump() {
   if (pumping_) return;
   pumping_ = true;
   while (feed_ != nullptr && !asked_) {
@@ -50,7 +50,7 @@ void NamesFeed::pump() {
   pumping_ = false;
 }
 
-void NamesFeed::on_frames(FrameBatch&& batch) {
+void ChangedTasks::on_frames(FrameBatch&& batch) {
   std::set<std::string> tasks;
   for (const ByteSpan& span : batch.spans) {
     for (std::string_view task : task_names(span.bytes)) tasks.emplace(task);
@@ -58,18 +58,18 @@ void NamesFeed::on_frames(FrameBatch&& batch) {
   on_names_(std::move(tasks), batch.number);
 }
 
-void NamesFeed::done(std::uint64_t through) {
+void ChangedTasks::done(std::uint64_t through) {
   done_through_ = std::max(done_through_, through);
   asked_ = false;
   pump();
 }
 
-void NamesFeed::on_feed_error(const Error& error) {
+void ChangedTasks::on_feed_error(const Error& error) {
   log_warn("{} cannot read the logs now: {}", reader_, error.message);
   broken_ = true;
 }
 
-void NamesFeed::tick(std::int64_t steady_ms) {
+void ChangedTasks::tick(std::int64_t steady_ms) {
   if (feed_ == nullptr) return;
   feed_->tick(steady_ms);
   if (!broken_) return;

@@ -16,13 +16,13 @@ namespace shepherd {
 
 // Owns its feed. A store that cannot be read is logged once for each failure; the next tick tries again.
 // Threads: strand (its executor).
-class NamesFeed final : FeedConsumer {
+class ChangedTasks final : FeedConsumer {
  public:
   // The tasks of the next events, perhaps none, and the position that they reach. Nothing more comes before done().
   using OnNames = std::function<void(std::set<std::string> tasks, std::uint64_t through)>;
 
   // `reader` says in the log who cannot read. Journal and executor must outlive the feed.
-  NamesFeed(Journal& journal, std::string reader, TypeFilter types, OnNames on_names);
+  ChangedTasks(Journal& journal, std::string reader, TypeFilter types, OnNames on_names);
 
   void open(Executor& executor, std::uint64_t after);
   void close();

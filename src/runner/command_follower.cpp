@@ -1,4 +1,4 @@
-#include "runner/command_feed.h"
+#include "runner/command_follower.h"
 
 #include <set>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace shepherd {
 
 // Threads: the feed's.
-class CommandFeed::Reader final : public LiveListener {
+class CommandFollower::Reader final : public LiveObserver {
  public:
   explicit Reader(CommandTaker taker) : taker_(std::move(taker)) {}
 
@@ -64,8 +64,8 @@ class CommandFeed::Reader final : public LiveListener {
   std::set<std::string> seen_;    // a task has few
 };
 
-CommandFeed::CommandFeed(Locate locate, std::string task, CommandTaker taker, const Clock& clock, Random& random,
-                         net::ClientTls tls)
+CommandFollower::CommandFollower(Locate locate, std::string task, CommandTaker taker, const Clock& clock,
+                                 Random& random, net::ClientTls tls)
     : task_(std::move(task)), clock_(clock), reader_(std::make_unique<Reader>(std::move(taker))) {
   // A live client reads the public address; ours is the internal one.
   auto internal = [locate = std::move(locate)]() -> Result<Destination> {
@@ -81,7 +81,7 @@ CommandFeed::CommandFeed(Locate locate, std::string task, CommandTaker taker, co
   thread_ = std::thread([this] { follow(); });
 }
 
-CommandFeed::~CommandFeed() {
+CommandFollower::~CommandFollower() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -91,7 +91,7 @@ CommandFeed::~CommandFeed() {
   thread_.join();
 }
 
-void CommandFeed::follow() {
+void CommandFollower::follow() {
   for (;;) {
     Result<bool> end = live_->run(*reader_);
     if (end) return;  // the task is complete, or we were stopped
@@ -103,7 +103,7 @@ void CommandFeed::follow() {
   }
 }
 
-bool CommandFeed::pause() {
+bool CommandFollower::pause() {
   std::int64_t until_ms = clock_.steady_ms() + kClaimPause.count();
   MutexLock lock(mutex_);
   while (!stopping_) {

@@ -1,4 +1,4 @@
-#include "journal/names_feed.h"
+#include "journal/changed_tasks.h"
 
 #include "journal/journal_fixture.h"
 
@@ -28,11 +28,11 @@ class NamesFeedTest : public JournalFixture {
   std::string taken_;
   std::uint64_t through_ = 0;
   bool at_once_ = true;  // the reader is done before it returns
-  NamesFeed feed_{journal_, "the test", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
-                    for (const std::string& task : tasks) taken_ += task;
-                    through_ = through;
-                    if (at_once_ || tasks.empty()) feed_.done(through);
-                  }};
+  ChangedTasks feed_{journal_, "the test", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
+                       for (const std::string& task : tasks) taken_ += task;
+                       through_ = through;
+                       if (at_once_ || tasks.empty()) feed_.done(through);
+                     }};
 };
 
 TEST_F(NamesFeedTest, NamesWhoseEventsCameBeforeAndAfterItOpened) {
@@ -80,11 +80,11 @@ TEST_F(NamesFeedTest, WhatCouldNotBeDealtWithComesAgain) {
 
 TEST_F(NamesFeedTest, OfAFilteredFeedThePositionMovesWithoutNames) {
   std::string named;
-  NamesFeed filtered(journal_, "the test", steering_types(),
-                     [&](const std::set<std::string>& tasks, std::uint64_t through) {
-                       for (const std::string& task : tasks) named += task;
-                       filtered.done(through);
-                     });
+  ChangedTasks filtered(journal_, "the test", steering_types(),
+                        [&](const std::set<std::string>& tasks, std::uint64_t through) {
+                          for (const std::string& task : tasks) named += task;
+                          filtered.done(through);
+                        });
   filtered.open(io_, 0);
   say("a");
   EXPECT_TRUE(append("b", R"({"type":"status","summary":"x","data":{"state":"running"}})"));

@@ -1,4 +1,4 @@
-#include "net/outbox.h"
+#include "net/send_queue.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kPiecesPerSend = 64;
 
 // Sends until all is in the kernel or it takes no more. Going on until EAGAIN arms the edge that says "writable".
-Outbox::Outcome send_spans(Socket& socket, std::span<const ByteSpan> spans) {
+SendQueue::Outcome send_spans(Socket& socket, std::span<const ByteSpan> spans) {
   std::array<iovec, kPiecesPerSend> pieces;
   std::size_t sent = 0;
   std::size_t first = 0;
@@ -23,10 +23,10 @@ Outbox::Outcome send_spans(Socket& socket, std::span<const ByteSpan> spans) {
       if (bytes.empty()) continue;
       pieces[count++] = {const_cast<char*>(bytes.data()), bytes.size()};
     }
-    if (count == 0) return {Outbox::Status::sent, sent};
+    if (count == 0) return {SendQueue::Status::sent, sent};
     auto outcome = socket.write({pieces.data(), count});
-    if (outcome.status == Socket::Status::again) return {Outbox::Status::kept, sent};
-    if (outcome.status != Socket::Status::ok) return {Outbox::Status::failed, sent};
+    if (outcome.status == Socket::Status::again) return {SendQueue::Status::kept, sent};
+    if (outcome.status != Socket::Status::ok) return {SendQueue::Status::failed, sent};
     sent += outcome.bytes;
     offset += outcome.bytes;
     while (first < spans.size() && offset >= spans[first].bytes.size()) offset -= spans[first++].bytes.size();
@@ -35,7 +35,7 @@ Outbox::Outcome send_spans(Socket& socket, std::span<const ByteSpan> spans) {
 
 }  // namespace
 
-void Outbox::keep(std::span<const ByteSpan> spans, std::size_t skip_bytes) {
+void SendQueue::keep(std::span<const ByteSpan> spans, std::size_t skip_bytes) {
   if (!kept_) kept_ = std::make_unique<Kept>();
   for (const ByteSpan& span : spans) {
     std::size_t skip = std::min(skip_bytes, span.bytes.size());
@@ -44,7 +44,7 @@ void Outbox::keep(std::span<const ByteSpan> spans, std::size_t skip_bytes) {
   }
 }
 
-Outbox::Outcome Outbox::write(Socket& socket, std::span<const ByteSpan> spans) {
+SendQueue::Outcome SendQueue::write(Socket& socket, std::span<const ByteSpan> spans) {
   if (kept_) {
     keep(spans, 0);
     return {Status::kept, 0};
@@ -54,7 +54,7 @@ Outbox::Outcome Outbox::write(Socket& socket, std::span<const ByteSpan> spans) {
   return outcome;
 }
 
-Outbox::Outcome Outbox::write_copy(Socket& socket, std::string_view bytes) {
+SendQueue::Outcome SendQueue::write_copy(Socket& socket, std::string_view bytes) {
   const std::array<ByteSpan, 1> span{ByteSpan{nullptr, bytes}};
   Outcome outcome = kept_ ? Outcome{Status::kept, 0} : send_spans(socket, span);
   if (outcome.status == Status::kept) {
@@ -64,7 +64,7 @@ Outbox::Outcome Outbox::write_copy(Socket& socket, std::string_view bytes) {
   return outcome;
 }
 
-Outbox::Outcome Outbox::flush(Socket& socket) {
+SendQueue::Outcome SendQueue::flush(Socket& socket) {
   if (!kept_) return {Status::sent, 0};
   auto waiting = std::span(kept_->spans).subspan(kept_->first);
   Outcome outcome = send_spans(socket, waiting);

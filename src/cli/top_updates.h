@@ -54,12 +54,12 @@ struct TopEnded {  // following is over: an error that trying again would not ch
 using TopNews =
     std::variant<TopRows, TopRow, TopLines, TopAsked, TopNeeds, TopNotice, TopConnection, TopSent, TopEnded>;
 
-class TopFeed final : private LiveListener {
+class TopUpdates final : private LiveObserver {
  public:
-  TopFeed(Context& context, const ServerOptions& server);
-  ~TopFeed() override;
-  TopFeed(const TopFeed&) = delete;
-  TopFeed& operator=(const TopFeed&) = delete;
+  TopUpdates(Context& context, const ServerOptions& server);
+  ~TopUpdates() override;
+  TopUpdates(const TopUpdates&) = delete;
+  TopUpdates& operator=(const TopUpdates&) = delete;
 
   int descriptor() const { return wake_; }
   std::vector<TopNews> take() EXCLUDES(mutex_);

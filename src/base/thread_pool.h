@@ -12,15 +12,15 @@
 
 namespace shepherd {
 
-// Owns its threads; the destructor runs what was posted and joins them. Work of different lanes runs in parallel, so
+// Owns its threads; the destructor runs what was posted and joins them. Work of different workers runs in parallel, so
 // there is no order between two posts.
 // Threads: any.
-class Lanes final : public Executor {
+class ThreadPool final : public Executor {
  public:
-  Lanes(std::string name, std::size_t threads);
-  ~Lanes() override;
-  Lanes(const Lanes&) = delete;
-  Lanes& operator=(const Lanes&) = delete;
+  ThreadPool(std::string name, std::size_t threads);
+  ~ThreadPool() override;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   void post(Work work) override EXCLUDES(mutex_);
 
