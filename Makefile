@@ -33,7 +33,7 @@ run: build ## Builds and starts the server; ARGS="--listen 127.0.0.1:9000" are p
 	@exec build/bin/shepherd serve $(ARGS)
 
 build: packages build/release/build.ninja ## Builds the release program: build/bin/shepherd
-	@cmake --build --preset release --parallel $(JOBS)
+	@tools/timed "The release program" cmake --build --preset release --parallel $(JOBS)
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
 
 # Does not build: `sudo make install` must leave nothing of root's in the build directory.
@@ -47,9 +47,10 @@ uninstall: ## Removes what make install has installed
 test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks
 	@tools/make-venv
 	@tools/install-agent
-	@cmake --build --preset dev --parallel $(JOBS)
-	@cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
-	@cmake --build --preset asan-ubsan --parallel $(JOBS) --target sanitized_tests fuzz_targets
+	@tools/timed "The program and its tests" cmake --build --preset dev --parallel $(JOBS)
+	@tools/timed "For the thread sanitizer" cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
+	@tools/timed "For the address sanitizer and fuzzing" \
+	  cmake --build --preset asan-ubsan --parallel $(JOBS) --target sanitized_tests fuzz_targets
 	@ctest --preset dev --parallel $(JOBS) $(CTEST_ARGS)
 
 lint: packages-test build/dev/build.ninja ## Checks format, layers, file rules, clang-tidy and lock annotations

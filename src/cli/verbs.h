@@ -1,5 +1,5 @@
-// The verbs of the command line, one file each. Each function adds its verb to the command line and puts what it does into the context.
-// Threads: caller.
+// The verbs of the command line, one file each. Each function adds its verb to the command line and puts what it does
+// into the context. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -153,7 +153,8 @@ int main(int argc, char** argv) {
       lookup);
   row("search, events", "table pass", clean(events(root)), search, lookup);
   row("intake, events", "without redaction", events(root), take_in(redacting), take_in(plain));
-  row("intake, events with secrets", "without redaction", events_with_secrets(root), take_in(redacting), take_in(plain));
+  row("intake, events with secrets", "without redaction", events_with_secrets(root), take_in(redacting),
+      take_in(plain));
   std::printf("(checksum %zu)\n", sink % 1000);
   return 0;
 }
