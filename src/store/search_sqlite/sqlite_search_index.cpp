@@ -1,5 +1,7 @@
 #include "store/search_sqlite/sqlite_search_index.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,24 +9,21 @@
 #include <cerrno>
 #include <functional>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "store/search_sqlite/database.h"
+#include "sqlite/database.h"
 #include "store/search_sqlite/query.h"
 
 namespace shepherd {
 namespace {
 
-using search::Database;
-using search::is_corrupt;
-using search::Statement;
-
 // Change it with the schema, the tokenizer or model's searchable_text(): older files are then built again.
-constexpr std::uint64_t kFormat = 1;
+constexpr std::int64_t kFormat = 1;
 
 constexpr const char* kSchema =
     "BEGIN;"
@@ -34,12 +33,46 @@ constexpr const char* kSchema =
     "PRAGMA user_version=1;"  // kFormat
     "COMMIT";
 
+constexpr const char* kAdd = "INSERT INTO entries(rowid, text) VALUES(?1, ?2)";
+constexpr const char* kRemove = "INSERT INTO entries(entries, rowid, text) VALUES('delete', ?1, ?2)";
+constexpr const char* kKnown = "SELECT 1 FROM entries_docsize WHERE id = ?1";
+constexpr const char* kMove = "UPDATE progress SET through = ?1";
+constexpr const char* kFind =
+    "SELECT rowid FROM entries WHERE entries MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
+
 // Searches run on connections of their own; WAL lets them read beside the one writer.
 struct Reader {
-  Database database;
-  Statement find;
+  std::unique_ptr<Database> database;
   std::uint64_t generation = 0;  // of the file it has open
 };
+
+constexpr std::string_view kNotOurs = "search_index_corrupt";
+
+// Damaged, not a database at all, or of another format: the file must be thrown away.
+bool must_go(const Error& error) {
+  return error.reason == kNotOurs || error.reason == "corrupt";
+}
+
+Result<std::unique_ptr<Database>> open_to_write(const std::string& path) {
+  // SQLite would create it readable by all; its WAL takes the mode from here.
+  Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  made.reset();
+  auto database = Database::open(path, OpenMode::create, kBusyWait);
+  if (!database) return database;
+  auto set = (*database)->execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=16777216;"
+      "PRAGMA cache_size=-8192; PRAGMA temp_store=MEMORY;");
+  if (!set) return fail(std::move(set.error()));
+  return database;
+}
+
+Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
+  auto database = Database::open(path, OpenMode::read_write, kBusyWait);  // read-only, it could not recover a WAL
+  if (!database) return database;
+  auto set = (*database)->execute("PRAGMA query_only=1; PRAGMA cache_size=-2048;");
+  if (!set) return fail(std::move(set.error()));
+  return database;
+}
 
 class SqliteSearchIndex final : public SearchIndex {
  public:
@@ -49,7 +82,7 @@ class SqliteSearchIndex final : public SearchIndex {
     auto opened = open_writer();
     if (!opened) {
       // Anything but a damaged file (no such directory, no permission) would not go away with the file.
-      if (!is_corrupt(opened.error())) return opened;
+      if (!must_go(opened.error())) return opened;
       return start_over(opened.error().message);
     }
     if (through_ > store_head) return start_over("it is ahead of the store");
@@ -64,12 +97,9 @@ class SqliteSearchIndex final : public SearchIndex {
     auto added = transaction([&]() -> Result<void> {
       for (const auto& entry : entries) {
         if (entry.position <= through_ || entry.text.empty()) continue;
-        add_->bind(1, entry.position);
-        add_->bind(2, entry.text);
-        if (auto done = run(*add_); !done) return done;
+        if (auto done = writer_->use(kAdd, entry.position, entry.text).run(); !done) return done;
       }
-      move_->bind(1, through);
-      return run(*move_);
+      return writer_->use(kMove, through).run();
     });
     if (added) through_ = through;
     return added;
@@ -80,14 +110,10 @@ class SqliteSearchIndex final : public SearchIndex {
     return transaction([&]() -> Result<void> {
       for (const auto& entry : entries) {
         // Deleting what is not there would corrupt a contentless table's counts.
-        known_->bind(1, entry.position);
-        auto known = known_->step();
-        known_->reset();
-        if (!known) return fail(known.error());
+        auto known = writer_->use(kKnown, entry.position).step();
+        if (!known) return fail(std::move(known.error()));
         if (!*known) continue;
-        remove_->bind(1, entry.position);
-        remove_->bind(2, entry.text);
-        if (auto done = run(*remove_); !done) return done;
+        if (auto done = writer_->use(kRemove, entry.position, entry.text).run(); !done) return done;
       }
       return {};
     });
@@ -97,10 +123,10 @@ class SqliteSearchIndex final : public SearchIndex {
     if (damaged_) return start_over("it is corrupt");
     // Removed words stay in older segments until those are merged, their pages until they are used again, and both in
     // the write-ahead log until it is cut.
-    auto purged = writer_->run("INSERT INTO entries(entries) VALUES('optimize')");
-    if (purged) purged = writer_->run("VACUUM");
-    if (purged) purged = writer_->run("PRAGMA wal_checkpoint(TRUNCATE)");
-    if (!purged && is_corrupt(purged.error())) mark_damaged();
+    auto purged = writer_->execute("INSERT INTO entries(entries) VALUES('optimize')");
+    if (purged) purged = writer_->execute("VACUUM");
+    if (purged) purged = writer_->execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (!purged && must_go(purged.error())) mark_damaged();
     return purged;
   }
 
@@ -125,45 +151,36 @@ class SqliteSearchIndex final : public SearchIndex {
     }
     auto reader = take_reader();
     if (!reader) return fail(reader.error());
-    auto found = find(reader->find, expression, before, std::min(limit, kMaxSearchResults));
+    auto found = find(*reader->database, expression, before, std::min(limit, kMaxSearchResults));
     if (found) {
       give_back(std::move(*reader));
-    } else if (is_corrupt(found.error())) {
+    } else if (must_go(found.error())) {
       mark_damaged();
     }
     return found;
   }
 
  private:
-  static Result<void> run(Statement& statement) {
-    auto done = statement.step();
-    statement.reset();
-    if (!done) return fail(done.error());
-    return {};
-  }
-
-  static Result<std::vector<std::uint64_t>> find(Statement& statement, const std::string& expression,
+  static Result<std::vector<std::uint64_t>> find(Database& database, const std::string& expression,
                                                  std::uint64_t before, std::size_t limit) {
-    statement.bind(1, expression);
-    statement.bind(2, before == 0 ? std::numeric_limits<std::uint64_t>::max() : before);
-    statement.bind(3, limit);
+    constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();  // SQLite's integers have a sign
+    auto statement = database.use(kFind, expression, before == 0 ? kLast : std::min(before, kLast), limit);
     std::vector<std::uint64_t> positions;
     auto row = statement.step();
     for (; row && *row; row = statement.step()) positions.push_back(statement.number(0));
-    statement.reset();
-    if (!row) return fail(row.error());
+    if (!row) return fail(std::move(row.error()));
     return positions;
   }
 
   Result<void> transaction(const std::function<Result<void>()>& work) {
-    auto done = writer_->run("BEGIN IMMEDIATE");
+    auto done = writer_->execute("BEGIN IMMEDIATE");
     if (done) done = work();
-    if (done) done = writer_->run("COMMIT");
+    if (done) done = writer_->execute("COMMIT");
     if (done) return done;
     if (writer_->in_transaction()) {
-      if (auto undone = writer_->run("ROLLBACK"); !undone) log_warn("{}", undone.error().message);
+      if (auto undone = writer_->execute("ROLLBACK"); !undone) log_warn("{}", undone.error().message);
     }
-    if (is_corrupt(done.error())) mark_damaged();
+    if (must_go(done.error())) mark_damaged();
     return done;
   }
 
@@ -172,41 +189,37 @@ class SqliteSearchIndex final : public SearchIndex {
   }
 
   Result<void> open_writer() {
-    auto database = Database::open(path_);
-    if (!database) return fail(database.error());
+    auto database = open_to_write(path_);
+    if (!database) return fail(std::move(database.error()));
     writer_ = std::move(*database);
-    auto format = writer_->number("PRAGMA user_version");
-    if (!format) return fail(format.error());
-    auto tables = writer_->number("SELECT count(*) FROM sqlite_schema");
-    if (!tables) return fail(tables.error());
+    auto format = one_number(*writer_, "PRAGMA user_version");
+    if (!format) return fail(std::move(format.error()));
+    auto tables = one_number(*writer_, "SELECT count(*) FROM sqlite_schema");
+    if (!tables) return fail(std::move(tables.error()));
     if (*format == 0 && *tables == 0) {
-      if (auto made = writer_->run(kSchema); !made) return made;
+      if (auto made = writer_->execute(kSchema); !made) return made;
     } else if (*format != kFormat) {
-      return fail(ErrorCode::internal, "search_index_corrupt", "it has format " + std::to_string(*format));
+      return fail(ErrorCode::internal, std::string(kNotOurs), "it has format " + std::to_string(*format));
     }
     return prepare();
   }
 
   Result<void> prepare() {
-    for (auto [statement, sql] : {std::pair{&add_, "INSERT INTO entries(rowid, text) VALUES(?1, ?2)"},
-                                  {&remove_, "INSERT INTO entries(entries, rowid, text) VALUES('delete', ?1, ?2)"},
-                                  {&known_, "SELECT 1 FROM entries_docsize WHERE id = ?1"},
-                                  {&move_, "UPDATE progress SET through = ?1"}}) {
-      auto prepared = writer_->prepare(sql);
+    for (const char* sql : {kAdd, kRemove, kKnown, kMove}) {
       // Tables that this format has are missing: not our file.
-      if (!prepared) return fail(ErrorCode::internal, "search_index_corrupt", prepared.error().message);
-      *statement = std::move(*prepared);
+      if (auto there = writer_->use(sql).prepared(); !there) {
+        return fail(ErrorCode::internal, std::string(kNotOurs), there.error().message);
+      }
     }
-    auto through = writer_->number("SELECT through FROM progress");
-    if (!through) return fail(through.error());
-    through_ = *through;
+    auto through = one_number(*writer_, "SELECT through FROM progress");
+    if (!through) return fail(std::move(through.error()));
+    through_ = static_cast<std::uint64_t>(*through);
     return {};
   }
 
   // Searches under way go on reading the old file, which has no name any more.
   Result<void> start_over(const std::string& why) EXCLUDES(mutex_) {
     log_warn("the search index {} starts over from zero: {}", path_, why);
-    for (auto* statement : {&add_, &remove_, &known_, &move_}) statement->reset();
     writer_.reset();
     for (const char* suffix : {"", "-wal", "-shm"}) {
       std::string file = path_ + suffix;
@@ -236,12 +249,9 @@ class SqliteSearchIndex final : public SearchIndex {
       }
       generation = generation_;
     }
-    auto database = Database::open_to_read(path_);
-    if (!database) return fail(database.error());
-    auto find = database->prepare(
-        "SELECT rowid FROM entries WHERE entries MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3");
-    if (!find) return fail(find.error());
-    return Reader{std::move(*database), std::move(*find), generation};
+    auto database = open_to_read(path_);
+    if (!database) return fail(std::move(database.error()));
+    return Reader{std::move(*database), generation};
   }
 
   void give_back(Reader reader) const EXCLUDES(mutex_) {
@@ -250,8 +260,7 @@ class SqliteSearchIndex final : public SearchIndex {
   }
 
   const std::string path_;
-  std::optional<Database> writer_;  // before its statements, so that it goes after them
-  std::optional<Statement> add_, remove_, known_, move_;
+  std::unique_ptr<Database> writer_;
   std::atomic<std::uint64_t> through_{0};
   mutable std::atomic<bool> damaged_{false};
   mutable Mutex mutex_;

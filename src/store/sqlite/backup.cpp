@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/limits.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace shepherd {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sqlite/database.h"
 #include "store/event_batch.h"
-#include "store/sqlite/database.h"
 
 namespace shepherd {
 

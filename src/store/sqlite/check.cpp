@@ -5,9 +5,9 @@
 
 #include "base/limits.h"
 #include "model/task_fold.h"
+#include "sqlite/database.h"
 #include "store/batch_fold.h"
 #include "store/sqlite/batch_rows.h"
-#include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"

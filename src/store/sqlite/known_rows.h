@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "sqlite/database.h"
 #include "store/append_plan.h"
 #include "store/batch_builder.h"
 #include "store/sqlite/batch_rows.h"
-#include "store/sqlite/database.h"
 #include "store/sqlite/writer_heads.h"
 
 namespace shepherd {

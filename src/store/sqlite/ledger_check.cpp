@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 #include "store/sqlite/read_pool.h"
 #include "store/sqlite/sqlite_ledger.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace shepherd {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "sqlite/database.h"
 #include "store/ledger.h"
-#include "store/sqlite/database.h"
 
 namespace shepherd {
 

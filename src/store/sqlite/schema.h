@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace shepherd {
 

@@ -10,7 +10,7 @@
 
 #include "conformance/scratch_directory.h"
 #include "conformance/store_fixture.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace shepherd::testing {

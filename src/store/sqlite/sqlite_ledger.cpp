@@ -15,7 +15,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 #include "store/sqlite/ledger_forget.h"
 #include "store/sqlite/ledger_trim.h"
 #include "store/sqlite/read_pool.h"

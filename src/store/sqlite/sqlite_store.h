@@ -20,9 +20,9 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "sqlite/database.h"
 #include "store/event_store.h"
 #include "store/sqlite/committed_heads.h"
-#include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/limits.h"

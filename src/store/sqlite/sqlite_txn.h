@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "sqlite/database.h"
 #include "store/batch_builder.h"
 #include "store/event_store.h"
 #include "store/sqlite/committed_heads.h"
-#include "store/sqlite/database.h"
 #include "store/sqlite/detail_codec.h"
 #include "store/sqlite/writer_heads.h"
 

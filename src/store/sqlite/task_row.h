@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "model/task.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace shepherd {
 

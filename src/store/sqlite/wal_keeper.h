@@ -10,7 +10,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace shepherd {
 

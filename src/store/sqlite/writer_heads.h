@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sqlite/database.h"
 #include "store/append_plan.h"
 #include "store/sqlite/batch_rows.h"
 #include "store/sqlite/committed_heads.h"
-#include "store/sqlite/database.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +13,11 @@ Statement::~Statement() {
     sqlite3_reset(statement_);
     sqlite3_clear_bindings(statement_);
   }
+}
+
+Result<void> Statement::prepared() const {
+  if (!statement_) return fail(database_->error(prepared_));
+  return {};
 }
 
 Result<bool> Statement::step() {

@@ -45,8 +45,9 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  Result<bool> step();  // true: there is a row
-  Result<void> run();   // steps to the end
+  Result<void> prepared() const;  // why there is no such statement: a table is missing, the file is damaged
+  Result<bool> step();            // true: there is a row
+  Result<void> run();             // steps to the end
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   std::uint64_t number(int column) const { return static_cast<std::uint64_t>(integer(column)); }
