@@ -6,8 +6,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import check_docs
 import check_files
 import check_layers
+from reference import cpp, limits, pages
+from reference.tree import Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = "/" + "home/somebody/x"
@@ -179,6 +182,137 @@ class Files(Tree):
         self.write("src/hub/use.cpp", "int x = kUsed;  // unlike kIdle\n")
         self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
         self.assert_one(check_files.problems(self.root), "kIdle")
+
+
+class Docs(Tree):
+    """The reference pages follow the source: a change of either alone is found."""
+
+    KEYS = """
+std::vector<ConfigKey> make_keys() {
+  const Accept auth{"token", "none"};
+  return {
+      listen_key("public.listen", "address for people", MEMBER(open.listen)),
+      text_key("public.auth", "credentials of a caller", MEMBER(open.auth), auth),
+      number_key("retention.days", "how long events "
+                 "are kept", MEMBER(days), 0, 36'500),
+  };
+}
+const std::vector<KeyAlias>& config_aliases() {
+  static const std::vector<KeyAlias> aliases{{"observability.dashboard_port", "public.listen", true}};
+}
+"""
+    ERRORS = """
+Result<void> look() { return fail(ErrorCode::not_found, "unknown_task", "there is no task " + id); }
+std::unexpected<Error> wrong(std::string reason, std::string message) {
+  return fail(ErrorCode::conflict, std::move(reason), std::move(message));
+}
+Result<void> claim() { return wrong("already_claimed", "another runner has it"); }
+void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("{} is empty", name), {}}, 406); }
+"""
+
+    def setUp(self):
+        super().setUp()
+        for name, layer in (("api", 4), ("rpc", 4), ("config", 3)):
+            self.write(f"src/{name}/CMakeLists.txt", f"shepherd_module(NAME {name} LAYER {layer} DEPS base hub)\n")
+        self.write("src/base/limits.h", "inline constexpr std::size_t kKiB = 1024;\n"
+                   "inline constexpr std::size_t kMaxLineBytes = 64 * kKiB;  // one line\n"
+                   "                                                        // of an agent\n"
+                   "inline constexpr std::chrono::milliseconds kQuiet{90'000};\n")
+        self.write("src/base/error.h", "enum class ErrorCode : std::uint8_t {\n  not_found,\n  conflict,\n};\n")
+        self.write("src/api/status_map.cpp", "{ErrorCode::not_found, 404, kCloseGone}, {ErrorCode::conflict, 409, kCloseGone}\n")
+        self.write("src/base/error.cpp", '{"not_found", false}, {"conflict", true},\n')
+        self.write("src/hub/exit_code.h", "  ok = 0,\n  missing = 5,  // no such task\n")
+        self.write("src/hub/exit_code.cpp", "case ErrorCode::not_found:\n  return ExitCode::missing;\n")
+        self.write("src/api/status_map.h", "inline constexpr std::uint16_t kCloseGone = 4102;\n")
+        self.write("src/rpc/status_map.cpp", "{ErrorCode::not_found, grpc::StatusCode::NOT_FOUND}, "
+                   "{ErrorCode::conflict, grpc::StatusCode::FAILED_PRECONDITION}\n")
+        self.write("src/hub/errors.cpp", self.ERRORS)
+        self.write("src/hub/metrics.cpp", 'metrics.counter("shepherd_tails_total", "Tails made", "kind=\\"all\\"");\n')
+        self.write("src/config/config_keys.cpp", self.KEYS)
+        self.write("src/config/config.h", 'struct PortConfig { std::string listen; std::string auth = "token"; };\n'
+                   "inline PortConfig port_at(std::string listen) {\n}\n"
+                   'struct Config { PortConfig open = port_at("127.0.0.1:8080"); int days = 30; };\n')
+        self.write("src/config/verb_serve.cpp", 'flags.add_key(*command, "--listen", "public.listen", "Address");\n')
+        self.write("src/model/event_type.h", "enum class EventType : std::uint8_t {\n  other,\n  error,\n};\n")
+        self.write("src/model/event_type.cpp", 'constexpr std::array<std::string_view, 2> kNames{"", "error"};\n')
+        self.write("docs/schemas/event.schema.json", json.dumps({
+            "required": ["type"], "properties": {"type": {"type": "string", "description": "its kind"}},
+            "allOf": [{"if": {"properties": {"type": {"const": "error"}}}}],
+            "$defs": {"error": {"type": "object", "properties": {"fatal": {"type": "boolean"}}}}}))
+        self.write("docs/schemas/stream-message.schema.json", '{"$defs": {}, "oneOf": []}')
+        self.generate()
+
+    def generate(self):
+        for name, text in pages.make(self.root).items():
+            self.write("docs/" + name, text)
+
+    def page(self, name):
+        return (self.root / "docs" / name).read_text()
+
+    def test_current_pages(self):
+        self.assertEqual(list(check_docs.stale_pages(self.root)), [])
+
+    def test_what_the_pages_say(self):
+        configuration, errors = self.page("configuration.md"), self.page("errors.md")
+        self.assertIn("| `public.listen` | address | `127.0.0.1:8080` | address for people | `SHEPHERD_PUBLIC_LISTEN` | "
+                      "`--listen` |", configuration)
+        self.assertIn("`token` | credentials of a caller (`token`, `none`)", configuration)
+        self.assertIn("`30` | how long events are kept (0 to 36,500)", configuration)
+        self.assertIn("| `observability.dashboard_port` | `public.listen` (its port only) |", configuration)
+        self.assertIn("| `unknown_task` | 404 | there is no task … | hub |", errors)
+        self.assertIn("| `already_claimed` | 409 | another runner has it | hub |", errors)
+        self.assertIn("| `no_page` | 406 | … is empty | hub |", errors)
+        self.assertIn("| `not_found` | 404 | no | 4102 | `NOT_FOUND` | 5 |", errors)
+        self.assertIn("| `conflict` | 409 | yes | 4102 | `FAILED_PRECONDITION` | 1 |", errors)
+        self.assertIn("| 5 | no such task |", errors)
+        self.assertIn("| `shepherd_tails_total` | counter | `kind` | Tails made |", self.page("metrics.md"))
+        self.assertIn("| `kMaxLineBytes` | 64 KiB | one line of an agent |", self.page("limits.md"))
+        self.assertIn("| `kQuiet` | 90 s |", self.page("limits.md"))
+        self.assertIn("| `fatal` | boolean |", self.page("events.md"))
+
+    def test_every_kind_of_change_is_found(self):
+        for name, old, new, page in (
+                ("src/config/config.h", "days = 30", "days = 31", "configuration.md"),
+                ("src/config/config_keys.cpp", "credentials of a caller", "how a caller signs in", "configuration.md"),
+                ("src/hub/errors.cpp", '"unknown_task"', '"no_task"', "errors.md"),
+                ("src/hub/metrics.cpp", "Tails made", "Tails kept", "metrics.md"),
+                ("src/base/limits.h", "90'000", "80'000", "limits.md"),
+                ("docs/schemas/event.schema.json", "fatal", "deadly", "events.md"),
+                ("docs/limits.md", "90 s", "91 s", "limits.md")):
+            before = (self.root / name).read_text()
+            self.write(name, before.replace(old, new))
+            self.assert_one(list(check_docs.stale_pages(self.root)), f"docs/{page}", "run tools/generate-docs")
+            self.write(name, before)
+
+    def test_missing_page(self):
+        (self.root / "docs/errors.md").unlink()
+        self.assert_one(list(check_docs.stale_pages(self.root)), "docs/errors.md")
+
+    def test_what_cannot_be_read_is_an_error(self):
+        for name, text in (
+                ("src/hub/bad.cpp", "auto f() { return fail(ErrorCode::conflict, word_for(x), text); }\n"),
+                ("src/hub/bad.cpp", 'void f() { make("shepherd_odd_total"); }\n'),
+                ("src/hub/limits.h", "inline constexpr auto [a, b] = two();\n"),
+                ("src/model/event_type.cpp", 'kNames{"", "mistake"};\n')):
+            self.write(name, text)
+            self.assertRaises(Unreadable, pages.make, self.root)
+            self.assert_one(list(check_docs.stale_pages(self.root)), "cannot read the source")
+            if name != "src/model/event_type.cpp":
+                (self.root / name).unlink()
+
+    def test_dead_link(self):
+        self.write("README.md", "See `docs/errors.md`, [limits](docs/limits.md), [web](https://x.org/a.md) and docs/nowhere.md.\n")
+        found = list(check_docs.dead_links(self.root))
+        self.assertIn("README.md:1: leads to docs/nowhere.md, which is not there", found)
+        self.assertEqual([f for f in found if f.startswith("README.md")], found[:1])
+
+    def test_reading_of_c_plus_plus(self):
+        toks = cpp.tokens('fail("a \\"b\\" " /* x */ "c" + std::to_string(kMost) + (x ? "!" : ""), \'"\', 1\'000)')
+        given, _ = cpp.arguments(toks, 1)
+        self.assertEqual(len(given), 3)
+        self.assertEqual(cpp.message(given[0], {"kMost": "7"}), 'a "b" c7!')
+        self.assertEqual(limits.evaluate("2 * 1'000 + kOther", {"kOther": 3}), 2003)
+        self.assertIsNone(limits.evaluate("unknown()", {}))
 
 
 class Tidy(Tree):
