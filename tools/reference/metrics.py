@@ -17,6 +17,7 @@ PROSE = """# Metrics
         static_configs: [{targets: ["127.0.0.1:8080"]}]
 
 Labels whose values come from agents (`agent`, `model`, `tool`) have a bound on how many values are shown; the rest is counted as `other`.
+Tokens have a `class` (`input`, `output`, `cache_read`, `cache_write`), inbox entries a `kind` (`approval`, `question`, `waiting`, `stalled`, `failed`).
 
 Useful alerts: `shepherd_commit_failures_total` increases (the disk is full or failing), `shepherd_tasks_waiting` stays above 0 while
 `shepherd_claims_waiting` is 0 (too few runners), `shepherd_lease_losses_total` increases (runners die),
