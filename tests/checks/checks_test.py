@@ -9,6 +9,7 @@ from pathlib import Path
 import check_docs
 import check_files
 import check_layers
+import check_words
 from reference import cpp, limits, pages
 from reference.tree import Unreadable
 
@@ -313,6 +314,69 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
         self.assertEqual(cpp.message(given[0], {"kMost": "7"}), 'a "b" c7!')
         self.assertEqual(limits.evaluate("2 * 1'000 + kOther", {"kOther": 3}), 2003)
         self.assertIsNone(limits.evaluate("unknown()", {}))
+
+
+class Words(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("ARCHITECTURE.md", "## Words\n\n| word | meaning |\n| --- | --- |\n| task | work |\n| command, order | a wish |\n"
+                   "| batch | events |\n\n## Layers\n| job | no |\n")
+        self.write("src/cli/CMakeLists.txt", "shepherd_module(NAME cli LAYER 3)\n")
+
+    def git(self, *arguments):
+        return subprocess.run(["git", "-C", self.root, "-c", "user.name=A", "-c", "user.email=a@example.org", *arguments],
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    def test_clean_tree(self):
+        self.write("docs/guide.md", "Too many forever whole words.\n")
+        self.write("src/cli/verb_run.cpp", '// whoever reads this\nauto help = "Maximum number of turns";\n')
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_phrases_in_documents(self):
+        for text, word in (("a\nWhoever watches\n", "README.md:2"), ("it asks\nleave first\n", "README.md:1"),
+                           ("kept for ever\n", "forever"), ("nobody\n", "no runner")):
+            self.write("README.md", text)
+            self.assert_one(check_words.problems(self.root), "README.md", word)
+
+    def test_the_list_of_words_and_generated_pages_may_have_them(self):
+        self.write("CONTRIBUTING.md", "# Rules\n\n## Plain English\n\nDo not write whoever.\n")
+        self.write("docs/limits.md", "kept for ever\n")
+        self.assertEqual(check_words.problems(self.root), [])
+        self.write("CONTRIBUTING.md", "## Plain English\n\n## More\n\nWhoever.\n")
+        self.assert_one(check_words.problems(self.root), "CONTRIBUTING.md:5")
+
+    def test_phrases_in_help(self):
+        self.write("src/cli/verb_run.cpp", 'auto x = 1;\nauto help = "So "\n            "many turns at most";\n')
+        self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
+
+    def test_names_of_files(self):
+        self.write("src/hub/old_framed_run.h", "// Threads: value.\n")
+        self.assert_one(check_words.problems(self.root), "src/hub/old_framed_run.h", "batch")
+        (self.root / "src/hub/old_framed_run.h").unlink()
+        self.write("src/hub/run_request.h", "// Threads: value.\n")
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_glossary_has_the_words(self):
+        self.write("ARCHITECTURE.md", "## Words\n\n| task | work |\n| command | a wish |\n\n## Layers\n| batch | no |\n")
+        self.assert_one(check_words.problems(self.root), "ARCHITECTURE.md", '"batch"')
+
+    def test_subjects(self):
+        self.git("init", "-q")
+        self.git("commit", "-q", "--allow-empty", "-m", "Before the rule")
+        base = self.git("rev-parse", "HEAD")
+        for subject in ("hub: evict idle tails", "views, store/sqlite: part them", "h" * 5 + ": " + "x" * 65):
+            self.git("commit", "-q", "--allow-empty", "-m", subject)
+        self.assertEqual(check_words.problems(self.root, base), [])
+        self.git("commit", "-q", "--allow-empty", "-m", "hub: " + "x" * 68)
+        self.assert_one(check_words.problems(self.root, base), "73 characters")
+        self.git("commit", "-q", "--amend", "--allow-empty", "-m", "Evict idle tails")
+        self.assert_one(check_words.problems(self.root, base), "begin with its module")
+
+    def test_no_checkout_or_another_history(self):
+        self.assertEqual(check_words.problems(self.root, "0" * 40), [])
+        self.git("init", "-q")
+        self.git("commit", "-q", "--allow-empty", "-m", "Whatever")
+        self.assertEqual(check_words.problems(self.root, "0" * 40), [])
 
 
 class Tidy(Tree):

@@ -1,0 +1,126 @@
+"""Plain English, as far as a script can hold it: commit subjects, phrases that hide who acts, and names of files.
+
+    check_words.py TREE [--since COMMIT]      commits after COMMIT; left out where TREE is no git checkout that has it
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import source_tree
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from reference import cpp, pages  # noqa: E402
+
+LONGEST_SUBJECT = 72
+# "hub: …", "views, follow: …", "store/sqlite: …"
+PREFIX = re.compile(r"[a-z][\w/.+-]*(, [a-z][\w/.+-]*)*: \S")
+
+PHRASES = {
+    "whoever": "name the person, process or caller",
+    "whomever": "name the person, process or caller",
+    "so many": "write how many, or: maximum number of",
+    "asks leave": "asks for approval",
+    "ask leave": "ask for approval",
+    "same breath": "immediately",
+    "to whom you would": "only to people you would",
+    "a word on the way": "optional guidance",
+}
+# Documents are free of these; help texts and messages are not yet.
+PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
+                        "nobody": "name who does not: no runner, no process"}
+SPOKEN = ("src/cli", "src/config", "src/terminal")  # whose strings people read
+NOT_YET = {"ARCHITECTURE.md"}  # its words are next
+ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
+
+# Parts of file names under src/, and the glossary's word for the same idea.
+FILE_WORDS = {"event_run": "batch", "event_runs": "batch", "framed_run": "batch", "stored_run": "batch", "run_walk": "batch",
+              "run_rows": "batch", "job": "task", "jobs": "task", "directive": "command", "instruction": "command"}
+
+
+def long_or_unnamed_subjects(root, since):
+    """Problems of the commits after `since`; none where that cannot be asked."""
+    log = subprocess.run(["git", "-C", root, "log", "--no-merges", "--format=%h %s", f"{since}..HEAD"],
+                         capture_output=True, text=True)
+    for line in log.stdout.splitlines() if log.returncode == 0 else []:
+        commit, _, subject = line.partition(" ")
+        if len(subject) > LONGEST_SUBJECT:
+            yield f"commit {commit}: the subject has {len(subject)} characters, at most {LONGEST_SUBJECT}: {subject}"
+        if not PREFIX.match(subject):
+            yield f"commit {commit}: the subject does not begin with its module, as in \"hub: evict idle tails\": {subject}"
+
+
+def phrases_in(text, phrases, within=None):
+    """The phrases in the text that begin before `within`."""
+    for phrase, instead in phrases.items():
+        found = re.search(rf"\b{phrase}\b", text, re.IGNORECASE)
+        if found and found.start() < (len(text) if within is None else within):
+            yield f"\"{phrase}\": {instead}"
+
+
+def phrases_in_documents(root):
+    made = {page.NAME for page in pages.PAGES}  # their words are the source's
+    for path in source_tree.files(root, ".md"):
+        name = path.relative_to(root)
+        if name.parts[0] in ("tests", "fuzz") or str(name) in NOT_YET or (name.parts[0] == "docs" and name.name in made):
+            continue
+        section = ""
+        # A phrase may go over the end of a line, so each line is looked at with the first word of the next.
+        lines = path.read_text(errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            section = line if line.startswith("#") else section
+            following = lines[number].split(" ")[:1] if number < len(lines) else []
+            if section != ABOUT_WORDS:
+                for problem in phrases_in(" ".join([line, *following]), PHRASES | PHRASES_OF_DOCUMENTS, len(line)):
+                    yield f"{name}:{number}: {problem}"
+
+
+def phrases_in_strings(root):
+    for folder in SPOKEN:
+        for path in source_tree.files(root / folder, ".h", ".cpp"):
+            if source_tree.is_test(path.relative_to(root)):
+                continue
+            for tok in cpp.tokens(path.read_text(errors="replace")):
+                if tok.kind == "string":
+                    for problem in phrases_in(tok.text, PHRASES):
+                        yield f"{path.relative_to(root)}:{tok.line}: {problem}"
+
+
+def glossary(root):
+    """The words of the table under "## Words" in ARCHITECTURE.md."""
+    page = root / "ARCHITECTURE.md"
+    found = re.search(r"^## Words\n(.*?)(?=^## |\Z)", page.read_text() if page.exists() else "", re.DOTALL | re.MULTILINE)
+    cells = re.findall(r"^\| ([^|]+) \|", found.group(1), re.MULTILINE) if found else []
+    return {word.strip() for cell in cells for word in cell.split(",")}
+
+
+def files_with_other_words(root):
+    known = glossary(root)
+    for missing in sorted(set(FILE_WORDS.values()) - known):
+        yield f"ARCHITECTURE.md: the glossary has no \"{missing}\", which check_words.py asks for"
+    for path in source_tree.files(root / "src", ".h", ".cpp"):
+        for other, word in FILE_WORDS.items():
+            if re.search(rf"(^|_){other}(_|$)", path.stem):
+                yield f"{path.relative_to(root)}: \"{other}\" is called {word} here (ARCHITECTURE.md, Words)"
+
+
+def problems(root, since=None):
+    found = [*phrases_in_documents(root), *phrases_in_strings(root), *files_with_other_words(root)]
+    return found + (list(long_or_unnamed_subjects(root, since)) if since else [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree")
+    parser.add_argument("--since")
+    options = parser.parse_args()
+    found = problems(Path(options.tree).resolve(), options.since)
+    print("\n".join(found) if found else "the words keep the rules")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
