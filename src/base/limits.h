@@ -49,6 +49,6 @@ inline constexpr std::size_t kMaxTaskPage = 1'000;
 // --- files ---
 inline constexpr std::size_t kMaxFirstLineBytes = 16 * kKiB;  // of a file that holds one value, such as a token
 
-inline constexpr std::size_t kMaxHookBatch = 500;  // and this many of them, one commit
+inline constexpr std::size_t kMaxHookBatch = 500;  // hook calls in one request: one commit
 
 }  // namespace shepherd

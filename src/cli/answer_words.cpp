@@ -87,7 +87,7 @@ std::vector<AskedQuestion> asked_questions(std::string_view approval_data) {
 Result<std::string> answers_json(const std::vector<AskedQuestion>& questions, const std::vector<std::string>& words) {
   if (questions.empty()) {
     return fail(ErrorCode::invalid_argument, "no_question",
-                "the agent asks for leave, not for an answer: use \"shepherd approve\" or \"shepherd deny\"");
+                "the agent asks for approval, not for an answer: use \"shepherd approve\" or \"shepherd deny\"");
   }
   auto refuse = [&](std::string_view why) {
     return fail(ErrorCode::invalid_argument, "bad_answer",

@@ -16,9 +16,9 @@ inline constexpr int kMallocKeepBytes =
 
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
-inline constexpr std::size_t kReplayPage = 500;                  // and it reads this many events at once
+inline constexpr std::size_t kReplayPage = 500;                  // events that replay reads at once
 inline constexpr std::chrono::milliseconds kStopWait{30'000};    // `stop` waits this long for the agent to be gone
-inline constexpr std::chrono::milliseconds kStopLook{100};       // and looks this often
+inline constexpr std::chrono::milliseconds kStopLook{100};       // between two looks while `stop` waits
 inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
 inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;       // an agent's settings file that hooks are added to
 inline constexpr std::size_t kCompletedTasks = 100;              // newest ids that a shell is offered

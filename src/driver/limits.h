@@ -22,7 +22,7 @@ inline constexpr std::chrono::milliseconds kUsagePause{5'000};  // between two w
                                                                 // short turns say it at their end alone
 inline constexpr std::size_t kMaxBatchBytes = 64 * kMiB;        // an agent's whole output in the batch formats
 inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines this close together are one event
-inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // and at most this much of them
+inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // bytes of lines joined into one event
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
 
 }  // namespace shepherd

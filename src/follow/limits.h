@@ -26,7 +26,7 @@ inline constexpr std::size_t kLedgerTasksPerLook = 1'000;      // asked for at o
 inline constexpr std::size_t kMaxLedgerKeyBytes = 128;         // of a tool's, agent's or model's name
 inline constexpr std::chrono::milliseconds kLedgerPause{100};  // after a batch: what comes meanwhile shares the next
 inline constexpr int kLedgerMinuteDays = 32;  // by the minute; older ones by the quarter of an hour, a fifteenth of it
-inline constexpr std::uint64_t kLedgerBytes = 512 * kMiB;  // and while they are smaller: a busy fleet's year is 400 MiB
+inline constexpr std::uint64_t kLedgerBytes = 512 * kMiB;  // of statistics: a busy fleet's year is 400 MiB
 inline constexpr std::chrono::milliseconds kLedgerTrimInterval{
     600'000};  // between two looks for figures that are too old
 

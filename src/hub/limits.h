@@ -10,8 +10,8 @@ namespace shepherd {
 
 // --- feeds and hub ---
 inline constexpr std::size_t kTailEvents = 1'000;                 // newest events of a task kept in memory
-inline constexpr std::size_t kAllTailEvents = 16'384;             // the same for the log of all tasks
-inline constexpr std::size_t kTailBytes = 32 * kMiB;              // and at most this much of it
+inline constexpr std::size_t kAllTailEvents = 16'384;             // newest events of all tasks kept in memory
+inline constexpr std::size_t kTailBytes = 32 * kMiB;              // bytes of one tail
 inline constexpr std::size_t kHubBytes = 256 * kMiB;              // all tails together
 inline constexpr std::chrono::milliseconds kTailLinger{300'000};  // a tail without consumers is dropped after this
 inline constexpr std::size_t kFeedsPerTurn = 64;    // feeds an io thread serves before it looks at its sockets again

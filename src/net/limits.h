@@ -12,7 +12,7 @@ namespace shepherd {
 inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;      // request line and all headers together
 inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;        // any request body unless its route says less
 inline constexpr std::size_t kCallerBodyBytes = 64 * kMiB;     // unfinished bodies of one caller: four of the largest
-inline constexpr std::size_t kListenerBodyBytes = 256 * kMiB;  // and of all callers of a listener
+inline constexpr std::size_t kListenerBodyBytes = 256 * kMiB;  // unfinished bodies of all callers of a listener
 inline constexpr std::size_t kMaxConnections = 20'000;         // per listener; more are answered 503 and closed
 inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;     // one per io thread, shared by its connections
 inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};  // first byte of a request to its last header
@@ -32,7 +32,7 @@ inline constexpr int kListenBacklog = 4'096;                           // a flee
 inline constexpr std::chrono::milliseconds kSweepInterval{1'000};      // how often deadlines and ticks are looked at
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};     // last byte sent to the peer's own close
 inline constexpr std::chrono::milliseconds kAcceptPause{100};          // out of descriptors: no accepting for this long
-inline constexpr std::chrono::milliseconds kAcceptTroubleLog{30'000};  // and that is logged this often at most
+inline constexpr std::chrono::milliseconds kAcceptTroubleLog{30'000};  // between two log lines about it
 
 // --- WebSocket ---
 inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a client may send (commands, subscriptions)

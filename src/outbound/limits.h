@@ -17,7 +17,7 @@ inline constexpr std::chrono::milliseconds kCallbackFirstPause{1'000};  // befor
 inline constexpr std::chrono::milliseconds kCallbackMostPause{600'000};
 inline constexpr std::chrono::milliseconds kCallbackTakeover{300'000};  // a claim older than this has no owner any more
 inline constexpr int kBreakerFailures = 5;                              // in a row, then a host is left alone
-inline constexpr std::chrono::milliseconds kBreakerPause{30'000};       // for this long
+inline constexpr std::chrono::milliseconds kBreakerPause{30'000};       // how long a failing host is left alone
 inline constexpr std::size_t kBreakerHosts = 1'000;                     // whose failures are remembered
 inline constexpr std::size_t kMaxCallbackAnswerBytes = 1 * kMiB;        // nobody reads it
 inline constexpr std::size_t kMaxUrlBytes = 2'048;

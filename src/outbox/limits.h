@@ -9,11 +9,11 @@
 namespace shepherd {
 
 inline constexpr std::size_t kPostLines = 1'000;              // events in one request of post and import
-inline constexpr std::size_t kPostBytes = 1 * kMiB;           // and about this many bytes
+inline constexpr std::size_t kPostBytes = 1 * kMiB;           // approximate bytes of one request of post and import
 inline constexpr std::chrono::milliseconds kOutboxLinger{2};  // the first event of a batch waits for company
 inline constexpr std::size_t kOutboxQueueBytes = 16 * kMiB;   // events waiting for the disk; more are lost and counted
 inline constexpr std::size_t kOutboxDeltas = 256;             // live text waiting for the server; the oldest goes first
-inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // and its bytes
+inline constexpr std::size_t kOutboxDeltaBytes = 512 * kKiB;  // bytes of live text waiting for the server
 inline constexpr std::chrono::milliseconds kDeltaTimeout{2'000};  // live text that takes longer is not worth sending
 inline constexpr std::size_t kSpoolBytes = 1024 * kMiB;        // undelivered events on disk; more are lost and counted
 inline constexpr std::size_t kSpoolRoomBytes = 128 * kKiB;     // kept on the disk for a task's end, its largest event

@@ -11,13 +11,14 @@ namespace shepherd {
 inline constexpr std::chrono::milliseconds kInterruptWait{10'000};  // after the agent's own interrupt, before SIGINT
 inline constexpr std::chrono::milliseconds kSigintWait{5'000};      // after SIGINT, before SIGTERM
 inline constexpr std::chrono::milliseconds kSigtermWait{5'000};     // after SIGTERM, before SIGKILL
-inline constexpr std::chrono::milliseconds kSigkillWait{5'000};     // then what is still there is reported as left over
-inline constexpr std::chrono::milliseconds kAgentDrain{2'000};      // an agent is gone but others hold its output open
-inline constexpr std::chrono::milliseconds kReapPause{5};           // between two looks at processes that were killed
-inline constexpr std::chrono::microseconds kFirstGonePause{200};    // the kernel is quick when nobody else is left
-inline constexpr int kFreezePasses = 64;                  // looks for new processes before the frozen ones are killed
-inline constexpr int kAgentReadsPerTurn = 8;              // then the other stream and the warden get their turn
-inline constexpr std::size_t kMaxStdinBytes = 16 * kMiB;  // waiting for an agent that does not read
+inline constexpr std::chrono::milliseconds kSigkillWait{
+    5'000};  // after SIGKILL; remaining processes are reported as left over
+inline constexpr std::chrono::milliseconds kAgentDrain{2'000};    // an agent is gone but others hold its output open
+inline constexpr std::chrono::milliseconds kReapPause{5};         // between two looks at processes that were killed
+inline constexpr std::chrono::microseconds kFirstGonePause{200};  // the kernel is quick when nobody else is left
+inline constexpr int kFreezePasses = 64;      // looks for new processes before the frozen ones are killed
+inline constexpr int kAgentReadsPerTurn = 8;  // of one stream, before the other stream and the warden get their turn
+inline constexpr std::size_t kMaxStdinBytes = 16 * kMiB;          // waiting for an agent that does not read
 inline constexpr std::size_t kMaxWardenMessageBytes = 32 * kMiB;  // above what the kernel takes as arguments
 inline constexpr std::size_t kMaxStartFailureBytes = 512;  // what a confinement failed at; below PIPE_BUF, so whole
 inline constexpr std::size_t kMaxLandlockGrants = 20'000;  // each is two calls at an agent's start, and kernel memory

@@ -20,7 +20,7 @@ inline constexpr std::chrono::milliseconds kRunTick{1'000};       // the longest
 inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
 inline constexpr std::size_t kMaxEndedInStatus = 200;             // ended processes named in an event; more are counted
 inline constexpr std::size_t kMaxResultCommits = 100;             // named in a result; more are counted
-inline constexpr std::size_t kMaxResultFiles = 500;               // the same for changed files
+inline constexpr std::size_t kMaxResultFiles = 500;               // changed files listed in a result
 inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
 inline constexpr std::chrono::milliseconds kGitLookTimeout{5'000};  // one look at what an agent left: it may be hostile
 inline constexpr std::chrono::milliseconds kWorkResultTimeout{10'000};  // all of them: an end waits for the result

@@ -18,7 +18,8 @@ inline constexpr std::size_t kWalHardBytes = 256 * kMiB;    // here the writer i
 inline constexpr std::size_t kWalRestBytes = 2 * kMiB;      // what the writer copies itself so that the log starts over
 inline constexpr int kSqlitePageBytes = 8192;               // of new files; measured against 4 and 16 KiB
 inline constexpr std::size_t kWriterCacheBytes = 8 * kMiB;  // page cache of the writing connection
-inline constexpr std::size_t kReaderCacheBytes = 1 * kMiB;  // and of each reading one; the kernel caches the rest
+inline constexpr std::size_t kReaderCacheBytes =
+    1 * kMiB;  // cache of each reading connection; the kernel caches the rest
 inline constexpr std::chrono::milliseconds kIdleProject{
     1'000};  // without writes for this long, projections are written
 inline constexpr std::size_t kMaxUnplacedBatches =
