@@ -1,7 +1,5 @@
 #include "api/frames.h"
 
-#include <charconv>
-
 #include "journal/cursor.h"
 #include "json/write.h"
 #include "model/wire_json.h"
@@ -9,12 +7,6 @@
 
 namespace shepherd {
 namespace {
-
-void append_number(std::string& out, std::uint64_t number) {
-  char digits[20];
-  auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
-  out.append(digits, end);
-}
 
 // Frames are built by the million: the scratch text keeps its memory.
 std::string& scratch() {

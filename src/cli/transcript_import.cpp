@@ -32,7 +32,7 @@ std::string next_task_id(const std::string& session, const std::string& known) {
   return task_id(session, number + 1);
 }
 
-std::string creation_body(const std::string& id, const ImportedSession& session, const std::string& resume_of) {
+std::string session_body(const std::string& id, const ImportedSession& session, const std::string& resume_of) {
   std::string description = session.prompt.empty() ? "Claude Code session" : session.prompt;
   json::object labels{{"agent", "claude"}, {"source", kSource}};
   if (!session.cwd.empty() && session.cwd.size() <= kMaxLabelBytes) labels["cwd"] = session.cwd;
@@ -92,7 +92,7 @@ Result<TranscriptImport::Done> TranscriptImport::session(const ImportedSession& 
     }
   }
   if (found == sessions_.end() || !resume_of.empty()) {
-    Result<CreatedTask> created = client_.create_task(creation_body(id, session, resume_of));
+    Result<CreatedTask> created = client_.create_task(session_body(id, session, resume_of));
     if (!created && created.error().reason != "task_exists") return fail(created.error());
   }
   return add_events(id, session, after_ms, ended);

@@ -57,7 +57,7 @@ Result<Copy> copy_secret(const std::string& source, const std::string& destinati
 }
 
 // No server is away: whoever tries again must name another place.
-Result<void> check_place(const std::string& destination) {
+Result<void> check_destination(const std::string& destination) {
   std::filesystem::path directory = std::filesystem::path(destination).parent_path();
   std::error_code error;
   if (directory.empty() || std::filesystem::is_directory(directory, error)) return {};
@@ -102,7 +102,7 @@ Result<ExitCode> backup(Context& context, const BackupOptions& options) {
     return fail(ErrorCode::not_found, "no_database",
                 fmt::format("there is no database at {}; give the right --data", database));
   }
-  if (Result<void> place = check_place(destination); !place) return fail(std::move(place.error()));
+  if (Result<void> place = check_destination(destination); !place) return fail(std::move(place.error()));
   // The ledger first: what the store has beyond it is read again when they are used together.
   Copy ledger = copy_ledger(*data + "/ledger.db", ledger_beside(destination));
   if (Result<void> copied = backup_database(database, destination); !copied) {

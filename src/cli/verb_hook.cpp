@@ -42,7 +42,7 @@ Result<std::string> settings_path(const Context& context, const HookOptions& opt
   return home + "/.claude/settings.json";
 }
 
-std::string shell_word(const std::string& text) {
+std::string quoted_word(const std::string& text) {
   std::string word = "'";
   for (char c : text) word.append(c == '\'' ? "'\\''" : std::string(1, c));
   return word + "'";
@@ -55,7 +55,7 @@ Result<std::string> command_of(const Context& context, const HookOptions& option
   if (error) program = "shepherd";
   std::string flags;
   auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) flags += fmt::format("{}{} {}", flags.empty() ? "" : " ", name, shell_word(value));
+    if (!value.empty()) flags += fmt::format("{}{} {}", flags.empty() ? "" : " ", name, quoted_word(value));
   };
   Result<std::string> data = data_directory(context, options.server.data);
   if (!data) return fail(data.error());

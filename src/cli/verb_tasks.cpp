@@ -51,7 +51,7 @@ Color color_of(std::string_view state) {
   return Color::dim;
 }
 
-std::string one_line(std::string_view text) {
+std::string joined_line(std::string_view text) {
   return exact_text(text, Lines::join);
 }
 
@@ -100,13 +100,13 @@ Result<ExitCode> list(Context& context, const TasksOptions& options) {
   std::int64_t now_ms = SystemClock().wall_ms();
   TextTable table({{"ID"}, {"STATE"}, {"AGENT"}, {"EVENTS", true}, {"COST", true}, {"AGE", true}, {"TITLE"}});
   for (const TaskView& task : tasks) {
-    table.add({{one_line(task.id), Color::bold},
-               {one_line(task.state), color_of(task.state)},
-               {task.agent.empty() ? "-" : one_line(task.agent)},
+    table.add({{joined_line(task.id), Color::bold},
+               {joined_line(task.state), color_of(task.state)},
+               {task.agent.empty() ? "-" : joined_line(task.agent)},
                {std::to_string(task.last_sequence)},
                {cost_of(task)},
                {age_of(task, now_ms)},
-               {one_line(task.label())}});
+               {joined_line(task.label())}});
   }
   if (table.empty()) {
     context.err.line("No tasks. Make one: shepherd tasks create \"Fix the login bug\"");
@@ -156,8 +156,8 @@ Result<ExitCode> create(Context& context, const TasksOptions& options) {
   if (options.json) {
     context.out.json_line(created->task.json);
   } else {
-    context.out.line(one_line(created->task.id));
-    if (!created->task.message.empty()) context.err.line(one_line("it waits: " + created->task.message));
+    context.out.line(joined_line(created->task.id));
+    if (!created->task.message.empty()) context.err.line(joined_line("it waits: " + created->task.message));
     if (context.out.is_terminal()) {
       context.err.line(context.err.paint(Color::dim, fmt::format("follow it: shepherd watch {}", created->task.id)));
     }
@@ -172,15 +172,15 @@ void show_approvals(Context& context, ApiClient& client, const TaskView& task) {
     bool question = approval.kind == "question";
     context.out.line("");
     context.out.line(context.out.paint(
-        Color::yellow, fmt::format("asks {}{}", one_line(approval.tool.empty() ? "for approval" : approval.tool),
+        Color::yellow, fmt::format("asks {}{}", joined_line(approval.tool.empty() ? "for approval" : approval.tool),
                                    question ? "" : ", and waits for a yes or no")));
     Result<AskedInput> input = asked_input(client, task.id, approval.sequence);
     if (!input) {
-      context.out.line(fmt::format("  (cannot be read: {})", one_line(input.error().message)));
+      context.out.line(fmt::format("  (cannot be read: {})", joined_line(input.error().message)));
       continue;
     }
     for (const std::string& line : asked_lines(*input, columns > 2 ? columns - 2 : 0)) context.out.line("  " + line);
-    context.out.line(fmt::format("  shepherd {} {} {}{}", question ? "answer" : "approve", one_line(task.id),
+    context.out.line(fmt::format("  shepherd {} {} {}{}", question ? "answer" : "approve", joined_line(task.id),
                                  shell_word(exact_text(approval.id, Lines::join)), question ? " \"…\"" : ""));
   }
 }
@@ -197,7 +197,7 @@ Result<ExitCode> show(Context& context, const TasksOptions& options) {
   auto field = [&](std::string_view name, std::string_view value, Color color = Color::plain) {
     if (value.empty()) return;
     context.out.line(context.out.paint(Color::dim, fmt::format("{:<12}", name)) +
-                     context.out.paint(color, one_line(value)));
+                     context.out.paint(color, joined_line(value)));
   };
   field("id", task->id, Color::bold);
   field("state", task->state, color_of(task->state));
@@ -228,7 +228,7 @@ Result<ExitCode> remove(Context& context, const TasksOptions& options) {
   if (!client) return fail(client.error());
   Result<TaskView> task = find_task(*client, options.task);
   if (!task) return fail(task.error());
-  std::string named = fmt::format("{} ({})", one_line(task->id), one_line(task->label()));
+  std::string named = fmt::format("{} ({})", joined_line(task->id), joined_line(task->label()));
   if (!options.yes && isatty(STDIN_FILENO) == 1 && context.err.is_terminal()) {
     context.err.line(
         fmt::format("Delete {} and its {} events? This cannot be undone. y/n", named, task->last_sequence));

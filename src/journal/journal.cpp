@@ -41,7 +41,7 @@ class Operation final : public WriteOperation {
 
 constexpr std::size_t kSmallWriteBytes = 512;
 
-bool ends_task(const DraftBatch& batch) {
+bool ends_its_task(const DraftBatch& batch) {
   return std::ranges::any_of(
       batch.drafts, [&](const Draft& draft) { return is_terminal(end_state_of(draft.type, batch.body(draft))); });
 }
@@ -178,7 +178,7 @@ Journal::~Journal() {
 
 void Journal::append(AppendRequest request, Done<Appended> done) {
   if (request.producer.kind == ProducerKind::loose) return impl_->reorder.append(std::move(request), std::move(done));
-  if (ends_task(request.drafts)) {
+  if (ends_its_task(request.drafts)) {
     // Who numbers strictly, or is the server, says the end when it has come.
     bool may_wait = request.producer.kind == ProducerKind::none && !request.by_server;
     if (may_wait) return impl_->reorder.end(std::move(request), std::move(done));

@@ -26,7 +26,7 @@ std::optional<Enum> named(const std::array<std::string_view, Count>& names, std:
 }
 
 // An object member as compact JSON text; empty when absent.
-void object_text(JsonRequest& request, std::string_view key, std::string& into) {
+void read_object(JsonRequest& request, std::string_view key, std::string& into) {
   auto value = request.member(key);
   if (!value) return;
   if (!value->is_object()) {
@@ -45,7 +45,7 @@ void read_members(JsonRequest& request, Command& command) {
     case CommandKind::steer:
     case CommandKind::queue:
       request.text("content", command.content);
-      object_text(request, "metadata", command.metadata_json);
+      read_object(request, "metadata", command.metadata_json);
       needed(request, "content", command.content);
       break;
     case CommandKind::interrupt:
@@ -64,7 +64,7 @@ void read_members(JsonRequest& request, Command& command) {
       break;
     }
     case CommandKind::approve:
-      object_text(request, "input", command.input_json);
+      read_object(request, "input", command.input_json);
       [[fallthrough]];
     case CommandKind::deny:
       request.text("message", command.message);
@@ -74,7 +74,7 @@ void read_members(JsonRequest& request, Command& command) {
       request.text("approvalID", command.approval_id);
       needed(request, "approvalID", command.approval_id);
       if (command.kind != CommandKind::answer) break;
-      object_text(request, "answers", command.answers_json);
+      read_object(request, "answers", command.answers_json);
       needed(request, "answers", command.answers_json);
       break;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kStates{"pending", "sent", "failed"};
 
-std::string_view name(CallbackRecord::State state) {
+std::string_view state_name(CallbackRecord::State state) {
   return kStates[static_cast<std::size_t>(state)];
 }
 
@@ -50,7 +50,7 @@ CallbackCursor decode_callback_cursor(std::string_view json) {
 
 std::string encode_callback_record(const CallbackRecord& record) {
   std::string out = object_text([&](JsonObject& object) {
-    object.text("state", name(record.state));
+    object.text("state", state_name(record.state));
     object.number("attempts", record.attempts);
     object.number("nextMS", record.next_ms);
     object.number("claimedMS", record.claimed_ms);
@@ -75,7 +75,7 @@ CallbackRecord decode_callback_record(std::string_view json) {
 
 std::string encode_callback(const CallbackRecord& record) {
   std::string out = object_text([&](JsonObject& object) {
-    object.text("state", name(record.state));
+    object.text("state", state_name(record.state));
     object.number("attempts", record.attempts);
     if (record.status != 0) object.number("status", static_cast<std::int64_t>(record.status));
     object.text_unless_empty("error", record.error);

@@ -9,6 +9,7 @@ from pathlib import Path
 import check_docs
 import check_files
 import check_layers
+import check_unity
 import check_words
 from reference import cpp, limits, pages
 from reference.tree import Unreadable
@@ -151,6 +152,29 @@ class RetryFailed(unittest.TestCase):
 
     def test_a_failure_before_the_tests_is_no_test(self):
         self.assertEqual(self.run_twice(sound="true").returncode, 1)
+
+
+class Unity(Tree):
+    def own(self, body):
+        return "namespace shepherd {\nnamespace {\n\n" + body + "\n}  // namespace\n}  // namespace shepherd\n"
+
+    def test_different_names_pass(self):
+        self.write("src/hub/a.cpp", self.own("int size(int of) {\n  return of;\n}\n"))
+        self.write("src/hub/b.cpp", self.own("int size(long of) {\n  return 1;\n}\n"))
+        self.assertEqual(check_unity.problems(self.root), [])
+
+    def test_twins(self):
+        for body in ("int size(int of) {\n  return of;\n}\n", "constexpr int kSize = 1;\n", "struct Size {\n  int x;\n};\n"):
+            self.write("src/hub/a.cpp", self.own(body))
+            self.write("src/hub/b.cpp", self.own(body))
+            self.assert_one(check_unity.problems(self.root), "src/hub", "a.cpp, b.cpp")
+
+    # `shepherd inbox` printed what to type in quotes that only the verb beside it wanted.
+    def test_a_function_that_hides_another(self):
+        self.write("src/model/word.h", "// Threads: value.\nnamespace shepherd {\nint word(int x);\n}\n")
+        self.write("src/hub/a.cpp", self.own("int word(int x) {\n  return x;\n}\n"))
+        self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
+        self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
 
 
 class Files(Tree):

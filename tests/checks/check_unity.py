@@ -1,0 +1,105 @@
+"""Files of a module are compiled together (SHEPHERD_UNITY), so what one keeps for itself must not touch another.
+
+Names in unnamed namespaces are unique within a module, whatever the batches are. And none of them has the name of a
+function that another file of the module calls by a header: the nearer one would be called instead, without a word from
+the compiler.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import source_tree
+
+HIDDEN = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
+TYPE = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:class|struct|enum class|enum) (\w+)", re.MULTILINE)
+CONSTANT = re.compile(r"^(?:constexpr|const|constinit|thread_local)\b[\w:<>,*& ]*?[ *&](\w+)(?:\[\w*\])?\s*[={;]", re.MULTILINE)
+FUNCTION = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:\[\[\w+\]\]\s*)?(?:inline |constexpr |static |extern )*"
+                      r"[\w:<>,*& ]+?[ *&](\w+)\(([^)]*)\)", re.MULTILINE)
+NOT_NAMES = {"if", "for", "while", "return", "switch", "defined", "static_assert", "operator"}
+
+
+def code(text):
+    """Without comments and the contents of strings."""
+    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.DOTALL)
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+    return re.sub(r"'(\\.|[^'\\\n])'", "' '", text)
+
+
+def outermost(text):
+    """What stands outside all braces."""
+    kept, depth = [], 0
+    for c in text:
+        if c == "}":
+            depth -= 1
+        if depth == 0:
+            kept.append("}\n" if c == "}" else c)
+        if c == "{":
+            depth += 1
+    return "".join(kept)
+
+
+def functions(text):
+    return [(name, arguments) for name, arguments in FUNCTION.findall(text) if name not in NOT_NAMES]
+
+
+def types_of(arguments):
+    parts = [re.sub(r"=.*", "", part).strip() for part in arguments.split(",")]
+    return ",".join(re.sub(r"\s+\w+$", "", part) for part in parts)
+
+
+class Source:
+    def __init__(self, path):
+        text = path.read_text(errors="replace")
+        inner = outermost(code("\n".join(HIDDEN.findall(text))))
+        self.path, self.code = path, code(text)
+        self.hidden_functions = {name for name, _ in functions(inner)}
+        self.hidden = {*TYPE.findall(inner), *CONSTANT.findall(inner),
+                       *(f"{name}({types_of(arguments)})" for name, arguments in functions(inner))}
+
+
+def included(path, source, seen):
+    for _, quoted, name in source_tree.includes(path):
+        header = source / name
+        if quoted and header not in seen and header.exists():
+            seen.add(header)
+            included(header, source, seen)
+    return seen
+
+
+def problems(root):
+    source = root / "src"
+    declared = {}
+    for header in source_tree.files(source, ".h"):
+        text = re.sub(r"namespace [\w:]+ \{", "", code(header.read_text(errors="replace")))
+        declared[header] = {name for name, _ in functions(outermost(text))}
+    found = []
+    for folder in source_tree.modules(source):
+        sources = [Source(path) for path in sorted(folder.glob("*.cpp")) if not source_tree.is_test(path)]
+        holders = defaultdict(list)
+        for each in sources:
+            for name in each.hidden:
+                holders[name].append(each.path.name)
+        for name, files in sorted(holders.items()):
+            if len(files) > 1:
+                found.append(f"{folder.relative_to(root)}: {name} is in the unnamed namespace of {', '.join(files)}")
+        for each in sources:
+            seen = set().union(set(), *(declared[header] for header in included(each.path, source, set())))
+            for other in sources:
+                for name in sorted(seen & other.hidden_functions - each.hidden_functions):
+                    if re.search(rf"\b{name}\(", each.code):
+                        found.append(f"{other.path.relative_to(root)}: its own {name}() hides the one of a header "
+                                     f"that {each.path.name} calls; give it another name")
+    return found
+
+
+def main():
+    found = problems(Path(sys.argv[1]).resolve())
+    print("\n".join(found) if found else "files of a module can be compiled together")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
