@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tasks import eventually
+
 CORPUS = Path(__file__).parent.parent / "golden" / "redaction"
 MARK = re.compile(r"\[redacted:[a-z_]+:[0-9]+\]")
 
@@ -183,6 +185,12 @@ HIDDEN_COMMANDS = [
 ]
 
 
+def inbox_with(api, task):
+    """The inbox follows the log; it has the task a moment after the events are stored."""
+    text = api.get("/api/v1/inbox").text
+    return text if task in text else None
+
+
 @pytest.mark.parametrize("command", HIDDEN_COMMANDS)
 def test_what_an_approval_runs_is_shown(server, command):
     """A mark stands for the secret alone, wherever an operator looks before they approve."""
@@ -194,7 +202,7 @@ def test_what_an_approval_runs_is_shown(server, command):
              "input": {"command": command}, "data": {"approvalID": "a1", "state": "pending", "kind": "permission", "tool": "Bash",
                                                      "input": {"command": command}}}]).raise_for_status()
         views = {"log": api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1}).text,
-                 "inbox": api.get("/api/v1/inbox").text}
+                 "inbox": eventually(lambda: inbox_with(api, task))}
     views["shepherd inbox"] = server.cli("inbox").stdout
     views["shepherd export"] = server.cli("export", task).stdout
     assert views["log"].count("PWNR") == command.count("PWNR") * 5, views["log"]
