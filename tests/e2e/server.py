@@ -1,5 +1,6 @@
 """The program under test as a process."""
 
+import functools
 import json
 import os
 import queue
@@ -118,16 +119,17 @@ class Server:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def api(self, token=None, **options):
-        """An HTTP client of the public port; every answer is checked against the schemas."""
-        return self._client(self.public, token, **options)
+        """An HTTP client of the public port; every answer is checked against openapi.json and the schemas."""
+        return self._client("public", token, **options)
 
     def runner(self, token=None, **options):
         """The same for the internal port."""
-        return self._client(self.internal, token, **options)
+        return self._client("internal", token, **options)
 
-    def _client(self, base, token, **options):
-        return httpx.Client(base_url=base, headers={**self.headers(token), **options.pop("headers", {})}, timeout=30,
-                            event_hooks={"response": [contract.check_response]}, trust_env=False, **options)
+    def _client(self, listener, token, **options):
+        check = functools.partial(contract.check_response, listener=listener)
+        return httpx.Client(base_url=getattr(self, listener), headers={**self.headers(token), **options.pop("headers", {})}, timeout=30,
+                            event_hooks={"response": [check]}, trust_env=False, **options)
 
     def websocket(self, path, token=None, base=None, **options):
         return WebSocketFeed((base or self.public) + path, {**self.headers(token), **options.pop("headers", {})}, **options)
