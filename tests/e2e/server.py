@@ -112,6 +112,28 @@ class Server:
                 return int(line.split()[1]) * 1024
         raise AssertionError("no VmRSS")
 
+    def connection_of(self, client):
+        """The server's end of a client's connection, to be given to has_open once the client is gone."""
+        port = client.getsockname()[1]
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[2].split(":")[1], 16) == port and fields[3] == "01":
+                return f"socket:[{fields[9]}]"
+        return None
+
+    def has_open(self, held):
+        """Whether the server still has a descriptor for what connection_of gave."""
+        for entry in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{self.process.pid}/fd/{entry}") == held:
+                    return True
+            except OSError:
+                pass  # closed while we looked
+        return False
+
+    def holds(self, client):
+        return (held := self.connection_of(client)) is not None and self.has_open(held)
+
     # --- clients ---
 
     def headers(self, token=None):

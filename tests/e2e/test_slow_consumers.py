@@ -111,26 +111,9 @@ def test_a_consumer_that_never_reads_is_cut(make_server):
         began = time.monotonic()
         pour(runner, task, 12 << 20)
         # Still open on both ends: what was sent waits in the kernel. Watch the server's side of it disappear.
-        while server_side_open(server, connection) and time.monotonic() - began < 100:
+        while server.holds(connection) and time.monotonic() - began < 100:
             time.sleep(0.25)  # between two looks
         took = time.monotonic() - began
         connection.close()
         assert 20 < took < 100, f"cut after {took:.0f} s"
         assert api.get(f"/api/v1/tasks/{task}").status_code == 200
-
-
-def server_side_open(server, connection):
-    """Whether the server still has a file descriptor for this connection (by its kernel socket entry)."""
-    port = connection.getsockname()[1]
-    inodes = set()
-    for line in open("/proc/net/tcp").read().splitlines()[1:]:
-        fields = line.split()
-        if int(fields[2].split(":")[1], 16) == port and fields[3] == "01":
-            inodes.add(fields[9])
-    held = set()
-    for entry in os.listdir(f"/proc/{server.process.pid}/fd"):
-        try:
-            held.add(os.readlink(f"/proc/{server.process.pid}/fd/{entry}"))
-        except OSError:
-            pass
-    return any(f"socket:[{inode}]" in held for inode in inodes)
