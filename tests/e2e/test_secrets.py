@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tasks import eventually
+
 CORPUS = Path(__file__).parent.parent / "golden" / "redaction"
 MARK = re.compile(r"\[redacted:[a-z_]+:[0-9]+\]")
 
@@ -156,8 +158,10 @@ def test_what_an_approval_runs_is_shown(server, command):
             {"type": "approval", "summary": f"Needs approval: Running {command}", "tool": "Bash", "callID": "c1",
              "input": {"command": command}, "data": {"approvalID": "a1", "state": "pending", "kind": "permission", "tool": "Bash",
                                                      "input": {"command": command}}}]).raise_for_status()
+        # The inbox is made behind the log.
+        waiting = lambda: [item for item in api.get("/api/v1/inbox").json()["items"] if item["taskID"] == task]  # noqa: E731
         views = {"log": api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1}).text,
-                 "inbox": api.get("/api/v1/inbox").text}
+                 "inbox": json.dumps(eventually(waiting))}
     views["shepherd inbox"] = server.cli("inbox").stdout
     views["shepherd export"] = server.cli("export", task).stdout
     assert views["log"].count("PWNR") == command.count("PWNR") * 5, views["log"]
