@@ -272,7 +272,7 @@ def shell_or_skip(name):
     """Where the shell is there, its completions are used as a person uses them."""
     found = shutil.which(name)
     if not found:
-        pytest.skip(f"NOT TESTED: {name} is not installed")
+        pytest.skip(f"optional: {name} is not installed")
     return found
 
 
