@@ -180,7 +180,8 @@ test("tools that were not all counted say so, and can be", async ({server, fleet
   await expect(side.locator("tbody")).toHaveText(/Bash\s*1\s*1.*Grep\s*1/);
 });
 
-test("a task that does not exist is said, and the connection stays", async ({server, fleet}) => {
+test("a task that does not exist is said, and the connection stays", async ({server, fleet, expected}) => {
+  expected.answer(404, /^\/api\/v1\/tasks\/no-such-task[/?]?/);
   await fleet.goto(server.url + "/?task=no-such-task");
   await expect(fleet.getByText("There is no such task.")).toBeVisible();
   await expect(fleet.locator(".live-live")).toBeVisible();
