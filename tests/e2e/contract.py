@@ -1,4 +1,4 @@
-"""Checks every JSON text the server sends against the published schemas in docs/schemas."""
+"""Checks every answer against openapi.json, and what docs/schemas describes against its schema there."""
 
 import json
 import re
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import jsonschema
 from referencing import Registry, Resource
+
+from openapi import DESCRIPTION
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 
@@ -58,12 +60,14 @@ _ANSWERS = [
 ]
 
 
-def check_response(response):
+def check_response(response, listener="public"):
     """An httpx response hook."""
     media = response.headers.get("content-type", "").split(";")[0]
     assert media != "text/event-stream", "this client does not follow streams"
     response.read()
     path = response.request.url.path
+    complaint = DESCRIPTION.complaint(listener, response.request.method, path, response.status_code, media, response.content)
+    assert complaint is None, complaint
     if response.status_code >= 400:
         assert media == "application/problem+json", f"{response.status_code} of {path} is {media!r}: {response.text[:300]}"
         value = response.json()

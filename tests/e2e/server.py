@@ -1,5 +1,6 @@
 """The program under test as a process."""
 
+import functools
 import json
 import os
 import queue
@@ -111,6 +112,28 @@ class Server:
                 return int(line.split()[1]) * 1024
         raise AssertionError("no VmRSS")
 
+    def connection_of(self, client):
+        """The server's end of a client's connection, to be given to has_open once the client is gone."""
+        port = client.getsockname()[1]
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[2].split(":")[1], 16) == port and fields[3] == "01":
+                return f"socket:[{fields[9]}]"
+        return None
+
+    def has_open(self, held):
+        """Whether the server still has a descriptor for what connection_of gave."""
+        for entry in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{self.process.pid}/fd/{entry}") == held:
+                    return True
+            except OSError:
+                pass  # closed while we looked
+        return False
+
+    def holds(self, client):
+        return (held := self.connection_of(client)) is not None and self.has_open(held)
+
     # --- clients ---
 
     def headers(self, token=None):
@@ -118,16 +141,17 @@ class Server:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def api(self, token=None, **options):
-        """An HTTP client of the public port; every answer is checked against the schemas."""
-        return self._client(self.public, token, **options)
+        """An HTTP client of the public port; every answer is checked against openapi.json and the schemas."""
+        return self._client("public", token, **options)
 
     def runner(self, token=None, **options):
         """The same for the internal port."""
-        return self._client(self.internal, token, **options)
+        return self._client("internal", token, **options)
 
-    def _client(self, base, token, **options):
-        return httpx.Client(base_url=base, headers={**self.headers(token), **options.pop("headers", {})}, timeout=30,
-                            event_hooks={"response": [contract.check_response]}, trust_env=False, **options)
+    def _client(self, listener, token, **options):
+        check = functools.partial(contract.check_response, listener=listener)
+        return httpx.Client(base_url=getattr(self, listener), headers={**self.headers(token), **options.pop("headers", {})}, timeout=30,
+                            event_hooks={"response": [check]}, trust_env=False, **options)
 
     def websocket(self, path, token=None, base=None, **options):
         return WebSocketFeed((base or self.public) + path, {**self.headers(token), **options.pop("headers", {})}, **options)

@@ -15,7 +15,7 @@ from server import BINARY
 
 
 class Terminal:
-    def __init__(self, args, env, columns=110, lines=20):
+    def __init__(self, args, env, columns=110, lines=20, program=BINARY):
         self.screen = pyte.Screen(columns, lines)
         self.stream = pyte.ByteStream(self.screen)
         self.seen = b""
@@ -23,7 +23,7 @@ class Terminal:
         if self.pid == 0:
             # The size is set before the program looks at it.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-            os.execve(BINARY, [BINARY, *map(str, args)], {**env, "TERM": "xterm-256color"})
+            os.execve(program, [program, *map(str, args)], {**env, "TERM": "xterm-256color"})
         self.code = None
 
     def _read(self, seconds):

@@ -2,14 +2,17 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from server import BINARY, environment
 from tasks import end_task, new_id, new_task, note, post_events
+from terminal import Terminal
 from test_crash import free_port
 
 OK, FAILED, USAGE, UNREACHABLE, REFUSED, NOT_FOUND, CONFLICT, TASK_FAILED = range(8)
@@ -63,11 +66,12 @@ def test_version(alone):
     assert re.match(r"shepherd \d+\.\d+\.\d+", run("--version", env=alone).stdout)
 
 
-@pytest.mark.parametrize("args", [["wach"], ["watch", "--no-such-flag"], ["tasks", "--state", "wonderful"], []], ids=str)
-def test_wrong_usage(alone, args):
+@pytest.mark.parametrize("args,says", [(["wach"], 'did you mean "watch"?'), (["watch", "--no-such-flag"], "--no-such-flag"), (["tasks", "--state", "wonderful"], "wonderful"),
+                                       ([], "Usage: shepherd")], ids=str)
+def test_wrong_usage(alone, args, says):
     result = run(*args, env=alone)
     assert result.returncode == USAGE
-    assert result.stdout == "" and result.stderr
+    assert result.stdout == "" and says in result.stderr
 
 
 def test_a_near_miss_is_suggested(alone):
@@ -116,7 +120,7 @@ def test_create_post_watch(server):
 
 def test_a_state_that_no_task_has_is_refused(server, task):
     refused = server.cli("post", task, "--state", "bogus", "x", check=False)
-    assert refused.returncode == 2 and "waiting_for_input" in refused.stderr
+    assert refused.returncode == USAGE and "waiting_for_input" in refused.stderr
 
 
 def test_a_second_run_with_the_same_id_says_that_the_task_exists(server):
@@ -239,12 +243,7 @@ def test_backup_can_be_served(server, make_server, tmp_path, task):
     assert secret.read_bytes() == (server.data / "callback.secret").read_bytes(), "receivers know this one"
     assert secret.stat().st_mode & 0o777 == 0o600
     copy = make_server(name="restored")
-    files = [target] if target.is_file() else list(target.iterdir())
-    for file in files:
-        (copy.data / file.name).write_bytes(file.read_bytes())
-    if target.is_file():
-        (name,) = [p.name for p in server.data.glob("*.db") if p.name not in ("search.db", "ledger.db")]
-        (copy.data / target.name).rename(copy.data / name)
+    (copy.data / "shepherd.db").write_bytes(target.read_bytes())
     copy.start()
     with copy.api() as api:
         assert "kept" in api.get(f"/api/v1/tasks/{task}/events").text
@@ -255,17 +254,63 @@ def test_doctor(server):
     assert result.returncode == OK, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(alone, shell, tmp_path):
+# How a line of the script offers one command, in each shell's own words.
+OFFERS = {"bash": r"\b{0}\b", "zsh": r"^ +'{0}:", "fish": r"^complete -c shepherd -n '__shepherd_start' -a {0} "}
+
+
+@pytest.mark.parametrize("shell", sorted(OFFERS))
+def test_completion_has_every_command(alone, shell):
     result = run("completion", shell, env=alone)
-    assert result.returncode == OK
-    for word in ("serve", "watch", "tasks"):
-        assert word in result.stdout
-    if shell == "bash":
-        script = tmp_path / "completion.bash"
-        script.write_text(result.stdout)
-        check = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
-        assert check.returncode == 0, check.stderr
+    assert result.returncode == OK and result.stderr == ""
+    commands = subcommands(alone)
+    assert len(commands) > 20
+    for name in commands:
+        assert re.search(OFFERS[shell].format(name), result.stdout, re.MULTILINE), f"{shell} is not told of {name}"
+
+
+def shell_or_skip(name):
+    """Where the shell is there, its completions are used as a person uses them."""
+    found = shutil.which(name)
+    if not found:
+        pytest.skip(f"optional: {name} is not installed")
+    return found
+
+
+def test_fish_completes(alone, tmp_path):
+    script = tmp_path / "completion.fish"
+    script.write_text(run("completion", "fish", env=alone).stdout)
+
+    def offered(line):
+        done = subprocess.run([shell_or_skip("fish"), "--no-config", "-c", f"source '{script}'; complete -C '{line}'"], cwd=tmp_path,
+                              env=alone, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stderr == "", done.stderr[:500]
+        return [each.split("\t")[0] for each in done.stdout.splitlines()]
+
+    assert offered("shepherd tok") == ["token"]
+    assert sorted(offered("shepherd token ")) == ["create", "list", "login-link", "revoke"]
+    assert offered("shepherd completion f") == ["fish"]
+    assert offered("shepherd tasks --state fai") == ["failed"]
+    assert offered("shepherd serve --listen ") == []
+
+
+def test_zsh_completes(alone, tmp_path):
+    """Its completions only work on a line that somebody types."""
+    script = tmp_path / "completion.zsh"
+    script.write_text(run("completion", "zsh", env=alone).stdout)
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    (binaries / "shepherd").symlink_to(Path(BINARY).resolve())
+    screen = Terminal(["-f", "-i"], {**alone, "PS1": "> ", "PATH": f"{binaries}:{alone['PATH']}"}, program=shell_or_skip("zsh"))
+    try:
+        screen.press(f"autoload -Uz compinit; compinit -D -u; source '{script}'; print all'' set\n")
+        screen.wait_for("all set")
+        for typed, line in (("shepherd tok\t", "shepherd token"), ("shepherd completion f\t", "shepherd completion fish"),
+                            ("shepherd tasks --state fai\t", "shepherd tasks --state failed"), ("shepherd serve --confin\t", "shepherd serve --confine")):
+            screen.press(typed)
+            screen.wait_for(lambda text, line=line: text.splitlines()[screen.screen.cursor.y] == f"> {line}")
+            screen.press("\x15")  # the line away
+    finally:
+        screen.kill()
 
 
 def completed(alone, tmp_path, *words):
@@ -336,8 +381,6 @@ def test_output_to_a_closed_pipe(server, api, runner, task):
     watcher.stdout.close()
     assert watcher.wait(20) == OK, "a reader that went away is no error"
     assert watcher.stderr.read() == b""
-
-
 
 
 def test_an_agent_gets_nothing_of_our_own_libraries(server):

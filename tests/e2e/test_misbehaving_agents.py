@@ -58,7 +58,12 @@ def test_a_huge_line_and_a_last_one_without_newline(run):
     assert any("cut off" in words for words in summaries(agent, "log"))
     big = agent.of_type("thinking")[0]
     detail = agent.api.get(f"/api/v1/tasks/{agent.task}/events/{big['sequence']}/detail")
-    assert detail.status_code in (200, 404) and len(json.dumps(big)) < 100_000
+    assert detail.status_code == 200 and len(json.dumps(big)) < 100_000
+    kept = detail.json()
+    assert big["cut"] == {"text": 8_000_000} and "x" * 80 in big["data"]["text"]
+    assert kept["text"] == "x" * 8_000_000
+    assert kept["truncated"] is True and kept["bytes"] > 16_000_000, "the line that it came in is as long again"
+    assert len(detail.content) < 9 << 20
 
 
 def test_a_flood_arrives_whole_and_in_order(run):

@@ -1,54 +1,235 @@
-"""/openapi.json is a valid description, and what it describes is there."""
+"""/openapi.json is a valid description, and every operation answers as it says, good requests and bad ones."""
 
+import json
 import re
 
 import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from tasks import new_task, post_events
+from openapi import DESCRIPTION, Description
+from server import Server
+from tasks import end_task, new_id, new_task, note, post_events
+
+OPERATIONS = DESCRIPTION.operations()
+JSON = "application/json"
+HOOK = {"session_id": "3edac694-928b-4d67-9312-ef911a530de8", "hook_event_name": "PreToolUse", "cwd": "/workspace",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "toolu_1"}
+
+
+class Good:
+    """One good request for an operation: what it takes, and the status it must get."""
+
+    def __init__(self, status=200, body=None, query="", headers=None, form=None):
+        self.status, self.body, self.query, self.headers, self.form = status, body, query, headers or {}, form
+
+
+# A request that must work for every operation that is described; the task has the events of `world`.
+GOOD = {
+    "createTask": Good(201, {"task": {"description": "x", "sourceURL": "https://example.com/1"}, "labels": {"a": "b"}, "bogus": 1,
+                             "callbackURL": "https://example.com/hook", "callbackEvents": ["started"], "maxTurns": 3, "timeout": "30m", "budget": 1.5,
+                             "mode": "interactive", "allowedTools": ["Bash"], "workflowID": "w", "command": ["a"], "runner": "r"}),
+    "listTasks": Good(), "getTask": Good(), "updateTask": Good(body={"title": "other"}), "deleteTask": Good(204),
+    "postEvents": Good(body=[note("more")]), "followTask": Good(query="?detail=1"), "getEvent": Good(), "getEventDetail": Good(),
+    "postStatus": Good(body={"event": "progress", "message": "half"}), "postCommand": Good(202, {"kind": "stop", "reason": "enough"}),
+    "claimTask": Good(body={"runner": "r", "agents": ["waited-for"]}), "renewLease": Good(body={"runner": "r", "leaseEpoch": 1}),
+    "getTaskData": Good(), "getRepoToken": Good(), "postDeltas": Good(202, {"block": "b", "text": "Loo"}),
+    "postClaudeHooks": Good(body=HOOK), "followAll": Good(headers={"Accept": "text/event-stream"}), "getTimeline": Good(),
+    "getInbox": Good(), "dismissNeed": Good(body={}), "listFindings": Good(), "getStats": Good(query="?by=agent"), "listAgents": Good(),
+    "getAgentEvents": Good(), "getSession": Good(), "getObservabilityMetrics": Good(), "followDashboard": Good(headers={"Accept": "text/event-stream"}),
+    "search": Good(query="?q=needle"), "createToken": Good(201, {"name": "x", "scope": "viewer"}), "listTokens": Good(), "revokeToken": Good(204),
+    "createTicket": Good(201), "createLoginLink": Good(201), "logout": Good(204), "whoami": Good(), "login": Good(), "loginWithToken": Good(303, form="token={token}"),
+    "healthz": Good(), "readyz": Good(), "metrics": Good(), "openapi": Good(), "page": Good(), "pageAsset": Good(),
+}
 
 
 @pytest.fixture(scope="module")
-def description(shared_server):
+def shared_server(tmp_path_factory):
+    """One that has tokens for repositories to give."""
+    place = tmp_path_factory.mktemp("server")
+    (place / "token").write_text("of-the-file\n")
+    server = Server(place / "data", config=f"runners:\n  token_file: {place / 'token'}\n").start()
+    yield server
+    server.kill()
+
+
+def operation(method, path):
+    return DESCRIPTION.document["paths"][path][method.lower()]
+
+
+@pytest.fixture
+def world(server, api, runner):
+    """What the operations are about: a task with something of everything, which a runner works on."""
+    task, waiting, failed = new_task(api, agent="someone", title="All of it", repo={"url": "https://example.com/a.git"}), new_task(api, agent="waited-for"), new_task(api)
+    end_task(runner, failed, "failed")
+    lease = runner.post("/api/v1/claims", json={"runner": "r", "agents": ["someone"], "taskID": task}).json()
+    post_events(runner, task, {"type": "tool_call", "tool": "Bash", "summary": "a needle", "input": {"command": "y" * 2000}, "detail": {"raw": "z"}},
+                {"type": "session_start", "summary": "x", "sessionID": task}, {"type": "finding", "summary": "f", "data": {"severity": "high", "category": "c", "confidence": 0.5}},
+                {"type": "usage", "summary": "u", "sessionID": task, "data": {"costUSD": 1, "inputTokens": 2}},
+                {"type": "approval", "tool": "Bash", "summary": "May I?", "data": {"approvalID": "a1", "state": "pending", "kind": "permission", "input": {"command": "ls"}}},
+                headers={"Shepherd-Lease": str(lease["leaseEpoch"])})
+    asset = re.search(r"assets/([\w.-]+)", httpx.get(server.public + "/", trust_env=False).text)[1]
+    token = api.post("/api/v1/tokens", json={"name": "x", "scope": "viewer"}).json()
+    (call,) = [e["sequence"] for e in api.get(f"/api/v1/tasks/{task}/events").json()["events"] if e["type"] == "tool_call"]
+    yield {"task": task, "call": call, "failed": api.get(f"/api/v1/tasks/{failed}").json(), "token": token, "asset": asset, "epoch": lease["leaseEpoch"]}
+    for each in (task, waiting, failed):
+        api.delete(f"/api/v1/tasks/{each}")
+
+
+class Asker:
+    """Sends requests to an operation and holds each answer against the description."""
+
+    def __init__(self, server, method, path, world):
+        self.server, self.method, self.path, self.world = server, method, path, world
+        self.described = operation(method, path)
+        self.listener = "public" if "public" in DESCRIPTION.listeners(self.described) else "internal"
+        self.base = getattr(server, self.listener)
+        self.good = GOOD[self.described["operationId"]]
+
+    def target(self, owner=None):
+        owner = owner or (self.world["token"]["id"] if "/tokens/" in self.path else self.world["task"])
+        found = self.path.replace("{id}", owner).replace("{sequence}", str(self.world["call"])).replace("{name}", self.world["asset"])
+        assert "{" not in found, f"{self.path} has a parameter that this test does not know"
+        return found
+
+    def body(self):
+        if self.good.form:
+            return self.good.form.format(token=self.server.token).encode(), "application/x-www-form-urlencoded"
+        if self.good.body is None:
+            return None, None
+        special = {"renewLease": {"runner": "r", "leaseEpoch": self.world["epoch"]},
+                   "dismissNeed": {"taskID": self.world["failed"]["id"], "sequence": self.world["failed"]["lastSequence"]}}
+        return json.dumps(special.get(self.described["operationId"], self.good.body)).encode(), JSON
+
+    def ask(self, headers=(), owner=None, query=None, **options):
+        content, media = self.body()
+        content, media = options.get("content", content), options.get("media", media)
+        sent = {**self.good.headers, **self.server.headers(), "Shepherd-Lease": str(self.world["epoch"]), **({"Content-Type": media} if media else {}), **dict(headers)}
+        if self.good.form:
+            sent.setdefault("Origin", self.base)
+        sent = {name: value for name, value in sent.items() if value is not None}
+        url = self.base + self.target(owner) + (self.good.query if query is None else query)
+        with httpx.stream(self.method, url, headers=sent, content=content, trust_env=False, timeout=20) as answer:
+            media = answer.headers.get("content-type", "").split(";")[0]
+            body = next(answer.iter_raw()) if media == "text/event-stream" else answer.read()
+        complaint = DESCRIPTION.complaint(self.listener, self.method, self.target(owner), answer.status_code, media, body)
+        assert complaint is None, complaint
+        return answer.status_code
+
+
+@pytest.fixture
+def asker(server, world, request):
+    return Asker(server, *request.param, world)
+
+
+def each(wanted=lambda described: True):
+    chosen = [(method, path) for method, path in OPERATIONS if wanted(operation(method, path))]
+    return pytest.mark.parametrize("asker", chosen, ids=[" ".join(one) for one in chosen], indirect=True)
+
+
+# --- the description itself ---
+
+@pytest.fixture(scope="module")
+def served(shared_server):
     answer = httpx.get(shared_server.public + "/openapi.json", trust_env=False)
-    assert answer.status_code == 200 and answer.headers["content-type"] == "application/json"
+    assert answer.status_code == 200 and answer.headers["content-type"] == JSON
     return answer.json()
 
 
-def test_it_is_valid(description):
-    assert description["openapi"].startswith("3.1")
-    OpenAPIV31SpecValidator(description).validate()
+def test_it_is_valid(served):
+    assert served["openapi"].startswith("3.1")
+    OpenAPIV31SpecValidator(served).validate()
 
 
-def test_every_operation_answers(server, api, runner, description):
-    """Each described path and method exists on one of the listeners: whatever the answer, it is not 404 or 405."""
-    asset = re.search(r"assets/([\w.-]+)", httpx.get(server.public + "/", trust_env=False).text)[1]
-    wrong = []
-    for path, item in description["paths"].items():
-        for method in sorted(set(item) & {"get", "post", "put", "patch", "delete"}):
-            task = new_task(api)
-            post_events(runner, task, {"type": "tool_call", "tool": "Bash", "summary": "x",
-                                       "input": {"command": "y" * 2000}})
-            post_events(runner, task, {"type": "session_start", "summary": "x", "sessionID": task})
-            token = api.post("/api/v1/tokens", json={"name": "x", "scope": "viewer"}).json()
-            owner = token["id"] if "/tokens/" in path else task
-            target = path.replace("{id}", owner).replace("{taskID}", owner).replace("{task}", owner)
-            target = target.replace("{sequence}", "1").replace("{name}", asset).replace("{n}", "1")
-            assert "{" not in target, f"unknown parameter in {path}"
-            statuses = []
-            for base in (server.public, server.internal):
-                with httpx.stream(method.upper(), base + target, headers={**server.headers(), "Content-Type": "application/json"},
-                                  trust_env=False, timeout=10) as answer:
-                    statuses.append(answer.status_code)
-            if all(s in (404, 405) for s in statuses):
-                wrong.append(f"{method.upper()} {path}: {statuses}")
-    assert not wrong
+def test_what_is_served_is_what_answers_are_held_against(served):
+    differs = [part for part in DESCRIPTION.document if served.get(part) != DESCRIPTION.document[part]]
+    assert differs == [] and set(served) == set(DESCRIPTION.document)
 
 
-def test_operations_describe_their_answers(description):
-    for path, item in description["paths"].items():
-        for method in set(item) & {"get", "post", "put", "patch", "delete"}:
-            operation = item[method]
-            assert operation.get("summary") or operation.get("description"), f"{method} {path}"
-            assert operation["responses"], f"{method} {path}"
+def test_operations_describe_their_answers():
+    for method, path in OPERATIONS:
+        described = operation(method, path)
+        assert described.get("summary"), f"{method} {path}"
+        assert any(status < "400" for status in described["responses"]), f"{method} {path} never succeeds"
+
+
+def test_every_operation_has_a_good_request():
+    assert sorted(GOOD) == sorted(operation(*one)["operationId"] for one in OPERATIONS)
+
+
+# --- the judge: what it must not let pass ---
+
+@pytest.mark.parametrize("status,media,body,word", [
+    (500, "application/problem+json", {}, "is not described"),
+    (200, "text/html", {}, "described as application/json"),
+    (200, JSON, {"person": "p"}, "'scope' is a required property"),
+    (200, JSON, {"person": "p", "scope": "viewer", "secret": "s"}, "'secret' was unexpected"),
+    (200, JSON, {"person": "p", "scope": "emperor"}, "is not one of"),
+    (401, "application/problem+json", {"status": 401}, "required property"),
+])
+def test_a_wrong_answer_is_noticed(status, media, body, word):
+    assert word in DESCRIPTION.complaint("public", "GET", "/api/v1/whoami", status, media, json.dumps(body).encode())
+
+
+def test_an_answer_that_must_not_exist_is_noticed():
+    assert "not described" in DESCRIPTION.complaint("internal", "GET", "/api/v1/whoami", 200, JSON, b"{}")
+    assert "not described" in DESCRIPTION.complaint("public", "GET", "/nowhere", 200, JSON, b"{}")
+    assert "without a body" in DESCRIPTION.complaint("public", "POST", "/api/v1/logout", 204, "", b"x")
+
+
+def test_members_of_parts_are_counted_together():
+    """`allOf` lists some members in each part: none of them is one too many, any other is."""
+    document = {"servers": [{"description": "public"}], "paths": {"/x": {"get": {"responses": {"200": {"content": {JSON: {"schema": {
+        "allOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}}}}}}}}}
+    judge = lambda value: Description(document).complaint("public", "GET", "/x", 200, JSON, json.dumps(value).encode())  # noqa: E731
+    assert judge({"a": 1, "b": 2}) is None
+    assert "'c' was unexpected" in judge({"a": 1, "c": 2})
+
+
+# --- each operation ---
+
+def needs_credentials(described):
+    return "security" not in described
+
+
+def takes_json(described):
+    return JSON in described.get("requestBody", {}).get("content", {})
+
+
+@each()
+def test_a_good_request(asker):
+    assert asker.ask() == asker.good.status
+
+
+@each(needs_credentials)
+def test_without_credentials(asker):
+    assert asker.ask({"Authorization": None}) == 401
+    assert asker.ask({"Authorization": "Bearer shp_wrong"}) == 401
+
+
+@each()
+def test_under_a_name_that_is_not_ours(asker):
+    assert asker.ask({"Host": "evil.example"}) == 403
+
+
+@each(takes_json)
+def test_bodies_that_are_wrong(asker):
+    assert asker.ask(content=b"{") == 400
+    assert asker.ask(content=b"7") == 400
+    assert asker.ask(media="text/plain") == 415
+    assert asker.ask({"Content-Encoding": "gzip"}) == 415
+    assert asker.ask(content=b" " * (33 << 20)) == 413
+
+
+@each(lambda described: "requestBody" not in described and any(described is operation(*one) for one in OPERATIONS if one[0] != "GET"))
+def test_a_body_that_nobody_asked_for(asker):
+    assert asker.ask(content=b"hello", media="text/plain") == 415
+
+
+# Whose lease is not there has lost it.
+OF_NOBODY = {"postDeltas": 409, "renewLease": 409}
+
+
+@each(lambda described: any("{id}" in path for method, path in OPERATIONS if operation(method, path) is described))
+def test_of_something_that_is_not_there(asker):
+    assert asker.ask(owner=new_id("nobody")) == OF_NOBODY.get(asker.described["operationId"], 404)

@@ -87,14 +87,12 @@ def test_out_of_order_from_many_connections(server, api, task):
     order.sort(key=lambda n: n + rng.uniform(-6, 6))
     failures = []
 
-    def send(numbers):
-        with httpx.Client(base_url=server.internal, timeout=30, trust_env=False) as client:
-            for number in numbers:
-                answer = client.post(path(task), json=note(f"e{number}", sequence=number))
-                if answer.status_code != 200:
-                    failures.append(answer.text)
+    def send(number):
+        answer = httpx.post(server.internal + path(task), json=note(f"e{number}", sequence=number), timeout=30, trust_env=False)
+        if answer.status_code != 200:
+            failures.append(answer.text)
 
-    threads = [threading.Thread(target=send, args=(order[i::8],)) for i in range(8)]
+    threads = [threading.Thread(target=send, args=(number,)) for number in order]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -102,9 +100,8 @@ def test_out_of_order_from_many_connections(server, api, task):
     assert not failures
     logged = log_of(api, task)
     ours = [e["summary"] for e in logged if e["type"] == "thinking"]
-    assert sorted(ours, key=lambda s: int(s[1:])) == [f"e{n}" for n in range(1, count + 1)], f"seed {SEED}"
-    if not any(e["type"] == "log" for e in logged):
-        assert ours == [f"e{n}" for n in range(1, count + 1)], f"nothing was missing, so the order holds; seed {SEED}"
+    assert [e["summary"] for e in logged if e["type"] != "thinking"] == [], f"nothing was missing; seed {SEED}"
+    assert ours == [f"e{n}" for n in range(1, count + 1)], f"the order of their numbers; seed {SEED}"
 
 
 def test_early_numbers_wait_for_their_predecessors(server, api, task):
@@ -133,8 +130,7 @@ def test_missing_numbers_are_named(server, api, task):
     first, named, fourth, fifth = log_of(api, task)
     assert [first["summary"], fourth["summary"], fifth["summary"]] == ["e1", "e4", "e5"]
     assert named["type"] == "log"
-    text = named["summary"] + str(named.get("data", ""))
-    assert "2" in text and "3" in text, named
+    assert named["summary"] == "Producer numbers 2-3 have not arrived", named
     assert 1.5 < waited < 6, "early numbers wait about two seconds"
 
 

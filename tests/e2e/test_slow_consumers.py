@@ -15,6 +15,7 @@ from tasks import new_task, note, post_events
 
 STALLED = 1000
 BURST_BYTES = 24 << 20
+WRITE_DEADLINE = 30  # seconds
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -71,7 +72,7 @@ def pour(runner, task, total):
 
 # Each of them ends up BURST_BYTES behind: buffering that for each would take 24 GiB. Those that were live share the
 # hub's pieces; those that replay each hold the page of the store that they were about to send.
-@pytest.mark.parametrize("query,most_bytes_each", [("?tail=1", 64 << 10), ("", 256 << 10)], ids=["live", "replaying"])
+@pytest.mark.parametrize("query,most_bytes_each", [("?tail=1", 16 << 10), ("", 256 << 10)], ids=["live", "replaying"])
 def test_a_thousand_that_stall(make_server, query, most_bytes_each):
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
@@ -97,8 +98,8 @@ def test_a_thousand_that_stall(make_server, query, most_bytes_each):
         print(f"median ms: before {before * 1e3:.2f}, beside stalled {during * 1e3:.2f}, same task {busy * 1e3:.2f}; "
               f"RSS grew by {grown / STALLED / 1024:.0f} KiB for each that stalls")
         assert grown < STALLED * most_bytes_each
-        assert during < before * 10 + 0.02, "a healthy consumer of another task"
-        assert busy < before * 20 + 0.05, "a healthy consumer of the same task"
+        assert during < before * 3 + 0.005, "a healthy consumer of another task"
+        assert busy < before * 4 + 0.010, "a healthy consumer of the same task"
     assert server.stop() == 0
 
 
@@ -108,29 +109,15 @@ def test_a_consumer_that_never_reads_is_cut(make_server):
     with server.api() as api, server.runner() as runner:
         task = new_task(api)
         connection = stalled_websocket(server, task)
+        assert server.holds(connection)
         began = time.monotonic()
         pour(runner, task, 12 << 20)
+        full = time.monotonic()
         # Still open on both ends: what was sent waits in the kernel. Watch the server's side of it disappear.
-        while server_side_open(server, connection) and time.monotonic() - began < 100:
-            time.sleep(0.25)  # between two looks
-        took = time.monotonic() - began
+        while server.holds(connection) and time.monotonic() - full < 40:
+            time.sleep(0.1)  # between two looks
+        cut = time.monotonic()
         connection.close()
-        assert 20 < took < 100, f"cut after {took:.0f} s"
+        # It stopped taking bytes somewhere between the two; deadlines are looked at every second.
+        assert cut - began > WRITE_DEADLINE and cut - full < WRITE_DEADLINE + 3, f"cut {cut - began:.1f} s after the first, {cut - full:.1f} s after the last byte"
         assert api.get(f"/api/v1/tasks/{task}").status_code == 200
-
-
-def server_side_open(server, connection):
-    """Whether the server still has a file descriptor for this connection (by its kernel socket entry)."""
-    port = connection.getsockname()[1]
-    inodes = set()
-    for line in open("/proc/net/tcp").read().splitlines()[1:]:
-        fields = line.split()
-        if int(fields[2].split(":")[1], 16) == port and fields[3] == "01":
-            inodes.add(fields[9])
-    held = set()
-    for entry in os.listdir(f"/proc/{server.process.pid}/fd"):
-        try:
-            held.add(os.readlink(f"/proc/{server.process.pid}/fd/{entry}"))
-        except OSError:
-            pass
-    return any(f"socket:[{inode}]" in held for inode in inodes)

@@ -51,11 +51,12 @@ test("what is not shown cannot be approved before it is opened", async ({server,
   expect(await need.locator("pre.command").evaluate((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)).toBe(true);
 });
 
-test("an input too long for the log is read before it can be approved", async ({server, fleet}) => {
+test("an input too long for the log is read before it can be approved", async ({server, fleet, expected}) => {
   const content = `${"x".repeat(100)}\n`.repeat(700) + "the end of it";
   const cut = {...asksFor("a1", "Write", {file_path: "/x", content: content.slice(0, 500)}, {inputCut: true}), detail: {input: {file_path: "/x", content}}};
   await claimed(server, "t", [cut]);
   let fails = true;
+  expected.answer(503, /\/detail$/);
   await fleet.route("**/detail", (route) => (fails ? route.fulfill({status: 503, json: {detail: "The server is busy."}}) : route.continue()));
   await fleet.goto(server.url + "/");
   const need = fleet.locator(".need");
@@ -166,7 +167,8 @@ async function arrives(server: Server, route: Route): Promise<void> {
 }
 
 for (const place of ["/", "/?task=t"]) {
-  test(`a click after a lost answer is the same command (${place})`, async ({server, fleet}) => {
+  test(`a click after a lost answer is the same command (${place})`, async ({server, fleet, expected}) => {
+    expected.lost();
     await claimed(server, "t", [asks("a1", "git push")]);
     // The live stream is silent from the first click on: the page learns of its command by the answer alone.
     let silent = false;
@@ -189,7 +191,8 @@ for (const place of ["/", "/?task=t"]) {
   });
 }
 
-test("a message after a lost answer is the same message", async ({server, fleet}) => {
+test("a message after a lost answer is the same message", async ({server, fleet, expected}) => {
+  expected.lost();
   await claimed(server, "t", []);
   await fleet.goto(server.url + "/?task=t");
   await fleet.route("**/commands", (route) => arrives(server, route), {times: 1});

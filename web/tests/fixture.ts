@@ -1,14 +1,15 @@
 // Tests with a server of their own and a page that is logged in. Whatever the page asks of anybody but its server, or
-// says on its console as an error, fails the test.
+// says on its console as an error that the test did not expect, fails the test.
 import {test as base, type Page} from "@playwright/test";
 import {existsSync} from "node:fs";
 import {join} from "node:path";
+import {Expected} from "./expected";
 import {Server} from "./server";
 
 // While the page is worked on: its files from here (vite's build) instead of those in the binary, which need linking.
 const kPageFrom = process.env["PAGE_DIST"];
 
-export const test = base.extend<{server: Server; runners: number; setting: string; fleet: Page}>({
+export const test = base.extend<{server: Server; runners: number; setting: string; expected: Expected; fleet: Page}>({
   runners: [0, {option: true}],
   setting: ["", {option: true}],  // key=value, of the server's configuration
   server: async ({runners, setting}, use) => {
@@ -16,12 +17,12 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
     await use(server);
     await server.remove();
   },
-  fleet: async ({server, page}, use) => {
+  expected: async ({server}, use) => use(new Expected(server)),
+  fleet: async ({server, page, expected}, use) => {
     const wrong: string[] = [];
     page.on("pageerror", (error) => wrong.push(`page error: ${error.message}`));
     page.on("console", (message) => {
-      // A lost connection, no session and a route that an older server lacks are the browser's own words, and expected.
-      if (message.type() === "error" && !/ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_FAILED|status of (?:401|404|429|503) |ERR_EMPTY_RESPONSE|ERR_SOCKET/.test(message.text())) wrong.push(message.text());
+      if (message.type() === "error" && !expected.covers(message.text(), message.location().url)) wrong.push(`${message.text()} (${message.location().url})`);
     });
     page.on("request", (request) => {
       const own = [server.url, server.page].flatMap((each) => [each, each.replace("http", "ws")]);

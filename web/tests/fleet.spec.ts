@@ -38,12 +38,15 @@ test("filters and groups live in the address", async ({server, fleet}) => {
 test("by keyboard alone: choose, open, back, help", async ({server, fleet}) => {
   await believableFleet(server);
   await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);
-  await fleet.keyboard.press("j");
-  await fleet.keyboard.press("j");
-  await expect(fleet.locator(".fleet-row.chosen")).toHaveCount(1);
-  const id = await fleet.locator(".fleet-row.chosen").getAttribute("data-task");
+  const rows = await fleet.locator(".fleet-row[data-task]").evaluateAll((each) => each.map((row) => row.getAttribute("data-task")!));
+  const chosen = fleet.locator(".fleet-row.chosen");
+  for (const [key, row] of [["j", 0], ["j", 1], ["j", 2], ["k", 1]] as const) {
+    await fleet.keyboard.press(key);
+    await expect(chosen).toHaveCount(1);
+    await expect(chosen).toHaveAttribute("data-task", rows[row]!);
+  }
   await fleet.keyboard.press("Enter");
-  await expect(fleet).toHaveURL(new RegExp(`task=${id}`));
+  await expect(fleet).toHaveURL(new RegExp(`[?&]task=${rows[1]}(&|$)`));
   await fleet.keyboard.press("g");
   await fleet.keyboard.press("f");
   await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);

@@ -33,8 +33,12 @@ const kViews: Record<string, View> = {
 const kKept = ["fleet", "task", "replay", "metrics", "search", "findings", "new"];
 const kScreens = process.env["SCREENS"];
 
+const kUnknown = /^\/api\/v1\/.*no-such-task/;
+
 for (const scheme of ["light", "dark"] as const) {
-  test(`no view has a fault that an audit finds (${scheme})`, async ({server, fleet}) => {
+  test(`no view has a fault that an audit finds (${scheme})`, async ({server, fleet, expected}) => {
+    expected.answer(404, kUnknown);
+    expected.answer(401, /^\/api\/v1\/whoami$/);
     test.setTimeout(400_000);
     await believableFleet(server);
     await fleet.emulateMedia({colorScheme: scheme, reducedMotion: "reduce"});
@@ -67,7 +71,8 @@ for (const scheme of ["light", "dark"] as const) {
   });
 }
 
-test("a phone: nothing is wider than the screen, and what needs you comes first", async ({server, fleet}) => {
+test("a phone: nothing is wider than the screen, and what needs you comes first", async ({server, fleet, expected}) => {
+  expected.answer(404, kUnknown);
   await believableFleet(server);
   await fleet.setViewportSize({width: 390, height: 844});
   for (const [name, view] of Object.entries(kViews)) {

@@ -2,7 +2,7 @@
 // everything slower by as much as it makes this process slower, and that can be measured.
 const kTries = 3;
 const kWorkMs = 150;
-const kMostStretch = 4;  // what works without a pause is held up more than a page that answers and rests
+const kMostStretch = 2;  // a page answers and rests: it is held up less than what works without a pause
 
 // How much longer work takes here and now than its own time on the processor: 1 on an idle machine, and bounded.
 export function stretch(): number {
@@ -16,16 +16,18 @@ export function stretch(): number {
   return Math.min(kMostStretch, Math.max(1, (performance.now() - begun) / kWorkMs));
 }
 
-// Fails when `measure` takes longer than so many milliseconds of an idle machine, however often it is tried.
+// Fails unless `measure` takes less than so many milliseconds of an idle machine in most of three tries: a machine can lose
+// its core once, and a page that is slow every other time is slow.
 export async function within(what: string, limitMs: number, measure: () => Promise<number>): Promise<void> {
   const told: string[] = [];
+  let good = 0;
   for (let n = 0; n < kTries; ++n) {
     const before = stretch();
     const took = await measure();
     const busy = Math.max(before, stretch());
     told.push(`${Math.round(took)} ms of ${Math.round(limitMs * busy)} (${limitMs}, by ${busy.toFixed(1)} for a busy machine)`);
     console.log(`${what}: ${told[n]}`);
-    if (took < limitMs * busy) return;
+    if (took < limitMs * busy) ++good;
   }
-  throw new Error(`${what}, each time longer than allowed: ${told.join("; ")}`);
+  if (good * 2 < kTries) throw new Error(`${what}, mostly longer than allowed: ${told.join("; ")}`);
 }

@@ -1,4 +1,4 @@
-// Large and busy: figures are printed, limits are generous enough for a slow machine and tight enough to notice a fault.
+// Large and busy: figures are printed, and twice of what they are is a fault.
 import type {Page} from "@playwright/test";
 import {expect, test} from "./fixture";
 import {within} from "./measure";
@@ -9,11 +9,12 @@ const kTasks = 100;
 const kPerSecond = 10;
 const kKeys = 120;
 const kKeyEveryMs = 50;
-const kInputMs = 200;  // a hand feels more
-const kPaintMs = 1000;
-const kFrameMs = 1000;
-const kRowFrameMs = 500;
-const kSeekMs = 2000;
+// What it takes without a graphics card, and as much again.
+const kInputMs = 50;
+const kPaintMs = 500;
+const kFrameMs = 250;
+const kRowFrameMs = 150;
+const kSeekMs = 500;
 const kSeeks = 6;
 const kRows = 1000;
 
@@ -50,7 +51,7 @@ async function longestWithoutFrame(page: Page, happens: () => Promise<void>): Pr
   });
 }
 
-test("100,000 events: useful at once, scrolled without a dropped second", async ({server, fleet}) => {
+test(`100,000 events: useful within ${kPaintMs} ms, scrolled with a frame every ${kFrameMs}`, async ({server, fleet}) => {
   test.setTimeout(400_000);
   await server.create({id: "big", prompt: "Big", title: "Big"});
   await fill(server, "big", kEvents);
@@ -98,7 +99,7 @@ test("100,000 events: useful at once, scrolled without a dropped second", async 
   });
 });
 
-test(`${kRows} rows are scrolled through smoothly`, async ({server, fleet}) => {
+test(`${kRows} rows are scrolled through with a frame every ${kRowFrameMs} ms`, async ({server, fleet}) => {
   for (let i = 0; i < kRows; i += 50) await Promise.all(Array.from({length: 50}, (_, k) => server.create({id: `t-${i + k}`, prompt: `Task number ${i + k}`})));
   await expect(fleet.getByText(`${kRows} tasks`)).toBeVisible();
   await within(`slowest frame while scrolling ${kRows} rows`, kRowFrameMs, () => longestWithoutFrame(fleet, () => fleet.evaluate(async (steps) => {
@@ -112,7 +113,7 @@ test(`${kRows} rows are scrolled through smoothly`, async ({server, fleet}) => {
   await expect(fleet.locator("[data-task=t-0]")).toBeInViewport();
 });
 
-test(`${kTasks} tasks at ${kPerSecond} events a second: the page answers the hand`, async ({server, fleet}) => {
+test(`${kTasks} tasks at ${kPerSecond} events a second: a key is answered within ${kInputMs} ms`, async ({server, fleet}) => {
   test.setTimeout(400_000);
   const ids = Array.from({length: kTasks}, (_, i) => `busy-${i}`);
   await Promise.all(ids.map((id) => server.create({id, prompt: id, title: id})));

@@ -15,6 +15,7 @@ export class Server {
   url = "";
   internal = "";
   token = "";
+  wasEnded = false;  // once, by the test: the page then cannot reach it
   #process: ChildProcess | null = null;
   #listen = "127.0.0.1:0";
   #internalListen = "127.0.0.1:0";
@@ -56,6 +57,7 @@ export class Server {
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    this.wasEnded = true;
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
     await gone;

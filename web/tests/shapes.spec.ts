@@ -114,7 +114,8 @@ for (const [what, text] of [["one line of 200 KB", "x".repeat(200_000)], ["100,0
 }
 
 for (const status of [503, 429, 401]) {
-  test(`a server that answers ${status} is asked less than once a second by each part of the page`, async ({server, fleet}) => {
+  test(`a server that answers ${status} is asked less than once a second by each part of the page`, async ({server, fleet, expected}) => {
+    expected.answer(status, /^\/api\/v1\//);
     await server.create({id: "t", prompt: "x", title: "T"});
     await server.post("t", [...story(), asks("a1", "git push")]);
     await fleet.goto(server.url + "/?task=t");
@@ -138,7 +139,8 @@ for (const status of [503, 429, 401]) {
   });
 }
 
-test("a session that ended while nobody was connected leads to the login", async ({server, fleet, context}) => {
+test("a session that ended while nobody was connected leads to the login", async ({server, fleet, context, expected}) => {
+  expected.answer(401, /^\/api\/v1\//);
   await server.end();
   await expect(fleet.locator(".live-lost")).toBeVisible();
   await context.clearCookies();

@@ -31,7 +31,8 @@ test("what the task leaves is on top", async ({fleet}) => {
   await expect(leaves).toContainText("2 files +14 −3");
 });
 
-test("the record of a step is there on demand", async ({server, fleet}) => {
+test("the record of a step is there on demand", async ({server, fleet, expected}) => {
+  expected.answer(404, /^\/api\/v1\/tasks\/t\/events\/\d+\/detail$/);  // its result has none
   await server.post("t", tool("Bash", {command: "date"}, "now", {detail: {raw: {type: "assistant", marker: "raw-of-date"}}}));
   await fleet.goto(server.url + "/?task=t");
   const last = fleet.locator(".card").last();
@@ -180,7 +181,8 @@ test("tools that were not all counted say so, and can be", async ({server, fleet
   await expect(side.locator("tbody")).toHaveText(/Bash\s*1\s*1.*Grep\s*1/);
 });
 
-test("a task that does not exist is said, and the connection stays", async ({server, fleet}) => {
+test("a task that does not exist is said, and the connection stays", async ({server, fleet, expected}) => {
+  expected.answer(404, /^\/api\/v1\/.*no-such-task/);
   await fleet.goto(server.url + "/?task=no-such-task");
   await expect(fleet.getByText("There is no such task.")).toBeVisible();
   await expect(fleet.locator(".live-live")).toBeVisible();

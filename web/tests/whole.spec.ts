@@ -56,7 +56,8 @@ test("all of a long command is one click away", async ({server, fleet}) => {
   await expect(card.locator("pre.command")).toHaveText(command);
 });
 
-test("what could not be read is asked for again by a person, not by the page", async ({server, fleet}) => {
+test("what could not be read is asked for again by a person, not by the page", async ({server, fleet, expected}) => {
+  expected.answer(503, /\/detail$/);
   await shown(server, recorded("claude-01-tools", () => {}));
   let asked = 0;
   let status = 503;

@@ -2,7 +2,8 @@ import {describe, expect, it} from "vitest";
 import type {Task} from "../api/types";
 import {fleetRows} from "./fleet_rows";
 
-const task = (id: string, more: Partial<Task> & {workflowID?: string} = {}): Task =>
+type Some = Omit<Partial<Task>, "status"> & {status?: Partial<Task["status"]>};
+const task = (id: string, more: Some = {}): Task =>
   ({id, createdAt: "2026-01-01T00:00:00Z", lastSequence: 1, status: {state: "running"}, ...more}) as Task;
 const none = {state: "", agent: "", text: "", group: ""};
 const ids = (rows: ReturnType<typeof fleetRows>) => rows.map((row) => (row.kind === "task" ? row.task.id : `# ${row.name} ${row.count}`));
