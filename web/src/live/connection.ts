@@ -120,10 +120,11 @@ export class Connection {
     this.#heardAt = this.world.now();
   }
 
-  // Browsers do not show pings to a page, so it asks a question that every server answers.
+  // Browsers do not show pings to a page, so it asks a question that every server answers: kSignEveryMs after the last
+  // thing it heard, not after the last time it looked.
   #expectSign(): void {
     this.#cancel();
-    this.#cancel = this.world.after(kSignEveryMs, () => {
+    this.#cancel = this.world.after(Math.max(0, this.#heardAt + kSignEveryMs - this.world.now()), () => {
       if (this.world.now() - this.#heardAt < kSignEveryMs) this.#expectSign();
       else this.#askForSign();
     });
