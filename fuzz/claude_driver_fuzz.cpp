@@ -1,0 +1,75 @@
+// Whatever a program that should be Claude Code prints, in any cut, while an operator speaks to it: the server takes
+// every event, what is written to the agent are whole lines of JSON, every command has an answer in the end, and the
+// cut changes nothing.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/assert.h"
+#include "driven.h"
+#include "driver/claude/claude_code.h"
+#include "driver/line_splitter.h"
+#include "given.h"
+
+namespace {
+
+using namespace shepherd;
+
+constexpr std::array kFormats{OutputFormat::bidirectional, OutputFormat::stream, OutputFormat::batch,
+                              OutputFormat::text};
+constexpr std::array kKinds{CommandKind::steer, CommandKind::queue, CommandKind::interrupt, CommandKind::resume,
+                            CommandKind::stop};
+
+Command command_of(CommandKind kind) {
+  Command command;
+  command.kind = kind;
+  command.id = std::string("asked/") + std::string(name(kind));
+  command.content = "also read the notes";
+  return command;
+}
+
+std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts) {
+  ClaudeCode driver;
+  Launch launch;
+  launch.id = "launch";
+  launch.prompt = "Do it";
+  launch.format = kFormats[input.choice % kFormats.size()];
+  launch.deltas = true;
+  SHEPHERD_ASSERT(driver.launch(launch).has_value(), "it can be launched in every format");
+  DriverOutput out;
+  LineSplitter splitter;
+  std::size_t lines = 0;
+  auto take = [&](const Line& line) {
+    std::int64_t now = kFuzzStart + static_cast<std::int64_t>(lines) * 40;
+    driver.record(line.text, now, out);
+    // Commands come between lines, so that every cut gives them at the same place.
+    if (lines < kKinds.size() && (input.choice & 0x80) != 0) driver.command(command_of(kKinds[lines]), now, out);
+    if (lines % 3 == 2) driver.tick(now, out);
+    ++lines;
+  };
+  in_pieces(input.bytes, cuts, [&](std::string_view piece) { splitter.add(piece, take); });
+  splitter.finish(take);
+  ExitFacts exit;
+  exit.code = (input.choice >> 4) % 4;
+  Verdict verdict = driver.finish(exit, kFuzzStart + 1'000'000, out);
+
+  check_output(out);
+  std::string_view words = out.to_agent;
+  SHEPHERD_ASSERT(words.empty() || words.ends_with('\n'), "an agent is told whole lines");
+  for (std::size_t at = 0; at < words.size(); at = words.find('\n', at) + 1) {
+    SHEPHERD_ASSERT(is_json_object(words.substr(at, words.find('\n', at) - at)), "a line to the agent is an object");
+  }
+  for (std::size_t i = 0; i < std::min(lines, kKinds.size()) && (input.choice & 0x80) != 0; ++i) {
+    SHEPHERD_ASSERT(settled(out, command_of(kKinds[i]).id) != CommandState::accepted, "no command stays open");
+  }
+  return as_text(out, verdict);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Given input = given(data, size);
+  SHEPHERD_ASSERT(translated(input, input.cuts) == translated(input, {}), "a cut changes nothing");
+  return 0;
+}

@@ -1,0 +1,27 @@
+// What a hook is given, and anything else: a call that is taken names its session, the server takes its events, and the
+// same call at the same time gives the same events with the same ids.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/assert.h"
+#include "driven.h"
+#include "driver/claude/hook.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace shepherd;
+  std::string_view payload(reinterpret_cast<const char*>(data), size);
+  auto hook = read_claude_hook(payload, kFuzzStart);
+  if (!hook) {
+    SHEPHERD_ASSERT(hook.error().code == ErrorCode::invalid_argument, "what is no hook is refused as such");
+    return 0;
+  }
+  SHEPHERD_ASSERT(!hook->session_id.empty() && !hook->name.empty(), "a hook names its session and itself");
+  SHEPHERD_ASSERT(hook->at_ms > 0 && hook->at_ms <= kMaxTimestampMs, "it has a time that an event can say");
+  check_output(hook->out);
+  check_event(claude_session_joined(*hook));
+  check_event(claude_goes_on(*hook));
+  auto again = read_claude_hook(payload, kFuzzStart);
+  SHEPHERD_ASSERT(again && as_text(again->out, {}) == as_text(hook->out, {}), "a repeat is the same");
+  return 0;
+}
