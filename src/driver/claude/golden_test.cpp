@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "driver/claude/test_recording.h"
@@ -176,6 +177,58 @@ TEST(ClaudeGolden, CostIsTheAgentsOwnTotal) {
   EXPECT_DOUBLE_EQ(cost("claude-bidi-17-priority.jsonl"), 0.0159146);
   EXPECT_DOUBLE_EQ(cost("claude-13-batch-json.json"), 0.0080258);
   EXPECT_DOUBLE_EQ(cost("claude-01-tools.transcript.jsonl"), 0.038414199999999996);
+}
+
+// What somebody who read a recording says of it: tests/golden/claude/REVIEWED.tsv.
+struct Review {
+  std::size_t calls = 0;
+  std::string end, error, seen;
+};
+
+std::map<std::string, Review> reviews() {
+  std::map<std::string, Review> all;
+  for (const auto& line : lines_of(read_file(claude_golden() / "REVIEWED.tsv"))) {
+    if (line.starts_with("#")) continue;
+    std::vector<std::string> columns{""};
+    for (char c : line) {
+      if (c == '\t') {
+        columns.emplace_back();
+      } else {
+        columns.back().push_back(c);
+      }
+    }
+    EXPECT_EQ(columns.size(), 5U) << line;
+    columns.resize(5);
+    Review review{std::strtoul(columns[1].c_str(), nullptr, 10), columns[2], columns[3], columns[4]};
+    EXPECT_TRUE(all.emplace(columns[0], review).second) << columns[0] << " is there twice";
+  }
+  return all;
+}
+
+// A transcript is a file that a session left: it does not say how the program ended.
+bool is_transcript(const Recording& recording) {
+  return recording.name.find(".transcript") != std::string::npos;
+}
+
+TEST(ClaudeReview, EveryRecordingIsReviewed) {
+  auto reviewed = reviews();
+  for (const auto& recording : all_recordings()) {
+    EXPECT_EQ(reviewed.erase(recording.name), 1U) << recording.name << ": read it and say what people should see";
+  }
+  for (const auto& [name, review] : reviewed) ADD_FAILURE() << name << " is no recording";
+}
+
+TEST(ClaudeReview, CallsAndEndsAreAsReviewed) {
+  auto reviewed = reviews();
+  for (const auto& recording : all_recordings()) {
+    SCOPED_TRACE(recording.name);
+    Translation translation = translate(recording, recording.out);
+    const Review& review = reviewed[recording.name];
+    auto calls = std::ranges::count(translation.out.events, EventType::tool_call, &DriverEvent::type);
+    EXPECT_EQ(static_cast<std::size_t>(calls), review.calls);
+    EXPECT_EQ(is_transcript(recording) ? "-" : name(translation.verdict.state), review.end);
+    EXPECT_FALSE(review.seen.empty());
+  }
 }
 
 std::uint64_t seed() {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "driver/claude/test_judgement.h"
 #include "driver/claude/test_recording.h"
 #include "driver/grpc/grpc_agent.h"
 #include "json/scan.h"
@@ -19,10 +20,8 @@ std::string detail_names(std::string_view detail) {
   return names + "]";
 }
 
-// Everything the driver makes of a recording, a line each.
-std::string translated(const std::string& recording) {
-  GrpcAgent driver;
-  DriverOutput out;
+// The driver's verdict over a recording; what it makes of it is in `out`.
+Verdict translate_messages(const std::string& recording, GrpcAgent& driver, DriverOutput& out) {
   Launch launch = launch_as(OutputFormat::bidirectional);
   launch.deltas = true;
   EXPECT_TRUE(driver.launch(launch).has_value());
@@ -31,7 +30,14 @@ std::string translated(const std::string& recording) {
     driver.record(line, now_ms, out);
     now_ms += 40;
   }
-  Verdict verdict = driver.finish({}, now_ms, out);
+  return driver.finish({}, now_ms, out);
+}
+
+// Everything the driver makes of a recording, a line each.
+std::string translated(const std::string& recording) {
+  GrpcAgent driver;
+  DriverOutput out;
+  Verdict verdict = translate_messages(recording, driver, out);
   std::string lines;
   for (const auto& sent : out.events) {
     DriverEvent event = as_kept(sent);
@@ -73,6 +79,22 @@ TEST(GrpcGolden, EveryRecordingTranslatesAsExpected) {
     EXPECT_EQ(found, read_file(path)) << "see tests/golden/grpc/README.md for how to update";
   }
   EXPECT_GE(count, 6U);
+}
+
+TEST(GrpcReview, EverySummaryIsForPeople) {
+  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    GrpcAgent driver;
+    DriverOutput out;
+    translate_messages(read_file(entry.path()), driver, out);
+    for (const auto& event : out.events) {
+      std::string summary = text_member(event.json, "summary");
+      std::vector<std::string> ids{text_member(event.json, "callID"), text_member(event.json, "traceID"),
+                                   text_member(event.json, "spanID")};
+      for (const auto& fault : faults_of(summary, ids)) ADD_FAILURE() << fault << ": " << summary;
+      EXPECT_FALSE(summary.empty()) << event.json;
+    }
+  }
 }
 
 }  // namespace
