@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <random>
 
+#include "driver/claude/test_judgement.h"
 #include "driver/claude/test_recording.h"
+#include "driver/event_json.h"
+#include "driver/limits.h"
 #include "json/scan.h"
 #include "json/write.h"
 #include "model/condense.h"
@@ -228,6 +231,70 @@ TEST(ClaudeReview, CallsAndEndsAreAsReviewed) {
     EXPECT_EQ(static_cast<std::size_t>(calls), review.calls);
     EXPECT_EQ(is_transcript(recording) ? "-" : name(translation.verdict.state), review.end);
     EXPECT_FALSE(review.seen.empty());
+  }
+}
+
+std::string_view data_of(const DriverEvent& event) {
+  return find_member(event.json, "data");
+}
+
+std::string summary_of(const DriverEvent& event) {
+  return text_member(event.json, "summary");
+}
+
+bool is_fatal(const DriverEvent& event) {
+  return event.type == EventType::error && find_member(data_of(event), "fatal") == "true";
+}
+
+TEST(ClaudeReview, EverySummaryIsForPeople) {
+  for (const auto& recording : all_recordings()) {
+    SCOPED_TRACE(recording.name);
+    for (const auto& event : translate(recording, recording.out).out.events) {
+      std::vector<std::string> ids{text_member(find_member(data_of(event), "task"), "id"),
+                                   text_member(event.json, "callID"), text_member(event.json, "parentCallID"),
+                                   text_member(event.json, "sessionID")};
+      std::string summary = summary_of(event);
+      for (const auto& fault : faults_of(summary, ids)) ADD_FAILURE() << fault << ": " << summary;
+      EXPECT_FALSE(summary.empty()) << event.json.substr(0, 300);
+    }
+  }
+}
+
+// One error says why a run has failed, in the words of the verdict, and the agent does nothing after it.
+TEST(ClaudeReview, AFailedRunHasOneFatalError) {
+  auto reviewed = reviews();
+  for (const auto& recording : all_recordings()) {
+    if (is_transcript(recording)) continue;
+    SCOPED_TRACE(recording.name);
+    Translation translation = translate(recording, recording.out);
+    const auto& events = translation.out.events;
+    bool failed = translation.verdict.state == State::failed;
+    EXPECT_EQ(std::ranges::count_if(events, is_fatal), failed ? 1 : 0);
+    auto fatal = std::ranges::find_if(events, is_fatal);
+    EXPECT_EQ(fatal == events.end() ? "-" : text_member(data_of(*fatal), "code"), reviewed[recording.name].error);
+    if (fatal == events.end()) continue;
+    EXPECT_EQ(summary_of(*fatal), one_line(translation.verdict.message, kTextSummaryCharacters));
+    for (auto after = fatal + 1; after < events.end(); ++after) {
+      EXPECT_TRUE(after->type == EventType::usage || after->type == EventType::log) << after->json.substr(0, 200);
+    }
+  }
+}
+
+// The words that a review quotes are there to be read.
+TEST(ClaudeReview, WhatIsQuotedIsSeen) {
+  auto reviewed = reviews();
+  for (const auto& recording : all_recordings()) {
+    Translation translation = translate(recording, recording.out);
+    std::string seen = one_line(translation.verdict.message, kMaxEventTextBytes) + "\n";
+    for (const auto& event : translation.out.events) seen += summary_of(event) + "\n";
+    const std::string& words = reviewed[recording.name].seen;
+    for (std::size_t open = words.find('"'); open != std::string::npos; open = words.find('"', open)) {
+      std::size_t close = words.find('"', open + 1);
+      ASSERT_NE(close, std::string::npos) << recording.name << ": a quote does not end";
+      std::string quoted = words.substr(open + 1, close - open - 1);
+      EXPECT_NE(seen.find(quoted), std::string::npos) << recording.name << " does not show: " << quoted << "\n" << seen;
+      open = close + 1;
+    }
   }
 }
 
