@@ -125,6 +125,10 @@ class ClaudeCode final : public Driver {
   std::string parent_call_;  // of records that do not say it themselves
 
   OpenCalls calls_;
+  struct AgentTask {
+    std::string what, name;  // "Sub-agent", "Count Python files"
+  };
+  std::map<std::string, AgentTask> tasks_;  // running ones, by the agent's id
   ClaudeUsage usage_;
   ClaudeTalk talk_;
   TextJoiner errors_;  // standard error

@@ -1,8 +1,10 @@
 #include "driver/claude/claude_code.h"
-
+#include "driver/claude/shown_text.h"
 #include "driver/limits.h"
 #include "json/write.h"
+#include "model/condense.h"
 #include "model/wire_json.h"
+
 namespace shepherd {
 namespace {
 
@@ -89,16 +91,19 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
 void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
   std::string_view code = record_.string("api_error_type");
   if (code.empty()) code = record_.string("error");
+  if (code == "unknown") code = {};  // what older versions say of every error
   bool fatal = parent_call().empty();
   std::string data = object_text([&](JsonObject& object) {
     object.text("code", code.empty() ? "api_error" : code.substr(0, kMaxAgentIdBytes));
     object.flag("fatal", fatal);
     object.flag("recoverable", false);
     if (auto http = count_of(record_.find("api_error_status"))) object.number("status", *http);
+    if (characters_in(text) > kTextSummaryCharacters) object.text("message", event_text(text));
   });
   if (fatal) last_error_ = text;
   EventParts parts = step(EventType::error);
-  parts.summary = text;
+  std::string summary = one_line(text, kTextSummaryCharacters);
+  parts.summary = summary;
   parts.data = data;
   emit(out, parts);
 }
@@ -170,7 +175,7 @@ void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
   bool denied = !success && ((call && call->denied) || was_rejected(id));
   std::string output = output_json(success ? Outcome::success : denied ? Outcome::denied : Outcome::failed, text);
   EventParts parts = step(EventType::tool_result);
-  std::string summary = one_line(text, kTextSummaryCharacters);
+  std::string summary = one_line(claude_shown_text(text), kTextSummaryCharacters);
   if (summary.empty()) summary = success ? "Done, no output" : denied ? "Denied" : "Failed, no output";
   std::string event_id = std::string(id) + "/result";
   parts.summary = summary;
@@ -223,7 +228,7 @@ void ClaudeCode::user_text(const JsonNode& text, DriverOutput& out) {
     if (is_true(record_.find("isSynthetic")) || is_true(record_.find("isMeta"))) object.flag("synthetic", true);
   });
   EventParts parts = step(printed ? EventType::output : EventType::message);
-  std::string summary = one_line(kept, kTextSummaryCharacters);
+  std::string summary = one_line(claude_shown_text(kept), kTextSummaryCharacters);
   parts.summary = summary;
   parts.data = data;
   Detail detail;

@@ -3,6 +3,7 @@
 #include "driver/claude/claude_code.h"
 #include "driver/limits.h"
 #include "json/write.h"
+#include "model/condense.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -22,7 +23,9 @@ std::string ClaudeCode::failure_text() const {
 
 std::string ClaudeCode::usage_summary() const {
   std::string text = "Turn " + std::to_string(usage_.results()) + " ended";
-  if (auto cost = usage_.cost_usd()) {
+  // A turn that failed before it asked the model has cost nothing; one that was cut off may not say what it cost.
+  constexpr double kLeastShownUsd = 0.00005;
+  if (auto cost = usage_.cost_usd(); cost && *cost >= kLeastShownUsd) {
     char number[32];
     std::snprintf(number, sizeof number, "%.4f", *cost);
     text.append("; $").append(number).append(" so far");
@@ -75,9 +78,11 @@ void ClaudeCode::result(DriverOutput& out) {
       object.flag("recoverable", false);
       if (auto http = count_of(record_.find("api_error_status"))) object.number("status", *http);
       object.text_unless_empty("terminalReason", reason.substr(0, kMaxAgentIdBytes));
+      if (characters_in(why) > kTextSummaryCharacters) object.text("message", event_text(why));
     });
     EventParts parts = step(EventType::error);
-    parts.summary = why;
+    std::string line = one_line(why, kTextSummaryCharacters);
+    parts.summary = line;
     parts.data = error;
     emit(out, parts);
   }

@@ -105,7 +105,10 @@ void ClaudeCode::not_protocol(std::string_view line, DriverOutput& out) {
   parts.type = EventType::log;
   parts.timestamp_ms = now_ms_;
   parts.session_id = hints_.session_id;
-  parts.summary = line;
+  std::string summary = line.starts_with("{\"")
+                            ? "A record that is not whole: " + std::to_string(line.size()) + " bytes"
+                            : one_line(line, kTextSummaryCharacters);
+  parts.summary = summary;
   parts.data = R"({"stream":"stdout"})";
   add_event(out, parts, Detail().raw_text(line).take());
 }

@@ -60,7 +60,7 @@ void ClaudeCode::system(DriverOutput& out) {
     if (text.empty()) text = record_.string("message");
     EventParts parts = step(EventType::log);
     std::string data = "{" + member("stream", "agent") + "," + member("line", event_text(text)) + "}";
-    std::string summary = one_line(text, kMaxSummaryCharacters);
+    std::string summary = one_line(text, kTextSummaryCharacters);
     parts.summary = summary;
     parts.data = data;
     Detail detail;
@@ -166,22 +166,28 @@ void ClaudeCode::task(std::string_view subtype, DriverOutput& out) {
   bool agent = record_.string("task_type") == "local_agent" || !record_.string("subagent_type").empty();
   bool background = is_true(record_.find("is_backgrounded"));
   std::string what(agent ? "Sub-agent" : background ? "Background command" : "Command");
+  std::string id(record_.string("task_id").substr(0, kMaxAgentIdBytes));
   std::string summary;
   if (subtype == "task_started") {
     summary = what + (agent || background ? " started: " : " still running: ") + std::string(description);
+    if (tasks_.size() < kMaxOpenCalls) tasks_[id] = {what, one_line(description, kTextSummaryCharacters)};
     settle_answer(call, out);
   } else if (subtype == "task_progress") {
     summary = "Sub-agent: " + std::string(description);
   } else if (subtype == "task_notification") {
     summary = "Ended (" + std::string(state) + "): " + std::string(record_.string("summary"));
+    tasks_.erase(id);
   } else if (subtype == "task_updated") {
-    summary = "Task " + std::string(record_.string("task_id")) + " is " + std::string(state);
+    // By its name: its id says nothing to people.
+    auto known = tasks_.find(id);
+    summary = (known == tasks_.end() ? "Task" : known->second.what) + " " + std::string(state);
+    if (known != tasks_.end() && !known->second.name.empty()) summary += ": " + known->second.name;
   } else {
     return unknown(out);
   }
   std::string more = "\"task\":";
   write_object(more, [&](JsonObject& object) {
-    object.text("id", record_.string("task_id").substr(0, kMaxAgentIdBytes));
+    object.text("id", id);
     object.text_unless_empty("kind", record_.string("task_type"));
     object.text_unless_empty("agent", record_.string("subagent_type"));
     object.text_unless_empty("state", state);
