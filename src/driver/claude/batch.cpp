@@ -125,7 +125,26 @@ Verdict ClaudeCode::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOut
     parts.session_id = hints_.session_id;
     add_event(out, parts);
   }
-  return verdict(exit);
+  Verdict judged = verdict(exit);
+  tell_failure(judged, exit, out);
+  return judged;
+}
+
+// A turn that failed has said so itself. A program that crashed has not, nor one that did not begin; where the runner
+// or an operator made it end, it is they who say why. The end of a transcript is the end of a file.
+void ClaudeCode::tell_failure(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out) {
+  if (verdict.state != State::failed || verdict.retry_with || exit.by_runner || stopping_) return;
+  if (exit.good() && !lives_) return;
+  bool told = !last_error_.empty() || (ending_ && !ending_->good && !in_turn());
+  if (told) return;
+  EventParts parts;
+  parts.type = EventType::error;
+  parts.timestamp_ms = now_ms_;
+  parts.session_id = hints_.session_id;
+  std::string summary = one_line(verdict.message, kTextSummaryCharacters);
+  parts.summary = summary;
+  parts.data = R"({"code":"agent_failed","fatal":true,"recoverable":false})";
+  add_event(out, parts);
 }
 
 Verdict ClaudeCode::verdict(const ExitFacts& exit) const {

@@ -111,6 +111,7 @@ class ClaudeCode final : public Driver {
   void finish_batch(DriverOutput& out);
   void finish_text(const ExitFacts& exit, DriverOutput& out);
   Verdict verdict(const ExitFacts& exit) const;
+  void tell_failure(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out);
 
   Launch launched_;
   OutputFormat format_ = OutputFormat::bidirectional;
@@ -142,6 +143,7 @@ class ClaudeCode final : public Driver {
   std::string stderr_tail_;
   bool lives_ = false;           // a program that prints now: it says how a turn begins, which transcripts do not
   bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet
+  bool stopping_ = false;        // it was asked to end
   bool new_protocol_ = false;    // the agent lists its capabilities: priorities and lifecycles work
   struct Ending {
     bool good = false, aborted = false;

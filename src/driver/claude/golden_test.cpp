@@ -280,6 +280,28 @@ TEST(ClaudeReview, AFailedRunHasOneFatalError) {
   }
 }
 
+// Whoever made it end says why: an operator, or the runner.
+TEST(ClaudeReview, AnEndThatWasAskedForIsNoFailure) {
+  Recording recording = read_recording(claude_golden() / "recordings" / "claude-12-sigterm-in-tool.jsonl");
+  auto fatal_errors = [&](bool stopped, bool by_runner) {
+    ClaudeCode driver;
+    DriverOutput out;
+    EXPECT_TRUE(driver.launch(launch_as(OutputFormat::bidirectional)).has_value());
+    for (const auto& line : lines_of(recording.out)) driver.record(line, kRecordingStart, out);
+    Command stop;
+    stop.id = "stop";
+    stop.kind = CommandKind::stop;
+    if (stopped) driver.command(stop, kRecordingStart, out);
+    ExitFacts exit = recording.exit;
+    exit.by_runner = by_runner;
+    driver.finish(exit, kRecordingStart, out);
+    return std::ranges::count_if(out.events, is_fatal);
+  };
+  EXPECT_EQ(fatal_errors(false, false), 1);
+  EXPECT_EQ(fatal_errors(true, false), 0);
+  EXPECT_EQ(fatal_errors(false, true), 0);
+}
+
 // The words that a review quotes are there to be read.
 TEST(ClaudeReview, WhatIsQuotedIsSeen) {
   auto reviewed = reviews();

@@ -79,6 +79,7 @@ void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutp
     case CommandKind::answer:
       return answer_approval(command, out);
     case CommandKind::stop:
+      stopping_ = true;
       if (format_ != OutputFormat::bidirectional) {
         out.signals.push_back(SIGINT);
         out.commands.push_back({command.id, CommandState::delivered, ""});
