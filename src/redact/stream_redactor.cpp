@@ -36,6 +36,42 @@ bool follows_key_material(std::string_view text, std::size_t at) {
          });
 }
 
+// What stands between the armour lines of a key: a line of base64, a header, or nothing.
+bool is_key_line(std::string_view line) {
+  std::size_t begin = line.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return true;
+  line = line.substr(begin, line.find_last_not_of(kSpaces) + 1 - begin);
+  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::size_t colon = line.find(':');
+  if (colon != std::string_view::npos) {
+    return std::ranges::all_of(line.substr(0, colon), [&](char c) { return is_letter(c) || c == '-'; });
+  }
+  return std::ranges::all_of(line, [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '=' || c == '\\' || c == '-';
+  });
+}
+
+// The cut lies in a private key that has begun and not ended. Behind such a cut nothing would say that it is one.
+bool in_private_key(std::string_view text, std::size_t at) {
+  constexpr std::string_view kBegin = "-----BEGIN ", kDashes = "-----";
+  std::string_view before = text.substr(0, at);
+  std::size_t begin = before.rfind(kBegin);
+  if (begin == std::string_view::npos) return false;
+  std::size_t end = before.find(kDashes, begin + kBegin.size());
+  std::string_view armour = before.substr(begin, end == std::string_view::npos ? end : end - begin);
+  if (end == std::string_view::npos)
+    return armour.size() < kDeltaTailBytes && armour.find('\n') == std::string_view::npos;
+  if (armour.find("PRIVATE KEY") == std::string_view::npos) return false;
+  std::string_view body = before.substr(end + kDashes.size());
+  if (body.find("-----END ") != std::string_view::npos) return false;
+  while (!body.empty()) {
+    std::size_t line = std::min(body.find('\n'), body.size());
+    if (!is_key_line(body.substr(0, line))) return false;
+    body.remove_prefix(std::min(line + 1, body.size()));
+  }
+  return true;
+}
+
 }  // namespace
 
 // Where the held text may be cut; 0: nowhere.
@@ -46,7 +82,8 @@ std::size_t StreamRedactor::safe_end() const {
   std::string whole = may_match ? redactor_->redact(held_) : std::string();
   int tried = 0;
   for (std::size_t at = held_.size() - waiting; at > 0 && tried < kMostCutsTried; --at) {
-    if (!is_boundary(held_, at) || follows_key_material(held_, at) || in_curl_command(held_, at)) continue;
+    if (!is_boundary(held_, at) || follows_key_material(held_, at) || in_private_key(held_, at)) continue;
+    if (in_curl_command(held_, at)) continue;
     if (!may_match) return at;
     ++tried;
     std::string_view text = held_;

@@ -164,5 +164,36 @@ TEST_F(StreamRedactorTest, WhatNeverEndsIsNotShownAndNotKept) {
   EXPECT_EQ(stream.add(kBefore + kAfter).substr(0, 8), kBefore.substr(0, 8)) << "the next one is shown again";
 }
 
+// What `head -6 key.pem` prints: the stream ends before the key does.
+TEST(StreamRedactor, ShowsNothingOfAnEncryptedKeyThatDoesNotEnd) {
+  auto redactor = Redactor::create({});
+  ASSERT_TRUE(redactor);
+  std::string text =
+      "The key in the old backup is this one, as it was in the file:\n"
+      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+      "DEK-Info: AES-256-CBC,2B0F7C6E5D4A39212B0F7C6E5D4A3921\n\n"
+      "MIIEowIBAAKCAQEAx7Q9mB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAaBbCcDdEe\n"
+      "q2w3e4r5t6y7u8i9o0p1a2s3d4f5g6h7j8k9l0z1x2c3v4b5n6m7q8w9e0r1t2y3\n";
+  for (std::size_t size : {1U, 8U, 40U, 200U}) {
+    StreamRedactor stream(*redactor);
+    std::string shown;
+    for (std::size_t at = 0; at < text.size(); at += size) shown += stream.add(text.substr(at, size));
+    shown += stream.finish();
+    EXPECT_EQ(shown, redactor->redact(text)) << size;
+    EXPECT_EQ(shown.find("MIIEowIBAAKC"), std::string::npos) << shown;
+  }
+}
+
+TEST(StreamRedactor, AMentionOfAKeyHoldsNothingUp) {
+  auto redactor = Redactor::create({});
+  ASSERT_TRUE(redactor);
+  StreamRedactor stream(*redactor);
+  std::string shown = stream.add(
+      "A file that begins with -----BEGIN RSA "
+      "PRIVATE KEY----- is a key.\n");
+  for (int i = 0; i < 20; ++i) shown += stream.add("Nobody should print one, and this text is prose that goes on. ");
+  EXPECT_GT(shown.size(), 900U);
+}
+
 }  // namespace
 }  // namespace shepherd
