@@ -173,7 +173,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
 }
 
 const std::set<std::string>& task_request_members() {
-  static const std::set<std::string> kMembers = [] {
+  static const std::set<std::string> members = [] {
     std::string_view json = R"({"task":{},"repo":{}})";  // the objects that are looked into
     std::set<std::string> asked;
     JsonParser parser(json.size());
@@ -184,7 +184,7 @@ const std::set<std::string>& task_request_members() {
     read_spec(request, spec);
     return asked;
   }();
-  return kMembers;
+  return members;
 }
 
 Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {

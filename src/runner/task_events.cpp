@@ -110,8 +110,9 @@ void TaskEvents::finish_block() {
 
 void TaskEvents::send_delta(std::string_view text) {
   if (text.empty()) return;
+  const std::string& block = block_;
   std::string json = object_text([&](JsonObject& object) {
-    object.text("block", block_);
+    object.text("block", block);
     object.text("text", text);
   });
   outbox_.add_delta(redacted(std::move(json)));
