@@ -110,7 +110,7 @@ void TaskEvents::finish_block() {
 
 void TaskEvents::send_delta(std::string_view text) {
   if (text.empty()) return;
-  const std::string& block = block_;
+  std::string_view block = block_;
   std::string json = object_text([&](JsonObject& object) {
     object.text("block", block);
     object.text("text", text);
