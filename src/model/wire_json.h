@@ -1,4 +1,4 @@
-// The only place that knows the JSON field names: strict in what it writes, tolerant in what it reads.
+// The JSON of the HTTP contract: strict in what it writes, tolerant in what it reads.
 // Threads: value.
 #pragma once
 
