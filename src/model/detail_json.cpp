@@ -44,13 +44,13 @@ std::string_view cut_utf8(std::string_view text, std::size_t most) {
 
 std::string capped_detail(std::string_view detail, std::size_t most) {
   if (detail.size() <= most) return std::string(detail);
-  std::string out = object_text([&](JsonObject& object) {
+  return object_text([&](JsonObject& object) {
     object.flag("truncated", true);
     object.number("bytes", std::uint64_t{detail.size()});
     JsonMembers members(detail);
     while (members.next()) {
       std::size_t around = members.key().size() + 8;  // comma, quotes, colon, the value's quotes, the closing brace
-      std::size_t room = most > out.size() + around ? most - out.size() - around : 0;
+      std::size_t room = most > object.bytes() + around ? most - object.bytes() - around : 0;
       std::string_view value = members.value();
       if (value.size() <= room) {
         object.json(members.key(), value);
@@ -63,7 +63,6 @@ std::string capped_detail(std::string_view detail, std::size_t most) {
       }
     }
   });
-  return out;
 }
 
 }  // namespace shepherd

@@ -208,6 +208,11 @@ class Files(Tree):
         self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
         self.assert_one(check_files.problems(self.root), "kIdle")
 
+    def test_object_text_that_fills_itself(self):
+        self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
+                   "std::string bad = object_text([&](JsonObject& o) {\n  o.flag(\"x\", true);\n  bad.append(\",\");\n});\n")
+        self.assert_one(check_files.problems(self.root), "src/hub/fill.cpp:2", "'bad'")
+
 
 class Docs(Tree):
     """The reference pages follow the source: a change of either alone is found."""
