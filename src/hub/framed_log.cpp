@@ -15,6 +15,7 @@ constexpr std::size_t kFirstSegmentBytes = 4 * kKiB;
 }  // namespace
 
 void Segment::append(std::string_view more) {
+  SHEPHERD_ASSERT(fits(more.size()), "a segment never moves: spans of its bytes are on their way");
   std::memcpy(bytes_.get() + size_, more.data(), more.size());
   size_ += more.size();
 }
@@ -28,6 +29,7 @@ void FramedLog::restart(std::uint64_t number) {
 }
 
 void FramedLog::add(const EventBatch& batch, std::size_t i, std::string_view complete) {
+  SHEPHERD_ASSERT((all_ ? batch.position : batch.first) + i == next(), "frames follow each other without a hole");
   scratch_.clear();
   encoder_->event(scratch_, batch, i);
   auto event_bytes = static_cast<std::uint32_t>(scratch_.size());
@@ -81,6 +83,7 @@ std::uint64_t FramedLog::all_from(std::uint64_t number, std::size_t max_bytes, s
 }
 
 void FramedLog::one(std::uint64_t number, bool wanted, std::vector<ByteSpan>& out) const {
+  SHEPHERD_ASSERT(number >= first_ && number < next(), "a framed number is asked for");
   const Entry& e = entry(number);
   std::uint32_t begin = wanted ? e.begin : e.event_end;
   if (begin == e.end) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "hub/limits.h"
 
 namespace shepherd {
@@ -62,6 +63,9 @@ Hub::Wakes Hub::take_in(std::span<const BatchPtr> batches) {
     if (tails_.empty()) return {};
     auto all = tails_.find("");
     std::int64_t now_ms = clock_.steady_ms();
+    for (std::size_t i = 1; i < batches.size(); ++i) {
+      SHEPHERD_ASSERT(batches[i - 1]->last_position() < batches[i]->position, "batches come in commit order");
+    }
     for (const auto& batch : batches) {
       if (auto found = tails_.find(batch->task); found != tails_.end()) {
         found->second.used_ms = now_ms;

@@ -131,6 +131,7 @@ void Tail::restart(std::uint64_t head) {
 
 void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
+  SHEPHERD_ASSERT(batch->size() > 0 && first_of(*batch) > 0, "only what was committed is published");
   std::uint64_t first = first_of(*batch);
   std::uint64_t last = last_of(*batch);
   if (known_ && last <= head_) return;
@@ -140,6 +141,7 @@ void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
     restart(first - 1);
     wake_all(wake);
   }
+  SHEPHERD_ASSERT(first <= head_ + 1, "a tail has no hole");
   std::uint64_t before = head_;
   batches_.push_back(batch);
   events_ += batch->size();

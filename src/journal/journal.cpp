@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "journal/limits.h"
 #include "journal/live_feed.h"
 #include "journal/reorder.h"
@@ -23,7 +24,10 @@ class Operation final : public WriteOperation {
       : bytes_(bytes), work_(std::move(work)), done_(std::move(done)) {}
 
   void run(WriteTxn& txn) override { result_ = work_(txn); }
-  void committed() override { done_(std::move(*result_)); }
+  void committed() override {
+    SHEPHERD_ASSERT(result_.has_value(), "what was committed has run");
+    done_(std::move(*result_));
+  }
   // What was refused inside the transaction stays refused; what would have been stored is not.
   void failed(const Error& error) override {
     bool refused = result_ && !*result_;

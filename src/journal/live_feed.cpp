@@ -87,6 +87,7 @@ void LiveFeed::advance() {
       case Pull::What::frames:
         break;
     }
+    SHEPHERD_ASSERT(pull.number >= after_, "a cursor never goes back");
     after_ = pull.number;
     batch.events = pull.events;
     count_skipped(pull.skipped, batch);
@@ -103,6 +104,7 @@ void LiveFeed::advance() {
 }
 
 void LiveFeed::deliver(FrameBatch& batch, bool at_end, const std::string& complete) {
+  SHEPHERD_ASSERT(wanted_ && !ended_, "frames go to a consumer that asked for them");
   std::string after_events;
   if (at_end && !caught_up_) {
     caught_up_ = true;
@@ -204,6 +206,7 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
 }
 
 void LiveFeed::read_store() {
+  SHEPHERD_ASSERT(!reading_, "a feed reads one page at a time");
   reading_ = true;
   if (!alive_) alive_ = std::make_shared<LiveFeed*>(this);
   workers_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,

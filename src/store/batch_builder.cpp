@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 #include "store/limits.h"
@@ -39,6 +40,7 @@ StoredBatch& BatchBuilder::batch_for(std::vector<std::size_t>& of_task, const Ap
                                : !open.producer;
     bool fits = open.batch->size() < kMaxStoredBatchEvents &&
                 open.batch->bytes.size() + draft.body_size + kOwnMembersBytes <= kMaxStoredBatchBytes;
+    SHEPHERD_ASSERT(open.batch->last() + 1 == sequence, "the numbers of a log have no hole");
     if (same_producer && fits && open.batch->by_server == request.by_server) return open;
   }
   StoredBatch& fresh = batches_.emplace_back();
@@ -86,6 +88,7 @@ Appended BatchBuilder::add(TaskHead& head, const AppendRequest& request, const A
                         .body = body,
                         .late = plan.late,
                         .by_server = request.by_server});
+      SHEPHERD_ASSERT(head.state.last_sequence == sequence, "the fold counts every event");
       if (head.state.first_sequence == 0) head.state.first_sequence = sequence;
       if (fresh.keyed) {
         if (numbers == nullptr) numbers = &head.producers[producer_name(request)];
@@ -124,6 +127,7 @@ std::optional<std::string_view> BatchBuilder::body_of_number(const std::string& 
 
 std::vector<StoredBatch> BatchBuilder::take(std::uint64_t& position) {
   for (StoredBatch& stored : batches_) {
+    SHEPHERD_ASSERT(stored.batch->size() > 0, "a batch holds an event, so positions have no hole");
     stored.batch->position = position + 1;
     position = stored.batch->last_position();
   }

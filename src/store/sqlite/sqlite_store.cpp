@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/schema.h"
@@ -201,6 +202,7 @@ Result<void> SqliteStore::flush() {
 }
 
 Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& operations, Flush flush) {
+  SHEPHERD_ASSERT(!writer_->in_transaction(), "a transaction ends before the next begins");
   if (auto begun = writer_->use("BEGIN IMMEDIATE").run(); !begun) return fail(std::move(begun.error()));
   writer_heads_.begin();
   Rollback rollback(*writer_, writer_heads_);
@@ -213,6 +215,7 @@ Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& opera
   }
   if (auto done = txn.finish(flush, options_.unplaced_batches); !done) return fail(std::move(done.error()));
   if (auto done = writer_->use("COMMIT").run(); !done) return fail(std::move(done.error()));
+  SHEPHERD_ASSERT(txn.counters().position >= counters_.position, "positions are never given twice");
   rollback.committed();
   counters_ = txn.counters();
   vacuum_due_ = vacuum_due_ || txn.erased_events();

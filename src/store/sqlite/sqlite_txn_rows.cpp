@@ -1,4 +1,5 @@
 // The rows behind a transaction's appends and deletions.
+#include "base/assert.h"
 #include "store/batch_codec.h"
 #include "store/sqlite/sqlite_txn.h"
 
@@ -113,6 +114,7 @@ Result<void> SqliteTxn::erase_batches(WriterHead& head, std::uint64_t through) {
   auto erased = database_.use("DELETE FROM run_place WHERE task = ? AND last <= ?", head.key, through).run();
   if (!erased) return broken(std::move(erased.error()));
   if (!positions.empty()) erased_events_ = true;
+  SHEPHERD_ASSERT(head.unplaced.empty(), "only batches that have their place are erased");
   for (auto [first, last] : positions) {
     if (auto done = erase_details(first, last); !done) return broken(std::move(done.error()));
   }

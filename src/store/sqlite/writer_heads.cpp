@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "model/task_fold.h"
 #include "store/batch_fold.h"
 
@@ -20,6 +21,7 @@ void WriterHeads::commit() {
   waiting_taken_ = 0;
   std::size_t waited_before = waiting_.size();
   for (WriterHead* head : changed_) {
+    SHEPHERD_ASSERT(unplaced_ >= head->unplaced_before, "each unplaced batch is counted once");
     if (head->placed) unplaced_ -= head->unplaced_before;
     bool waited = head->unplaced_before > 0 && !head->placed;
     std::size_t kept = waited ? head->unplaced_before : 0;
