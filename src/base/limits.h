@@ -14,16 +14,14 @@ inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kMaxTaskIdBytes = 128;
 
 // --- HTTP ---
-inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};  // a peer that accepts no bytes for this long is
-                                                                    // considered dead
+inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};  // a peer that accepts nothing for this long is dead
 
 // --- feeds and hub ---
-inline constexpr std::size_t kSegmentBytes = 64 * kKiB;  // framed bytes come in pieces of this size; a stalled consumer
-                                                         // pins one
+// Framed bytes come in such pieces; a stalled consumer pins one.
+inline constexpr std::size_t kSegmentBytes = 64 * kKiB;
 
 // --- SQLite ---
-inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // how long to wait while another process locks the
-                                                              // database
+inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // while another process locks the database
 inline constexpr std::size_t kReadConnections = 4;
 
 // --- search ---
@@ -41,8 +39,7 @@ inline constexpr int kAgentPipeBytes = 1024 * 1024;        // output an agent ca
 inline constexpr std::size_t kAgentReadBytes = 64 * kKiB;  // one read of an agent's output
 
 // --- runner: one task ---
-inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working agent silent for this long is reported,
-                                                                    // not stopped
+inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working agent this silent is reported
 
 // --- streaming agents (gRPC) ---
 inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon a stop is noticed while connecting
@@ -50,8 +47,7 @@ inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon 
 inline constexpr std::size_t kMaxTaskPage = 1'000;
 
 // --- files ---
-inline constexpr std::size_t kMaxFirstLineBytes = 16 * kKiB;  // first line of a file that holds one value, such as a
-                                                              // token
+inline constexpr std::size_t kMaxFirstLineBytes = 16 * kKiB;  // of a file that holds one value, such as a token
 
 inline constexpr std::size_t kMaxHookBatch = 500;  // hook calls in one request, which is one commit
 

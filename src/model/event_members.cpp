@@ -33,8 +33,7 @@ constexpr std::array<Row, kMembers> kRows{{
 }};
 
 constexpr std::size_t kLongestName = 12;
-constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // largest whole number that every JSON reader represents
-                                                              // exactly
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // the largest that every JSON reader holds exactly
 constexpr std::size_t kFewUnknown = 16;  // up to this number are compared one by one; more go through a set
 
 // The members by the length of their names.

@@ -20,11 +20,9 @@ inline constexpr std::size_t kMaxLabelBytes = 256;      // key or value
 inline constexpr std::size_t kMaxEventBytes =
     256 * kKiB;  // after condensing; every consumer must accept an event in one piece
 inline constexpr std::size_t kMaxEventsPerPost = 10'000;
-inline constexpr std::size_t kMaxDetailBytes = 8 * kMiB;   // full content and raw record of one event, before
-                                                           // compression
+inline constexpr std::size_t kMaxDetailBytes = 8 * kMiB;   // full content and raw record of an event, uncompressed
 inline constexpr std::size_t kMaxSummaryCharacters = 500;  // one line of text
-inline constexpr std::int64_t kMaxTimestampMs = 253'402'300'799'999;  // end of the year 9999, the latest time RFC 3339
-                                                                      // can express
+inline constexpr std::int64_t kMaxTimestampMs = 253'402'300'799'999;  // end of the year 9999, RFC 3339's latest time
 inline constexpr std::size_t kMaxDeltaBytes = 64 * kKiB;              // one live text delta
 
 // --- condensing (defaults; configurable) ---
@@ -41,8 +39,7 @@ inline constexpr std::size_t kMaxUsageSessions = 256;  // sessions of one task w
 
 // --- steering ---
 inline constexpr std::size_t kMaxTaskCommands = 64;   // newest commands in a task's state, and open commands per task
-inline constexpr std::size_t kMaxTaskApprovals = 64;  // open approvals in a task's state; an agent asks for a few at a
-                                                      // time
+inline constexpr std::size_t kMaxTaskApprovals = 64;  // open approvals in a task's state
 inline constexpr std::size_t kMaxCapabilitiesBytes = 4 * kKiB;  // a dozen short names
 inline constexpr std::size_t kMaxRunnerIdBytes = 128;
 inline constexpr std::size_t kMaxCommandArguments = 1'000;  // argv of a task that is a command line
@@ -51,8 +48,7 @@ inline constexpr std::int64_t kMaxClaimWaitSeconds = 30;    // shorter than the 
 
 // --- commands and drivers ---
 inline constexpr std::size_t kMaxCommandBytes = 1 * kMiB;  // one command, e.g. a steering text or a changed tool input
-inline constexpr std::int64_t kCommandExpirySeconds = 60;  // default time after which a command that no runner took
-                                                           // expires
+inline constexpr std::int64_t kCommandExpirySeconds = 60;  // default; then a command that no runner took expires
 inline constexpr std::int64_t kMaxCommandExpirySeconds = 24 * 3600;
 
 }  // namespace shepherd

@@ -49,8 +49,8 @@ enum class State : std::uint8_t {
 std::string_view name(State state);
 std::optional<State> state_named(std::string_view name);
 bool is_terminal(State state);
-std::string_view phase(State state);  // names for older clients: Pending, Running, Succeeded, Failed, TimedOut,
-                                      // Cancelled
+// Names for older clients: Pending, Running, Succeeded, Failed, TimedOut, Cancelled.
+std::string_view phase(State state);
 
 // Totals over a task's `usage` events. Each event carries the agent's running totals for its session, so the newest
 // event of a session replaces the previous one, and the sessions are added up.

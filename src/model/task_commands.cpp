@@ -57,9 +57,7 @@ void fold_command_result(TaskState& state, const FoldEvent& event) {
   // The runner took the command and holds it for later, so it can no longer expire.
   bool held = *next == CommandState::accepted && found->state == CommandState::accepted;
   if (held) found->expires_ms = 0;
-  if (is_settled(found->state) || (*next <= found->state && !held))
-    return;  // a command never returns to an earlier
-             // state
+  if (is_settled(found->state) || (*next <= found->state && !held)) return;  // never back to an earlier state
   found->state = *next;
   found->reason = text_member(data, "reason");
 }

@@ -208,8 +208,7 @@ TaskSpec decode_task_spec(std::string_view json) {
   JsonParser parser(json.size());
   auto object = request_object(parser, json);
   if (!object) return spec;
-  std::optional<Error> error;  // ignored: the store holds encode_task_spec's output, and a damaged member keeps its
-                               // default
+  std::optional<Error> error;  // ignored: a damaged member keeps its default
   JsonRequest request(*object, "", error);
   read_spec(request, spec);
   return spec;

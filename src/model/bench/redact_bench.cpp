@@ -1,7 +1,7 @@
 // Compares the cost of searching for secrets with two costs that the same bytes have anyway: one memchr pass over a
 // text, and the rest of the intake's work on an event.
 //
-// redact_bench REPOSITORY        reads code, recorded lines, events and secrets from its src/ and tests/golden/
+//     redact_bench REPOSITORY        reads code, recorded lines, events and secrets from its src/ and tests/golden/
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
