@@ -70,7 +70,7 @@ struct Config {
   SteeringConfig steering;  // the keys under `callbacks`, and the server's keys under `runners`
   // For this program's own runs and runners.
   std::string confine = "secrets";  // none, secrets, workspace (docs/security.md)
-  // Runners.confine was set explicitly, so an agent that cannot have that level does not start.
+  // Whether runners.confine was set explicitly; an agent that cannot have that level then does not start.
   bool confine_required = false;
   std::vector<std::string> confine_writable;
   std::string rules;           // file or directory, or empty

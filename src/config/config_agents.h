@@ -2,7 +2,7 @@
 //
 //   agents:
 //     auditor:
-//     type: grpc                                                               # the only supported type
+//       type: grpc                                                               # the only supported type
 //       address: agents.example.org:443
 //       tls: {ca: ca.pem, cert: ours.pem, key: ours.key, server_name: auditor}   # or tls: true
 //       token_file: auditor.token
