@@ -82,7 +82,7 @@ struct Config {
   std::int64_t stop_sigterm_ms = kSigtermWait.count();
   std::int64_t runners = kRunners;            // of `serve`
   std::map<std::string, RemoteAgent> agents;  // by user-defined names
-  // A setting from other programs' files. It has no effect here, but is kept and shown.
+  // Keys that other programs' files have too: whether agents are watched step by step, and events kept per tail.
   bool observability_enabled = true;
   std::int64_t observability_buffer_size = kTailEvents;
 };
