@@ -82,7 +82,7 @@ Result<void> measure_pages(Bench& bench, ShepherdServer& server, const Fleet& fl
   double seconds = static_cast<double>(steady_ns() - start_ns) / 1e9;
   double updates = static_cast<double>(pages.updates() - before) / seconds;
   Row row{
-      .id = "fleet.updates", .title = fmt::format("rows told to {} pages, 1,000 events/s", kPages), .value = updates};
+      .id = "fleet.updates", .title = fmt::format("rows sent to {} pages, 1,000 events/s", kPages), .value = updates};
   row.set_latency(load->answer_latency);  // how long producers wait meanwhile
   row.server_cpu = (cpu_seconds(server.pid()) - cpu_before) / seconds;
   row.server_us = updates > 0 ? *row.server_cpu * 1e6 / updates : 0;

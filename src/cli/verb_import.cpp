@@ -161,7 +161,7 @@ void add_import_verb(CLI::App& app, Context& context) {
   add_server_options(*command, options->server);
   add_internal_option(*command, options->server);
   command->footer(
-      "Exported tasks come in as records that make nobody work: they have no agent and no runner, but a label\n"
+      "Imported tasks are records and start no work: they have no agent and no runner, but a label\n"
       "\"imported\" with the agent's name, and no callback. One that had not ended is closed as cancelled, its open\n"
       "approvals with it. Events keep their own times; created and received is when they are imported. A log whose\n"
       "beginning retention had removed is numbered from 1 again.\n\n"

@@ -156,7 +156,7 @@ void add_serve_verb(CLI::App& app, Context& context) {
   flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "The same for the internal address");
   flags.add_key(*command, "--grpc-tls-cert", "grpc.tls.cert", "The same for the gRPC address");
   flags.add_key(*command, "--grpc-tls-key", "grpc.tls.key", "The same for the gRPC address");
-  flags.add_key(*command, "--auth", "public.auth", "token, or none: nobody needs a token (loopback only)");
+  flags.add_key(*command, "--auth", "public.auth", "token, or none: no token needed (loopback only)");
   flags.add_key(*command, "--internal-auth", "internal.auth", "The same for the internal address");
   flags.add_key(*command, "--runners", "runners.count",
                 "Agents it runs at once in its own process (default 2; 0: none)");

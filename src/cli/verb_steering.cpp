@@ -179,7 +179,7 @@ std::string explained(const std::string& reason, std::string_view task, bool ext
   }
   if (reason == "no_runner") return fmt::format("nobody runs this task now (see \"shepherd tasks show {}\")", task);
   if (reason == "unsupported") return "this agent cannot do that";
-  if (reason == "already_answered") return "somebody has answered it already";
+  if (reason == "already_answered") return "it was already answered";
   if (reason == "task_ended") return "the task has ended";
   return reason;
 }
@@ -197,8 +197,7 @@ std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock&
       return fmt::format("stopped: the agent and its processes are gone, the task is {}", now->state);
     }
     if (clock.steady_ms() > until_ms) {
-      return fmt::format("the agent has been told to stop, and is not gone yet; follow it: shepherd watch {}",
-                         before.id);
+      return fmt::format("the agent was asked to stop but has not ended yet; follow it: shepherd watch {}", before.id);
     }
     std::this_thread::sleep_for(kStopLook);
   }
@@ -230,7 +229,7 @@ ExitCode tell(Context& context, const SteeringOptions& options, const Command& c
       if (!options.json) context.complain(why.empty() ? "refused" : "refused: " + why);
       return ExitCode::command_refused;
     case CommandState::expired:
-      if (!options.json) context.complain("expired: nobody took it in time");
+      if (!options.json) context.complain("expired: no runner took it in time");
       return ExitCode::command_expired;
     case CommandState::accepted:
       break;
@@ -241,8 +240,7 @@ ExitCode tell(Context& context, const SteeringOptions& options, const Command& c
     }
     return ExitCode::ok;
   }
-  if (!options.json)
-    context.complain(settled.task_ended ? "the task ended before it was taken" : "no word about it in time");
+  if (!options.json) context.complain(settled.task_ended ? "the task ended before it was taken" : "no result in time");
   return ExitCode::command_expired;
 }
 
@@ -355,7 +353,7 @@ void add_steering_verbs(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "The outcome as JSON");
     add_server_options(*command, options->server);
     command->footer(
-        std::string("Exit code 0: the agent has it; 10: refused; 11: nobody took it in time.\n\nExamples:\n") +
+        std::string("Exit code 0: the agent has it; 10: refused; 11: no runner took it in time.\n\nExamples:\n") +
         verb.examples);
     command->callback([options, &context, kind = verb.kind] {
       context.action = [options, &context, kind] { return send(context, *options, kind); };

@@ -77,7 +77,7 @@ Result<void> Trial::connect(const std::string& to) {
   target.address = address;
   auto deadline = Steady::now() + (command ? kAgentStartWait : options.answer);
   channel = open_channel(target);
-  std::string why = "nothing was heard of it";
+  std::string why = "no response";
   ConnectAdvice advice;
   while (Steady::now() < deadline && !advice.is_final) {
     if (wait_until_ready(*channel, kAgentTooQuick)) return {};

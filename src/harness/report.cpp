@@ -36,7 +36,7 @@ constexpr CheckTitle kChecks[] = {
     {"bad_first_message", "A stream without a start is refused, best with INVALID_ARGUMENT"},
     {"bad_task", "A broken task_json is refused, best with INVALID_ARGUMENT"},
     {"cancel", "A cancelled stream's work ends"},
-    {"shutdown", "SIGTERM: running streams are told INTERRUPTED, the agent ends"},
+    {"shutdown", "SIGTERM: running streams get INTERRUPTED, the agent ends"},
     {"health", "gRPC health answers SERVING"},
     {"reflection", "gRPC reflection lists the service"},
 };

@@ -158,7 +158,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   }
   for (const std::string& event : spec.callback_events) {
     if (event != "started" && event != "progress" && event != "completed" && event != "failed") {
-      return fail(bad_member("callbackEvents", "an array of \"started\" and \"progress\"; the end is always told"));
+      return fail(bad_member("callbackEvents", "an array of \"started\" and \"progress\"; the end is always reported"));
     }
   }
   if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
