@@ -1,5 +1,5 @@
-// Bounds that several modules share, with their reasons. Every other bound is in the limits.h of its module. Threads:
-// value.
+// Bounds that several modules share, with their reasons. Every other bound is in the limits.h of its module.
+// Threads: value.
 #pragma once
 
 #include <chrono>

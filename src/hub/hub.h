@@ -49,7 +49,7 @@ class Hub {
   // Watched tasks (and "" if all logs are watched), for repairing lost hints.
   std::vector<std::string> watched() const EXCLUDES(mutex_);
 
-  // Drops tails that have been unused for kTailLinger, and frees the least recently used bytes beyond kHubBytes.
+  // Drops tails that no feed has held for kTailLinger, and frees the least recently used bytes beyond kHubBytes.
   void age() EXCLUDES(mutex_);
 
  private:

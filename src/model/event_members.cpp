@@ -22,14 +22,29 @@ struct Row {
 };
 
 constexpr std::array<Row, kMembers> kRows{{
-    {"timestamp", Kind::text},    {"type", Kind::text},         {"summary", Kind::text},
-    {"tool", Kind::text},         {"input", Kind::object},      {"output", Kind::object},
-    {"metadata", Kind::object},   {"data", Kind::object},       {"callID", Kind::text},
-    {"parentCallID", Kind::text}, {"sessionID", Kind::text},    {"traceID", Kind::text},
-    {"spanID", Kind::text},       {"durationMS", Kind::number}, {"cut", Kind::any},
-    {"version", Kind::whole},     {"sequence", Kind::whole},    {"eventID", Kind::text},
-    {"detail", Kind::object},     {"receivedAt", Kind::any},  // set by the server; a producer's value is dropped
-    {"late", Kind::any},          {"producer", Kind::any},
+    {"timestamp", Kind::text},
+    {"type", Kind::text},
+    {"summary", Kind::text},
+    {"tool", Kind::text},
+    {"input", Kind::object},
+    {"output", Kind::object},
+    {"metadata", Kind::object},
+    {"data", Kind::object},
+    {"callID", Kind::text},
+    {"parentCallID", Kind::text},
+    {"sessionID", Kind::text},
+    {"traceID", Kind::text},
+    {"spanID", Kind::text},
+    {"durationMS", Kind::number},
+    {"cut", Kind::any},
+    {"version", Kind::whole},
+    {"sequence", Kind::whole},
+    {"eventID", Kind::text},
+    {"detail", Kind::object},
+    {"receivedAt", Kind::any},  // the server sets these three;
+                                // a producer's are dropped
+    {"late", Kind::any},
+    {"producer", Kind::any},
 }};
 
 constexpr std::size_t kLongestName = 12;

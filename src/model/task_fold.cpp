@@ -17,7 +17,8 @@ int rank(State state) {
   return state == State::starting ? 1 : 2;
 }
 
-// One exception: the server returns a task to the queue if its runner claimed it, never started it and lost its lease.
+// One exception: the server returns a claimed task to the queue if its runner lost the lease before it started the
+// task.
 bool is_allowed(State from, State to, bool by_server) {
   if (by_server && from == State::starting && to == State::queued) return true;
   return !is_terminal(from) && rank(to) >= rank(from);

@@ -18,7 +18,7 @@ struct FoldEvent {
   std::int64_t received_ms = 0;
   std::string_view summary;  // JSON-escaped
   std::string_view body;     // JSON members without braces, as in Draft
-  bool late = false;         // came after an inferred end; counted, but does not change the state
+  bool late = false;         // came after the end; counted, but does not change the state
   bool by_server = false;    // the server inferred this status (runner lost, timeout)
 };
 
