@@ -1,4 +1,4 @@
-// The scripted agent's script: a list of steps, each a JSON object. README.md describes them.
+// The scripted agent's script: a list of steps, each a JSON object. tests/agents/README.md describes them.
 //
 // Threads: value.
 #pragma once
