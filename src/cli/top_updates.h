@@ -1,7 +1,7 @@
 // Receives data from the server while `shepherd top` waits for keys: rows, lines of the open log, answers to requests.
 // It has two threads: one follows the server, one makes calls. They put news into a list, which the screen's thread
 // empties when descriptor() becomes readable.
-// Threads: caller, except inside.
+// Threads: caller; its own two threads are internal.
 #pragma once
 
 #include <atomic>

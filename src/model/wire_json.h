@@ -80,8 +80,8 @@ Result<void> apply_task_patch(TaskSpec& spec, std::string_view json);
 // TaskSpec <-> JSON for the store.
 std::string encode_task_spec(const TaskSpec& spec);
 TaskSpec decode_task_spec(std::string_view json);
-// The public task object of GET /api/v1/tasks/{id}. task.context, which can be megabytes, is only in a runner's data.
 std::string shown_title(const TaskSpec& spec);  // the title, or the description's first line
+// The public task object of GET /api/v1/tasks/{id}. task.context, which can be megabytes, is only in a runner's data.
 void append_task(std::string& out, const Task& task);
 // A task's `repo` as clients see it: an object always, {"url":""} when the task has none.
 void append_repo(std::string& out, const TaskSpec& spec);

@@ -16,9 +16,9 @@ namespace shepherd {
 
 // Most urgent first.
 enum class NeedKind : std::uint8_t {
-  approval,  // may it do this?
-  question,  // which way?
-  waiting,   // what next?
+  approval,  // the agent asks for permission
+  question,  // the agent asks a question
+  waiting,   // the agent waits for input
   stalled,   // claims to work, but no event arrived for a while (kStallSilence, or as configured)
   failed,    // failed within kInboxShowsFailed
 };
