@@ -9,7 +9,7 @@
 namespace shepherd {
 namespace {
 
-// A quiet task must not pay for a busy one's segment: sizes double up to kSegmentBytes.
+// Segment sizes double up to kSegmentBytes, so that a quiet task does not take a busy task's memory.
 constexpr std::size_t kFirstSegmentBytes = 4 * kKiB;
 
 }  // namespace
@@ -52,7 +52,7 @@ void FramedLog::add(const EventBatch& batch, std::size_t i, std::string_view com
 void FramedLog::drop_before(std::uint64_t number) {
   while (!entries_.empty() && first_ < number) {
     std::uint64_t segment_number = entries_.front().segment;
-    // Segments go whole, so entries of the oldest one stay until all of it is old.
+    // Segments are dropped whole, so entries of the oldest one stay until all of it is old.
     auto last_in_segment =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.segment != segment_number; });
     auto count = static_cast<std::uint64_t>(last_in_segment - entries_.begin());

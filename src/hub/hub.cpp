@@ -52,7 +52,7 @@ void Hub::drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails) {
   while (tail != tails.end() && most > 0 && !(*tail)->drain(executor, most)) ++tail;
   tails.erase(tails.begin(), tail);
   if (tails.empty()) return;
-  // The rest in another turn: what arrives meanwhile is read, committed and goes out with it.
+  // The rest waits for another turn, so that events arriving meanwhile are committed and sent together with it.
   executor->post([executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
 }
 

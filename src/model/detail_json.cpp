@@ -14,7 +14,7 @@ std::size_t sequence_bytes(char lead) {
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-// The length of the character at escaped[at]: an escape, a pair of them for a surrogate, or a UTF-8 sequence.
+// The length in bytes of the character at escaped[at]: an escape, a surrogate pair of escapes, or a UTF-8 sequence.
 std::size_t character_bytes(std::string_view escaped, std::size_t at) {
   if (escaped[at] != '\\') return sequence_bytes(escaped[at]);
   if (escaped.substr(at, 2) != "\\u") return 2;
@@ -58,7 +58,7 @@ std::string capped_detail(std::string_view detail, std::size_t most) {
         auto cut = cut_escaped(value.substr(1, value.size() - 2), room);
         object.member(members.key()).append("\"").append(cut).append("\"");
       } else if (room > 0) {
-        // Escaping at most doubles JSON text, which has no control characters.
+        // Escaping JSON text at most doubles it, because JSON text has no control characters.
         object.text(members.key(), cut_utf8(value, room / 2));
       }
     }

@@ -12,7 +12,7 @@ namespace shepherd {
 
 namespace {
 
-constexpr std::size_t kOwnMembersBytes = 96;  // sequence, receivedAt, late; a guess that saves reallocations
+constexpr std::size_t kOwnMembersBytes = 96;  // estimate for sequence, receivedAt and late; saves reallocations
 
 void set_complete(EventBatch& batch, const TaskHead& head) {
   Task task;
@@ -61,7 +61,7 @@ Appended BatchBuilder::add(TaskHead& head, const AppendRequest& request, const A
   bool strict = request.producer.kind == ProducerKind::strict;
   bool numbered = request.producer.kind != ProducerKind::none;
   std::string_view shown_producer = strict ? std::string_view(request.producer.id) : std::string_view();
-  ProducerNumbers* numbers = nullptr;  // made with its first number
+  ProducerNumbers* numbers = nullptr;  // created with the producer's first number
 
   std::size_t first_touched = batches_.size();
   if (!plan.fresh.empty()) {
@@ -95,8 +95,7 @@ Appended BatchBuilder::add(TaskHead& head, const AppendRequest& request, const A
         numbers->use(draft.producer_sequence);
       }
     }
-    // After an end only late drafts come, so an unfinished earlier batch of this request never belongs to an ended
-    // task.
+    // Only late drafts follow an end, so an unfinished earlier batch of this request never belongs to an ended task.
     if (is_terminal(head.state.state)) {
       std::size_t from = plan.late ? first_touched : of_task.back();
       for (std::size_t i : of_task) {

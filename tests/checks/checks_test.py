@@ -358,7 +358,7 @@ class Words(Tree):
 
     def test_clean_tree(self):
         self.write("docs/guide.md", "Too many forever whole words.\n")
-        self.write("src/cli/verb_run.cpp", '// whoever reads this\nauto help = "Maximum number of turns";\n')
+        self.write("src/cli/verb_run.cpp", '// The caller reads this.\nauto help = "Maximum number of turns";\n')
         self.assertEqual(check_words.problems(self.root), [])
 
     def test_phrases_in_documents(self):
@@ -377,6 +377,26 @@ class Words(Tree):
     def test_phrases_in_help(self):
         self.write("src/cli/verb_run.cpp", 'auto x = 1;\nauto help = "So "\n            "many turns at most";\n')
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
+
+    def test_phrases_in_comments(self):
+        for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// so\n// many\nint a;\n", 1, "maximum number"),
+                                 ("int a;\n// kept for\n//   ever\n", 2, "forever"), ("/* nobody */\n", 1, "no runner"),
+                                 ("int a; // x\n\n// never heard of\n", 3, "receives")):
+            self.write("src/hub/hub.cpp", text)
+            self.assert_one(check_words.problems(self.root), f"src/hub/hub.cpp:{line}:", word)
+
+    def test_strings_and_code_are_no_comments(self):
+        self.write("src/hub/hub.cpp", 'auto nobody = "// whoever";\n// for\nint a;  // ever\nint b;\n// forever, so\n\n// many\n')
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_comments_of_other_folders_are_not_checked_yet(self):
+        self.write("src/other/CMakeLists.txt", "shepherd_module(NAME other LAYER 3)\n")
+        self.write("src/other/other.cpp", "// nobody\n")
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_every_plain_folder_exists(self):
+        for folder in check_words.PLAIN_FOLDERS:
+            self.assertTrue((ROOT / folder).is_dir(), folder)
 
     def test_names_of_files(self):
         self.write("src/hub/old_framed_run.h", "// Threads: value.\n")

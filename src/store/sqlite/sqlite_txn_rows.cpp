@@ -1,4 +1,4 @@
-// The rows behind a transaction's appends and deletions.
+// Writes the rows for a transaction's appends and deletions.
 #include "base/assert.h"
 #include "store/batch_codec.h"
 #include "store/sqlite/sqlite_txn.h"
@@ -51,7 +51,7 @@ Result<void> SqliteTxn::store_batch(const StoredBatch& stored) {
 Result<std::int64_t> SqliteTxn::producer_key(WriterHead& head, const std::string& producer) {
   auto known = head.producer_rows.find(producer);
   if (known != head.producer_rows.end()) return known->second.key;
-  // Its numbers are written with the projection; until then the batches say them.
+  // The numbers are written with the projection; until then the batches contain them.
   auto done =
       database_.use("INSERT INTO producer(task, name, high, holes) VALUES(?, ?, 0, '')", head.key, producer).run();
   if (!done) return fail(std::move(done.error()));
