@@ -166,7 +166,7 @@ AgentOutcome TaskRun::run_agent() {
   settings.directory = parts.workspace->directory();
   for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
   settings.rules = parts.workspace->rules();
-  // These files are beside the tree, which is hidden.
+  // These files are in a hidden directory beside the tree.
   for (const std::string& variable : parts.workspace->environment()) {
     settings.confinement.readable.push_back(variable.substr(variable.find('=') + 1));
   }
