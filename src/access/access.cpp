@@ -44,11 +44,11 @@ std::unexpected<Error> bad_login_code() {
               "this login link was used or is too old; `shepherd token login-link` makes a new one");
 }
 
-// All that completions on the writer's thread touch; they keep it alive when Access itself is gone.
+// Everything that completions on the writer's thread use. They keep it alive after Access is gone.
 struct State {
   Mutex mutex;
   TokenTable tokens GUARDED_BY(mutex);
-  std::size_t pending GUARDED_BY(mutex) = 0;  // tokens on their way to the store
+  std::size_t pending GUARDED_BY(mutex) = 0;  // tokens being written to the store
   Tickets tickets GUARDED_BY(mutex);
   LoginCodes login_codes GUARDED_BY(mutex);
   std::map<std::uint64_t, std::shared_ptr<const std::function<void(const std::string&)>>> callbacks GUARDED_BY(mutex);
@@ -61,7 +61,7 @@ struct State {
     tokens.put(std::move(record));
   }
 
-  // In this order: whoever sees the new revision must not find the tokens any more.
+  // The order matters: a reader of the new revision must no longer find the tokens.
   void revoked(const std::vector<std::string>& ids) EXCLUDES(mutex) {
     std::vector<std::shared_ptr<const std::function<void(const std::string&)>>> calls;
     {
@@ -101,7 +101,8 @@ class JournalAccess final : public Access {
         log_warn("token {} in the store cannot be read and does not work; revoke it and make a new one", id);
       }
     }
-    // Sessions that were stored while their token was being revoked. Removing one can orphan those made with it.
+    // Finds sessions that were stored while their token was being revoked. Removing one can orphan sessions made with
+    // it.
     for (auto lost = state_->tokens.orphans(); !lost.empty(); lost = state_->tokens.orphans()) {
       for (const auto& id : lost) state_->tokens.remove(id);
     }
@@ -286,7 +287,7 @@ class JournalAccess final : public Access {
     return principal.token_id.empty() || state_->tokens.usable(principal.token_id, now_ms) != nullptr;
   }
 
-  // The session that a login code stands for; the code is used up.
+  // Returns the session for a login code and uses the code up.
   std::optional<TokenInfo> session_of(std::string_view code, std::int64_t now_ms) {
     auto digest = digest_secret(kLoginCodePrefix, code);
     if (!digest) return std::nullopt;
@@ -297,7 +298,7 @@ class JournalAccess final : public Access {
     return session_for(*principal, now_ms);
   }
 
-  // nullopt: the principal's token is gone.
+  // Returns nullopt if the principal's token is gone.
   std::optional<TokenInfo> session_for(const Principal& principal, std::int64_t now_ms) const REQUIRES(state_->mutex) {
     std::int64_t expires_ms = now_ms + in_ms(kSessionLife);
     if (!principal.token_id.empty()) {
@@ -315,8 +316,8 @@ class JournalAccess final : public Access {
                      .parent = principal.token_id};
   }
 
-  // Gives the token its id and secret and stores it; long expired ones, and sessions that are too many, leave in the
-  // same transaction.
+  // Assigns the token's id and secret and stores it. The same transaction deletes long expired tokens and surplus
+  // sessions.
   void add(TokenInfo info, Done<NewToken> done) {
     TokenRecord record{std::move(info), {}};
     std::string secret;
@@ -357,7 +358,7 @@ class JournalAccess final : public Access {
             --state->pending;
             if (written) {
               for (const auto& old : stale) state->tokens.remove(old);
-              // Its token may have been revoked while it was on its way; load() leaves such a record out, too.
+              // Its token may have been revoked during the write; load() also skips such a record.
               orphan = !record.info.parent.empty() && !state->tokens.contains(record.info.parent);
               if (!orphan) state->put(record);
             }

@@ -28,7 +28,7 @@ class SearchApi : public ApiFixture {
     index_.reset();
     std::filesystem::remove_all(directory_);
   }
-  // The answer once the index has caught up with the store.
+  // Returns the answer once the index has caught up with the store.
   json::object find(const std::string& query) {
     for (;;) {
       indexer_->wake();

@@ -56,7 +56,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
     return watchers > 0 && !stopped;
   }
 
-  // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.
+  // Starts reading the rows that are due, one read at a time, so that an old row never follows a newer one.
   void flush() EXCLUDES(mutex) {
     std::vector<std::string> due;
     {
@@ -109,7 +109,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
 
   ChangedTasks feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
                       take_names(tasks, through);
-                    }};  // the executor's
+                    }};  // owned by the executor
 
   std::atomic<int> jobs{0};
   Mutex mutex;

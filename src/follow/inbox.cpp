@@ -18,7 +18,7 @@
 namespace shepherd {
 namespace {
 
-constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log when it was
+constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log at the dismissal
 
 bool same(const TaskNeed& a, const TaskNeed& b) {
   auto approval = [](const TaskNeed& need) { return need.approval ? need.approval->id : std::string(); };
@@ -46,7 +46,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   // --- on any thread ---
 
-  // One worker at a time looks, so that an old row never replaces what a newer one said.
+  // One worker at a time looks, so that an old row never replaces a newer one.
   void look_at(std::set<std::string> tasks, bool everything) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
@@ -83,13 +83,13 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
   bool look_at_task(const std::string& id) EXCLUDES(mutex) {
     auto task = journal.store().task(id);
     if (task) return take(*task);
-    if (task.error().code != ErrorCode::not_found) return false;  // the next sweep comes by again
+    if (task.error().code != ErrorCode::not_found) return false;  // the next sweep tries again
     MutexLock lock(mutex);
     census.erase(id);
     return entries.erase(id) != 0;
   }
 
-  // Everything that is under way, what is listed already, and at first what has failed of late.
+  // Looks at all active tasks, at listed ones and, the first time, at recent failures.
   bool look_at_all() EXCLUDES(mutex) {
     std::set<std::string> listed;
     std::vector<TaskFilter> filters{{.active = true}};
@@ -124,7 +124,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     return news;
   }
 
-  // True when the entries of the task are not what they were.
+  // Returns true if the task's entries changed.
   bool take(const Task& task) EXCLUDES(mutex) {
     std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms(), stall);
     std::vector<TaskNeed> before;
@@ -154,7 +154,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     }
   }
 
-  // Since when: what is still the same keeps its time, and an approval's own event knows it.
+  // Sets the start of a need: an unchanged need keeps its time, and an approval's event has it.
   void set_since(TaskNeed& need, const std::vector<TaskNeed>& before) const {
     for (const TaskNeed& known : before) {
       bool asked = need.approval && known.approval && known.approval->id == need.approval->id;
@@ -189,7 +189,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     return total;
   }
 
-  // Those that have gone quiet and speak again leave the inbox at once, not with the next sweep.
+  // Stalled tasks with new events leave the inbox at once, not at the next sweep.
   void look_at_stalled() EXCLUDES(mutex) {
     std::map<std::string, std::uint64_t> stalled;
     {
@@ -221,20 +221,20 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   ChangedTasks feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
                       take_names(std::move(tasks), through);
-                    }};  // this and the next: the executor's
+                    }};  // the executor owns this and the next member
   bool ended = false;
 
   Mutex mutex;
-  std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need something
-  std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // tasks under way
-  std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // their log's last sequence then
+  std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need a person
+  std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // active tasks
+  std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // the last sequence of their log then
   std::set<std::string> noted GUARDED_BY(mutex);                           // tasks to look at
   std::int64_t swept_ms GUARDED_BY(mutex) = 0;
-  bool sweep GUARDED_BY(mutex) = false;     // look at all
-  bool complete GUARDED_BY(mutex) = false;  // all have been looked at once
+  bool sweep GUARDED_BY(mutex) = false;     // look at all tasks
+  bool complete GUARDED_BY(mutex) = false;  // all tasks have been looked at once
   bool looking GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
-  bool untold GUARDED_BY(mutex) = false;  // something went that no look has seen going
+  bool untold GUARDED_BY(mutex) = false;  // an entry disappeared that no look has reported
   std::function<void(std::size_t)> changed GUARDED_BY(mutex);
 };
 

@@ -58,7 +58,7 @@ class StoreIndexer final : public Indexer {
     auto heads = store_.heads({""});
     if (!heads) return fail(heads.error());
     if (std::uint64_t head = (*heads)[""]; head > *through) {
-      // What is committed by now and not indexed yet must not enter the index later.
+      // Events that are committed but not indexed yet must not enter the index later.
       Forgotten& forgotten = forgotten_[task];
       forgotten.sequence = std::max(forgotten.sequence, sequence);
       forgotten.position = std::max(forgotten.position, head);
@@ -80,7 +80,7 @@ class StoreIndexer final : public Indexer {
       std::uint64_t head = head_;
       auto more = step();
       if (more && *more && head_ != head) {
-        // Events keep coming: the disk is theirs first, and what is left for later is found later.
+        // While events keep arriving, they have priority on the disk; the indexer rests and catches up later.
         auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
         retry_.wait_for(took * kIndexRestRatio);
       }
@@ -105,7 +105,7 @@ class StoreIndexer final : public Indexer {
     return index_.purge();
   }
 
-  // Indexes one batch; false when there is nothing left.
+  // Indexes one batch; returns false if nothing is left.
   Result<bool> step() EXCLUDES(mutex_) {
     auto through = index_.indexed_through();
     if (!through) return fail(through.error());
@@ -131,7 +131,7 @@ class StoreIndexer final : public Indexer {
     return true;
   }
 
-  // The events of a run after position `after` and through sequence `through`.
+  // Appends the events of a batch after position `after` and through sequence `through`.
   static void append_entries(std::vector<SearchEntry>& entries, const EventBatch& batch, std::uint64_t after,
                              std::uint64_t through) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -172,8 +172,8 @@ class StoreIndexer final : public Indexer {
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> purge_{false};  // tasks were deleted since it was last purged
-  std::uint64_t head_ = 0;          // newest position when last looked at; the thread's own
+  std::atomic<bool> purge_{false};  // tasks were deleted since the last purge
+  std::uint64_t head_ = 0;          // newest position at the last look; owned by the thread
   WakeSignal wake_;
   WakeSignal retry_;                                               // set only to stop
   Mutex mutex_;                                                    // held while the index changes

@@ -125,7 +125,7 @@ TEST_F(IndexerTest, ForgetsThroughASequence) {
   EXPECT_EQ(find("event"), (Positions{8, 7, 6, 5}));
 }
 
-// An index that cannot be written for a while.
+// An index that temporarily refuses writes.
 class FailingIndex final : public SearchIndex {
  public:
   explicit FailingIndex(SearchIndex& index) : index_(index) {}

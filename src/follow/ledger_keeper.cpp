@@ -71,17 +71,17 @@ class StoreLedgerKeeper final : public LedgerKeeper {
         books_.start_over();
         pause_.wait_for(kIndexRetry);
       } else if (*more) {
-        pause_.wait_for(kLedgerPause);  // what comes meanwhile shares a transaction
+        pause_.wait_for(kLedgerPause);  // events that arrive meanwhile share a transaction
       } else {
         wake_.wait_for(kLedgerTrimInterval);
       }
     }
   }
 
-  // Tasks that were deleted when nobody could tell the ledger: in a crash, or since the backup it came from.
+  // Removes tasks that were deleted while the ledger could not follow: during a crash, or since its backup.
   void forget_what_is_gone() EXCLUDES(mutex_) {
     auto tasks = ledger_.tasks();
-    if (!tasks) return;  // the first step says what is wrong
+    if (!tasks) return;  // the first step reports the error
     for (std::size_t at = 0; at < tasks->size() && !stopping_; at += kLedgerTasksPerLook) {
       auto end = std::min(at + kLedgerTasksPerLook, tasks->size());
       std::vector<std::string> some(tasks->begin() + static_cast<std::ptrdiff_t>(at),
@@ -94,7 +94,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     }
   }
 
-  // Not before there is nothing else to do: many deletions share one.
+  // Waits until the keeper is otherwise idle, so that many deletions share one purge.
   Result<bool> purge() {
     if (!purge_due_) return false;
     if (auto purged = ledger_.purge(); !purged) return fail(purged.error());
@@ -102,7 +102,7 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     return false;
   }
 
-  // Drops a little of what is no longer kept; false when nothing is due.
+  // Drops a part of what is no longer kept; returns false if nothing is due.
   Result<bool> trim() {
     if (clock_.steady_ms() < trim_ms_) return false;
     LedgerKeep keep;
@@ -112,14 +112,14 @@ class StoreLedgerKeeper final : public LedgerKeeper {
     keep.bytes = policy_.bytes;
     auto oldest = store_.read_all(0, {1, 1});
     if (!oldest) return fail(oldest.error());
-    // A finding is shown with its event.
+    // A finding is only shown with its event.
     if (!oldest->batches.empty()) keep.findings_from = oldest->batches.front()->position;
     auto more = ledger_.trim(keep);
     if (more && !*more) trim_ms_ = clock_.steady_ms() + kLedgerTrimInterval.count();
     return more;
   }
 
-  // Adds one batch; false when there is nothing left.
+  // Adds one batch; returns false if nothing is left.
   Result<bool> step() EXCLUDES(mutex_) {
     auto through = ledger_.kept_through();
     if (!through) return fail(through.error());
@@ -160,8 +160,8 @@ class StoreLedgerKeeper final : public LedgerKeeper {
   const Clock& clock_;
   const LedgerPolicy policy_;
   AgentFigures figures_;
-  Bookkeeping books_;         // this and the next two: the thread's own
-  std::int64_t trim_ms_ = 0;  // not before
+  Bookkeeping books_;         // the thread owns this and the next two
+  std::int64_t trim_ms_ = 0;  // time of the next trim, at the earliest
   bool purge_due_ = false;
   Gauge& lag_;
   Counter& failures_;

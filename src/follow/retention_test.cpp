@@ -22,7 +22,7 @@ class Retention : public testing::Test {
  protected:
   ~Retention() override { journal_.drain(); }
 
-  // One step; whether there is more.
+  // Runs one step; returns whether there is more.
   bool step(const RetentionPolicy& policy, Indexer* indexer = nullptr) {
     std::optional<Result<bool>> answer;
     retention_step(journal_, policy, log_.clock, [&](Result<bool> more) { answer = std::move(more); }, indexer);

@@ -23,7 +23,7 @@ RetentionLoop::RetentionLoop(Journal& journal, RetentionPolicy policy, const Clo
 void RetentionLoop::tick() {
   if (shared_->clock.steady_ms() < next_ms_) return;
   next_ms_ = shared_->clock.steady_ms() + kRetentionInterval.count();
-  if (shared_->running.exchange(true)) return;  // the last round is still busy
+  if (shared_->running.exchange(true)) return;  // the last round is still running
   step(shared_);
 }
 

@@ -43,15 +43,15 @@
 
 namespace shepherd {
 
-// In the order in which they are taken; the other way round they are let go.
+// Taken in this order and released in reverse.
 struct DirectoryLocks {
-  std::optional<DataLock> serve;  // of a `serve`: asks whoever hosts to hand the directory over
+  std::optional<DataLock> serve;  // taken by `serve`; asks the hosting run to hand the directory over
   DataLock server;
 };
 
 namespace {
 
-// One process: a commit concerns nobody but those who follow behind it.
+// With one process, only the local followers need a commit.
 class FollowersBus final : public Bus {
  public:
   FollowersBus(Indexer& indexer, LedgerKeeper& ledger) : indexer_(indexer), ledger_(ledger) {}
@@ -67,7 +67,7 @@ class FollowersBus final : public Bus {
   LedgerKeeper& ledger_;
 };
 
-// A server bound to every address is reached on this machine by the loopback one.
+// On this machine, clients reach a server bound to every address by the loopback address.
 std::string local_url(std::string url) {
   for (auto [any, loopback] : {std::pair{"://0.0.0.0:", "://127.0.0.1:"}, std::pair{"://[::]:", "://[::1]:"}}) {
     if (std::size_t at = url.find(any); at != std::string::npos) {
@@ -87,7 +87,7 @@ void raise_descriptor_limit() {
 
 std::size_t io_thread_count(const Config& config) {
   if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
-  // Of the cores this process may use: a container or taskset may have given it fewer than there are.
+  // Counts only the cores that this process may use, which a container or taskset may limit.
   cpu_set_t cores;
   CPU_ZERO(&cores);
   int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
@@ -124,7 +124,7 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
   for (bool first = true;; first = false) {
     Result<DataLock> lock = DataLock::take(directory);
     if (lock) {
-      // Without the file (a disk that is full) runs find the directory taken all the same.
+      // Without the file (on a full disk) runs still find the directory taken.
       return DirectoryLocks{serve ? std::optional(*std::move(serve)) : std::nullopt, *std::move(lock)};
     }
     if (lock.error().reason != "data_in_use" || clock.steady_ms() > until_ms) return fail(lock.error());
@@ -135,7 +135,7 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
 
 }  // namespace
 
-// In the order in which they are made; the other way round they end.
+// Created in this order and destroyed in reverse.
 struct Server::Parts {
   Parts(const Config& given, DirectoryLocks taken) : config(given), locks(std::move(taken)), condense(given.condense) {}
 
@@ -170,7 +170,7 @@ struct Server::Parts {
   ServerRecord record;
   bool announced = false, announce_failed = false;
 
-  // A server that cannot be found by its data directory (the disk is full) is still of use; it is tried again.
+  // Without the announcement (on a full disk) the server is still useful; it tries again later.
   void announce();
   std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
   Result<void> open_store();
@@ -270,7 +270,7 @@ Result<void> Server::Parts::listen_rpc() {
     rpc = *std::move(listening);
     return {};
   }
-  // Nobody asked for that address: another server on this machine has it, and this one is useful without.
+  // The address was not requested explicitly and another server has it; this one is useful without gRPC.
   if (config.grpc_required || listening.error().reason != "cannot_listen") return fail(listening.error());
   log_warn("{}; going on without gRPC", listening.error().message);
   return {};
@@ -286,7 +286,7 @@ void Server::Parts::announce() {
 }
 
 void Server::Parts::stop() {
-  if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
+  if (steering) steering->stop();  // first, because waiting claims would delay the drain
   if (inbox) inbox->stop();
   rpc.reset();
   if (open && internal) {
@@ -300,9 +300,9 @@ void Server::Parts::stop() {
   if (journal) journal->drain();
   internal.reset();
   open.reset();
-  api.reset();  // waits for calls on their way, so workers and journal still run
+  api.reset();  // waits for active calls, so workers and journal still run
   steering.reset();
-  workers.reset();  // joins: from here on nothing reads the store behind our back
+  workers.reset();  // joins; from here on no other thread reads the store
   if (io) io->stop();
 }
 
@@ -322,7 +322,7 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   auto parts = std::make_unique<Parts>(config, *std::move(locks));
   parts->redactor.emplace(*std::move(redactor));
   register_process_metrics(parts->metrics);
-  std::unique_ptr<Server> server(new Server(std::move(parts)));  // from here on a failure stops what has started
+  std::unique_ptr<Server> server(new Server(std::move(parts)));  // from here on a failure stops the started parts
   Parts& made = *server->parts_;
   if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());

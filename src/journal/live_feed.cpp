@@ -27,7 +27,7 @@ LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOpt
       executor_(*options.executor),
       encoder_(*options.encoder),
       consumer_(consumer),
-      // Before any read of the store: what is committed from now on is in the tail, so nothing falls between.
+      // Taken before any read of the store: later commits are in the tail, so no event falls in between.
       tail_(hub.tail(options.task)),
       after_(options.after),
       announced_(options.after),
@@ -59,7 +59,7 @@ void LiveFeed::on_wake() {
 }
 
 void LiveFeed::set_tasks(std::optional<std::set<std::string>> tasks) {
-  // Events already passed over stay passed over: the new set holds from now on.
+  // Events that were already skipped stay skipped: the new filter applies from now on.
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) after_ = passed;
   tail_->leave(*this);
@@ -94,9 +94,10 @@ void LiveFeed::advance() {
     bool says_more = pull.at_end && (!caught_up_ || !pull.complete.empty());
     if (batch.spans.empty() && !says_more) {
       if (pull.at_end) return;  // waiting
-      continue;                 // a stretch without anything wanted
+      continue;                 // a stretch without a matching event
     }
-    // A position goes out although nothing came, and the pull has made this feed wait: it does so only when asked.
+    // A position is due without an event, but the pull has registered this feed as waiting, which it may be only on
+    // request.
     if (pull.what == Pull::What::nothing) tail_->leave(*this);
     deliver(batch, pull.at_end, pull.complete);
     return;
@@ -166,14 +167,15 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
   out.head = page->head;
   out.complete = std::move(page->complete);
   out.number = after;
-  // What retention or a deletion removed is announced, not skipped. In one task's log it is always the beginning.
+  // Events that retention or a deletion removed are announced, not skipped. In one task's log they are always the
+  // beginning.
   auto skip_to = [&](std::uint64_t next) {
     if (next <= out.number + 1) return;
     encoder.gap(out.bytes, task, out.number + 1, next - 1);
     out.number = next - 1;
   };
   if (page->batches.empty()) skip_to(page->head + 1);
-  // A batch may be larger than what one consumer should hold; the rest of it is read again.
+  // A batch may be larger than one consumer should hold; the rest of it is read again.
   std::size_t read_bytes = 0;
   for (const auto& stored : page->batches) read_bytes += stored->bytes.size();
   out.bytes.reserve(std::min(read_bytes + read_bytes / 4, kFeedReadBytes) + kKiB);
@@ -226,27 +228,29 @@ void LiveFeed::end_with(const Error& error) {
 
 void LiveFeed::on_page(StorePage&& page) {
   reading_ = false;
-  // Read ahead for a consumer that has stalled since: it is read again when it asks, rather than kept all that time.
+  // A consumer that stalled after the read-ahead gets the page read again on demand, because keeping it would hold
+  // memory.
   if (!wanted_) return;
   if (!page.outcome) return end_with(page.outcome.error());
-  // The log is shorter than what the consumer has seen (deleted and made anew, or an older backup): never guess.
+  // The log is shorter than the consumer's cursor (deleted and created again, or an older backup), so fail instead of
+  // guessing.
   if (page.head < after_) return end_with({ErrorCode::conflict, "cursor_ahead", "the log ends before this cursor", {}});
   if (page.number <= after_ && page.head > after_) {
     return end_with({ErrorCode::internal, "log_hole", "the store has a hole in this log; run `shepherd doctor`", {}});
   }
   after_ = page.number;
   bool at_end = after_ >= page.head;
-  // A tail that nobody published to since it was made does not know where the log ends.
+  // A tail without a publication since its creation lacks the end of the log.
   if (at_end) hub_.advance_head(tail_->task(), page.head, page.complete);
   FrameBatch batch;
   batch.events = page.events;
   if (!page.bytes.empty()) batch.spans.push_back(own_bytes(std::move(page.bytes)));
   count_skipped(page.skipped, batch);
   if (batch.spans.empty()) {
-    advance();  // all of it was filtered out, or the log's end
+    advance();  // everything was filtered out, or the log has ended
     return;
   }
-  // The next page is read while this one is written.
+  // Reads the next page while this one is written.
   if (quick_ && !at_end) read_store();
   auto alive = alive_;  // the consumer may end the feed
   quick_ = false;

@@ -10,14 +10,14 @@
 namespace shepherd {
 namespace {
 
-// A queue nobody used for this long is forgotten; the store knows the numbers.
+// A queue that was unused for this long is dropped; the store has its numbers.
 constexpr std::int64_t kForgetAfterMs = 60'000;
 
 std::string numbers(std::uint64_t from, std::uint64_t to) {
   return from == to ? std::to_string(from) : std::to_string(from) + "-" + std::to_string(to);
 }
 
-// Says before `early` which numbers are missing.
+// A notice before `early` that lists the missing numbers.
 AppendRequest missing_notice(std::uint64_t from, std::uint64_t to, const AppendRequest& early) {
   std::int64_t now_ms = early.received_ms;
   std::string json = R"({"type":"log","summary":"Producer numbers )" + numbers(from, to) +
@@ -38,8 +38,8 @@ std::size_t size_of(const DraftBatch& batch) {
   return bytes;
 }
 
-// Sorts a request's events by their numbers; one without stays behind the one it came behind. Returns the lowest and
-// the highest.
+// Sorts a request's events by number; an event without a number stays after its predecessor. Returns the lowest and the
+// highest number.
 std::pair<std::uint64_t, std::uint64_t> put_in_order(std::vector<Draft>& drafts) {
   std::vector<std::pair<std::uint64_t, std::size_t>> places;
   std::uint64_t first = UINT64_MAX, last = 0, number = 0;
@@ -86,8 +86,8 @@ void Reorder::append(AppendRequest request, Done done) {
     submit_all(std::move(releases));
   }
   if (!start) return;
-  // What the store knows of this producer decides which number is due. Asked without the order lock: the answer may
-  // come at once and takes it.
+  // The store's record of this producer determines the number that is due. Requested without the order lock, because
+  // the answer may arrive at once and takes it.
   AppendRequest ask;
   ask.task = task;
   ask.producer.kind = ProducerKind::loose;
@@ -105,7 +105,7 @@ void Reorder::on_started(const std::string& task, const Result<Appended>& high) 
     Queue& queue = at->second;
     queue.started = true;
     queue.next = high ? high->producer_sequence + 1 : 1;
-    // When the store cannot say (unknown task, no disk), it will say so to each request itself.
+    // If the store cannot answer (unknown task, no disk), it reports that to each request itself.
     release_due(queue, high ? Which::due : Which::unlooked, releases);
     if (!high) {
       release_ends(queue, releases);

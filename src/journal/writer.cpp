@@ -42,8 +42,8 @@ Result<void> Writer::submit(std::unique_ptr<WriteOperation>& operation) {
   }
   queued_bytes_ += operation->bytes();
   queue_.push_back(std::move(operation));
-  // While a commit is under way the writer looks at the queue again by itself. Under the lock: once it is free, the
-  // operation may be done and the writer destroyed.
+  // During a commit the writer rechecks the queue by itself. Notifies under the lock: once it is free, the operation
+  // may be done and the writer destroyed.
   if (queue_.size() == 1 && !committing_) ready_.notify_one();
   return {};
 }
@@ -78,7 +78,7 @@ void Writer::commit(std::vector<std::unique_ptr<WriteOperation>> batch) {
     return;
   }
   hooks_.before_answers(*committed);
-  // Producers first: their next events come while the consumers are served, and then go out together.
+  // Producers first: their next events arrive while consumers are served, and then go out together.
   for (auto& operation : batch) operation->committed();
   hooks_.after_answers(*committed);
 }

@@ -42,7 +42,7 @@ class Server final : public HttpServer {
 
   void shutdown(std::int64_t deadline_ms) override {
     if (std::exchange(down_, true)) return;
-    // First the listener: whatever it handed over is in the shards' queues before their own end is.
+    // Closes the listener first, so that its last connections are in the shards' queues before the shards' own end.
     shards_.front().loop().post([this] { listener_->close(); });
     core_.wait_for_parts(shards_.size());
     for (Shard& shard : shards_) shard.loop().post([&shard] { shard.drain(); });

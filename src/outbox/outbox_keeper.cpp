@@ -1,4 +1,4 @@
-// The near side of an outbox: what add() does, and the thread that brings it to the disk.
+// The near side of an outbox: add(), and the thread that writes to the disk.
 #include <algorithm>
 #include <utility>
 
@@ -69,7 +69,7 @@ void Outbox::Delivery::add_end(std::string event_json) {
   queued_.notify_one();
 }
 
-// Where they are missing: before whatever comes next.
+// Reports lost events in their place, before the next event.
 void Outbox::Delivery::tell_lost() {
   if (lost_untold_ > 0) enqueue(lost_events(std::exchange(lost_untold_, 0), clock_.wall_ms()));
 }
@@ -125,14 +125,14 @@ Drained Outbox::Delivery::drain(std::chrono::milliseconds deadline) {
     sealed_ = true;
     tell_lost();
     queued_.notify_one();
-    retry_at_ms_ = 0;  // one try at once, whatever the last one said
+    retry_at_ms_ = 0;  // one immediate try, whatever the last result was
     work_.notify_all();
     while (!finished()) {
       std::int64_t left_ms = deadline_ms - clock_.steady_ms();
       if (left_ms <= 0) break;
       changed_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
     }
-    // The keeper has what was added in its hands for a moment only; a post of what is in memory is waited for.
+    // The keeper holds added events only for a moment; a post of events in memory is awaited.
     while (!given_up() && (!queue_.empty() || keeping_ > 0 || (spool_->holds() && posting_))) {
       changed_.wait_for(mutex_, kSpoolSync);
     }
@@ -150,7 +150,7 @@ Drained Outbox::Delivery::drain(std::chrono::milliseconds deadline) {
   return drained;
 }
 
-// What is in memory alone goes with this process: the log gets to know how much that was, and the end.
+// Events that are only in memory die with this process: writes their number and the end of the task to the spool.
 void Outbox::Delivery::settle_unsaved() {
   MutexLock lock(mutex_);
   if (!spool_->holds() || given_up()) return;
@@ -196,7 +196,7 @@ std::vector<std::string> Outbox::Delivery::take_queue() {
   return events;
 }
 
-// What the disk does not take waits in memory, from where it is posted just as well.
+// Events that do not fit on the disk stay in memory and are posted from there.
 void Outbox::Delivery::keep_on_disk(std::vector<std::string> events) {
   std::size_t bytes = 0;
   for (const std::string& event : events) bytes += event.size();
@@ -216,7 +216,7 @@ void Outbox::Delivery::keep_on_disk(std::vector<std::string> events) {
   if (appended && was_refusing) log_info("{} can be written again", spool_->path());
 }
 
-// At most every kSpoolSync: see spool.h for why not always.
+// At most every kSpoolSync; spool.h explains why not always.
 void Outbox::Delivery::sync_while_away() {
   {
     MutexLock lock(mutex_);

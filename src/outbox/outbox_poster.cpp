@@ -1,4 +1,4 @@
-// The far side of an outbox: the thread that posts from the spool, and what it makes of the server's answers.
+// The far side of an outbox: the thread that posts from the spool and handles the server's answers.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number_in(const Error& error, std::string_view fiel
   return std::nullopt;
 }
 
-// Somebody may have to do something; an error that the server or the network will get over is not of that kind.
+// Returns `refused` if a person may have to act; the server or the network recovers from other errors.
 OutboxState state_after(ErrorCode code) {
   switch (code) {
     case ErrorCode::rate_limited:
@@ -45,7 +45,7 @@ void Outbox::Delivery::post() {
   }
 }
 
-// False when it is over. A batch that is not full waits kOutboxLinger for company.
+// Returns false at the end. A batch that is not full waits kOutboxLinger for more events.
 bool Outbox::Delivery::wait_for_work() {
   MutexLock lock(mutex_);
   std::int64_t linger_until_ms = 0;
@@ -73,7 +73,7 @@ bool Outbox::Delivery::wait_for_work() {
 void Outbox::Delivery::deliver() {
   auto events = spool_->read_after(spool_->delivered(), batch_events_, kPostBytes);
   if (!events) return trouble(events.error());
-  // After the look into the spool and before its events go: a delta is never later than the event it belongs to.
+  // After reading the spool and before posting its events, so that a delta never arrives later than its event.
   deliver_deltas();
   if (events->empty()) return;
   std::string body;
@@ -109,7 +109,7 @@ void Outbox::Delivery::deliver_deltas() {
 }
 
 void Outbox::Delivery::accepted(const Events& events) {
-  // A disk that is full is told about where events are kept.
+  // A full disk is reported where events are kept.
   auto noted = spool_->set_delivered(events.back().number);
   if (!noted && noted.error().code != ErrorCode::storage_full) log_warn("{}", noted.error().message);
   pause_ = kReconnectFirst;
@@ -131,7 +131,7 @@ void Outbox::Delivery::settle(const Events& events, const Error& error) {
   if (!settle_conflict(events, error) && !settle_refusal(events, error)) trouble(error);
 }
 
-// Repeats before the end are fine, so the first ones may still be deliverable.
+// The server accepts repeats from before the end, so the first events may still be deliverable.
 bool Outbox::Delivery::settle_end(const Events& events, const Error& error) {
   if (error.code != ErrorCode::gone) return false;
   auto index = number_in(error, "index").value_or(0);
@@ -143,7 +143,7 @@ bool Outbox::Delivery::settle_end(const Events& events, const Error& error) {
   return true;
 }
 
-// Only the server's own word: a 404 without it may come from a proxy on the way.
+// Trusts only the server's own code, because a 404 without it may come from a proxy.
 bool Outbox::Delivery::settle_orphan(const Error& error) {
   if (error.code != ErrorCode::not_found || error.reason != "unknown_task") return false;
   give_up(OutboxState::orphaned, error);
@@ -185,7 +185,7 @@ bool Outbox::Delivery::settle_refusal(const Events& events, const Error& error) 
   if (!refusal) return false;
   auto index = number_in(error, "index");
   if (index) return *index < events.size() && replace(events[*index], error);
-  // Without an index it is about the whole request. Only its size can be helped.
+  // Without an index the error is about the whole request, and only its size can be changed.
   if (error.code != ErrorCode::too_large) return false;
   if (events.size() == 1) return replace(events.front(), error);
   batch_events_ = events.size() / 2;
@@ -193,7 +193,7 @@ bool Outbox::Delivery::settle_refusal(const Events& events, const Error& error) 
 }
 
 bool Outbox::Delivery::replace(const SpooledEvent& event, const Error& why) {
-  if (event.replaced) return false;  // a server that refuses this refuses everything
+  if (event.replaced) return false;  // a server that refuses the replacement refuses everything
   log_warn("the server refused an event, a log event takes its place: {}", why.message);
   auto kept = spool_->replace(event.number, refused_event(event.json, why, clock_.wall_ms()));
   if (!kept) log_warn("{}", kept.error().message);
@@ -215,7 +215,7 @@ bool Outbox::Delivery::change_producer(const Error& why) {
   return true;
 }
 
-// Full jitter over the upper half: many runners that lost the same server do not come back at once.
+// Random jitter over the upper half, so that many runners of one lost server do not return at once.
 void Outbox::Delivery::trouble(const Error& error) {
   auto pause_ms = static_cast<std::uint64_t>(pause_.count());
   pause_ms = pause_ms / 2 + random_.below(pause_ms / 2 + 1);
@@ -231,7 +231,7 @@ void Outbox::Delivery::trouble(const Error& error) {
     delta_bytes_ = 0;
     retry_at_ms_ = clock_.steady_ms() + static_cast<std::int64_t>(pause_ms);
   }
-  queued_.notify_one();  // the keeper syncs what it has
+  queued_.notify_one();  // the keeper syncs its events
   if (changed) log_warn("events wait in {}: {}", spool_->path(), error.message);
 }
 

@@ -116,7 +116,7 @@ AgentUsage AgentProcess::Loop::usage() const {
 }
 
 void AgentProcess::Loop::run() {
-  // The program's signals are for its main thread; a closed stdin is an error code here.
+  // The main thread handles the program's signals; a closed stdin is an error code here.
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
@@ -129,7 +129,7 @@ void AgentProcess::Loop::step() {
     MutexLock lock(mutex_);
     has_input = stdin_open_ && (!stdin_.empty() || close_stdin_);
   }
-  // A descriptor of -1 is passed over by poll.
+  // poll ignores a descriptor of -1.
   pollfd waits[5] = {{wake_.get(), POLLIN, 0},
                      {launched_.socket.get(), POLLIN, 0},
                      {launched_.out.get(), POLLIN, 0},
@@ -167,13 +167,13 @@ void AgentProcess::Loop::take_requests() {
     if (!exit_) rung_ = StopRung::sigkill;
     begin_end();
   } else if (stopped) {
-    tell(WardenVerb::resume);  // a stopped process takes no signal but SIGKILL
+    tell(WardenVerb::resume);  // a stopped process handles no signal but SIGKILL
     phase_ = Phase::stopping;
     climb();
   }
 }
 
-// The next rung, or the one after it when that one is left out.
+// Goes to the next rung, or to the one after it if that one is left out.
 void AgentProcess::Loop::climb() {
   switch (rung_) {
     case StopRung::none:
@@ -224,7 +224,7 @@ void AgentProcess::Loop::begin_end() {
 }
 
 void AgentProcess::Loop::tell(WardenVerb verb, std::vector<std::int64_t> numbers) {
-  // A warden that is gone is noticed by the end of its socket.
+  // The end of its socket shows when the warden is gone.
   send_message(launched_.socket.get(), {verb, std::move(numbers), {}});
 }
 
@@ -236,7 +236,7 @@ void AgentProcess::Loop::hear_warden() {
   }
   auto end = decode_end(*message);
   if (!end) return warden_lost();
-  // Whoever is stuck in the kernel keeps the warden busy.
+  // A process that is stuck in the kernel keeps the warden busy.
   release(!end->left.empty(), end->cpu_ms);
   ended(*std::move(end));
 }
@@ -258,7 +258,7 @@ void AgentProcess::Loop::exited(AgentExit exit) {
 }
 
 // The warden was killed, or is stuck. Its death has killed the agent's first process and made the rest our children.
-// The first process of the agent's own numbers waits for the agent's answer to be taken, which is the last one we take.
+// The init process of the agent's PID namespace waits until the agent is reaped, so the agent is reaped last.
 void AgentProcess::Loop::warden_lost() {
   ::kill(launched_.warden, SIGKILL);
   release(false, usage().cpu_ms);
@@ -266,7 +266,7 @@ void AgentProcess::Loop::warden_lost() {
   orphans.keep(launched_.agent);
   std::chrono::milliseconds wait = std::max(plan_.sigkill_wait, kSigkillWait);
   std::int64_t deadline_ms = clock_.steady_ms() + wait.count();
-  orphans.kill(wait);  // nobody goes on after us
+  orphans.kill(wait);  // no process may outlive us
   if (launched_.first != 0 && !end_first_process(launched_.first, deadline_ms, clock_)) {
     log_error("the first process {} of agent {} does not end", launched_.first, launched_.agent);
   }
@@ -281,7 +281,7 @@ void AgentProcess::Loop::ended(AgentEnd end) {
   end.rung = rung_;
   if (!exit_) exited(end.exit);
   phase_ = Phase::done;
-  // Everybody is dead, so what is in the pipes is all there is, unless a stranger was given the other end.
+  // All processes are dead, so the pipes have all output, unless a foreign process got the other end.
   constexpr int kReadsOfAFullPipe = kAgentPipeBytes / static_cast<int>(kAgentReadBytes) + 1;
   for (Output output : {Output{AgentStream::out, launched_.out}, Output{AgentStream::err, launched_.err}}) {
     if (output.descriptor && read_output(output, kReadsOfAFullPipe)) {
@@ -297,7 +297,7 @@ void AgentProcess::Loop::ended(AgentEnd end) {
   finished_.notify_all();
 }
 
-// False when the stream has closed.
+// Returns false once the stream has closed.
 bool AgentProcess::Loop::read_output(Output output, int reads) {
   while (reads-- > 0) {
     ssize_t got = ::read(output.descriptor.get(), buffer_.data(), buffer_.size());

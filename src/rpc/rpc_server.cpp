@@ -47,7 +47,7 @@ class RpcServerImpl final : public RpcServer {
 
   ~RpcServerImpl() override {
     if (server_ == nullptr) return;
-    health(false);  // first: whoever balances load stops sending callers here
+    health(false);  // first, so that load balancers stop sending callers here
     streams_.end_all();
     server_->Shutdown(std::chrono::system_clock::now() + kRpcDrain);
     server_->Wait();
@@ -61,7 +61,7 @@ class RpcServerImpl final : public RpcServer {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(config.address, *secure, &port);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would share its callers
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would split its callers
     builder.SetMaxReceiveMessageSize(kMaxRpcRequestBytes);
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
@@ -79,7 +79,7 @@ class RpcServerImpl final : public RpcServer {
   void tick() override { streams_.tick(); }
 
  private:
-  // Of the whole server (a probe that names no service) and of the service by its name.
+  // Sets the health of the whole server (for probes that name no service) and of the named service.
   void health(bool serving) {
     auto* told = server_->GetHealthCheckService();
     told->SetServingStatus(serving);

@@ -49,7 +49,7 @@ class CommandFollower::Reader final : public LiveObserver {
 
   void on_complete(std::string_view, std::string_view) override {}
 
-  // A task that was there and is not: it was deleted. One that never was may be behind a wrong address.
+  // A task that existed and is gone was deleted. A task that never existed may be behind a wrong address.
   bool tell_deleted(const Error& error) {
     if (!known_ || error.code != ErrorCode::not_found) return false;
     taker_.deleted();
@@ -59,15 +59,15 @@ class CommandFollower::Reader final : public LiveObserver {
  private:
   CommandTaker taker_;
   bool live_ = false;
-  bool known_ = false;            // was live once
-  std::vector<Command> waiting_;  // not known to be settled, until the feed has caught up
-  std::set<std::string> seen_;    // a task has few
+  bool known_ = false;            // the feed was live once
+  std::vector<Command> waiting_;  // perhaps settled; decided when the feed has caught up
+  std::set<std::string> seen_;    // a task has few commands
 };
 
 CommandFollower::CommandFollower(Locate locate, std::string task, CommandTaker taker, const Clock& clock,
                                  Random& random, net::ClientTls tls)
     : task_(std::move(task)), clock_(clock), reader_(std::make_unique<Reader>(std::move(taker))) {
-  // A live client reads the public address; ours is the internal one.
+  // A live client reads the public address, but ours must be the internal one.
   auto internal = [locate = std::move(locate)]() -> Result<Destination> {
     Result<Destination> found = locate();
     if (found) found->public_url = found->internal_url;
@@ -94,10 +94,10 @@ CommandFollower::~CommandFollower() {
 void CommandFollower::follow() {
   for (;;) {
     Result<bool> end = live_->run(*reader_);
-    if (end) return;  // the task is complete, or we were stopped
+    if (end) return;  // the task is complete, or the follower was stopped
     if (reader_->tell_deleted(end.error())) return;
-    // A server that is away may come back. One that refuses us may think better of it: an operator who repairs a token
-    // should not have to start the agent again.
+    // A server that is down may return, and one that refuses us may accept us later: after an operator has repaired a
+    // token, the agent should not have to start again.
     spdlog::debug("commands of {} cannot be read: {}", task_, end.error().message);
     if (!pause()) return;
   }

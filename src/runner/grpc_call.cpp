@@ -15,7 +15,7 @@ grpc::ByteBuffer buffer_of(const std::string& message) {
   return {&slice, 1};
 }
 
-// The bytes of a message, over the ones before it.
+// Reads the bytes of a message into `out` and replaces its content.
 bool read_into(std::string& out, const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   if (!buffer.Dump(&slices).ok()) return false;
@@ -35,7 +35,7 @@ void GrpcLink::Call::start(std::shared_ptr<grpc::Channel> channel) {
   MutexLock lock(mutex_);
   stub_ = std::make_unique<grpc::GenericStub>(std::move(channel));
   stub_->PrepareBidiStreamingCall(&context_, method_, {}, this);
-  AddHold();  // for writes, which come from anywhere; given back when reading ends
+  AddHold();  // for writes from any thread; released when reading ends
   StartRead(&incoming_);
   StartCall();
   started_ = true;
@@ -68,7 +68,7 @@ void GrpcLink::Call::cancel() {
   if (started_ && !status_) context_.TryCancel();
 }
 
-// The next message, or the end of our side.
+// Sends the next message, or closes our side.
 void GrpcLink::Call::pump() {
   if (!started_ || over_ || writing_ || half_closed_) return;
   if (!queue_.empty()) {
@@ -97,7 +97,7 @@ void GrpcLink::Call::OnWriteDone(bool ok) {
   writing_ = false;
   queued_bytes_ -= queue_.front().size();
   queue_.pop_front();
-  if (ok) pump();  // otherwise the call is over, and reading says so
+  if (ok) pump();  // otherwise the call is over, and reading reports it
 }
 
 void GrpcLink::Call::OnDone(const grpc::Status& status) {

@@ -22,12 +22,12 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxAgentLineBytes));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(kAgentKeepalive.count()));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(kAgentKeepaliveTimeout.count()));
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for long
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // addresses of agents are meant as they are
-  // A call is made once: one that an agent throws out after the handshake would else be tried again without end.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for a long time
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a separate connection
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // agent addresses are literal
+  // A call is made once; otherwise gRPC would retry forever a call that the agent rejects after the handshake.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // Several tries within the connect wait: an agent may be just starting.
+  // Several attempts within the connect timeout, because an agent may be just starting.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(10 * kAgentConnectLook.count()));
   if (!target.tls) return grpc::CreateCustomChannel(target.address, grpc::InsecureChannelCredentials(), arguments);
@@ -38,7 +38,7 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
 
 }  // namespace
 
-// Threads: public functions any; everything else its own thread.
+// Threads: any for public functions; everything else runs on its own thread.
 class GrpcLink::Loop {
  public:
   Loop(GrpcTarget target, AgentObserver& listener, const Clock& clock)
@@ -74,7 +74,7 @@ class GrpcLink::Loop {
 
  private:
   void run() {
-    // The program's signals are for its main thread.
+    // The main thread handles the program's signals.
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
@@ -88,7 +88,7 @@ class GrpcLink::Loop {
     end(*call_->ended());
   }
 
-  // What the call ends with when it cannot even begin. Where gRPC knows why, the call is begun to hear it.
+  // Returns the status of a call that cannot begin. If gRPC has a reason, the call begins anyway to obtain it.
   std::optional<grpc::Status> connect(grpc::Channel& channel) EXCLUDES(mutex_) {
     std::int64_t deadline_ms = clock_.steady_ms() + target_.connect_wait.count();
     for (;;) {
@@ -128,7 +128,7 @@ class GrpcLink::Loop {
     }
   }
 
-  // The next rung, or the one after it when that one is left out.
+  // Goes to the next rung, or to the one after it if that one is left out.
   void climb(const StopPlan& plan) {
     switch (rung_) {
       case StopRung::none:
@@ -175,16 +175,16 @@ class GrpcLink::Loop {
   const Clock& clock_;
   const std::unique_ptr<Call> call_;
 
-  // The thread's own.
+  // Owned by the thread.
   bool connected_ = false;
   StopRung rung_ = StopRung::none;
-  std::int64_t deadline_ms_ = -1;  // of the rung; -1: none
+  std::int64_t deadline_ms_ = -1;  // of the rung; -1 if there is none
 
   Mutex mutex_;
   std::optional<StopPlan> plan_ GUARDED_BY(mutex_);
   bool killed_ GUARDED_BY(mutex_) = false;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 GrpcLink::GrpcLink(GrpcTarget target, AgentObserver& listener, const Clock& clock)

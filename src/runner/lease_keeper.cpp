@@ -52,7 +52,7 @@ void LeaseKeeper::told_lost(const std::string& task, std::int64_t epoch) {
     if (found == held_.end() || found->second.claim.epoch != epoch || found->second.is_lost) return;
     found->second.is_lost = true;
     lost = std::exchange(found->second.lost, {});
-    if (!lost) return;  // when_lost() will find it
+    if (!lost) return;  // when_lost() will call it
     telling_.insert(task);
   }
   tell(task, std::move(lost));
@@ -99,7 +99,7 @@ void LeaseKeeper::run() {
   }
 }
 
-// One answer that does not come must not make the others late.
+// One missing answer must not delay the other renewals.
 void LeaseKeeper::renew(const TaskClaim& claim) {
   Result<void> renewed = api_.renew(claim, runner_, kLeaseRenewTimeout);
   if (renewed) return;

@@ -18,7 +18,7 @@ std::vector<std::string> agent_environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     std::string_view text = *variable;
-    // An agent that had our token could approve its own requests.
+    // An agent with our token could approve its own requests.
     if (text.starts_with("SHEPHERD_TOKEN=") || text.starts_with("SHEPHERD_ADMIN_TOKEN=")) continue;
     out.emplace_back(text);
   }
@@ -27,7 +27,8 @@ std::vector<std::string> agent_environment() {
 
 namespace {
 
-// Tells the keeper of a lease what the server says of it: the agent must stop at once, not at the next renewal.
+// Reports the server's answers about a lease to its keeper, so that the agent stops at once and not at the next
+// renewal.
 class LeasedSink final : public EventSink {
  public:
   LeasedSink(std::unique_ptr<EventSink> sink, const KeptLease& lease) : sink_(std::move(sink)), lease_(lease) {}
@@ -52,7 +53,7 @@ class LeasedSink final : public EventSink {
 
 }  // namespace
 
-// In the order in which they are made; the other way round they end.
+// Created in this order and destroyed in reverse.
 struct TaskRun::Parts {
   Parts(TaskOrder asked, TaskRunOptions given, RunnerParts shared, Redactor redacts)
       : order(std::move(asked)), options(std::move(given)), runner(std::move(shared)), redactor(std::move(redacts)) {}
@@ -150,7 +151,7 @@ TaskOutcome TaskRun::run() {
 
 AgentOutcome TaskRun::run_agent() {
   Parts& parts = *parts_;
-  // A service works elsewhere: it is told where the repository is.
+  // A service works elsewhere and only gets the repository's address.
   if (parts.options.agent.remote) return parts.agent->run(parts.options.agent);
   if (parts.options.workspace.kind == WorkspaceKind::clone) {
     parts.events->status(State::starting, "Cloning " + parts.order.repo_url);
@@ -167,7 +168,7 @@ AgentOutcome TaskRun::run_agent() {
   settings.directory = parts.workspace->directory();
   for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
   settings.rules = parts.workspace->rules();
-  // Beside the tree, so among what is hidden.
+  // These files are in a hidden directory beside the tree.
   for (const std::string& variable : parts.workspace->environment()) {
     settings.confinement.readable.push_back(variable.substr(variable.find('=') + 1));
   }
@@ -206,7 +207,7 @@ void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {
   parts.events->status(outcome.state, summary, end_members(outcome, told.pr_url));
 }
 
-// Whatever its agent did, there is no task that it could have done, or it is another runner's.
+// Whatever its agent did, the task was deleted or belongs to another runner.
 void TaskRun::tell_undeliverable(TaskOutcome& told) {
   bool superseded = told.drained.status.state == OutboxState::superseded;
   if (!superseded && told.drained.status.state != OutboxState::orphaned) return;

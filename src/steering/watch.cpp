@@ -91,7 +91,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
     journal.write(
         [text = std::to_string(position)](WriteTxn& txn) { return txn.put_record(kRecordKind, kCursorKey, text); },
         [](Result<void> kept) {
-          // An older cursor only means that more is read again.
+          // An older cursor only causes more events to be read again.
           if (!kept) log_warn("steering could not keep its cursor: {}", kept.error().message);
         });
   }
@@ -102,7 +102,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   const Clock& clock;
   OnTasks on_tasks;
 
-  // All of these: the executor's.
+  // The executor owns all of these.
   ChangedTasks feed{journal, "steering", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
                       take_names(std::move(tasks), through);
                     }};
@@ -110,7 +110,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   std::int64_t kept_ms = 0;
   bool stopped = false;
 
-  std::atomic<int> looking{0};  // calls of on_tasks under way
+  std::atomic<int> looking{0};  // number of running on_tasks calls
 };
 
 Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
@@ -119,7 +119,7 @@ Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor,
   if (!start) return fail(start.error());
   auto state = std::make_shared<State>(journal, executor, workers, clock, std::move(on_tasks));
   state->kept_through = start->position;
-  // Before anything that is appended from now on: a crash must not make the next start begin behind it.
+  // Written before any later append, so that the next start after a crash cannot begin behind it.
   if (!start->stored) state->write_cursor(start->position);
   state->kept_ms = clock.steady_ms();
   executor.post([state, after = start->position] { state->open_feed(after); });
@@ -141,7 +141,7 @@ void Watch::stop() {
     stopped.set_value();
   });
   stopped.get_future().wait();
-  // They end by themselves, and this happens once.
+  // These calls end by themselves, and this happens only once.
   while (state_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

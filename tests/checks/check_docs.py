@@ -1,4 +1,4 @@
-"""The reference pages in docs/ are what tools/generate-docs writes now, and links in the documents lead somewhere."""
+"""Checks that the reference pages in docs/ match tools/generate-docs and that links in the documents resolve."""
 
 import re
 import sys

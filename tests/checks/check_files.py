@@ -1,4 +1,4 @@
-"""Rules about files: length, names, paths of somebody's machine, the Threads line, and bounds that nobody uses."""
+"""Rules about files: length, names, machine-specific paths, the Threads line, and unused bounds."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ def badly_named(root):
 def machine_paths(root):
     for path in source_tree.files(root, *TEXT):
         if source_tree.is_test(path.relative_to(root)):
-            continue  # tests make up paths as they make up everything else
+            continue  # tests use invented paths
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             if MACHINE_PATH.search(line):
                 yield f"{path.relative_to(root)}:{number}: a path of one machine: {line.strip()[:100]}"

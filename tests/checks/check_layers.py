@@ -1,7 +1,7 @@
 """The DEPS that a module's CMakeLists declares are exactly the modules it includes.
 
-CMake refuses a dependency on a higher layer. This check refuses an include that CMake was not told about, and a
-dependency that nothing includes, so the declared picture is the real one. TEST_DEPS may name what a fixture of another
+CMake refuses a dependency on a higher layer. This check refuses an include without a declared dependency and a
+dependency that no file includes, so the declared graph is the real one. TEST_DEPS may name what a fixture of another
 module needs to link. Only src/net's own sources may include Boost.Beast, which is slow to compile.
 """
 

@@ -1,8 +1,8 @@
-"""Plain English, as far as a script can hold it: commit subjects, phrases that hide who acts, and names of files.
+"""Plain English, as far as a script can check it: commit subjects, phrases that hide the actor, and file names.
 
 Phrases are searched in documents, in strings that people read, and in the comments of PLAIN_FOLDERS.
 
-    check_words.py TREE [--since COMMIT]      commits after COMMIT; left out where TREE is no git checkout that has it
+    check_words.py TREE [--since COMMIT]      checks commits after COMMIT, if TREE is a git checkout that has it
 """
 
 import argparse
@@ -34,7 +34,7 @@ PHRASES = {
 # Documents are free of these; help texts and messages are not yet.
 PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
                         "nobody": "name who does not: no runner, no process"}
-SPOKEN = ("src/cli", "src/config", "src/terminal")  # whose strings people read
+SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
 # Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
 PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "src/demo", "src/harness", "src/hooks", "src/hub",
                  "src/model", "src/sqlite", "src/store", "src/terminal", "src/views", "tests/conformance", "tests/simulation",
@@ -42,17 +42,17 @@ PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "s
 PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
                        "somebody": "name the person, process or caller", "for ever": "forever",
                        "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}
-NOT_YET = {"ARCHITECTURE.md"}  # its words are next
+NOT_YET = {"ARCHITECTURE.md"}  # to be rewritten next
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
 # Parts of file names under src/, and the glossary's word for the same idea.
 FILE_WORDS = {"event_run": "batch", "event_runs": "batch", "framed_run": "batch", "stored_run": "batch", "run_walk": "batch",
               "run_rows": "batch", "job": "task", "jobs": "task", "directive": "command", "instruction": "command"}
-ORDINARY = {"lanes": "thread_pool", "door": "intake"}  # charming names and what every engineer calls the same
+ORDINARY = {"lanes": "thread_pool", "door": "intake"}  # fanciful names and the ordinary word for each
 
 
 def long_or_unnamed_subjects(root, since):
-    """Problems of the commits after `since`; none where that cannot be asked."""
+    """Problems of the commits after `since`; none if git cannot list them."""
     log = subprocess.run(["git", "-C", root, "log", "--no-merges", "--format=%h %s", f"{since}..HEAD"],
                          capture_output=True, text=True)
     for line in log.stdout.splitlines() if log.returncode == 0 else []:
@@ -72,13 +72,13 @@ def phrases_in(text, phrases, within=None):
 
 
 def phrases_in_documents(root):
-    made = {page.NAME for page in pages.PAGES}  # their words are the source's
+    made = {page.NAME for page in pages.PAGES}  # their text comes from the source
     for path in source_tree.files(root, ".md"):
         name = path.relative_to(root)
         if name.parts[0] in ("tests", "fuzz") or str(name) in NOT_YET or (name.parts[0] == "docs" and name.name in made):
             continue
         section = ""
-        # A phrase may go over the end of a line, so each line is looked at with the first word of the next.
+        # A phrase may cross a line end, so each line is checked with the first word of the next.
         lines = path.read_text(errors="replace").splitlines()
         for number, line in enumerate(lines, 1):
             section = line if line.startswith("#") else section

@@ -1,4 +1,4 @@
-"""The checks can fail: each is given a small tree that breaks its rule, and one that keeps it."""
+"""Tests of the checks. Each check gets a small tree that breaks its rule and one that keeps it."""
 
 import json
 import subprocess
@@ -87,7 +87,7 @@ class Layers(Tree):
 
 
 class Configure(Tree):
-    """cmake/module.cmake itself refuses what points upward."""
+    """cmake/module.cmake itself refuses dependencies on higher layers."""
 
     def configure(self, model_deps):
         self.write("src/model/CMakeLists.txt", f"shepherd_module(NAME model LAYER 1 DEPS {model_deps})\n")
@@ -114,7 +114,7 @@ class Configure(Tree):
 
 
 class RetryFailed(unittest.TestCase):
-    """tools/retry-failed lets a test pass the second time, and says so; one that fails twice has failed."""
+    """tools/retry-failed lets a test pass the second time and reports it; a test that fails twice has failed."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -169,7 +169,7 @@ class Unity(Tree):
             self.write("src/hub/b.cpp", self.own(body))
             self.assert_one(check_unity.problems(self.root), "src/hub", "a.cpp, b.cpp")
 
-    # `shepherd inbox` printed what to type in quotes that only the verb beside it wanted.
+    # `shepherd inbox` once printed a hint with the quoting function of another verb.
     def test_a_function_that_hides_another(self):
         self.write("src/model/word.h", "// Threads: value.\nnamespace shepherd {\nint word(int x);\n}\n")
         self.write("src/hub/a.cpp", self.own("int word(int x) {\n  return x;\n}\n"))
@@ -215,7 +215,7 @@ class Files(Tree):
 
 
 class Docs(Tree):
-    """The reference pages follow the source: a change of either alone is found."""
+    """The reference pages follow the source: changing only one of them is reported."""
 
     KEYS = """
 std::vector<ConfigKey> make_keys() {
@@ -429,7 +429,7 @@ class Words(Tree):
 
 
 class Tidy(Tree):
-    """clang-tidy also sees the lock annotations."""
+    """clang-tidy also checks the lock annotations."""
 
     SOURCE = """#include "base/mutex.h"
 namespace shepherd {

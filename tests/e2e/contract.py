@@ -1,4 +1,4 @@
-"""Checks every answer against openapi.json, and what docs/schemas describes against its schema there."""
+"""Checks every answer against openapi.json, and the documents of docs/schemas against their schemas."""
 
 import json
 import re
@@ -29,7 +29,7 @@ _validators = _load()
 
 
 def validate(kind, value):
-    """Fails the test when value is not what docs/schemas/<kind>.schema.json describes."""
+    """Fails the test if value does not match docs/schemas/<kind>.schema.json."""
     assert kind in _validators, f"docs/schemas/{kind}.schema.json is missing"
     error = jsonschema.exceptions.best_match(_validators[kind].iter_errors(value))
     assert error is None, f"not a valid {kind}: {error.json_path}: {error.message}\n{json.dumps(value)[:2000]}"
@@ -41,7 +41,7 @@ def _all(kind, values):
         validate(kind, each)
 
 
-# What a successful answer to a method and path holds.
+# The schema of a successful answer, by method and path.
 _ANSWERS = [
     (re.compile(r"^GET /api/v1/tasks$"), lambda answer: _all("task", answer)),
     (re.compile(r"^POST /api/v1/tasks$"), lambda answer: validate("task", answer)),
@@ -82,10 +82,10 @@ def check_response(response, listener="public"):
 
 
 def check_message(message):
-    """One WebSocket message."""
+    """Checks one WebSocket message."""
     validate("stream-message", message)
 
 
 def check_frame(event, data, frame_id):
-    """One frame of an event stream that has data."""
+    """Checks one frame of an event stream that has data."""
     validate("stream-sse-data", {"event": event, "data": data, **({} if frame_id is None else {"id": frame_id})})

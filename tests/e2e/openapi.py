@@ -1,4 +1,4 @@
-"""Holds answers against src/api/openapi.json: the status is listed, the body has the described form and no member more."""
+"""Checks answers against src/api/openapi.json: the status is listed, and the body has exactly the described form."""
 
 import copy
 import functools
@@ -22,8 +22,8 @@ def resolved(document, node):
 
 
 def closed(document, node, part=False):
-    """The schema with its references put in, and no room for members that it does not list, unless it says
-    `additionalProperties`. Clients ignore what they do not know; the description still has to list what is sent."""
+    """The schema with its references resolved and closed to unlisted members, unless it says `additionalProperties`.
+    Clients ignore unknown members, but the description must list everything that is sent."""
     if isinstance(node, list):
         return [closed(document, each) for each in node]
     if not isinstance(node, dict):
@@ -56,16 +56,16 @@ class Description:
 
     @functools.cache
     def path_of(self, target):
-        """The described path that a request's path is one of, or None."""
+        """The described path that matches a request's path, or None."""
         return next((path for pattern, path in self._paths if pattern.match(target)), None)
 
     def listeners(self, operation):
-        """Which of "public" and "internal" have it."""
+        """Which of "public" and "internal" have the operation."""
         servers = operation.get("servers", self.document["servers"])
         return {server["description"].split()[0] for server in servers}
 
     def operation(self, method, path, listener):
-        """What is described for a method of a path, or None where this listener has no such thing."""
+        """The description of a method of a path, or None if this listener does not have it."""
         found = path and self.document["paths"][path].get("get" if method == "HEAD" else method.lower())
         return found if found and listener in self.listeners(found) else None
 
@@ -77,7 +77,7 @@ class Description:
         return self._validators[key]
 
     def complaint(self, listener, method, target, status, media, body):
-        """What is wrong with an answer, in words, or None. `body` is bytes."""
+        """The problem with an answer, in words, or None. `body` is bytes."""
         path = self.path_of(target)
         operation = self.operation(method, path, listener)
         if operation is None:

@@ -1,4 +1,4 @@
-"""/openapi.json is a valid description, and every operation answers as it says, good requests and bad ones."""
+"""/openapi.json is a valid description, and every operation answers as described, to good and bad requests."""
 
 import json
 import re
@@ -18,13 +18,13 @@ HOOK = {"session_id": "3edac694-928b-4d67-9312-ef911a530de8", "hook_event_name":
 
 
 class Good:
-    """One good request for an operation: what it takes, and the status it must get."""
+    """One good request for an operation: its input, and the status it must get."""
 
     def __init__(self, status=200, body=None, query="", headers=None, form=None):
         self.status, self.body, self.query, self.headers, self.form = status, body, query, headers or {}, form
 
 
-# A request that must work for every operation that is described; the task has the events of `world`.
+# A request that must succeed for every described operation; the task has the events of `world`.
 GOOD = {
     "createTask": Good(201, {"task": {"description": "x", "sourceURL": "https://example.com/1"}, "labels": {"a": "b"}, "bogus": 1,
                              "callbackURL": "https://example.com/hook", "callbackEvents": ["started"], "maxTurns": 3, "timeout": "30m", "budget": 1.5,
@@ -45,7 +45,7 @@ GOOD = {
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """One that has tokens for repositories to give."""
+    """A server that can issue repository tokens."""
     place = tmp_path_factory.mktemp("server")
     (place / "token").write_text("of-the-file\n")
     server = Server(place / "data", config=f"runners:\n  token_file: {place / 'token'}\n").start()
@@ -59,7 +59,7 @@ def operation(method, path):
 
 @pytest.fixture
 def world(server, api, runner):
-    """What the operations are about: a task with something of everything, which a runner works on."""
+    """The data of the operations: a task with something of everything, which a runner works on."""
     task, waiting, failed = new_task(api, agent="someone", title="All of it", repo={"url": "https://example.com/a.git"}), new_task(api, agent="waited-for"), new_task(api)
     end_task(runner, failed, "failed")
     lease = runner.post("/api/v1/claims", json={"runner": "r", "agents": ["someone"], "taskID": task}).json()
@@ -77,7 +77,7 @@ def world(server, api, runner):
 
 
 class Asker:
-    """Sends requests to an operation and holds each answer against the description."""
+    """Sends requests to an operation and checks each answer against the description."""
 
     def __init__(self, server, method, path, world):
         self.server, self.method, self.path, self.world = server, method, path, world
@@ -157,7 +157,7 @@ def test_every_operation_has_a_good_request():
     assert sorted(GOOD) == sorted(operation(*one)["operationId"] for one in OPERATIONS)
 
 
-# --- the judge: what it must not let pass ---
+# --- the checker: what it must reject ---
 
 @pytest.mark.parametrize("status,media,body,word", [
     (500, "application/problem+json", {}, "is not described"),
@@ -178,7 +178,7 @@ def test_an_answer_that_must_not_exist_is_noticed():
 
 
 def test_members_of_parts_are_counted_together():
-    """`allOf` lists some members in each part: none of them is one too many, any other is."""
+    """`allOf` lists some members in each part; each of them is allowed, and no other is."""
     document = {"servers": [{"description": "public"}], "paths": {"/x": {"get": {"responses": {"200": {"content": {JSON: {"schema": {
         "allOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}}}}}}}}}
     judge = lambda value: Description(document).complaint("public", "GET", "/x", 200, JSON, json.dumps(value).encode())  # noqa: E731
@@ -226,7 +226,7 @@ def test_a_body_that_nobody_asked_for(asker):
     assert asker.ask(content=b"hello", media="text/plain") == 415
 
 
-# Whose lease is not there has lost it.
+# Without a lease the request gets the answer of a lost one.
 OF_NOBODY = {"postDeltas": 409, "renewLease": 409}
 
 

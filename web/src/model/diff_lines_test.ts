@@ -11,7 +11,7 @@ describe("a change", () => {
     const text = Array.from({length: 30}, (_, n) => `line ${n}`);
     const [before, after] = [text.join("\n"), [...text.slice(0, 29), "other"].join("\n")];
     expect(diffLines(before, after)).toHaveLength(7);
-    expect(diffLines(before, after, true)).toHaveLength(33);  // two notes that the file ends without a new line
+    expect(diffLines(before, after, true)).toHaveLength(33);  // including two notes about the missing final newline
     expect(told(diffLines(before, after, true))).toContain(" line 3");
     expect(told(diffLines("x\ny", "x\ny", true))).toEqual([" x", " y"]);
   });

@@ -13,7 +13,7 @@ interface Golden {
   expect: Record<string, unknown>;
 }
 
-// Members that `expect` names; a missing text is empty, a missing number 0.
+// Compares the members that `expect` names; a missing text is empty, a missing number 0.
 function compare(expected: Record<string, unknown>, found: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(expected)) {
     const actual = found[name];

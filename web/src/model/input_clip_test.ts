@@ -4,10 +4,10 @@ import {clipInput, isWhole, restWords, type InputClip} from "./input_clip";
 import {excerpt} from "./excerpt";
 import {quickest} from "./quickest";
 
-// Every text that a person would find on the screen.
+// Every text that a person would see on the screen.
 const seen = (clip: InputClip) => clip.parts.map((part) => `${part.name}\n${part.form === "change" ? part.lines.map((line) => line.text).join("\n") : part.text}`).join("\n");
 
-// As Claude Code asks for leave, and worse.
+// Inputs as Claude Code requests approval for them, and worse ones.
 const kInputs: [string, JsonObject][] = [
   ["Bash", {command: "make", description: "Build", timeout: 600000, run_in_background: true, dangerouslyDisableSandbox: true}],
   ["Bash", {command: {nested: "not a text"}, "command ": "lookalike", "": "no name"}],
@@ -32,7 +32,7 @@ describe("an input to be approved", () => {
     const clip = clipInput(tool, input, 100);
     expect(isWhole(clip)).toBe(true);
     const text = seen(clip);
-    const told = ["command", "file_path", "old_string", "new_string", "content", "edits"];  // said by the form
+    const told = ["command", "file_path", "old_string", "new_string", "content", "edits"];  // shown by the form itself
     for (const leaf of leaves(input)) if (!told.includes(leaf)) expect(text).toContain(leaf);
   });
   it("says how much of it is not shown", () => {

@@ -14,7 +14,7 @@ function logOf(...events: JsonObject[]): TaskLog {
 const rows = (log: TaskLog, isOpen = never as (id: string) => boolean) =>
   Array.from({length: log.last}, (_, index) => index + 1).filter((n) => toldIn(log, log.at(n)!, isOpen) === n);
 
-// As the runner and the server write it.
+// The events of an approval as the runner and the server write them.
 const kApproval: JsonObject[] = [
   {type: "tool_call", tool: "Bash", callID: "c", summary: "Running touch x", input: {command: "touch x"}},
   {type: "approval", callID: "c", summary: "Needs approval: Running touch x", data: {approvalID: "a", state: "pending", kind: "permission"}},

@@ -20,7 +20,7 @@ describe("tool use", () => {
       event({tool: "Edit", callID: "c", input: {file_path: "/a.ts"}}),
     ];
     log.forEach((each) => use.add(each));
-    log.forEach((each) => use.add(each));  // twice is once
+    log.forEach((each) => use.add(each));  // adding an event twice counts it once
     expect(use.tools()).toEqual([
       {tool: "Bash", calls: 2, failures: 1, medianMS: 50, longestMS: 90},
       {tool: "Edit", calls: 1, failures: 0, medianMS: undefined, longestMS: undefined}]);
