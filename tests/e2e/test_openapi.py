@@ -114,7 +114,7 @@ class Asker:
         url = self.base + self.target(owner) + (self.good.query if query is None else query)
         with httpx.stream(self.method, url, headers=sent, content=content, trust_env=False, timeout=20) as answer:
             media = answer.headers.get("content-type", "").split(";")[0]
-            body = next(answer.iter_raw()) if media == "text/event-stream" else answer.read()
+            body = next(answer.iter_raw(), b"") if media == "text/event-stream" else answer.read()
         complaint = DESCRIPTION.complaint(self.listener, self.method, self.target(owner), answer.status_code, media, body)
         assert complaint is None, complaint
         return answer.status_code
@@ -271,6 +271,21 @@ def takes_json(described):
 @each()
 def test_a_good_request(asker):
     assert asker.ask() == asker.good.status
+
+
+@each(lambda described: any(described is operation(*one) for one in OPERATIONS if one[0] == "GET"))
+def test_head_answers_as_get_does(asker):
+    """The judge refuses a body."""
+    asker.method = "HEAD"
+    assert asker.ask() == asker.good.status
+
+
+@each()
+def test_another_method_is_told_which_ones_there_are(asker):
+    here = {method for method, path in OPERATIONS if path == asker.path and asker.listener in DESCRIPTION.listeners(operation(method, path))}
+    answer = httpx.request("PROPFIND", asker.base + asker.target(), headers=asker.server.headers(), trust_env=False, timeout=20)
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == here | ({"HEAD"} if "GET" in here else set())
 
 
 @each(needs_credentials)
