@@ -11,7 +11,7 @@ import check_files
 import check_layers
 import check_unity
 import check_words
-from reference import cpp, limits, pages
+from reference import cpp, limits, pages, schemas
 from reference.tree import Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -265,11 +265,15 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
         self.write("src/config/verb_serve.cpp", 'flags.add_key(*command, "--listen", "public.listen", "Address");\n')
         self.write("src/model/event_type.h", "enum class EventType : std::uint8_t {\n  other,\n  error,\n};\n")
         self.write("src/model/event_type.cpp", 'constexpr std::array<std::string_view, 2> kNames{"", "error"};\n')
-        self.write("docs/schemas/event.schema.json", json.dumps({
-            "required": ["type"], "properties": {"type": {"type": "string", "description": "its kind"}},
-            "allOf": [{"if": {"properties": {"type": {"const": "error"}}}}],
-            "$defs": {"error": {"type": "object", "properties": {"fatal": {"type": "boolean"}}}}}))
-        self.write("docs/schemas/stream-message.schema.json", '{"$defs": {}, "oneOf": []}')
+        known = {name: {"type": "object"} for name, _ in schemas.FILES.values()}
+        known["Event"] = {
+            "required": ["type"], "properties": {"type": {"type": "string", "description": "its kind"}, "state": {"$ref": schemas.POINTER + "State"}},
+            "allOf": [{"if": {"properties": {"type": {"const": "error"}}}, "then": {"properties": {"data": {"$ref": schemas.POINTER + "ErrorData"}}}}]}
+        known["State"] = {"enum": ["queued"]}
+        known["ErrorData"] = {"type": "object", "properties": {"fatal": {"type": "boolean"}}}
+        known["StreamMessage"] = {"oneOf": [{"description": "an event", "properties": {
+            "type": {"const": "task_event"}, "data": {"$ref": schemas.POINTER + "Event"}}}]}
+        self.write("src/api/openapi.json", json.dumps({"components": {"schemas": known}}))
         self.generate()
 
     def generate(self):
@@ -307,12 +311,25 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
                 ("src/hub/errors.cpp", '"unknown_task"', '"no_task"', "errors.md"),
                 ("src/hub/metrics.cpp", "Tails made", "Tails kept", "metrics.md"),
                 ("src/base/limits.h", "90'000", "80'000", "limits.md"),
-                ("docs/schemas/event.schema.json", "fatal", "deadly", "events.md"),
+                ("src/api/openapi.json", "its kind", "what it is", "schemas/event.schema.json"),
+                ("docs/schemas/event.schema.json", "fatal", "deadly", "schemas/event.schema.json"),
                 ("docs/limits.md", "90 s", "91 s", "limits.md")):
             before = (self.root / name).read_text()
             self.write(name, before.replace(old, new))
-            self.assert_one(list(check_docs.stale_pages(self.root)), f"docs/{page}", "run tools/generate-docs")
+            found = [line for line in check_docs.stale_pages(self.root) if f"docs/{page}" in line]
+            self.assert_one(found, f"docs/{page}", "run tools/generate-docs")
             self.write(name, before)
+
+    def test_schemas_stand_on_their_own(self):
+        event = json.loads(self.page("schemas/event.schema.json"))
+        self.assertEqual(event["properties"]["state"], {"$ref": "#/$defs/State"})
+        self.assertEqual(set(event["$defs"]), {"State", "ErrorData"})
+        message = json.loads(self.page("schemas/stream-message.schema.json"))
+        self.assertEqual(message["oneOf"][0]["properties"]["data"], {"$ref": "event.schema.json"})
+
+    def test_a_schema_by_hand_is_found(self):
+        self.write("docs/schemas/odd.schema.json", "{}")
+        self.assert_one(list(check_docs.stale_pages(self.root)), "docs/schemas/odd.schema.json", "delete it")
 
     def test_missing_page(self):
         (self.root / "docs/errors.md").unlink()
@@ -323,12 +340,15 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
                 ("src/hub/bad.cpp", "auto f() { return fail(ErrorCode::conflict, word_for(x), text); }\n"),
                 ("src/hub/bad.cpp", 'void f() { make("shepherd_odd_total"); }\n'),
                 ("src/hub/limits.h", "inline constexpr auto [a, b] = two();\n"),
+                ("src/api/openapi.json", '{"components": {"schemas": {"Event": {}}}}'),
                 ("src/model/event_type.cpp", 'kNames{"", "mistake"};\n')):
+            before = (self.root / name).read_text() if (self.root / name).exists() else None
             self.write(name, text)
             self.assertRaises(Unreadable, pages.make, self.root)
             self.assert_one(list(check_docs.stale_pages(self.root)), "cannot read the source")
-            if name != "src/model/event_type.cpp":
-                (self.root / name).unlink()
+            (self.root / name).unlink()
+            if before is not None:
+                self.write(name, before)
 
     def test_dead_link(self):
         self.write("README.md", "See `docs/errors.md`, [limits](docs/limits.md), [web](https://x.org/a.md) and docs/nowhere.md.\n")
