@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "journal/limits.h"
-#include "journal/live_feed.h"
 #include "journal/reorder.h"
 #include "model/task_fold.h"
 
@@ -251,7 +250,7 @@ void Journal::publish_delta(const std::string& task, std::string data) {
 
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
-  return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
+  return std::make_unique<Feed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
 }
 
 const EventStore& Journal::store() const {
