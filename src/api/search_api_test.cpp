@@ -18,7 +18,7 @@ class SearchApi : public ApiFixture {
     ASSERT_TRUE(index) << index.error().message;
     index_ = std::move(*index);
     search_ = index_.get();
-    running_indexer_ = Indexer::start(store_, *index_, metrics_);
+    running_indexer_ = std::make_unique<Indexer>(store_, *index_, metrics_);
     indexer_ = running_indexer_.get();
     ApiFixture::SetUp();
   }

@@ -36,7 +36,7 @@ class Inbox {
   // Tasks that are under way, as of when each was last looked at: at what was reported of it, at the latest kInboxSweep
   // ago.
   struct TaskGroup {
-    shepherd::State state = shepherd::State::queued;
+    State state = State::queued;
     std::string agent, model;
     friend auto operator<=>(const TaskGroup&, const TaskGroup&) = default;
   };
@@ -61,9 +61,9 @@ class Inbox {
   void stop();  // ends the feed and waits for what is under way
 
  private:
-  struct State;
-  explicit Inbox(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;
+  struct Impl;
+  explicit Inbox(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;  // shared: feed and workers may still hold it when the inbox goes
 };
 
 }  // namespace shepherd

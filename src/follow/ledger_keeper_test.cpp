@@ -36,7 +36,7 @@ class LedgerKeeperTest : public testing::Test {
     auto ledger = open_sqlite_ledger((directory_ / "ledger.db").string(), log_.store.heads({""})->at(""));
     ASSERT_TRUE(ledger) << ledger.error().message;
     ledger_ = std::move(*ledger);
-    keeper_ = LedgerKeeper::start(log_.store, *ledger_, metrics_, log_.clock, policy_);
+    keeper_ = std::make_unique<LedgerKeeper>(log_.store, *ledger_, metrics_, log_.clock, policy_);
   }
   void close() {
     keeper_.reset();

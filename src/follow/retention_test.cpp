@@ -139,7 +139,7 @@ TEST_F(Retention, TakesWordsOutOfTheIndex) {
   log_.make_task("a");
   append_runs("a", 3);
   {
-    auto indexer = Indexer::start(log_.store, *index, metrics_);
+    auto indexer = std::make_unique<Indexer>(log_.store, *index, metrics_);
     while (index->indexed_through().value() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     log_.clock.advance_ms(100 * kDayMs);
     step({30, 0}, indexer.get());
