@@ -1,4 +1,5 @@
-"""Checks that the reference pages in docs/ match tools/generate-docs and that links in the documents resolve."""
+"""The reference pages in docs/ are what tools/generate-docs writes now, links in the documents lead somewhere, and ARCHITECTURE.md has the
+modules with their layers."""
 
 import re
 import sys
@@ -35,8 +36,40 @@ def dead_links(root):
                     yield f"{path.relative_to(root)}:{number}: leads to {target.relative_to(root)}, which is not there"
 
 
+def modules(root):
+    """{folder below src/: layer} as CMake has them."""
+    found = {}
+    for path in sorted((root / "src").rglob("CMakeLists.txt")):
+        if declared := re.search(r"shepherd_module\([^)]*\bLAYER (\d+)", path.read_text()):
+            found[str(path.parent.relative_to(root / "src"))] = int(declared[1])
+    return found
+
+
+def drawn(text):
+    """{module: layer} in the picture: rows that begin with a layer, and rows that continue one."""
+    picture = re.search(r"^## The picture\n.*?^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    found, layer = {}, None
+    for row in picture[1].splitlines()[1:] if picture else []:
+        number, names = re.match(r"\s*(\d*)\s*(.*)", row).groups()
+        layer = int(number) if number else layer
+        found.update((name, layer) for name in names.split())
+    return found
+
+
+def wrong_modules(root):
+    page = root / "ARCHITECTURE.md"
+    if not page.exists():
+        return
+    text, wanted = page.read_text(), modules(root)
+    listed = {name: int(layer) for name, layer in re.findall(r"^\| `([\w/]+)` \| (\d+) \|", text, re.MULTILINE)}
+    for place, found in (("the table of folders", listed), ("the picture", drawn(text))):
+        for name in sorted(set(wanted) | set(found)):
+            if wanted.get(name) != found.get(name):
+                yield f"ARCHITECTURE.md: {place} has {name} in layer {found.get(name)}, CMake in {wanted.get(name)}"
+
+
 def problems(root):
-    return [*stale_pages(root), *dead_links(root)]
+    return [*stale_pages(root), *dead_links(root), *wrong_modules(root)]
 
 
 def main():

@@ -350,6 +350,19 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
             if before is not None:
                 self.write(name, before)
 
+    def test_modules_in_the_architecture(self):
+        page = "## The picture\n\n```\nlayer\n 4  api  rpc\n 3  config\n%s```\n\n| `api` | 4 | x |\n| `rpc` | %d | x |\n| `config` | 3 | x |\n"
+        declared = check_docs.modules(self.root)
+        others = {name: layer for name, layer in declared.items() if name not in ("api", "rpc", "config")}
+        rest = "".join(f" {layer}  {name}\n" for name, layer in others.items())
+        rows = "".join(f"| `{name}` | {layer} | x |\n" for name, layer in others.items())
+        self.write("ARCHITECTURE.md", page % (rest, 4) + rows)
+        self.assertEqual(list(check_docs.wrong_modules(self.root)), [])
+        self.write("ARCHITECTURE.md", page % (rest, 5) + rows)
+        self.assert_one(list(check_docs.wrong_modules(self.root)), "the table of folders has rpc in layer 5, CMake in 4")
+        self.write("ARCHITECTURE.md", page % (rest + " 9  ghost\n", 4) + rows)
+        self.assert_one(list(check_docs.wrong_modules(self.root)), "the picture has ghost in layer 9, CMake in None")
+
     def test_dead_link(self):
         self.write("README.md", "See `docs/errors.md`, [limits](docs/limits.md), [web](https://x.org/a.md) and docs/nowhere.md.\n")
         found = list(check_docs.dead_links(self.root))

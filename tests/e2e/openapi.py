@@ -22,6 +22,35 @@ def resolved(document, node):
     return node
 
 
+def choice(parts, then=False):
+    """{value: schema} when the parts of a union are told apart by one constant member, with its name; else None. Looking the schema up by that
+    value says the same as trying every part, and takes a tenth of the time."""
+    found, names = {}, set()
+    for part in parts:
+        given = part.get("if", {}) if then else part
+        constants = {name: each["const"] for name, each in given.get("properties", {}).items() if "const" in each}
+        if len(constants) != 1 or then and set(part) != {"if", "then"}:
+            return None
+        (name, value), = constants.items()
+        names.add(name)
+        found[value] = part["then"] if then else part
+    return {"on": names.pop(), "of": found, "must": not then} if len(names) == 1 else None
+
+
+def chosen(validator, cases, instance, schema):
+    """The keyword that `choice` makes."""
+    if not isinstance(instance, dict):
+        return
+    value = instance.get(cases["on"])
+    if value in cases["of"]:
+        yield from validator.descend(instance, cases["of"][value])
+    elif cases["must"]:
+        yield jsonschema.ValidationError(f"{value!r} is not one of {list(cases['of'])}")
+
+
+Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"x-choice": chosen, "x-data": chosen})
+
+
 def closed(document, node, part=False, strict=True):
     """The schema with its references put in, and (strict) no room for members that it does not list, unless it says
     `additionalProperties`. Clients ignore what they do not know; the description still has to list what is sent."""
@@ -37,13 +66,19 @@ def closed(document, node, part=False, strict=True):
     for keyword in ("if", "then", "else"):
         if keyword in node:
             node[keyword] = closed(document, node[keyword], True, strict)
-    open_end = part or not strict or "additionalProperties" in node
+    parts = [each for keyword in ("allOf", "anyOf", "oneOf") for each in node.get(keyword, [])] + [node[k] for k in ("then", "else") if k in node]
+    open_end = part or not strict or "additionalProperties" in node or any(each.get("additionalProperties") is True for each in parts)
     if "properties" in node:
         node["properties"] = {name: closed(document, each, strict=strict) for name, each in node["properties"].items()}
         if not open_end:
-            node["unevaluatedProperties" if {"allOf", "anyOf", "oneOf", "then"} & set(node) else "additionalProperties"] = False
+            inside = all(set(each.get("properties", {})) <= set(node["properties"]) for each in parts)
+            node["additionalProperties" if inside else "unevaluatedProperties"] = False
     elif "allOf" in node and not open_end:
         node["unevaluatedProperties"] = False
+    for keyword, name, then in (("oneOf", "x-choice", False), ("allOf", "x-data", True)):
+        if keyword in node and (cases := choice(node[keyword], then)):
+            del node[keyword]
+            node[name] = cases
     return node
 
 
@@ -74,8 +109,8 @@ class Description:
 
     def _validator(self, key, schema, strict=True):
         if key not in self._validators:
-            self._validators[key] = jsonschema.Draft202012Validator(
-                closed(self.document, schema, strict=strict), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+            self._validators[key] = Validator(closed(self.document, schema, strict=strict),
+                                              format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
         return self._validators[key]
 
     def complaint(self, listener, method, target, status, media, body):

@@ -218,11 +218,11 @@ def test_an_answer_that_must_not_exist_is_noticed():
 
 @pytest.mark.parametrize("name,value,word", [
     ("StreamMessage", {"type": "caught_up", "data": {"number": 3}}, "not valid under any"),
-    ("StreamMessage", {"type": "told", "data": {}}, "not valid under any"),
+    ("StreamMessage", {"type": "told", "data": {}}, "'told' is not one of"),
     ("StreamMessage", {"type": "inbox_update", "data": {"total": 1}, "colour": "red"}, "'colour'"),
-    ("StreamMessage", {"type": "inbox_update", "data": {"total": 1, "colour": "red"}}, "not valid under any"),
-    ("SseMessage", {"event": "task_complete", "data": {"taskID": "t"}, "id": "3.end"}, "not valid under any"),
-    ("SseMessage", {"event": "caught_up", "data": {"sequence": 3}}, "not valid under any"),
+    ("StreamMessage", {"type": "inbox_update", "data": {"total": 1, "colour": "red"}}, "'colour' was unexpected"),
+    ("SseMessage", {"event": "task_complete", "data": {"taskID": "t"}, "id": "3.end"}, "is a required property"),
+    ("SseMessage", {"event": "caught_up", "data": {"sequence": 3}}, "'id' is a required property"),
     ("Event", {**EVENT, "type": "approval", "data": {"state": "open"}}, "'approvalID' is a required property"),
     ("Event", {**EVENT, "timestamp": "2026-02-18T14:00:00Z"}, "does not match"),
 ])

@@ -20,7 +20,8 @@ Shepherd runs without a configuration file. To change a setting, use any of thes
 
 `shepherd config` prints the settings in effect and the source of each one. Its output is a valid configuration file:
 
-    shepherd config > ~/.config/shepherd/config.yaml
+    shepherd config > config.yaml             # not straight into the file that it reads: the shell empties that first
+    mv config.yaml ~/.config/shepherd/config.yaml
 
 The file is YAML. `public.listen` below is the key `listen` in the section `public`:
 

@@ -7,6 +7,10 @@ import type {Page} from "@playwright/test";
 import {believableFleet} from "./believable";
 import {expect, test} from "./fixture";
 
+// axe brings the types of a later Playwright; it calls only what both have.
+type AuditedPage = ConstructorParameters<typeof AxeBuilder>[0]["page"];
+const auditorOf = (page: Page): AxeBuilder => new AxeBuilder({page: page as unknown as AuditedPage});
+
 interface View {
   path: string;
   ready: string;
@@ -48,7 +52,7 @@ for (const scheme of ["light", "dark"] as const) {
       await fleet.locator(view.ready).first().waitFor();
       await view.before?.(fleet);
       await expect.poll(() => fleet.evaluate(() => document.getAnimations().length), `${name} moves by itself`).toBe(0);
-      const audit = await new AxeBuilder({page: fleet}).analyze();
+      const audit = await auditorOf(fleet).analyze();
       expect(audit.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" | ")}`), name).toEqual([]);
       if (!kScreens || !kKept.includes(name)) continue;
       mkdirSync(kScreens, {recursive: true});
@@ -61,7 +65,7 @@ for (const scheme of ["light", "dark"] as const) {
     await fleet.locator(".need").first().waitFor();
     await server.end("SIGKILL");
     await fleet.locator(".live-lost").waitFor();
-    const faults = async () => (await new AxeBuilder({page: fleet}).analyze()).violations.map((each) => each.id);
+    const faults = async () => (await auditorOf(fleet).analyze()).violations.map((each) => each.id);
     expect(await faults(), "disconnected").toEqual([]);
     await server.start();
     await fleet.context().clearCookies();

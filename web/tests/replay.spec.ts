@@ -1,7 +1,7 @@
 import {story} from "./believable";
 import {expect, test} from "./fixture";
 
-test.beforeEach(async ({server, fleet}) => {
+test.beforeEach(async ({server}) => {
   await server.create({id: "t", prompt: "Fix it", title: "Fix it"});
   for (const event of story()) await server.post("t", [event]);
   await server.status("t", "completed", {message: "Done"});
