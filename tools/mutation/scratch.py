@@ -1,5 +1,7 @@
 """A copy of the tree in which mutants are built, so that the work tree never holds one."""
 
+import fcntl
+import itertools
 import os
 import shutil
 import signal
@@ -42,6 +44,20 @@ def run(command, cwd, seconds, environment=None, limit=None):
 class Scratch:
     def __init__(self, root, directory):
         self.root, self.directory = Path(root), Path(directory)
+        self.lock = None
+
+    @staticmethod
+    def take(root, kind):
+        """The first copy of its kind in build/mutants that no other run uses."""
+        for number in itertools.count(1):
+            scratch = Scratch(root, root / "build/mutants" / f"{kind}-{number}")
+            scratch.directory.mkdir(parents=True, exist_ok=True)
+            scratch.lock = open(scratch.directory.with_suffix(".lock"), "w")
+            try:
+                fcntl.flock(scratch.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return scratch
+            except BlockingIOError:
+                scratch.lock.close()
 
     def refresh(self):
         """Makes the copy equal to the tree, as it is now, and leaves alone what is equal, so that little is built again."""
