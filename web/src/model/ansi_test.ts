@@ -33,7 +33,7 @@ describe("ansi", () => {
   });
   it("joins what looks alike", () => expect(parseAnsi(`a${e}[2Kb${e}[0mc`)).toEqual([{text: "abc", className: ""}]));
   it.each([
-    ["5;16", "black"], ["5;17", "black"], ["5;18", "blue"], ["5;51", "cyan"], ["5;201", "magenta"], ["5;208", "red"], ["5;214", "yellow"], ["5;231", "white"],
+    ["5;16", "black"], ["5;17", "black"], ["5;18", "blue"], ["5;51", "cyan"], ["5;104", "blue"], ["5;114", "green"], ["5;174", "red"], ["5;201", "magenta"], ["5;208", "red"], ["5;214", "yellow"], ["5;231", "white"],
     ["5;232", "black"], ["5;237", "black"], ["5;238", "white"], ["5;255", "white"], ["5", "black"],
     ["2;63;0;0", "black"], ["2;64;0;0", "red"], ["2;200;100;100", "red"], ["2;200;101;0", "yellow"], ["2;100;200;100", "green"], ["2;101;200;0", "yellow"],
     ["2;100;100;200", "blue"], ["2;200;0;101", "magenta"], ["2;0;200", "green"], ["2", "black"],
