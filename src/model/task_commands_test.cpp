@@ -141,11 +141,13 @@ TEST(TaskCommands, AreReadMemberByMember) {
   Log log;
   log.command("a", R"(,"approvalID":"q","expiresSeconds":999999999)").command("a", R"(,"approvalID":"other")");
   ASSERT_EQ(log.state.commands.size(), 1U) << "an id counts once";
-  const TaskCommand& command = log.state.commands[0];
+  const TaskCommand command = log.state.commands[0];
   EXPECT_EQ(command.kind, CommandKind::steer);
   EXPECT_EQ(command.approval_id, "q");
   EXPECT_EQ(command.sequence, 1U);
   EXPECT_EQ(command.expires_ms, 1'000 + kMaxCommandExpirySeconds * 1'000) << "never later than it may";
+  log.add(EventType::command, R"({"id":"s","kind":"stop"})");
+  EXPECT_EQ(log.state.commands[1].kind, CommandKind::stop);
   EXPECT_EQ(find_command(log.state, "a"), &log.state.commands[0]);
   EXPECT_EQ(find_command(log.state, "b"), nullptr);
 }

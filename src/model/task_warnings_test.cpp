@@ -49,6 +49,7 @@ TEST(TaskWarnings, LikeIsWithinTwoLettersOrABeginning) {
   EXPECT_EQ(meant("work"), "workflowID") << "a beginning of four letters";
   EXPECT_EQ(meant("wor"), "?");
   EXPECT_EQ(meant("timeoutSeconds"), "timeout");
+  EXPECT_EQ(meant("repo.url"), "repo") << "a path is no member";
   EXPECT_EQ(meant("x"), "?") << "as many wrong letters as it has";
 }
 

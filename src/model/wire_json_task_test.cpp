@@ -366,5 +366,54 @@ TEST(Deltas, MistakesAreNamedWithTheirIndex) {
   EXPECT_EQ(error(many + R"({"block":0,"text":""}])"), "too_many_deltas");
 }
 
+TEST(TaskRequest, DurationsAddUp) {
+  auto seconds = [](const std::string& text) {
+    auto spec = decode_task_request(R"({"prompt":"x","timeout":")" + text + "\"}");
+    return spec ? spec->timeout_seconds : -1;
+  };
+  EXPECT_EQ(seconds("90s"), 90);
+  EXPECT_EQ(seconds("2m"), 120);
+  EXPECT_EQ(seconds("1h2m3s"), 3723);
+  EXPECT_EQ(seconds("0s"), 0);
+  EXPECT_EQ(seconds("1000000000s"), 1'000'000'000);
+  for (const char* bad : {"", "s", "1", "1d", "-1s", "1h30", "1000000001s", "1.5h", "1s "})
+    EXPECT_EQ(seconds(bad), -1) << bad;
+}
+
+TEST(TaskRequest, BoundsAreInclusive) {
+  auto member = [](const std::string& members) {
+    auto spec = decode_task_request(R"({"prompt":"x",)" + members + "}");
+    return spec ? std::string("none") : text_field(spec.error(), "member");
+  };
+  for (const char* event : {"started", "progress", "completed", "failed"}) {
+    EXPECT_EQ(member(R"("callbackEvents":["failed",")" + std::string(event) + "\"]"), "none");
+  }
+  EXPECT_EQ(member(R"("callbackEvents":["started","ended"])"), "callbackEvents");
+  EXPECT_EQ(member(R"("mode":"autonomous")"), "none");
+  EXPECT_EQ(member(R"("mode":"yolo")"), "mode");
+  EXPECT_EQ(member(R"("resumeOf":"a/b")"), "resumeOf");
+  EXPECT_EQ(member(R"("mcpServers":[])"), "none");
+  EXPECT_EQ(decode_task_request(R"({"prompt":"x","runner":{"name":"r7"}})")->runner, "r7");
+  std::string words;
+  for (std::size_t i = 0; i < kMaxCommandArguments; ++i) words += R"("a",)";
+  EXPECT_EQ(member(R"("command":[)" + words.substr(0, words.size() - 1) + "]"), "none");
+  EXPECT_EQ(member(R"("command":[)" + words + R"("b"])"), "command");
+  std::string labels;
+  for (std::size_t i = 0; i < kMaxLabels; ++i) labels += "\"k" + std::to_string(i) + R"(":"v",)";
+  EXPECT_EQ(member(R"("labels":{)" + labels.substr(0, labels.size() - 1) + "}"), "none");
+  EXPECT_EQ(member(R"("labels":{)" + labels + R"("x":"y"})"), "labels");
+  const std::string fits(kMaxLabelBytes, 'x');
+  EXPECT_EQ(member(R"("labels":{")" + fits + R"(":")" + fits + "\"}"), "none");
+  EXPECT_EQ(member(R"("labels":{"x)" + fits + R"(":"v"})"), "labels");
+  EXPECT_EQ(member(R"("labels":{"k":"x)" + fits + "\"}"), "labels");
+  EXPECT_EQ(member(R"("labels":{"":"v"})"), "labels");
+  auto context = [](std::size_t size) {
+    return decode_task_request(R"({"task":{"description":"d","context":")" + std::string(size, 'c') + "\"}}");
+  };
+  EXPECT_TRUE(context(kMaxContextBytes));
+  EXPECT_EQ(context(kMaxContextBytes + 1).error().reason, "context_too_large");
+  EXPECT_EQ(text_field(context(kMaxContextBytes + 1).error(), "member"), "task.context");
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -17,7 +17,7 @@ from mutation.scratch import Scratch  # noqa: E402
 
 CPP = """#include <map>  // a < b
 constexpr int kMaxTurns = 40;
-constexpr int kTurns = 12;
+constexpr int kTurns = -12;
 /* if (x == 1) return; */
 static_assert(sizeof(int) == 4);
 std::map<int, int> table(std::string&& name, bool known = false) {

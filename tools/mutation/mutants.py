@@ -83,7 +83,8 @@ class Finder:
             call = self.at(i + 1) == "("
             if (tok.text in ASSERTIONS or tok.text == "reserve") and call:
                 out.update(range(self.statement_begin(i), self.partner.get(i + 1, i) + 1))
-            alone = self.kind(i + 2) == "number" and self.at(i + 3) == ";"
+            sign = self.at(i + 2) == "-"
+            alone = self.kind(i + 2 + sign) == "number" and self.at(i + 3 + sign) == ";"
             if self.at(i + 1) == "=" and (BOUND.match(tok.text) or (NAMED_NUMBER.match(tok.text) and alone)):
                 out.update(range(i, self.statement_end(i) + 1))
             if self.is_page and tok.text in DECLARES_TYPE and self.begins_line(tok):
