@@ -174,6 +174,8 @@ TEST_F(BatchBuilderTest, LateBatchesAllSayThatTheTaskHasEnded) {
     EXPECT_THAT(each.batch->complete, HasSubstr("failed"));
     EXPECT_THAT(std::string(each.batch->event(0)), HasSubstr(R"("late":true)"));
   }
+  EXPECT_THAT(batches[0].batch->complete, HasSubstr(R"("lastSequence":2)")) << "each as of its own end";
+  EXPECT_THAT(batches[1].batch->complete, HasSubstr(R"("lastSequence":3)"));
   EXPECT_EQ(position_, 3U);
 }
 
