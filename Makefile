@@ -10,7 +10,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc clean packages packages-test
+.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc mutants clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
@@ -80,6 +80,9 @@ bench-runner: build packages-test build/dev/build.ninja ## Measures the runner: 
 bench-grpc: build packages-test ## Measures a word to one of 100 streaming agents, there and back
 	@tools/make-venv
 	@build/venv/bin/python -B bench/grpc_bench.py $(ARGS)
+
+mutants: packages-test ## Looks whether tests notice small faults in the source; ARGS="--area model --seed 7"
+	@tools/mutate $(ARGS)
 
 clean: ## Removes everything that was built
 	rm -rf build
