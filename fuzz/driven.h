@@ -2,8 +2,6 @@
 // Threads: value.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>

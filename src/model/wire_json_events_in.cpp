@@ -1,11 +1,10 @@
-#include <simdjson.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "json/limits.h"
 #include "json/read.h"
 #include "json/scan.h"
+#include "json/text.h"
 #include "model/event_intake.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
@@ -26,15 +25,9 @@ std::string_view trimmed(std::string_view text) {
 Result<void> append_compact(std::string_view json, JsonParser& parser, std::string& out) {
   auto root = parser.parse(json);
   if (!root) return fail(root.error());
-  std::size_t before = out.size();
-  out.resize(before + json.size());
-  std::size_t written = 0;
-  auto error = simdjson::minify(json.data(), json.size(), out.data() + before, written);
-  if (error != simdjson::SUCCESS) {
-    return fail(ErrorCode::invalid_argument, "bad_json",
-                std::string("not valid JSON: ") + simdjson::error_message(error));
+  if (!append_compact_json(out, json)) {
+    return fail(ErrorCode::invalid_argument, "bad_json", "not valid JSON: a string does not end");
   }
-  out.resize(before + written);
   return {};
 }
 

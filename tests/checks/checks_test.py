@@ -81,6 +81,20 @@ class Layers(Tree):
         self.write("src/net/session.h", "#include <boost/beast/core.hpp>\n")
         self.assert_one(check_layers.problems(self.root), "src/net/session.h:1")
 
+    def test_simdjson_outside_json(self):
+        self.write("src/json/CMakeLists.txt", "shepherd_module(NAME json LAYER 1)\n")
+        for allowed in ("src/json/read.h", "src/hub/bench/hub_bench.cpp", "fuzz/json_fuzz.cpp"):
+            self.write(allowed, "#include <simdjson.h>\n")
+        self.assertEqual(check_layers.problems(self.root), [])
+        self.write("src/hub/bad.cpp", "#include <simdjson.h>\n")
+        self.assert_one(check_layers.problems(self.root), "src/hub/bad.cpp:1", "only by src/json")
+
+    def test_private_parts_of_simdjson(self):
+        for private in ("simdjson::internal::tape_type x;", "namespace simdjson::internal {}",
+                        "simdjson::get_active_implementation()->create_dom_parser_implementation(1, 1, x);"):
+            self.write("src/model/bad.cpp", private + "\n")
+            self.assert_one(check_layers.problems(self.root), "src/model/bad.cpp:1", "private part of simdjson")
+
     def test_file_outside_every_module(self):
         self.write("src/stray/x.cpp", "\n")
         self.assert_one(check_layers.problems(self.root), "belongs to no module")
