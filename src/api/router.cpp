@@ -66,6 +66,7 @@ Found Router::find(std::string_view method, std::string_view path) const {
     if (here) {
       if (!found.allow.empty()) found.allow += ", ";
       found.allow += route.method;
+      if (route.method == "GET") found.allow += ", HEAD";  // the gate takes HEAD for every GET
     } else if (route.method == method) {
       found.elsewhere = true;
     }

@@ -42,14 +42,14 @@ TEST(Router, AWrongMethodNamesTheRightOnes) {
   Router router(kOnPublic);
   Found found = router.find("PUT", "/api/v1/tasks/a");
   EXPECT_EQ(found.route, nullptr);
-  EXPECT_EQ(found.allow, "GET, PATCH, DELETE");
+  EXPECT_EQ(found.allow, "GET, HEAD, PATCH, DELETE");
   EXPECT_FALSE(found.elsewhere);
 }
 
 TEST(Router, EventsEnterOnTheInternalListenerOnly) {
   Found found = Router(kOnPublic).find("POST", "/api/v1/tasks/a/events");
   EXPECT_EQ(found.route, nullptr);
-  EXPECT_EQ(found.allow, "GET");
+  EXPECT_EQ(found.allow, "GET, HEAD");
   EXPECT_TRUE(found.elsewhere);
   EXPECT_NE(Router(kOnInternal).find("POST", "/api/v1/tasks/a/events").route, nullptr);
   EXPECT_EQ(Router(kOnInternal).find("POST", "/api/v1/tasks").route, nullptr);

@@ -202,7 +202,7 @@ TEST_F(TasksApi, UnknownPathsAndMethodsAreProblems) {
   EXPECT_EQ(unknown.header("content-type"), "application/problem+json");
   auto method = call(*public_, "PUT", "/api/v1/tasks", R"({})", bearer(admin_));
   EXPECT_EQ(method.status, 405);
-  EXPECT_EQ(method.header("allow"), "POST, GET");
+  EXPECT_EQ(method.header("allow"), "POST, GET, HEAD");
   auto elsewhere = post("/api/v1/tasks/x/events", R"({"type":"log"})");
   EXPECT_EQ(elsewhere.status, 405);
   EXPECT_NE(elsewhere.body.find("internal listener"), std::string::npos);

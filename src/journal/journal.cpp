@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "journal/limits.h"
-#include "journal/live_feed.h"
 #include "journal/reorder.h"
 #include "model/task_fold.h"
 
@@ -23,7 +23,10 @@ class Operation final : public WriteOperation {
       : bytes_(bytes), work_(std::move(work)), done_(std::move(done)) {}
 
   void run(WriteTxn& txn) override { result_ = work_(txn); }
-  void committed() override { done_(std::move(*result_)); }
+  void committed() override {
+    SHEPHERD_ASSERT(result_.has_value(), "what was committed has run");
+    done_(std::move(*result_));
+  }
   // A refusal inside the transaction stands; a success becomes a failure, because nothing was stored.
   void failed(const Error& error) override {
     bool refused = result_ && !*result_;
@@ -247,7 +250,7 @@ void Journal::publish_delta(const std::string& task, std::string data) {
 
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
-  return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
+  return std::make_unique<Feed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
 }
 
 const EventStore& Journal::store() const {

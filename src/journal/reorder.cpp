@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "journal/limits.h"
 #include "model/wire_json.h"
 
@@ -143,6 +144,8 @@ void Reorder::release_ends(Queue& queue, std::vector<Release>& out) {
 void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
   auto node = queue.waiting.extract(queue.waiting.begin());
   Waiting& waiting = node.mapped();
+  SHEPHERD_ASSERT(bytes_ >= queue.bytes && queue.bytes >= waiting.bytes,
+                  "what waits is counted, in its queue and in all");
   queue.events -= waiting.request.drafts.drafts.size();
   queue.bytes -= waiting.bytes;
   bytes_ -= waiting.bytes;
@@ -158,6 +161,7 @@ void Reorder::release_due(Queue& queue, Which which, std::vector<Release>& out) 
     bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || is_full(queue);
     if (!in_order && !waited && which == Which::due) return;
     if (!in_order && which != Which::unlooked) {
+      SHEPHERD_ASSERT(first > queue.next, "only numbers that are missing are reported missing");
       out.push_back({missing_notice(queue.next, first - 1, oldest.request), [](Result<Appended>) {}});
     }
     release_front(queue, out);

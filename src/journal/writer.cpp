@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "journal/limits.h"
 
@@ -53,6 +54,7 @@ std::vector<std::unique_ptr<WriteOperation>> Writer::take() {
   while (count < queue_.size() && (count == 0 || bytes + queue_[count]->bytes() <= kMaxCommitBytes)) {
     bytes += queue_[count++]->bytes();
   }
+  SHEPHERD_ASSERT(queued_bytes_ >= bytes, "the queue counts the bytes of what is in it");
   queued_bytes_ -= bytes;
   if (count == queue_.size()) return std::exchange(queue_, {});
   auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -85,6 +87,7 @@ bool Writer::step() {
   std::vector<std::unique_ptr<WriteOperation>> batch;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(!committing_, "one commit at a time");
     if (queue_.empty()) return false;
     batch = take();
     committing_ = true;

@@ -25,7 +25,7 @@ json::value read_json(const fs::path& path) {
   return parse_tree(text.str()).value();
 }
 
-// Folds one entry of a golden log; the event's text goes the way it goes in a store.
+// Folds one entry of a golden log, with the event's text in the form that a store uses.
 void fold_entry(TaskState& state, const json::object& entry) {
   std::string event = tree_text(entry.at("event"));
   auto view = parse_event(event).value();
@@ -44,7 +44,7 @@ void fold_entry(TaskState& state, const json::object& entry) {
   fold(state, next);
 }
 
-// Compares the members that `expect` names; a missing text is empty, a missing number 0.
+// Compares the members that `expect` names. A missing text equals an empty one, a missing number equals 0.
 void compare(const json::object& expect, const json::object& found, const std::string& where) {
   for (const auto& [key, value] : expect) {
     std::string name = where + std::string(key);
@@ -71,7 +71,7 @@ TEST(TaskFold, GoldenLogs) {
     TaskState state;
     for (const auto& event : golden.at("log").as_array()) {
       fold_entry(state, event.as_object());
-      // The cache of the fold at any number is as good as the fold itself.
+      // Storing and reloading the state after every event must not change the result.
       std::string stored = encode_task_state(state);
       state = decode_task_state(stored);
       EXPECT_EQ(encode_task_state(state), stored);

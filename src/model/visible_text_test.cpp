@@ -10,7 +10,7 @@ TEST(VisibleText, PlainTextIsUnchanged) {
   EXPECT_EQ(visible_text("Grüße, 世界 👍\n\tend"), "Grüße, 世界 👍\n\tend");
 }
 
-// bash runs all of these lines: to it the control characters are plain bytes.
+// bash runs all of these lines, because control characters are plain bytes to it.
 TEST(VisibleText, WhatAControlStringWouldSwallowIsThere) {
   EXPECT_EQ(visible_text("echo hi\u009d; touch PWN \u009c"), "echo hi\\u009d; touch PWN \\u009c");
   EXPECT_EQ(visible_text("echo hi\u0090; touch PWN"), "echo hi\\u0090; touch PWN");

@@ -249,14 +249,14 @@ TEST_F(EventsIn, LongTextsAreCutAndKeptAsDetail) {
   EXPECT_EQ(batch->drafts[0].detail,
             R"({"input":{"command":")" + command + R"("},"output":{"success":true,"summary":")" + result + "\"}}");
 
-  // What was condensed once (in the runner) passes again without a change.
+  // An event condensed once (in the runner) passes again without a change.
   auto again = decode("{" + body + "}");
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->body(again->drafts[0]), body);
   EXPECT_EQ(again->drafts[0].detail, "");
 }
 
-// Whoever reads the event can tell that there is more, how much, and where.
+// A reader of the event can tell that there is more, how much, and where.
 TEST_F(EventsIn, WhatIsCutIsMarked) {
   auto cut = [&](const std::string& event) {
     auto batch = decode(event);
@@ -274,7 +274,7 @@ TEST_F(EventsIn, WhatIsCutIsMarked) {
   EXPECT_EQ(cut(R"({"type":"log","summary":")" + accents + accents + "\"}"), R"({"summary":600})");
   EXPECT_EQ(cut(R"({"type":"tool_call","input":{"old_string":"a","new_string":"b"}})"), R"({"input":35})");
 
-  // What the producer cut itself it says itself; anything but an object says nothing.
+  // The producer marks its own cuts; a mark that is not an object is ignored.
   EXPECT_EQ(cut(R"({"type":"thinking","data":{"text":"a"},"cut":{"text":99}})"), R"({"text":99})");
   EXPECT_EQ(cut(R"({"type":"tool_call","cut":{"text":9,"input":70000},"input":)" + command + "}"),
             R"({"text":9,"input":70000})");
@@ -304,7 +304,7 @@ TEST_F(EventsIn, LargerLimitsKeepMore) {
   EXPECT_EQ(batch->drafts[0].detail, "");
 }
 
-// A limit that is larger than an event has room for must not make the server refuse what it took before.
+// A condensing limit above the maximum event size must not make the server reject an event it accepted before.
 TEST_F(EventsIn, WhatWouldBeTooLargeIsCutAsUsual) {
   rules.command_characters = rules.result_characters = rules.string_characters = kMaxEventBytes;
   std::string two = R"({"a":")" + std::string(200'000, 'a') + R"(","b":")" + std::string(200'000, 'b') + "\"}";

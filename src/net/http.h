@@ -78,11 +78,12 @@ class StreamHandler {
   virtual void on_close(CloseCause cause) = 0;  // last call; the connection is gone
 };
 
-// Answers one request, exactly once. Dropping it unanswered sends a 500, so that no client waits for ever.
+// Answers one request, exactly once. Dropping it unanswered sends a 500, so that no client waits forever.
 // Threads: any; move-only.
 class Responder {
  public:
-  class Target;  // the connection; in net's own sources
+  // The connection that takes the answer (responder_target.h). An interface, so that this header does not need sockets.
+  class Target;
   explicit Responder(std::shared_ptr<Target> target);
   Responder(Responder&&) noexcept = default;
   Responder& operator=(Responder&& other) noexcept;  // what it held is answered like a dropped one

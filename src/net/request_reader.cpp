@@ -31,15 +31,6 @@ std::optional<std::uint64_t> parse_length(std::string_view digits) {
 
 }  // namespace
 
-struct RequestReader::HeadFacts {
-  std::optional<std::uint64_t> content_length;
-  int hosts = 0;
-  bool chunked = false;
-  bool expects_continue = false;
-  bool connection_close = false;
-  bool connection_keep_alive = false;
-};
-
 bool RequestReader::refuse(int status, std::string_view reason, std::string message) {
   refusal_ = {status, reason, std::move(message), std::nullopt};
   held_ = std::string();

@@ -8,7 +8,7 @@
 
 namespace shepherd::net {
 
-// Not in the unnamed namespace, because FrameReader::Partial, which has linkage, holds one.
+// Not in the unnamed namespace: FrameReader::Impl, which has a name, holds one.
 struct FrameHeader {
   std::uint64_t left = 0;  // payload bytes that have not arrived
   std::array<char, 4> mask{};
@@ -127,8 +127,8 @@ void append_close_frame(std::string& out, std::uint16_t code, std::string_view r
   out.append(reason);
 }
 
-// The state between two whole messages. On the stack during a feed, on the heap only between feeds.
-struct FrameReader::Partial {
+// Everything between two whole messages. Lives on the stack while a feed goes through, on the heap only across feeds.
+struct FrameReader::Impl {
   using OnMessage = std::function<void(const Message&)>;
 
   std::string start;  // an incomplete header
@@ -196,21 +196,20 @@ struct FrameReader::Partial {
   }
 };
 
-void FrameReader::PartialDelete::operator()(Partial* partial) const {
-  delete partial;
-}
+FrameReader::FrameReader() = default;
+FrameReader::~FrameReader() = default;
 
 std::uint16_t FrameReader::feed(std::string_view bytes, std::size_t max_message_bytes,
                                 const std::function<void(const Message&)>& on_message) {
   static_assert(kMaxFrameHeaderBytes < 16, "an incomplete header needs no allocation of its own");
-  if (partial_) {
-    std::uint16_t violation = partial_->feed(bytes, max_message_bytes, on_message);
-    if (violation != 0 || partial_->closed || partial_->idle()) partial_.reset();
+  if (impl_) {
+    std::uint16_t violation = impl_->feed(bytes, max_message_bytes, on_message);
+    if (violation != 0 || impl_->closed || impl_->idle()) impl_.reset();
     return violation;
   }
-  Partial partial;
+  Impl partial;
   std::uint16_t violation = partial.feed(bytes, max_message_bytes, on_message);
-  if (violation == 0 && !partial.closed && !partial.idle()) partial_.reset(new Partial(std::move(partial)));
+  if (violation == 0 && !partial.closed && !partial.idle()) impl_ = std::make_unique<Impl>(std::move(partial));
   return violation;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/assert.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
@@ -41,6 +42,7 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
   OutputFormat format = settings.format;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(link_ == nullptr && driver_ == nullptr, "an agent is run once");
     settings_ = std::move(settings);
   }
   for (int number = 1;; ++number) {
@@ -232,6 +234,7 @@ void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
 void AgentRun::on_record(std::string_view record) {
   MutexLock lock(mutex_);
   tell_going_on();
+  SHEPHERD_ASSERT(driver_ != nullptr, "the driver is there before the link that speaks to it");
   driver_->record(record, clock_.wall_ms(), output_);
   flush();
   look();
@@ -260,6 +263,7 @@ void AgentRun::on_end(const AgentEnd& end) {
   auto err = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::err, line); };
   out_lines_.finish(out);
   err_lines_.finish(err);
+  SHEPHERD_ASSERT(!end_, "an agent ends once");
   end_ = end;
   changed_.notify_all();
 }
@@ -341,6 +345,8 @@ void AgentRun::set_cause(EndCause cause, std::string message) {
 
 // The driver's own interrupt is the ladder's first rung; the ladder sends the signals later.
 void AgentRun::begin_end(const Command& stop) {
+  SHEPHERD_ASSERT(link_ != nullptr, "only an agent that runs is ended");
+  SHEPHERD_ASSERT(cause_ != EndCause::none, "an agent is ended for a cause");
   driver_->command(stop, clock_.wall_ms(), output_);
   std::string bytes = std::exchange(output_.to_agent, {});
   output_.signals.clear();

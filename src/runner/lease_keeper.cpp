@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace shepherd {
@@ -24,6 +25,7 @@ LeaseKeeper::~LeaseKeeper() {
 
 void LeaseKeeper::keep(const TaskClaim& claim) {
   MutexLock lock(mutex_);
+  SHEPHERD_ASSERT(!held_.contains(claim.task), "this process runs a task once at a time");
   held_[claim.task] = {claim, {}, false, clock_.steady_ms() + period_ms(claim)};
   changed_.notify_all();
 }

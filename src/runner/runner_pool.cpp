@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "runner/limits.h"
@@ -91,6 +92,7 @@ Result<void> RunnerPool::assign(const std::string& task) {
   MutexLock lock(mutex_);
   bool mine = claim && *claim && tasks_.insert(task).second;
   if (mine) {
+    SHEPHERD_ASSERT(slot->reserved && !slot->assigned, "a slot is kept for one task");
     slot->assigned.emplace(leases_, **claim);
   } else {
     slot->reserved = false;
@@ -173,6 +175,7 @@ void RunnerPool::run(Slot& slot, KeptLease lease) {
   bool too_late = false;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(tasks_.contains(claim.task) && !runs_.contains(claim.task), "a task runs in one slot");
     runs_[claim.task] = &run;
     too_late = ending_;
   }

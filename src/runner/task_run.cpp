@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "driver/registry/registry.h"
 #include "outbox/event_sink.h"
@@ -124,6 +125,7 @@ bool TaskRun::can(CommandKind kind) const {
 TaskOutcome TaskRun::run() {
   Parts& parts = *parts_;
   AgentRun& agent = *parts.agent;
+  SHEPHERD_ASSERT(parts.feed == nullptr, "a task is run once");
   const std::string& task = parts.order.task;
   CommandTaker taker{.take = [&agent](const Command& command) { agent.command(command); },
                      .withdraw = [&agent](const std::string& id) { agent.withdraw(id); },

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "steering/limits.h"
@@ -48,6 +49,7 @@ Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, cons
   auto appended = txn.append(status_event(id, State::starting, "claimed by " + request.runner,
                                           claim_members(request.runner, epoch), {}, now_ms));
   if (!appended) return fail(appended.error());
+  SHEPHERD_ASSERT(appended->last_sequence == epoch, "a lease has the number of the event that gave it");
   // Granted now and not after the commit, because a command in the same commit must find the lease.
   leases.grant(id, request.runner, epoch);
   return Claim{id, epoch};
@@ -167,6 +169,7 @@ void Claims::put_back(Key key, Offer offer) {
 }
 
 void Claims::count() {
+  SHEPHERD_ASSERT(offers_.size() == created_.size(), "each offer is found by its task");
   waiting_runners_.set(static_cast<std::int64_t>(parked_.size()));
   waiting_tasks_.set(static_cast<std::int64_t>(offers_.size()));
 }
@@ -209,8 +212,8 @@ void Claims::withdraw(const std::string& task) {
   auto created = created_.find(task);
   if (created == created_.end()) return;
   offers_.erase({created->second, task});
-  count();
   created_.erase(created);
+  count();
 }
 
 void Claims::add_runners(std::set<std::string>& names) const {

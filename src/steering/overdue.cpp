@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/assert.h"
 #include "model/task_commands.h"
 #include "model/task_source.h"
 #include "steering/commands.h"
@@ -52,6 +53,7 @@ Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval
     if (!expired) return fail(expired.error());
     return {};
   }
+  SHEPHERD_ASSERT(answer == nullptr || is_expired(*answer, now_ms), "an approval that is answered is not denied");
   Command deny;
   deny.id = deadline_id(approval);
   deny.kind = CommandKind::deny;

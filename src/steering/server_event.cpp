@@ -105,7 +105,7 @@ AppendRequest status_event(const std::string& task, State state, std::string_vie
   std::string data = object_text([&](JsonObject& object) {
     object.text("state", name(state));
     object.text_unless_empty("message", message);
-    if (!members.empty()) data.append(",").append(members);
+    object.members(members);
   });
   return own_request(task, event_json("status", message.empty() ? name(state) : message, event_id, data), now_ms);
 }

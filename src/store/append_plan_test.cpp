@@ -1,4 +1,4 @@
-// The rules are tested on whole stores (tests/conformance); here is what only the plan shows.
+// tests/conformance tests the rules on whole stores; this file tests what only the plan shows.
 #include "store/append_plan.h"
 
 #include <gtest/gtest.h>

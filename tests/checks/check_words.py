@@ -1,5 +1,7 @@
 """Plain English, as far as a script can check it: commit subjects, phrases that hide the actor, and file names.
 
+Phrases are searched in documents, in strings that people read, and in the comments of PLAIN_FOLDERS.
+
     check_words.py TREE [--since COMMIT]      checks commits after COMMIT, if TREE is a git checkout that has it
 """
 
@@ -33,6 +35,13 @@ PHRASES = {
 PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
                         "nobody": "name who does not: no runner, no process"}
 SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
+# Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
+PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "src/demo", "src/harness", "src/hooks", "src/hub",
+                 "src/model", "src/sqlite", "src/store", "src/terminal", "src/views", "tests/conformance", "tests/simulation",
+                 "fuzz")
+PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
+                       "somebody": "name the person, process or caller", "for ever": "forever",
+                       "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}
 NOT_YET = {"ARCHITECTURE.md"}  # to be rewritten next
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
@@ -90,6 +99,31 @@ def phrases_in_strings(root):
                         yield f"{path.relative_to(root)}:{tok.line}: {problem}"
 
 
+def comments(text):
+    """[line, words] of every comment. A line with only a `//` comment continues the comment of the line above."""
+    found, line, last, code = [], 1, 0, 0
+    for match in cpp.TOKEN.finditer(text):
+        token = match.group()
+        if match.lastgroup != "space":
+            code = line
+        elif token.startswith("/"):
+            if found and token.startswith("//") and last == line - 1 and code != line:
+                found[-1][1] += " " + token[2:].strip()
+            else:
+                found.append([line, token[2:].strip()])
+            last = line
+        line += token.count("\n")
+    return found
+
+
+def phrases_in_comments(root):
+    for folder in PLAIN_FOLDERS:
+        for path in source_tree.files(root / folder, ".h", ".cpp"):
+            for line, words in comments(path.read_text(errors="replace")):
+                for problem in phrases_in(words, PHRASES_OF_COMMENTS):
+                    yield f"{path.relative_to(root)}:{line}: {problem}"
+
+
 def glossary(root):
     """The words of the table under "## Words" in ARCHITECTURE.md."""
     page = root / "ARCHITECTURE.md"
@@ -109,7 +143,7 @@ def files_with_other_words(root):
 
 
 def problems(root, since=None):
-    found = [*phrases_in_documents(root), *phrases_in_strings(root), *files_with_other_words(root)]
+    found = [*phrases_in_documents(root), *phrases_in_strings(root), *phrases_in_comments(root), *files_with_other_words(root)]
     return found + (list(long_or_unnamed_subjects(root, since)) if since else [])
 
 

@@ -11,7 +11,7 @@ import check_files
 import check_layers
 import check_unity
 import check_words
-from reference import cpp, limits, pages
+from reference import cpp, limits, pages, schemas
 from reference.tree import Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -208,6 +208,11 @@ class Files(Tree):
         self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
         self.assert_one(check_files.problems(self.root), "kIdle")
 
+    def test_object_text_that_fills_itself(self):
+        self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
+                   "std::string bad = object_text([&](JsonObject& o) {\n  o.flag(\"x\", true);\n  bad.append(\",\");\n});\n")
+        self.assert_one(check_files.problems(self.root), "src/hub/fill.cpp:2", "'bad'")
+
 
 class Docs(Tree):
     """The reference pages follow the source: changing only one of them is reported."""
@@ -260,11 +265,15 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
         self.write("src/config/verb_serve.cpp", 'flags.add_key(*command, "--listen", "public.listen", "Address");\n')
         self.write("src/model/event_type.h", "enum class EventType : std::uint8_t {\n  other,\n  error,\n};\n")
         self.write("src/model/event_type.cpp", 'constexpr std::array<std::string_view, 2> kNames{"", "error"};\n')
-        self.write("docs/schemas/event.schema.json", json.dumps({
-            "required": ["type"], "properties": {"type": {"type": "string", "description": "its kind"}},
-            "allOf": [{"if": {"properties": {"type": {"const": "error"}}}}],
-            "$defs": {"error": {"type": "object", "properties": {"fatal": {"type": "boolean"}}}}}))
-        self.write("docs/schemas/stream-message.schema.json", '{"$defs": {}, "oneOf": []}')
+        known = {name: {"type": "object"} for name, _ in schemas.FILES.values()}
+        known["Event"] = {
+            "required": ["type"], "properties": {"type": {"type": "string", "description": "its kind"}, "state": {"$ref": schemas.POINTER + "State"}},
+            "allOf": [{"if": {"properties": {"type": {"const": "error"}}}, "then": {"properties": {"data": {"$ref": schemas.POINTER + "ErrorData"}}}}]}
+        known["State"] = {"enum": ["queued"]}
+        known["ErrorData"] = {"type": "object", "properties": {"fatal": {"type": "boolean"}}}
+        known["StreamMessage"] = {"oneOf": [{"description": "an event", "properties": {
+            "type": {"const": "task_event"}, "data": {"$ref": schemas.POINTER + "Event"}}}]}
+        self.write("src/api/openapi.json", json.dumps({"components": {"schemas": known}}))
         self.generate()
 
     def generate(self):
@@ -302,12 +311,25 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
                 ("src/hub/errors.cpp", '"unknown_task"', '"no_task"', "errors.md"),
                 ("src/hub/metrics.cpp", "Tails made", "Tails kept", "metrics.md"),
                 ("src/base/limits.h", "90'000", "80'000", "limits.md"),
-                ("docs/schemas/event.schema.json", "fatal", "deadly", "events.md"),
+                ("src/api/openapi.json", "its kind", "what it is", "schemas/event.schema.json"),
+                ("docs/schemas/event.schema.json", "fatal", "deadly", "schemas/event.schema.json"),
                 ("docs/limits.md", "90 s", "91 s", "limits.md")):
             before = (self.root / name).read_text()
             self.write(name, before.replace(old, new))
-            self.assert_one(list(check_docs.stale_pages(self.root)), f"docs/{page}", "run tools/generate-docs")
+            found = [line for line in check_docs.stale_pages(self.root) if f"docs/{page}" in line]
+            self.assert_one(found, f"docs/{page}", "run tools/generate-docs")
             self.write(name, before)
+
+    def test_schemas_stand_on_their_own(self):
+        event = json.loads(self.page("schemas/event.schema.json"))
+        self.assertEqual(event["properties"]["state"], {"$ref": "#/$defs/State"})
+        self.assertEqual(set(event["$defs"]), {"State", "ErrorData"})
+        message = json.loads(self.page("schemas/stream-message.schema.json"))
+        self.assertEqual(message["oneOf"][0]["properties"]["data"], {"$ref": "event.schema.json"})
+
+    def test_a_schema_by_hand_is_found(self):
+        self.write("docs/schemas/odd.schema.json", "{}")
+        self.assert_one(list(check_docs.stale_pages(self.root)), "docs/schemas/odd.schema.json", "delete it")
 
     def test_missing_page(self):
         (self.root / "docs/errors.md").unlink()
@@ -318,12 +340,15 @@ void page(Call call) { call.fail({ErrorCode::not_found, "no_page", fmt::format("
                 ("src/hub/bad.cpp", "auto f() { return fail(ErrorCode::conflict, word_for(x), text); }\n"),
                 ("src/hub/bad.cpp", 'void f() { make("shepherd_odd_total"); }\n'),
                 ("src/hub/limits.h", "inline constexpr auto [a, b] = two();\n"),
+                ("src/api/openapi.json", '{"components": {"schemas": {"Event": {}}}}'),
                 ("src/model/event_type.cpp", 'kNames{"", "mistake"};\n')):
+            before = (self.root / name).read_text() if (self.root / name).exists() else None
             self.write(name, text)
             self.assertRaises(Unreadable, pages.make, self.root)
             self.assert_one(list(check_docs.stale_pages(self.root)), "cannot read the source")
-            if name != "src/model/event_type.cpp":
-                (self.root / name).unlink()
+            (self.root / name).unlink()
+            if before is not None:
+                self.write(name, before)
 
     def test_dead_link(self):
         self.write("README.md", "See `docs/errors.md`, [limits](docs/limits.md), [web](https://x.org/a.md) and docs/nowhere.md.\n")
@@ -353,7 +378,7 @@ class Words(Tree):
 
     def test_clean_tree(self):
         self.write("docs/guide.md", "Too many forever whole words.\n")
-        self.write("src/cli/verb_run.cpp", '// whoever reads this\nauto help = "Maximum number of turns";\n')
+        self.write("src/cli/verb_run.cpp", '// The caller reads this.\nauto help = "Maximum number of turns";\n')
         self.assertEqual(check_words.problems(self.root), [])
 
     def test_phrases_in_documents(self):
@@ -372,6 +397,26 @@ class Words(Tree):
     def test_phrases_in_help(self):
         self.write("src/cli/verb_run.cpp", 'auto x = 1;\nauto help = "So "\n            "many turns at most";\n')
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
+
+    def test_phrases_in_comments(self):
+        for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// so\n// many\nint a;\n", 1, "maximum number"),
+                                 ("int a;\n// kept for\n//   ever\n", 2, "forever"), ("/* nobody */\n", 1, "no runner"),
+                                 ("int a; // x\n\n// never heard of\n", 3, "receives")):
+            self.write("src/hub/hub.cpp", text)
+            self.assert_one(check_words.problems(self.root), f"src/hub/hub.cpp:{line}:", word)
+
+    def test_strings_and_code_are_no_comments(self):
+        self.write("src/hub/hub.cpp", 'auto nobody = "// whoever";\n// for\nint a;  // ever\nint b;\n// forever, so\n\n// many\n')
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_comments_of_other_folders_are_not_checked_yet(self):
+        self.write("src/other/CMakeLists.txt", "shepherd_module(NAME other LAYER 3)\n")
+        self.write("src/other/other.cpp", "// nobody\n")
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_every_plain_folder_exists(self):
+        for folder in check_words.PLAIN_FOLDERS:
+            self.assertTrue((ROOT / folder).is_dir(), folder)
 
     def test_names_of_files(self):
         self.write("src/hub/old_framed_run.h", "// Threads: value.\n")

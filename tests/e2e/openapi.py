@@ -1,4 +1,5 @@
-"""Checks answers against src/api/openapi.json: the status is listed, and the body has exactly the described form."""
+"""Holds what the server sends against src/api/openapi.json: the status of an answer is listed, and the body of an answer, a stream's
+message or a callback has the described form and no member more."""
 
 import copy
 import functools
@@ -21,25 +22,27 @@ def resolved(document, node):
     return node
 
 
-def closed(document, node, part=False):
-    """The schema with its references resolved and closed to unlisted members, unless it says `additionalProperties`.
-    Clients ignore unknown members, but the description must list everything that is sent."""
-    if isinstance(node, list):
-        return [closed(document, each) for each in node]
+def closed(document, node, part=False, strict=True):
+    """The schema with its references put in, and (strict) no room for members that it does not list, unless it says
+    `additionalProperties`. Clients ignore what they do not know; the description still has to list what is sent."""
     if not isinstance(node, dict):
         return node
     node = copy.copy(resolved(document, node))
     for keyword in ("items", "additionalProperties", "not", "contains"):
         if isinstance(node.get(keyword), dict):
-            node[keyword] = closed(document, node[keyword])
+            node[keyword] = closed(document, node[keyword], strict=strict)
     for keyword in ("allOf", "anyOf", "oneOf"):
         if keyword in node:
-            node[keyword] = [closed(document, each, part=True) for each in node[keyword]]
+            node[keyword] = [closed(document, each, True, strict) for each in node[keyword]]
+    for keyword in ("if", "then", "else"):
+        if keyword in node:
+            node[keyword] = closed(document, node[keyword], True, strict)
+    open_end = part or not strict or "additionalProperties" in node
     if "properties" in node:
-        node["properties"] = {name: closed(document, each) for name, each in node["properties"].items()}
-        if "additionalProperties" not in node and not part:
-            node["unevaluatedProperties" if {"allOf", "anyOf", "oneOf"} & set(node) else "additionalProperties"] = False
-    elif "allOf" in node and not part:
+        node["properties"] = {name: closed(document, each, strict=strict) for name, each in node["properties"].items()}
+        if not open_end:
+            node["unevaluatedProperties" if {"allOf", "anyOf", "oneOf", "then"} & set(node) else "additionalProperties"] = False
+    elif "allOf" in node and not open_end:
         node["unevaluatedProperties"] = False
     return node
 
@@ -69,11 +72,10 @@ class Description:
         found = path and self.document["paths"][path].get("get" if method == "HEAD" else method.lower())
         return found if found and listener in self.listeners(found) else None
 
-    def _validator(self, method, path, status, media, schema):
-        key = (method, path, status, media)
+    def _validator(self, key, schema, strict=True):
         if key not in self._validators:
             self._validators[key] = jsonschema.Draft202012Validator(
-                closed(self.document, schema), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+                closed(self.document, schema, strict=strict), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
         return self._validators[key]
 
     def complaint(self, listener, method, target, status, media, body):
@@ -87,7 +89,7 @@ class Description:
         if str(status) not in answers:
             return f"{who} is not described: {body[:300]!r}"
         content = resolved(self.document, answers[str(status)]).get("content", {})
-        if not content:
+        if not content or status == 101:  # what follows 101 are messages, each judged by itself
             return None if not body else f"{who} is described without a body: {body[:300]!r}"
         if method == "HEAD":
             return None if not body else f"{who} has a body"
@@ -96,8 +98,30 @@ class Description:
         schema = content.get(media, content.get("*/*")).get("schema")
         if schema is None or not media.endswith("json"):
             return None
-        error = jsonschema.exceptions.best_match(self._validator(method, path, status, media, schema).iter_errors(json.loads(body)))
-        return error and f"{who} is not as described: {error.json_path}: {error.message[:600]}"
+        return self._judged(who, (method, path, status, media), schema, json.loads(body))
+
+    def _judged(self, who, key, schema, value, strict=True):
+        error = jsonschema.exceptions.best_match(self._validator(key, schema, strict).iter_errors(value))
+        return error and f"{who} is not as described: {error.json_path}: {error.message[:600]}\n{json.dumps(value)[:2000]}"
+
+    def complaint_of(self, name, value, strict=True):
+        """What is wrong with a value that is to have the schema of this name, or None. Not strict: other members are allowed."""
+        return self._judged(name, (name, strict), self.document["components"]["schemas"][name], value, strict)
+
+    def complaint_of_callback(self, headers, body):
+        """What is wrong with a callback: its headers (names in lower case) and its body as bytes."""
+        (described,) = (item["post"] for item in self.document["webhooks"].values())
+        for parameter in described["parameters"]:
+            value = headers.get(parameter["name"].lower())
+            if value is None:
+                return f"a callback lacks the header {parameter['name']}"
+            if wrong := self._judged(parameter["name"], ("webhook", parameter["name"]), parameter["schema"], value):
+                return wrong
+        media = headers.get("content-type", "").split(";")[0]
+        content = described["requestBody"]["content"]
+        if media not in content:
+            return f"a callback is {media!r}, described as {', '.join(content)}"
+        return self._judged("a callback", ("webhook", media), content[media]["schema"], json.loads(body))
 
 
 DESCRIPTION = Description(json.loads(PATH.read_text()))

@@ -81,6 +81,7 @@ class WebSocketFeed(_Feed):
                                                       **options)
         self.response = self._socket.response
         self.subprotocol = self._socket.subprotocol
+        self._asked = {}  # messages sent, by id
 
     def next(self, timeout=WAIT):
         try:
@@ -91,9 +92,13 @@ class WebSocketFeed(_Feed):
         assert isinstance(text, str), "the server sends text messages only"
         value = json.loads(text)
         contract.check_message(value)
+        if value["type"] in ("command_accepted", "subscribed") and value.get("id") in self._asked:
+            contract.check_request(self._asked.pop(value["id"]))  # what the server takes is described
         return Message(value["type"], value.get("taskID"), value.get("data"), value.get("cursor"))
 
     def send(self, value):
+        if "id" in value:
+            self._asked[value["id"]] = value
         self._socket.send(json.dumps(value))
 
     def close(self):
@@ -141,10 +146,12 @@ class SSEFeed(_Feed):
     def next(self, timeout=WAIT):
         while True:
             frame = self.frame(timeout)
-            if frame.data is None or frame.event == "keepalive":
+            if frame.data is None:
                 continue
             data = json.loads(frame.data)
             contract.check_frame(frame.event, data, frame.id)
+            if frame.event == "keepalive":
+                continue
             return Message(frame.event, data.get("taskID"), data, frame.id)
 
     def close(self):

@@ -186,7 +186,7 @@ def test_a_method_that_nobody_has(server):
     with Raw(server.public) as raw:
         raw.request("BREW", "/")
         status, headers, body = raw.response()
-        assert (status, headers["allow"], json.loads(body)["code"]) == (405, "GET", "method_not_allowed")
+        assert (status, headers["allow"], json.loads(body)["code"]) == (405, "GET, HEAD", "method_not_allowed")
 
 
 @pytest.mark.parametrize("framing,status,code", [

@@ -51,9 +51,10 @@ class Receiver:
 
     def of(self, task):
         with self.lock:
-            calls = [(path, headers, json.loads(body)) for path, headers, body in self.received]
-        for _, _, body in calls:
-            contract.validate("callback", body)
+            received = list(self.received)
+        for _, headers, body in received:
+            contract.check_callback(headers, body)
+        calls = [(path, headers, json.loads(body)) for path, headers, body in received]
         return [call for call in calls if call[2]["taskID"] == task]
 
     def close(self):

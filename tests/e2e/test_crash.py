@@ -112,7 +112,7 @@ class Log:
         if event["sequence"] != expected:
             self.world.problems.append(f"{self.who} of {self.task}: expected {expected}, got {event['sequence']}")
         if len(self.events) % 16 == 0:
-            contract.validate("event", event)
+            contract.validate("Event", event)
         self.events.append(event["summary"])
         self.world.deliveries[self.who.split("-")[0]] += 1
 

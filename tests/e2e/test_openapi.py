@@ -2,10 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import httpx
+import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from referencing import Registry, Resource
 
 from openapi import DESCRIPTION, Description
 from server import Server
@@ -111,7 +114,7 @@ class Asker:
         url = self.base + self.target(owner) + (self.good.query if query is None else query)
         with httpx.stream(self.method, url, headers=sent, content=content, trust_env=False, timeout=20) as answer:
             media = answer.headers.get("content-type", "").split(";")[0]
-            body = next(answer.iter_raw()) if media == "text/event-stream" else answer.read()
+            body = next(answer.iter_raw(), b"") if media == "text/event-stream" else answer.read()
         complaint = DESCRIPTION.complaint(self.listener, self.method, self.target(owner), answer.status_code, media, body)
         assert complaint is None, complaint
         return answer.status_code
@@ -157,7 +160,43 @@ def test_every_operation_has_a_good_request():
     assert sorted(GOOD) == sorted(operation(*one)["operationId"] for one in OPERATIONS)
 
 
-# --- the checker: what it must reject ---
+# --- its schemas: in the document, and as the files of docs/schemas ---
+
+FILES = sorted((Path(__file__).resolve().parents[2] / "docs" / "schemas").glob("*.schema.json"))
+SCHEMAS = DESCRIPTION.document["components"]["schemas"]
+
+
+@pytest.fixture(scope="module")
+def published():
+    """The files of docs/schemas as a reader loads them: one registry, nothing fetched."""
+    texts = {path.name: json.loads(path.read_text()) for path in FILES}
+    registry = Registry().with_resources((name, Resource.from_contents(text)) for name, text in texts.items())
+    return {name: jsonschema.Draft202012Validator(text, registry=registry) for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
+def test_a_published_schema_judges_like_the_description(published, path):
+    """Its own examples, those of every other schema, and each example with a required member taken away."""
+    validator = published[path.name]
+    name = validator.schema["title"]
+    for other in SCHEMAS.values():
+        for example in other.get("examples", []):
+            for missing in (None, *example):
+                value = {key: each for key, each in example.items() if key != missing}
+                expected = DESCRIPTION.complaint_of(name, value, strict=False) is None
+                assert validator.is_valid(value) == expected, (name, value)
+                assert expected or missing or other is not SCHEMAS[name], f"an example of {name} is wrong: {value}"
+
+
+def test_every_schema_is_used():
+    text = json.dumps(DESCRIPTION.document)
+    assert [name for name in SCHEMAS if f'"#/components/schemas/{name}"' not in text] == []
+
+
+# --- the judge: what it must not let pass ---
+
+(EVENT, _) = SCHEMAS["Event"]["examples"]
+
 
 @pytest.mark.parametrize("status,media,body,word", [
     (500, "application/problem+json", {}, "is not described"),
@@ -175,6 +214,39 @@ def test_an_answer_that_must_not_exist_is_noticed():
     assert "not described" in DESCRIPTION.complaint("internal", "GET", "/api/v1/whoami", 200, JSON, b"{}")
     assert "not described" in DESCRIPTION.complaint("public", "GET", "/nowhere", 200, JSON, b"{}")
     assert "without a body" in DESCRIPTION.complaint("public", "POST", "/api/v1/logout", 204, "", b"x")
+
+
+@pytest.mark.parametrize("name,value,word", [
+    ("StreamMessage", {"type": "caught_up", "data": {"number": 3}}, "not valid under any"),
+    ("StreamMessage", {"type": "told", "data": {}}, "not valid under any"),
+    ("StreamMessage", {"type": "inbox_update", "data": {"total": 1}, "colour": "red"}, "'colour'"),
+    ("StreamMessage", {"type": "inbox_update", "data": {"total": 1, "colour": "red"}}, "not valid under any"),
+    ("SseMessage", {"event": "task_complete", "data": {"taskID": "t"}, "id": "3.end"}, "not valid under any"),
+    ("SseMessage", {"event": "caught_up", "data": {"sequence": 3}}, "not valid under any"),
+    ("Event", {**EVENT, "type": "approval", "data": {"state": "open"}}, "'approvalID' is a required property"),
+    ("Event", {**EVENT, "timestamp": "2026-02-18T14:00:00Z"}, "does not match"),
+])
+def test_a_wrong_message_is_noticed(name, value, word):
+    assert word in DESCRIPTION.complaint_of(name, value)
+
+
+CALLBACK = {"taskID": "t", "event": "progress", "message": "half", "details": {"percent": 50, "lastSequence": 2}}
+SIGNED = {"webhook-id": "t.1", "webhook-timestamp": "1771423260", "webhook-signature": "v1,YQ==", "x-shepherd-signature": "sha256=" + "0" * 64,
+          "content-type": JSON}
+
+
+@pytest.mark.parametrize("headers,body,word", [
+    ({"webhook-id": None}, {}, "lacks the header webhook-id"),
+    ({"x-shepherd-signature": "sha256=x"}, {}, "does not match"),
+    ({"content-type": "text/plain"}, {}, "described as application/json"),
+    ({}, {"event": "told"}, "is not one of"),
+    ({}, {"event": "completed"}, "'state' is a required property"),
+    ({}, {"colour": "red"}, "'colour' was unexpected"),
+])
+def test_a_wrong_callback_is_noticed(headers, body, word):
+    sent = {name: value for name, value in {**SIGNED, **headers}.items() if value is not None}
+    assert DESCRIPTION.complaint_of_callback(SIGNED, json.dumps(CALLBACK).encode()) is None
+    assert word in DESCRIPTION.complaint_of_callback(sent, json.dumps({**CALLBACK, **body}).encode())
 
 
 def test_members_of_parts_are_counted_together():
@@ -199,6 +271,21 @@ def takes_json(described):
 @each()
 def test_a_good_request(asker):
     assert asker.ask() == asker.good.status
+
+
+@each(lambda described: any(described is operation(*one) for one in OPERATIONS if one[0] == "GET"))
+def test_head_answers_as_get_does(asker):
+    """The judge refuses a body."""
+    asker.method = "HEAD"
+    assert asker.ask() == asker.good.status
+
+
+@each()
+def test_another_method_is_told_which_ones_there_are(asker):
+    here = {method for method, path in OPERATIONS if path == asker.path and asker.listener in DESCRIPTION.listeners(operation(method, path))}
+    answer = httpx.request("PROPFIND", asker.base + asker.target(), headers=asker.server.headers(), trust_env=False, timeout=20)
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == here | ({"HEAD"} if "GET" in here else set())
 
 
 @each(needs_credentials)

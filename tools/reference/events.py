@@ -3,7 +3,7 @@
 import json
 import re
 
-from reference import markdown
+from reference import markdown, schemas
 from reference.tree import Unreadable
 
 NAME = "events.md"
@@ -29,55 +29,58 @@ def types(source):
     return names[1:]
 
 
-def kind(schema):
+def resolved(document, node):
+    return document[node["$ref"].removeprefix(schemas.POINTER)] if "$ref" in node else node
+
+
+def kind(document, schema):
+    schema = resolved(document, schema)
     if "const" in schema:
         return markdown.code(json.dumps(schema["const"]))
     if "enum" in schema:
         return ", ".join(markdown.code(str(v)) for v in schema["enum"])
+    if schema.get("format") == "date-time":
+        return "time"
     of = schema.get("type", "any")
-    if "$ref" in schema:
-        return schema["$ref"].rsplit("/", 1)[-1]
     text = " or ".join(of) if isinstance(of, list) else of
     if of == "array" and "items" in schema:
-        text += f" of {kind(schema['items'])}s" if isinstance(schema["items"].get("type"), str) else ""
+        text += f" of {kind(document, schema['items'])}s" if isinstance(schema["items"].get("type"), str) else ""
     return text
 
 
-def members(schema, prefix=""):
+def members(document, schema, prefix=""):
     required = schema.get("required", [])
     for name, each in schema.get("properties", {}).items():
-        yield [markdown.code(prefix + name), kind(each), markdown.cell(each.get("description", "")) +
+        yield [markdown.code(prefix + name), kind(document, each), markdown.cell(each.get("description", "")) +
                (" (always there)" if name in required and not prefix else "")]
         if each.get("type") == "object":
-            yield from members(each, prefix + name + ".")
+            yield from members(document, each, prefix + name + ".")
 
 
 def page(source):
-    schema = json.loads((source.root / "docs/schemas/event.schema.json").read_text())
-    known = types(source)
-    defined = [c["if"]["properties"]["type"]["const"] for c in schema["allOf"]]
-    if sorted(known) != sorted(defined):
-        odd = sorted(set(known) ^ set(defined))
-        raise Unreadable(f"the types of event_type.h and of event.schema.json differ: {', '.join(odd)}")
+    document = schemas.schemas(source)
+    known, schema = types(source), document["Event"]
+    data = {c["if"]["properties"]["type"]["const"]: c["then"]["properties"]["data"] for c in schema["allOf"]}
+    if sorted(known) != sorted(data):
+        odd = sorted(set(known) ^ set(data))
+        raise Unreadable(f"the types of event_type.h and of Event in openapi.json differ: {', '.join(odd)}")
     out = [PROSE, "## Members of every event\n",
-           markdown.table(["member", "type", "meaning"], [[a, b, c.strip()] for a, b, c in members(schema)]),
+           markdown.table(["member", "type", "meaning"], [[a, b, c.strip()] for a, b, c in members(document, schema)]),
            "## Types\n\nThe tables list the members of `data`.\n"]
     for name in known:
-        its = schema["$defs"][name]
+        its = resolved(document, data[name])
         out.append(f"### {name}\n")
         if its.get("description"):
             out.append(its["description"].rstrip(".") + ".\n")
-        rows = [[a, b, c.strip()] for a, b, c in members(its)]
+        rows = [[a, b, c.strip()] for a, b, c in members(document, its)]
         out.append(markdown.table(["member", "type", "meaning"], rows) if rows else "`data` has no members of its own.\n")
     out.append("## Messages of a stream\n\nA WebSocket sends these objects, one per message; an event stream (SSE) sends the same "
                "with the type as `event:`. `docs/schemas/stream-message.schema.json` has their members.\n")
-    stream = json.loads((source.root / "docs/schemas/stream-message.schema.json").read_text())
     rows = []
-    for each in stream["oneOf"]:
-        data = each["properties"].get("data", {})
-        target = stream["$defs"].get(data.get("$ref", "").removeprefix("#/$defs/"), data)
-        what = target.get("description", "") or (f"see `{data['$ref']}`" if "schema.json" in data.get("$ref", "") else "")
-        rows.append([markdown.code(each["properties"]["type"]["const"]), markdown.cell(what),
-                     ", ".join(markdown.code(r) for r in target.get("required", []))])
-    out.append(markdown.table(["type", "data", "required in data"], rows))
+    for each in (resolved(document, one) for one in document["StreamMessage"]["oneOf"]):
+        data = each["properties"]["data"]
+        names = [data["$ref"].removeprefix(schemas.POINTER)] if "$ref" in data else data["required"]
+        rows.append([markdown.code(each["properties"]["type"]["const"]), markdown.cell(each.get("description", "")),
+                     ", ".join(markdown.code(one) for one in names)])
+    out.append(markdown.table(["type", "meaning", "data: its schema or members"], rows))
     return "\n".join(out)

@@ -168,7 +168,7 @@ Result<void> MemoryTxn::put_record(const std::string& kind, const std::string& k
 }
 
 void MemoryTxn::collect() {
-  std::uint64_t unused = 0;  // positions are given at commit
+  std::uint64_t unused = 0;  // the commit assigns positions
   for (StoredBatch& batch : builder_.take(unused)) batches_.push_back(std::move(batch));
 }
 

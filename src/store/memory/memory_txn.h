@@ -12,7 +12,7 @@
 
 namespace shepherd {
 
-// Threads: caller (the one write() runs on); takes the store's lock for each look at it.
+// Threads: caller (the thread of write()); takes the store's lock for each access.
 class MemoryTxn final : public WriteTxn {
  public:
   explicit MemoryTxn(MemoryStore& store) : store_(store) {}
@@ -31,16 +31,17 @@ class MemoryTxn final : public WriteTxn {
  private:
   class Known;
 
-  // A task as this transaction will leave it.
+  // The state in which this transaction will leave a task.
   struct Working {
-    bool replaces = false;  // created here, perhaps after a deletion: nothing of the committed log stays
+    // Created in this transaction, possibly after a deletion: nothing of the committed log stays.
+    bool replaces = false;
     bool deleted = false;
     bool spec_changed = false;
-    MemoryStore::Log log;  // its batches stay empty: new ones are in runs_, old ones in the store
+    MemoryStore::Log log;  // has no batches: new ones are in batches_, old ones in the store
     std::uint64_t dropped_through = 0;
   };
 
-  Working* find(const std::string& task);  // nullptr: unknown, or deleted here
+  Working* find(const std::string& task);  // nullptr: unknown, or deleted in this transaction
   std::optional<std::string> task_with_key(const std::string& key);
   void collect();  // moves finished batches out of the builder
   void apply(const std::string& id, Working& working) REQUIRES(store_.mutex_);

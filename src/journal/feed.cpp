@@ -1,4 +1,4 @@
-#include "journal/live_feed.h"
+#include "journal/feed.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,17 +10,7 @@
 
 namespace shepherd {
 
-struct LiveFeed::StorePage {
-  Result<void> outcome;
-  std::string bytes;         // gap and event frames
-  std::uint64_t number = 0;  // the cursor after them
-  std::uint64_t head = 0;
-  std::size_t events = 0;
-  std::size_t skipped = 0;
-  std::string complete;
-};
-
-LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer)
+Feed::Feed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer)
     : store_(store),
       hub_(hub),
       workers_(workers),
@@ -36,12 +26,12 @@ LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOpt
   if (!selection.everything()) selection_ = std::make_shared<const Selection>(std::move(selection));
 }
 
-LiveFeed::~LiveFeed() {
+Feed::~Feed() {
   tail_->leave(*this);
   if (alive_) *alive_ = nullptr;
 }
 
-void LiveFeed::next() {
+void Feed::next() {
   SHEPHERD_ASSERT(!wanted_, "one next() at a time");
   if (ended_) return;
   wanted_ = true;
@@ -49,7 +39,7 @@ void LiveFeed::next() {
   if (!reading_) advance();
 }
 
-void LiveFeed::on_wake() {
+void Feed::on_wake() {
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) {
     skipped_ += static_cast<std::size_t>(passed - after_);
@@ -58,8 +48,8 @@ void LiveFeed::on_wake() {
   if (wanted_ && !reading_) advance();
 }
 
-void LiveFeed::set_tasks(std::optional<std::set<std::string>> tasks) {
-  // Events that were already skipped stay skipped: the new filter applies from now on.
+void Feed::set_tasks(std::optional<std::set<std::string>> tasks) {
+  // Events already passed over stay passed over: the new set holds from now on.
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) after_ = passed;
   tail_->leave(*this);
@@ -70,7 +60,7 @@ void LiveFeed::set_tasks(std::optional<std::set<std::string>> tasks) {
   if (wanted_ && !reading_) advance();
 }
 
-void LiveFeed::advance() {
+void Feed::advance() {
   for (;;) {
     FrameBatch batch;
     PullRequest request{&encoder_, after_, selection(), deltas_ ? &delta_seen_ : nullptr, kFeedReadBytes};
@@ -87,6 +77,7 @@ void LiveFeed::advance() {
       case Pull::What::frames:
         break;
     }
+    SHEPHERD_ASSERT(pull.number >= after_, "a cursor never goes back");
     after_ = pull.number;
     batch.events = pull.events;
     count_skipped(pull.skipped, batch);
@@ -103,7 +94,7 @@ void LiveFeed::advance() {
   }
 }
 
-void LiveFeed::deliver(FrameBatch& batch, bool at_end, const std::string& complete) {
+void Feed::deliver(FrameBatch& batch, bool at_end, const std::string& complete) {
   std::string after_events;
   if (at_end && !caught_up_) {
     caught_up_ = true;
@@ -121,7 +112,7 @@ void LiveFeed::deliver(FrameBatch& batch, bool at_end, const std::string& comple
   consumer_.on_frames(std::move(batch));
 }
 
-void LiveFeed::count_skipped(std::size_t skipped, FrameBatch& batch) {
+void Feed::count_skipped(std::size_t skipped, FrameBatch& batch) {
   skipped_ += skipped;
   if (skipped_ < kPositionEvery) return;
   skipped_ = 0;
@@ -131,7 +122,7 @@ void LiveFeed::count_skipped(std::size_t skipped, FrameBatch& batch) {
   batch.spans.push_back(own_bytes(std::move(bytes)));
 }
 
-void LiveFeed::tick(std::int64_t steady_ms) {
+void Feed::tick(std::int64_t steady_ms) {
   if (selection_ == nullptr || !wanted_ || reading_) return;
   if (steady_ms - position_ms_ < kPositionInterval.count()) return;
   position_ms_ = steady_ms;
@@ -152,8 +143,8 @@ void LiveFeed::tick(std::int64_t steady_ms) {
 
 // --- the store side ---
 
-LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::string& task, std::uint64_t after,
-                                        const Selection* selection, const FrameEncoder& encoder) {
+Feed::StorePage Feed::read_page(const EventStore& store, const std::string& task, std::uint64_t after,
+                                const Selection* selection, const FrameEncoder& encoder) {
   StorePage out;
   bool all = task.empty();
   ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
@@ -205,9 +196,9 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
   return out;
 }
 
-void LiveFeed::read_store() {
+void Feed::read_store() {
   reading_ = true;
-  if (!alive_) alive_ = std::make_shared<LiveFeed*>(this);
+  if (!alive_) alive_ = std::make_shared<Feed*>(this);
   workers_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,
                  tail = tail_, after = after_]() mutable {
     auto page = read_page(store, tail->task(), after, selection.get(), encoder);
@@ -217,13 +208,13 @@ void LiveFeed::read_store() {
   });
 }
 
-void LiveFeed::end_with(const Error& error) {
+void Feed::end_with(const Error& error) {
   ended_ = true;
   wanted_ = false;
   consumer_.on_feed_error(error);
 }
 
-void LiveFeed::on_page(StorePage&& page) {
+void Feed::on_page(StorePage&& page) {
   reading_ = false;
   // A consumer that stalled after the read-ahead gets the page read again on demand, because keeping it would hold
   // memory.
