@@ -20,7 +20,7 @@ constexpr std::size_t kMaxRuns = 64 * kRetentionBatchesPerStep;  // examined in 
 using Drops = std::map<std::string, std::uint64_t>;  // task -> its batches through this sequence
 
 struct Due {
-  std::vector<Drops> steps;  // each at most kRetentionRunsPerStep runs
+  std::vector<Drops> steps;  // each at most kRetentionBatchesPerStep batches
   bool more = false;
 };
 
