@@ -33,7 +33,7 @@ def outermost(text):
     kept, depth = [], 0
     for c in text:
         if c == "}":
-            depth -= 1
+            depth = max(depth - 1, 0)  # 0: the end of a namespace, whose beginning was removed
         if depth == 0:
             kept.append("}\n" if c == "}" else c)
         if c == "{":

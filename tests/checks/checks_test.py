@@ -190,6 +190,13 @@ class Unity(Tree):
         self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
 
+    def test_members_are_no_functions_of_a_header(self):
+        self.write("src/hub/word.h", "// Threads: any.\nnamespace other {\nclass Part;\n}\n"
+                   "namespace shepherd {\nclass Words {\n  void word();\n};\n}\n")
+        self.write("src/hub/a.cpp", "namespace {\nvoid word() {}\n}  // namespace\n")
+        self.write("src/hub/b.cpp", '#include "hub/word.h"\nvoid use() { word(); }\n')
+        self.assertEqual(check_unity.problems(self.root), [])
+
 
 class Files(Tree):
     def test_clean_tree(self):
