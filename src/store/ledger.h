@@ -50,7 +50,7 @@ struct TaskSpan {
 struct RunningTasks {
   std::string key;
   std::size_t first = 0, last = 0;
-  bool open = false;  // and still are
+  bool open = false;  // they are still under way
   std::uint64_t count = 0;
 };
 
@@ -104,13 +104,14 @@ struct LedgerKeep {
   std::uint64_t bytes = 0;          // while it is larger, the oldest days go too; 0: no bound
 };
 
+// An interface, so that its writers and readers do not depend on SQLite.
 // Threads: add(), trim() and purge() from one thread at a time; the rest from any.
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
-  // Adds the batch and remembers `through`, in one transaction. Returns the tools of forgotten tasks that nobody else
-  // has called: they are not in it any more.
+  // Adds the batch and remembers `through`, in one transaction. Returns the tools that only forgotten tasks have
+  // called: they are not in it any more.
   virtual Result<std::vector<std::string>> add(const LedgerBatch& batch) = 0;
   // After tasks were forgotten: their words are overwritten in the file, too. Takes as long as writing all of it again.
   virtual Result<void> purge() = 0;
