@@ -101,7 +101,7 @@ class Tail : public std::enable_shared_from_this<Tail> {
     TailWaiter* plain = nullptr;     // want everything
     TailWaiter* filtered = nullptr;  // have a selection or want deltas
     TailWaiter* draining = nullptr;  // are being called
-    bool posted = false;             // a drain is on its way, or has not called everybody yet
+    bool posted = false;             // a drain is on its way, or has not called all waiters yet
     bool again = false;              // meanwhile others woke
   };
   struct Delta {

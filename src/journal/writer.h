@@ -25,8 +25,8 @@ class WriteOperation {
   virtual std::size_t bytes() const = 0;  // rough cost in the queue
 };
 
-// Called for each transaction, on the writer's thread: before its operations' committed(), so that a caller that has its
-// answer also finds the events, and after it.
+// Called for each transaction, on the writer's thread: before its operations' committed(), so that a caller that has
+// its answer also finds the events, and after it.
 struct CommitHooks {
   std::function<void(const Commit&)> before_answers, after_answers;
 };

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli): tells whether stored bytes are those that were written. Not against somebody who means it.
+// CRC-32C (Castagnoli): tells whether stored bytes are those that were written. No protection against forgery.
 // Threads: value.
 #pragma once
 

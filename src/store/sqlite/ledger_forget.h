@@ -14,7 +14,7 @@ namespace shepherd {
 // Ids of tasks that are not known to be deleted.
 inline constexpr const char* kKnownTasks = "SELECT task FROM span WHERE task NOT LIKE 'deleted:%'";
 
-// The table, and in a ledger that did without it an owner for each tool that it has: nobody knows whose those are.
+// The table, and in a ledger that did without it an owner for each tool that it has, because their tasks are unknown.
 Result<void> prepare_forgetting(Database& database);
 
 // Within a transaction. Tools that no other task has called go, and are added to `gone`.

@@ -29,7 +29,7 @@ struct WriterCounters : StoreTotals {
 enum class Flush {
   no,
   projections,  // every projection that is behind
-  everything    // and the places of all batches
+  everything    // every projection, and the places of all batches
 };
 
 // Threads: caller.
