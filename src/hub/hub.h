@@ -27,9 +27,9 @@ class Hub {
   // The tail of a task's log, or of all logs for "". Created on first use; it contains events published from then on.
   std::shared_ptr<Tail> tail(const std::string& task) EXCLUDES(mutex_);
 
-  // Publishes committed batches in commit order, in two steps: after take_in() readers find the batches, and wake()
-  // notifies the feeds that wait for them. Idempotent by number. A batch that leaves a hole restarts the tail after the
-  // hole. Wakes lists the executors, each with the tails that have events for it.
+  // Committed batches in commit order. Idempotent by number; one that leaves a hole restarts the tail after the hole.
+  // In two steps: a reader after take_in() finds the batches; wake() calls the waiters.
+  // Wakes: executors, each with the tails that have something for it.
   using Wakes = std::vector<std::pair<Executor*, std::vector<std::shared_ptr<Tail>>>>;
   [[nodiscard]] Wakes take_in(std::span<const BatchPtr> batches) EXCLUDES(mutex_);
   static void wake(Wakes wakes);
@@ -38,25 +38,25 @@ class Hub {
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
   // The newest number in the tail, 0 if it is unknown; nullopt if there is no tail.
   std::optional<std::uint64_t> head(const std::string& task) const EXCLUDES(mutex_);
-  // Records that the store reaches `head` in this log (Tail::advance_head). Ignored if the log has no tail.
+  // The store reaches `head` in this log (Tail::advance_head); ignored when the log is not watched.
   void advance_head(const std::string& task, std::uint64_t head, const std::string& complete) EXCLUDES(mutex_);
   // Called when the task was deleted.
   void forget_deleted(const std::string& task) EXCLUDES(mutex_);
-  // Called when events of the task were dropped from the store. Removes them from the task's tail and the tail of all
+  // Events of the task were dropped from the store: from now on they are in no tail either, its own or that of all
   // tasks.
   void evict(const std::string& task) EXCLUDES(mutex_);
 
   // Watched tasks (and "" if all logs are watched), for repairing lost hints.
   std::vector<std::string> watched() const EXCLUDES(mutex_);
 
-  // Drops tails that no feed has held for kTailLinger, and frees the least recently used bytes beyond kHubBytes.
+  // Drops tails that are not held and have lingered; frees the least recently used bytes beyond kHubBytes.
   void age() EXCLUDES(mutex_);
 
  private:
   struct Kept {
     std::shared_ptr<Tail> tail;
-    std::int64_t used_ms;  // when it was last requested or published to
-    std::int64_t held_ms;  // when it was last seen in use by a feed
+    std::int64_t used_ms;  // when it was last asked for or published to
+    std::int64_t held_ms;  // when it was last seen to be held
   };
   static void collect(Wakes& wakes, const std::shared_ptr<Tail>& tail, const std::vector<Executor*>& executors);
   static void drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails);

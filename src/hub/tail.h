@@ -102,9 +102,9 @@ class Tail : public std::enable_shared_from_this<Tail> {
     Executor* executor = nullptr;
     TailWaiter* plain = nullptr;     // want everything
     TailWaiter* filtered = nullptr;  // have a selection or want deltas
-    TailWaiter* draining = nullptr;  // being called
-    bool posted = false;             // a drain is posted or has not called every waiter yet
-    bool again = false;              // other waiters woke meanwhile
+    TailWaiter* draining = nullptr;  // are being called
+    bool posted = false;             // a drain is on its way, or has not called all waiters yet
+    bool again = false;              // meanwhile others woke
   };
   struct Delta {
     std::uint64_t id;

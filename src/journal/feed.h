@@ -107,7 +107,7 @@ class Feed final : private TailWaiter {
   bool reading_ = false;     // a store read is under way
   bool delivering_ = false;  // the consumer has the frames and has not returned
   bool quick_ = false;       // the consumer took the last page at once: worth reading ahead for
-  bool caught_up_ = false;   // and the consumer got a frame that says so
+  bool caught_up_ = false;   // the consumer got a frame that says so
   bool ended_ = false;
 };
 

@@ -119,7 +119,7 @@ class HttpHandler {
   virtual Admission admit(const Request& head) = 0;
   virtual void handle(Request&& request, Responder responder) = 0;
   // An answer for input that is not HTTP or breaks a bound (400, 408, 413, 414, 417, 426, 429, 431, 501, 503), and for
-  // a request that nobody answered (500), in the API's error form.
+  // a request that was not answered (500), in the API's error form.
   virtual Response protocol_error(int status, std::string_view reason, std::string_view message) = 0;
 };
 

@@ -25,27 +25,13 @@ std::string_view session_of(std::string_view message) {
 
 }  // namespace
 
-// Runs entirely on the executor.
-struct EventStream::Source final : FeedConsumer, std::enable_shared_from_this<Source> {
-  explicit Source(EventStream& owner) : stream(&owner) {}
+void EventStream::Source::on_frames(FrameBatch&& batch) {
+  if (stream != nullptr) stream->offer({shared_from_this(), std::move(batch.spans), batch.end});
+}
 
-  void next() {
-    if (feed != nullptr) feed->next();
-  }
-  void tick(std::int64_t steady_ms) {
-    if (feed != nullptr) feed->tick(steady_ms);
-  }
-  void on_frames(FrameBatch&& batch) override {
-    if (stream != nullptr) stream->offer({shared_from_this(), std::move(batch.spans), batch.end});
-  }
-  void on_feed_error(const Error& error) override {
-    if (stream != nullptr) stream->end({grpc::StatusCode::UNAVAILABLE, error.message + "; call again"});
-  }
-
-  EventStream* stream;  // nullptr once the stream is gone
-  std::unique_ptr<Feed> feed;
-  bool behind = true;  // owned by the stream, under its lock
-};
+void EventStream::Source::on_feed_error(const Error& error) {
+  if (stream != nullptr) stream->end({grpc::StatusCode::UNAVAILABLE, error.message + "; call again"});
+}
 
 EventStream::EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail)
     : streams_(streams), trail_(std::move(trail)), context_(&context) {}

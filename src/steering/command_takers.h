@@ -1,4 +1,4 @@
-// The open feeds that take commands: a runner without a lease (it posts to a task that somebody made for it) is known
+// The open feeds that take commands: a runner without a lease (it posts to a task that was made for it) is known
 // by the feed on which it waits for commands. A feed over all logs is one of the task "".
 #pragma once
 

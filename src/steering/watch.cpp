@@ -40,8 +40,8 @@ Result<Start> first_position(const EventStore& store) {
 
 }  // namespace
 
-struct Watch::State final : std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock, OnTasks handler)
+struct Watch::Impl final : std::enable_shared_from_this<Impl> {
+  Impl(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock, OnTasks handler)
       : journal(the_journal),
         executor(the_executor),
         workers(the_workers),
@@ -117,32 +117,32 @@ Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor,
                                            OnTasks on_tasks) {
   auto start = first_position(journal.store());
   if (!start) return fail(start.error());
-  auto state = std::make_shared<State>(journal, executor, workers, clock, std::move(on_tasks));
-  state->kept_through = start->position;
-  // Written before any later append, so that the next start after a crash cannot begin behind it.
-  if (!start->stored) state->write_cursor(start->position);
-  state->kept_ms = clock.steady_ms();
-  executor.post([state, after = start->position] { state->open_feed(after); });
-  return std::unique_ptr<Watch>(new Watch(std::move(state)));
+  auto impl = std::make_shared<Impl>(journal, executor, workers, clock, std::move(on_tasks));
+  impl->kept_through = start->position;
+  // Before anything that is appended from now on: a crash must not make the next start begin behind it.
+  if (!start->stored) impl->write_cursor(start->position);
+  impl->kept_ms = clock.steady_ms();
+  executor.post([impl, after = start->position] { impl->open_feed(after); });
+  return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
 Watch::~Watch() = default;
 
 void Watch::tick() {
-  state_->executor.post([state = state_] { state->tick(); });
+  impl_->executor.post([impl = impl_] { impl->tick(); });
 }
 
 void Watch::stop() {
   std::promise<void> stopped;
-  state_->executor.post([state = state_, &stopped] {
-    state->stopped = true;
-    state->feed.close();
-    state->keep_cursor();
+  impl_->executor.post([impl = impl_, &stopped] {
+    impl->stopped = true;
+    impl->feed.close();
+    impl->keep_cursor();
     stopped.set_value();
   });
   stopped.get_future().wait();
-  // These calls end by themselves, and this happens only once.
-  while (state_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // They end by themselves, and this happens once.
+  while (impl_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace shepherd

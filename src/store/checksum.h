@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli) detects accidental changes of stored bytes. It does not protect against deliberate ones.
+// CRC-32C (Castagnoli): tells whether stored bytes are those that were written. No protection against forgery.
 // Threads: value.
 #pragma once
 

@@ -21,7 +21,7 @@ inline Error lease_lost() {
           {}};
 }
 
-// Whether the task still has that lease. A task that is queued again has no lease.
+// Whether the task, as it is now, is still that lease's. Between two runners it is no lease's.
 inline bool admits(const LeaseFence& fence, const TaskState& state) {
   if (state.lease_epoch != fence.epoch) return false;
   return is_terminal(state.state) || (fence.live && state.state != State::queued);

@@ -50,7 +50,7 @@ struct TaskSpan {
 struct RunningTasks {
   std::string key;
   std::size_t first = 0, last = 0;
-  bool open = false;  // still active
+  bool open = false;  // they are still under way
   std::uint64_t count = 0;
 };
 
@@ -104,13 +104,14 @@ struct LedgerKeep {
   std::uint64_t bytes = 0;          // above this size, trim() also drops the oldest days; 0: no bound
 };
 
+// An interface, so that its writers and readers do not depend on SQLite.
 // Threads: add(), trim() and purge() from one thread at a time; the rest from any.
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
-  // Adds the batch and stores `through`, in one transaction. Returns the tools that it deleted because only forgotten
-  // tasks had called them.
+  // Adds the batch and remembers `through`, in one transaction. Returns the tools that only forgotten tasks have
+  // called: they are not in it any more.
   virtual Result<std::vector<std::string>> add(const LedgerBatch& batch) = 0;
   // Overwrites the texts of forgotten tasks in the file too. Takes as long as rewriting the whole file.
   virtual Result<void> purge() = 0;

@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "store/append_plan.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {
@@ -29,9 +31,7 @@ class MemoryTxn final : public WriteTxn {
   Commit commit();
 
  private:
-  class Known;
-
-  // The state in which this transaction will leave a task.
+  // A task as this transaction will leave it.
   struct Working {
     // Created in this transaction, possibly after a deletion: nothing of the committed log stays.
     bool replaces = false;
@@ -41,7 +41,22 @@ class MemoryTxn final : public WriteTxn {
     std::uint64_t dropped_through = 0;
   };
 
-  Working* find(const std::string& task);  // nullptr: unknown, or deleted in this transaction
+  // The lookups of plan_append for one task: the transaction's own batches, then the committed ones.
+  class Known final : public KnownEvents {
+   public:
+    Known(const MemoryTxn& txn, const Working& working, const std::string& task)
+        : txn_(txn), working_(working), task_(task) {}
+
+    Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override;
+    Result<bool> has_event_id(std::string_view event_id) override;
+
+   private:
+    const MemoryTxn& txn_;
+    const Working& working_;
+    const std::string& task_;
+  };
+
+  Working* find(const std::string& task);  // nullptr: unknown, or deleted here
   std::optional<std::string> task_with_key(const std::string& key);
   void collect();  // moves finished batches out of the builder
   void apply(const std::string& id, Working& working) REQUIRES(store_.mutex_);

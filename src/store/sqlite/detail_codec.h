@@ -26,8 +26,8 @@ class DetailCodec {
   Result<std::string> decompress(std::string_view bytes) const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;  // zstd objects
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shepherd

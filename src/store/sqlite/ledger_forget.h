@@ -14,8 +14,7 @@ namespace shepherd {
 // Ids of tasks that are not recorded as deleted.
 inline constexpr const char* kKnownTasks = "SELECT task FROM span WHERE task NOT LIKE 'deleted:%'";
 
-// Creates the table. In a ledger from before it existed, every tool gets an unnamed owner, because its callers are
-// unknown.
+// The table, and in a ledger that did without it an owner for each tool that it has, because their tasks are unknown.
 Result<void> prepare_forgetting(Database& database);
 
 // Runs within a transaction. Deletes the tools that no other task called and adds them to `gone`.

@@ -28,8 +28,8 @@ struct WriterCounters : StoreTotals {
 
 enum class Flush {
   no,
-  projections,  // every projection that is not on disk yet
-  everything    // projections and the places of all batches
+  projections,  // every projection that is behind
+  everything    // every projection, and the places of all batches
 };
 
 // Threads: caller.

@@ -1,7 +1,7 @@
-// Keeps the write-ahead log bounded without making commits wait: a thread copies the log into the database with passive
-// checkpoints while the writer continues. SQLite resets the log only when all of it is copied and no write comes in
-// between. So the writer copies the small rest itself when the thread has nearly caught up (Finish::rest), or waits and
-// copies everything if the thread cannot keep up (Finish::all).
+// Keeps the write-ahead log bounded without making commits wait for it: a thread copies the log into the database with
+// passive checkpoints while the writer goes on. The log starts over only when all of it is copied and nothing is
+// written in between, so the writer copies the small rest itself when the thread has nearly caught up (Finish::rest),
+// or, when the thread cannot keep up, waits and copies everything (Finish::all).
 #pragma once
 
 #include <cstddef>
