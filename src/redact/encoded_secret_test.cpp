@@ -46,6 +46,17 @@ TEST_F(EncodedSecret, IsFoundWhereverItBegins) {
   }
 }
 
+TEST_F(EncodedSecret, ATokenIsLookedAtAsFarAsItsShapeNeeds) {
+  std::string made;
+  while (made.size() < 60) made += "1A2B3C4D5E6F";
+  for (std::size_t before = 0; before < 9; ++before) {
+    std::string token = std::string(before, '\n') + std::string("ATA") + "TT3" + made;
+    EXPECT_TRUE(finds(encode_base64(token))) << before;
+    EXPECT_TRUE(finds(encode_base64(token + "7A"))) << before;
+    EXPECT_FALSE(finds(encode_base64(token.substr(0, token.size() - 1)))) << before;
+  }
+}
+
 TEST_F(EncodedSecret, IsFoundInsideANumber) {
   for (std::size_t before = 0; before < 3; ++before) {
     std::string base64 = encode_base64(std::string(before, '\n') + key_);
