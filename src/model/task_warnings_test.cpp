@@ -46,6 +46,7 @@ TEST(TaskWarnings, LikeIsWithinTwoLettersOrABeginning) {
   EXPECT_EQ(meant("xxxels"), "?") << "three letters";
   EXPECT_EQ(meant("LABELS"), "labels");
   EXPECT_EQ(meant("max_turns"), "maxTurns");
+  EXPECT_EQ(meant("call_back_u_r_l"), "callbackURL") << "underscores are no letters";
   EXPECT_EQ(meant("work"), "workflowID") << "a beginning of four letters";
   EXPECT_EQ(meant("wor"), "?");
   EXPECT_EQ(meant("timeoutSeconds"), "timeout");

@@ -190,6 +190,16 @@ TEST_F(SecretShapes, WhatFollowsALiteralThatStays) {
   EXPECT_EQ(redacted("sig=" + made(20) + "\\/" + made(20)), "sig=" + whole("secret", 42));
 }
 
+TEST_F(SecretShapes, ShapesBeginAWord) {
+  for (const std::string& text :
+       {"xsig=" + made(40), "xhooks.slack.com/" + made(40), "xwebhooks/" + made(70), "xSG." + made(16) + "." + made(16),
+        "xpat" + made(14) + "." + made(60), "xBearer " + made(16), "xBasic " + encode_base64("joe:hunter2"),
+        std::string("xey") + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxIn0.abc"}) {
+    EXPECT_EQ(redacted(text), text);
+    EXPECT_NE(redacted(text.substr(1)), text.substr(1));
+  }
+}
+
 TEST_F(SecretShapes, BearersAndBasics) {
   expect_least("Bearer " + made(16), "Bearer " + whole("token", 16));
   EXPECT_EQ(redacted("bearer " + std::string(31, 'a')), "bearer " + std::string(31, 'a'));
@@ -232,6 +242,10 @@ TEST_F(SecretShapes, PasswordsOfUrls) {
         "ftp://a:$P@h", "ftp://a:<p>@h", "ftp://a:{p}@h", "ftp://a:%s@h", "ftp://a:*@h", "ftp://a:%4@h"}) {
     EXPECT_EQ(redacted(text), text);
   }
+  EXPECT_EQ(redacted("ftp://jo\\u0065:sesame@h"), "ftp://jo\\u0065:" + whole("password", 6) + "@h") << "JSON source";
+  EXPECT_EQ(redacted("ftp://jo\\\\u0065:sesame@h"), "ftp://jo\\\\u0065:" + whole("password", 6) + "@h");
+  EXPECT_EQ(redacted("ftp://jo\\u006g:sesame@h"), "ftp://jo\\u006g:sesame@h");
+  EXPECT_EQ(redacted("ftp://j\xC3\xA4:s\xC3\xA4@h"), "ftp://j\xC3\xA4:" + whole("password", 2) + "@h");
   std::string far = "ftp://a:" + std::string(509, 'b');
   EXPECT_EQ(redacted(far + "@h"), "ftp://a:" + whole("password", 509) + "@h");
   EXPECT_EQ(redacted(far + "b@h"), far + "b@h") << "too far away to be one";
