@@ -34,7 +34,7 @@ PHRASES = {
 # Documents are free of these; help texts and messages are not yet.
 PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
                         "nobody": "name who does not: no runner, no process"}
-SPOKEN = ("src/cli", "src/config", "src/terminal")  # whose strings people read
+SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
 # Parts of file names under src/, and the glossary's word for the same idea.
