@@ -1,4 +1,4 @@
-"""tools/mutate finds the places that matter, judges a mutant rightly, and its list of survivors is current."""
+"""tools/mutate finds the places that matter and judges a mutant correctly, and its list of survivors is current."""
 
 import json
 import subprocess
@@ -145,7 +145,7 @@ int main() {
                   if m.change in ("`<=` to `<`", "`<` to `<=`", "`return value <= 9;` removed", "`value -= 3;` removed")}
         self.assertEqual(judged, {
             "`<=` to `<`": Outcome(KILLED, "tiny_test: Range.Ends"),
-            "`<` to `<=`": Outcome(SURVIVED),  # no test asks for 0
+            "`<` to `<=`": Outcome(SURVIVED),  # no test uses 0
             "`return value <= 9;` removed": Outcome(REFUSED),
             "`value -= 3;` removed": Outcome(KILLED, "tiny_test: Range.Ends (time-out)"),
         })

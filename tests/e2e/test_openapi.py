@@ -168,7 +168,7 @@ SCHEMAS = DESCRIPTION.document["components"]["schemas"]
 
 @pytest.fixture(scope="module")
 def published():
-    """The files of docs/schemas as a reader loads them: one registry, nothing fetched."""
+    """Loads the files of docs/schemas as a reader would: one registry, nothing fetched."""
     texts = {path.name: json.loads(path.read_text()) for path in FILES}
     registry = Registry().with_resources((name, Resource.from_contents(text)) for name, text in texts.items())
     return {name: jsonschema.Draft202012Validator(text, registry=registry) for name, text in texts.items()}
@@ -176,7 +176,7 @@ def published():
 
 @pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
 def test_a_published_schema_judges_like_the_description(published, path):
-    """Its own examples, those of every other schema, and each example with a required member taken away."""
+    """Checks its own examples, those of every other schema, and each example without one of its required members."""
     validator = published[path.name]
     name = validator.schema["title"]
     for other in SCHEMAS.values():
@@ -193,7 +193,7 @@ def test_every_schema_is_used():
     assert [name for name in SCHEMAS if f'"#/components/schemas/{name}"' not in text] == []
 
 
-# --- the judge: what it must not let pass ---
+# --- the checker: what it must reject ---
 
 (EVENT, _) = SCHEMAS["Event"]["examples"]
 
@@ -275,7 +275,7 @@ def test_a_good_request(asker):
 
 @each(lambda described: any(described is operation(*one) for one in OPERATIONS if one[0] == "GET"))
 def test_head_answers_as_get_does(asker):
-    """The judge refuses a body."""
+    """The checker rejects a body."""
     asker.method = "HEAD"
     assert asker.ask() == asker.good.status
 
