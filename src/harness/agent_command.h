@@ -17,7 +17,7 @@
 
 namespace shepherd::harness {
 
-Result<std::string> free_loopback_address();  // 127.0.0.1 with a port nobody listens on now
+Result<std::string> free_loopback_address();  // 127.0.0.1 with a port that is free now
 
 class AgentCommand {
  public:

@@ -4,8 +4,8 @@
 // the call says INTERRUPTED, waits for the resume, says RUNNING and goes on. So nothing leaves the agent while it is
 // interrupted. Work that computes for long without sending calls checkpoint() now and then, or asks interrupted().
 //
-// When the stream is over (cancelled, closed while it waited, the server shuts down, nobody reads), such a call throws
-// Stopped. Let it pass: it unwinds the work, and the stream has said what happened already.
+// When the stream is over (cancelled, closed while it waited, the server shuts down, the caller does not read), such a
+// call throws Stopped. Let it pass: it unwinds the work, and the stream has said what happened already.
 #pragma once
 
 #include <chrono>

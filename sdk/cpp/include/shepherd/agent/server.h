@@ -29,9 +29,9 @@ struct ServerOptions {
   std::string address = "127.0.0.1:0";  // host:port, port 0 for any free one; unix:PATH
 
   std::size_t batch_bytes = 1'000;                 // joined text is sent at this size
-  std::chrono::milliseconds batch_interval{100};   // or at this age
+  std::chrono::milliseconds batch_interval{100};   // joined text is sent at this age at the latest
   std::size_t send_queue = 64;                     // messages waiting for the network; then sending waits
-  std::chrono::milliseconds send_deadline{5'000};  // at most this long; then the stream is given up
+  std::chrono::milliseconds send_deadline{5'000};  // sending waits at most this long; then the stream is given up
   std::size_t steering_queue = 256;                // words of the operator the work has not looked at; more are refused
   std::size_t max_streams = 64;                    // at once; a thread each; more get RESOURCE_EXHAUSTED
   std::chrono::milliseconds shutdown_deadline{5'000};  // for work to come to its end
@@ -64,8 +64,8 @@ class AgentServer {
   bool shutdown();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Serves until SIGTERM or SIGINT, then shuts down. The exit code of a program: 0, or 1 when it could not start (it says
