@@ -29,11 +29,11 @@ def code(text):
 
 
 def outermost(text):
-    """What stands outside all braces."""
+    """What stands outside all braces. A brace that closes a namespace whose opening was taken out does not count."""
     kept, depth = [], 0
     for c in text:
         if c == "}":
-            depth -= 1
+            depth = max(0, depth - 1)
         if depth == 0:
             kept.append("}\n" if c == "}" else c)
         if c == "{":

@@ -176,6 +176,13 @@ class Unity(Tree):
         self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
 
+    def test_member_behind_a_second_namespace(self):
+        self.write("src/model/word.h", "// Threads: any.\nnamespace other {\nclass X;\n}\nnamespace shepherd {\n"
+                   "class Book {\n  int word(int x);\n};\n}\n")
+        self.write("src/hub/a.cpp", self.own("int word(int x) {\n  return x;\n}\n"))
+        self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
+        self.assertEqual(check_unity.problems(self.root), [])
+
 
 class Files(Tree):
     def test_clean_tree(self):
@@ -207,6 +214,20 @@ class Files(Tree):
         self.write("src/hub/use.cpp", "int x = kUsed;  // unlike kIdle\n")
         self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
         self.assert_one(check_files.problems(self.root), "kIdle")
+
+    def test_hidden_members(self):
+        hidden = "// Threads: any.\nclass Gate;\nclass Hub {\n private:\n  struct %s;\n  std::unique_ptr<%s> x_;\n};\n"
+        for name in ("src/hub/hidden.h", "sdk/cpp/include/hidden.h"):
+            self.write(name, hidden % ("Parts", "Parts"))
+            self.assert_one(check_files.problems(self.root), f"{name}:5", "Parts")
+            self.write(name, hidden % ("Impl", "Impl"))
+            self.assertEqual(check_files.problems(self.root), [])
+
+    def test_exception_for_hidden_members_that_are_gone(self):
+        self.write("src/net/http.h", "// Threads: any.\nclass Responder {\n  class Target;\n};\n")
+        self.assertEqual(check_files.problems(self.root), [])
+        self.write("src/net/http.h", "// Threads: any.\nclass Responder {};\n")
+        self.assert_one(check_files.problems(self.root), "src/net/http.h", "Target", "HIDDEN_TYPES")
 
 
 class Docs(Tree):
