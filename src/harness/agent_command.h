@@ -16,7 +16,7 @@
 
 namespace shepherd::harness {
 
-Result<std::string> free_loopback_address();  // 127.0.0.1 with a currently unused port
+Result<std::string> free_loopback_address();  // 127.0.0.1 with a port that is free now
 
 class AgentCommand {
  public:

@@ -35,7 +35,7 @@ std::string trace_id_of_now() {
 
 }  // namespace
 
-struct AgentStream::Call {
+struct AgentStream::Impl {
   std::unique_ptr<pb::AgentService::Stub> stub;
   grpc::ClientContext context;
   std::unique_ptr<grpc::ClientReaderWriter<pb::ClientMessage, pb::AgentMessage>> stream;
@@ -45,8 +45,8 @@ struct AgentStream::Call {
 
   Mutex mutex;
   CondVar arrived, taken;
-  std::deque<SeenMessage> unread GUARDED_BY(mutex);  // while it is full nothing is read, so the agent has to wait
-  bool over GUARDED_BY(mutex) = false;               // no more messages are taken
+  std::deque<SeenMessage> unread GUARDED_BY(mutex);  // while it is full nothing is read: the agent has to wait
+  bool over GUARDED_BY(mutex) = false;               // the destructor runs: messages are not taken any more
   std::optional<StreamEnd> end GUARDED_BY(mutex);
 
   void read() {
@@ -68,29 +68,29 @@ struct AgentStream::Call {
   }
 };
 
-AgentStream::AgentStream(AgentChannel& channel, std::string scenario) : call_(std::make_unique<Call>()) {
+AgentStream::AgentStream(AgentChannel& channel, std::string scenario) : impl_(std::make_unique<Impl>()) {
   transcript_.scenario = std::move(scenario);
   transcript_.sent_trace_id = trace_id_of_now();
-  call_->stub = pb::AgentService::NewStub(channel.channel);
-  channel.prepare(call_->context);
-  call_->context.AddMetadata("traceparent", "00-" + transcript_.sent_trace_id + "-00000000000000a1-01");
-  call_->stream = call_->stub->StreamExecute(&call_->context);
-  call_->reader = std::thread([call = call_.get()] { call->read(); });
+  impl_->stub = pb::AgentService::NewStub(channel.channel);
+  channel.prepare(impl_->context);
+  impl_->context.AddMetadata("traceparent", "00-" + transcript_.sent_trace_id + "-00000000000000a1-01");
+  impl_->stream = impl_->stub->StreamExecute(&impl_->context);
+  impl_->reader = std::thread([impl = impl_.get()] { impl->read(); });
 }
 
 AgentStream::~AgentStream() {
-  call_->context.TryCancel();
+  impl_->context.TryCancel();
   {
-    MutexLock lock(call_->mutex);
-    call_->over = true;
-    call_->taken.notify_all();
+    MutexLock lock(impl_->mutex);
+    impl_->over = true;
+    impl_->taken.notify_all();
   }
-  call_->reader.join();
+  impl_->reader.join();
 }
 
 void AgentStream::send(const pb::ClientMessage& message) {
-  // Writes to an ended stream fail; the waits report its end.
-  if (!call_->writes_done) call_->stream->Write(message);
+  // A stream that has ended takes nothing more; its end is what the waits report.
+  if (!impl_->writes_done) impl_->stream->Write(message);
 }
 
 void AgentStream::start(const std::string& task_json, pb::AgentMode mode) {
@@ -128,34 +128,34 @@ void AgentStream::set_mode(pb::AgentMode mode) {
 }
 
 void AgentStream::half_close() {
-  call_->writes_done = true;
-  call_->stream->WritesDone();
+  impl_->writes_done = true;
+  impl_->stream->WritesDone();
 }
 
 void AgentStream::cancel() {
-  call_->writes_done = true;
-  call_->context.TryCancel();
+  impl_->writes_done = true;
+  impl_->context.TryCancel();
 }
 
 AgentStream::Wait AgentStream::wait_for(const Pattern& pattern, std::chrono::milliseconds timeout) {
   Steady::time_point deadline = Steady::now() + timeout;
-  MutexLock lock(call_->mutex);
+  MutexLock lock(impl_->mutex);
   for (;;) {
-    while (!call_->unread.empty()) {
-      SeenMessage seen = std::move(call_->unread.front());
-      call_->unread.pop_front();
+    while (!impl_->unread.empty()) {
+      SeenMessage seen = std::move(impl_->unread.front());
+      impl_->unread.pop_front();
       bool fits = pattern(seen.message);
-      call_->taken.notify_all();
+      impl_->taken.notify_all();
       keep(std::move(seen));
       if (fits) return Wait::found;
     }
-    if (call_->end) {
-      transcript_.end = call_->end;
+    if (impl_->end) {
+      transcript_.end = impl_->end;
       return Wait::ended;
     }
     std::int64_t left = milliseconds(deadline - Steady::now());
     if (left <= 0) return Wait::timed_out;
-    call_->arrived.wait_for(call_->mutex, std::chrono::milliseconds(left));
+    impl_->arrived.wait_for(impl_->mutex, std::chrono::milliseconds(left));
   }
 }
 

@@ -63,9 +63,9 @@ class AgentStream {
   Transcript& transcript() { return transcript_; }
 
  private:
-  struct Call;
+  struct Impl;
   void keep(SeenMessage seen);
-  std::unique_ptr<Call> call_;
+  std::unique_ptr<Impl> impl_;
   Transcript transcript_;
   std::size_t kept_bytes_ = 0;
   bool full_ = false;  // the transcript is full, so its rest would look like a gap

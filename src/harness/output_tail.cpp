@@ -18,13 +18,13 @@
 
 namespace shepherd::harness {
 
-struct OutputTail::Reader {
+struct OutputTail::Impl {
   int reading = -1, writing = -1, stop = -1;
   std::thread thread;
   mutable Mutex mutex;
   std::string tail GUARDED_BY(mutex);
 
-  ~Reader() {
+  ~Impl() {
     if (thread.joinable()) {
       std::uint64_t one = 1;
       [[maybe_unused]] ssize_t told = ::write(stop, &one, sizeof one);
@@ -60,41 +60,41 @@ struct OutputTail::Reader {
 };
 
 Result<OutputTail> OutputTail::open() {
-  auto reader = std::make_unique<Reader>();
+  auto impl = std::make_unique<Impl>();
   std::array<int, 2> ends{};
-  reader->stop = ::eventfd(0, EFD_CLOEXEC);
-  if (reader->stop < 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  impl->stop = ::eventfd(0, EFD_CLOEXEC);
+  if (impl->stop < 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail(ErrorCode::unavailable, "agent_start",
                 std::string("no pipe for the agent's output: ") + std::strerror(errno));
   }
-  reader->reading = ends[0];
-  reader->writing = ends[1];
-  ::fcntl(reader->reading, F_SETFL, O_NONBLOCK);
-  reader->thread = std::thread([raw = reader.get()] { raw->run(); });
-  return OutputTail(std::move(reader));
+  impl->reading = ends[0];
+  impl->writing = ends[1];
+  ::fcntl(impl->reading, F_SETFL, O_NONBLOCK);
+  impl->thread = std::thread([raw = impl.get()] { raw->run(); });
+  return OutputTail(std::move(impl));
 }
 
-OutputTail::OutputTail(std::unique_ptr<Reader> reader) : reader_(std::move(reader)) {}
+OutputTail::OutputTail(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 OutputTail::OutputTail(OutputTail&&) noexcept = default;
 OutputTail::~OutputTail() = default;
 
 int OutputTail::writing_end() const {
-  return reader_->writing;
+  return impl_->writing;
 }
 
 void OutputTail::close_writing_end() {
-  ::close(std::exchange(reader_->writing, -1));
+  ::close(std::exchange(impl_->writing, -1));
 }
 
 std::string OutputTail::text() const {
   // Reads what is already in the pipe, so that an ended process's output is complete even if the thread has not run
   // yet.
   constexpr std::size_t kMost =
-      static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // so that a flood ends the loop
-  for (std::size_t i = 0; i < kMost && reader_->take() == Reader::Took::some; ++i) {
+      static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // a flood does not keep us
+  for (std::size_t i = 0; i < kMost && impl_->take() == Impl::Took::some; ++i) {
   }
-  MutexLock lock(reader_->mutex);
-  return reader_->tail;
+  MutexLock lock(impl_->mutex);
+  return impl_->tail;
 }
 
 }  // namespace shepherd::harness

@@ -15,16 +15,16 @@ class OutputTail {
   static Result<OutputTail> open();
   OutputTail(OutputTail&&) noexcept;
   OutputTail& operator=(OutputTail&&) = delete;
-  ~OutputTail();  // works even if a process still holds the writing end
+  ~OutputTail();  // also while a process holds the writing end
 
   int writing_end() const;
   void close_writing_end();  // after the process has inherited it
   std::string text() const;  // the newest kStderrTailBytes printed so far
 
  private:
-  struct Reader;
-  explicit OutputTail(std::unique_ptr<Reader> reader);
-  std::unique_ptr<Reader> reader_;
+  struct Impl;
+  explicit OutputTail(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shepherd::harness

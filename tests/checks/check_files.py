@@ -1,4 +1,4 @@
-"""Rules about files: length, names, machine-specific paths, the Threads line, and unused bounds."""
+"""Rules about files: length, names, machine-specific paths, the Threads line, unused bounds, and hidden members."""
 
 import re
 import sys
@@ -13,6 +13,15 @@ TEXT = (".h", ".cpp", ".py", ".md", ".txt", ".cmake", ".json", ".yaml", ".yml", 
         "Makefile", ".service", ".toml")
 # Home directories and work trees: a path that exists on one machine only.
 MACHINE_PATH = re.compile(r"(?<![\w.}/:-])/(?:home/[a-z]|root/|work/|Users/[A-Z])")
+
+# Namespaces are not indented, so an indented forward declaration is a nested type.
+NESTED_TYPE = re.compile(r"^[ \t]+(?:class|struct)\s+(\w+);", re.MULTILINE)
+# Nested types that are declared but not defined in their header and are no `Impl`, with the reason.
+HIDDEN_TYPES = {
+    ("src/hooks/hook_spool.h", "Lock"): "the type of a parameter; the class holds none",
+    ("src/net/http.h", "Target"): "an interface: the header must not include the connection that implements it",
+    ("src/redact/redact.h", "Rules"): "the compiled rules, with functions of their own",
+}
 
 
 def too_long(root):
@@ -75,8 +84,21 @@ def filled_by_name(root):
                 yield f"{path.relative_to(root)}:{line}: '{made.group(1)}' is used before it is made; use the JsonObject"
 
 
+def hidden_members(root):
+    for path in source_tree.files(root / "src", ".h") + source_tree.files(root / "sdk", ".h"):
+        text = path.read_text(errors="replace")
+        name = path.relative_to(root).as_posix()
+        declared = {m.group(1): text.count("\n", 0, m.start()) + 1 for m in NESTED_TYPE.finditer(text)}
+        for known, reason in ((k, r) for k, r in HIDDEN_TYPES.items() if k[0] == name and k[1] not in declared):
+            yield f"{name}: has no nested {known[1]} any more ({reason}); take it out of HIDDEN_TYPES"
+        for nested, line in declared.items():
+            if nested != "Impl" and (name, nested) not in HIDDEN_TYPES:
+                yield f"{name}:{line}: {nested} hides members; show them in the header, or call it Impl"
+
+
 def problems(root):
-    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, filled_by_name)
+    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, filled_by_name,
+             hidden_members)
     return [p for rule in rules for p in rule(root)]
 
 

@@ -190,11 +190,11 @@ class Unity(Tree):
         self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
 
-    def test_members_are_no_functions_of_a_header(self):
-        self.write("src/hub/word.h", "// Threads: any.\nnamespace other {\nclass Part;\n}\n"
-                   "namespace shepherd {\nclass Words {\n  void word();\n};\n}\n")
-        self.write("src/hub/a.cpp", "namespace {\nvoid word() {}\n}  // namespace\n")
-        self.write("src/hub/b.cpp", '#include "hub/word.h"\nvoid use() { word(); }\n')
+    def test_member_behind_a_second_namespace(self):
+        self.write("src/model/word.h", "// Threads: any.\nnamespace other {\nclass X;\n}\nnamespace shepherd {\n"
+                   "class Book {\n  int word(int x);\n};\n}\n")
+        self.write("src/hub/a.cpp", self.own("int word(int x) {\n  return x;\n}\n"))
+        self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assertEqual(check_unity.problems(self.root), [])
 
 
@@ -233,6 +233,20 @@ class Files(Tree):
         self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
                    "std::string bad = object_text([&](JsonObject& o) {\n  o.flag(\"x\", true);\n  bad.append(\",\");\n});\n")
         self.assert_one(check_files.problems(self.root), "src/hub/fill.cpp:2", "'bad'")
+
+    def test_hidden_members(self):
+        hidden = "// Threads: any.\nclass Gate;\nclass Hub {\n private:\n  struct %s;\n  std::unique_ptr<%s> x_;\n};\n"
+        for name in ("src/hub/hidden.h", "sdk/cpp/include/hidden.h"):
+            self.write(name, hidden % ("Parts", "Parts"))
+            self.assert_one(check_files.problems(self.root), f"{name}:5", "Parts")
+            self.write(name, hidden % ("Impl", "Impl"))
+            self.assertEqual(check_files.problems(self.root), [])
+
+    def test_exception_for_hidden_members_that_are_gone(self):
+        self.write("src/net/http.h", "// Threads: any.\nclass Responder {\n  class Target;\n};\n")
+        self.assertEqual(check_files.problems(self.root), [])
+        self.write("src/net/http.h", "// Threads: any.\nclass Responder {};\n")
+        self.assert_one(check_files.problems(self.root), "src/net/http.h", "Target", "HIDDEN_TYPES")
 
 
 class Docs(Tree):

@@ -3,7 +3,7 @@
 //   INITIAL -> RUNNING                    the start
 //   RUNNING <-> WAITING_FOR_INPUT         wait_for_input(); a steering message or autonomous mode ends it
 //   RUNNING <-> INTERRUPTED               an interrupt, seen at the work's next checkpoint; the resume
-//   any -> ended                          COMPLETED, FAILED, or INTERRUPTED if the work did not end it itself
+//   any -> ended                          COMPLETED, FAILED, or INTERRUPTED when the caller or the server ended it
 //
 // A message gets its number and time under the lock when it enters the queue, so numbers follow the order of sending.
 // The work waits for room in the queue, at most for the send deadline. Answers to the caller enter without waiting, but

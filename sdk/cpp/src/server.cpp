@@ -60,50 +60,20 @@ void checked(const ServerOptions& options, const Work& work) {
 
 }  // namespace
 
-struct AgentServer::Parts {
-  Parts(ServerOptions given, Work work) : options(std::move(given)), streams(options, std::move(work)) {
-    static std::once_flag plugins;
-    std::call_once(plugins, [] {
-      grpc::EnableDefaultHealthCheckService(true);
-      grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    });
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort(options.address, credentials(options), &port);
-    // With port reuse, two agents on one port would each silently get half of the calls.
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.RegisterService(&service);
-    server = builder.BuildAndStart();
-    if (!server) throw std::runtime_error("cannot listen on " + options.address + why());
-    if (!options.metrics_address.empty()) {
-      metrics_endpoint.emplace(options.metrics_address, [this] { return metrics.prometheus_text(); });
-    }
-    health(true);
-  }
-  ~Parts() { shutdown(); }
+struct AgentServer::Impl {
+  Impl(ServerOptions given, Work work) : options(std::move(given)), streams(options, std::move(work)) {}
 
-  // Guesses the usual reasons, because gRPC writes them only to standard error.
-  std::string why() const {
+  // The usual reasons; gRPC has only written them to standard error.
+  std::string why_not_listening() const {
     bool tls = !options.certificate_file.empty();
     return std::string(": is the address right and free") +
            (tls ? ", and do certificate and key belong together?" : "?");
   }
 
-  void health(bool serving) {
-    auto* service_health = server->GetHealthCheckService();
-    service_health->SetServingStatus(serving);
-    service_health->SetServingStatus("gibson.agent.AgentService", serving);
-  }
-
-  bool shutdown() {
-    std::lock_guard lock(shutting);
-    if (!server) return idle;
-    auto deadline = std::chrono::steady_clock::now() + options.shutdown_deadline;
-    health(false);
-    streams.stop_all();
-    idle = streams.wait_until_idle(deadline);
-    server->Shutdown(std::chrono::system_clock::now() + (idle ? kFarewell : std::chrono::milliseconds(0)));
-    server.reset();
-    return idle;
+  void set_health(bool serving) const {
+    auto* health = server->GetHealthCheckService();
+    health->SetServingStatus(serving);
+    health->SetServingStatus("gibson.agent.AgentService", serving);
   }
 
   const ServerOptions options;
@@ -119,21 +89,51 @@ struct AgentServer::Parts {
 
 AgentServer::AgentServer(ServerOptions options, Work work) {
   checked(options, work);
-  parts_ = std::make_unique<Parts>(std::move(options), std::move(work));
+  impl_ = std::make_unique<Impl>(std::move(options), std::move(work));
+  static std::once_flag plugins;
+  std::call_once(plugins, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+  const ServerOptions& given = impl_->options;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(given.address, credentials(given), &impl_->port);
+  // Two agents on one port would each get half of the calls, without a word.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.RegisterService(&impl_->service);
+  impl_->server = builder.BuildAndStart();
+  if (!impl_->server) throw std::runtime_error("cannot listen on " + given.address + impl_->why_not_listening());
+  if (!given.metrics_address.empty()) {
+    impl_->metrics_endpoint.emplace(given.metrics_address,
+                                    [&metrics = impl_->metrics] { return metrics.prometheus_text(); });
+  }
+  impl_->set_health(true);
 }
-AgentServer::~AgentServer() = default;
+
+AgentServer::~AgentServer() {
+  shutdown();
+}
 
 int AgentServer::port() const {
-  return parts_->port > 1 ? parts_->port : 0;
+  return impl_->port > 1 ? impl_->port : 0;
 }
 int AgentServer::metrics_port() const {
-  return parts_->metrics_endpoint ? parts_->metrics_endpoint->port() : 0;
+  return impl_->metrics_endpoint ? impl_->metrics_endpoint->port() : 0;
 }
 const Metrics& AgentServer::metrics() const {
-  return parts_->metrics;
+  return impl_->metrics;
 }
+
 bool AgentServer::shutdown() {
-  return parts_->shutdown();
+  std::lock_guard lock(impl_->shutting);
+  if (!impl_->server) return impl_->idle;
+  auto deadline = std::chrono::steady_clock::now() + impl_->options.shutdown_deadline;
+  impl_->set_health(false);
+  impl_->streams.stop_all();
+  impl_->idle = impl_->streams.wait_until_idle(deadline);
+  impl_->server->Shutdown(std::chrono::system_clock::now() + (impl_->idle ? kFarewell : std::chrono::milliseconds(0)));
+  impl_->server.reset();
+  return impl_->idle;
 }
 
 }  // namespace shepherd::agent

@@ -25,8 +25,8 @@ class Streams {
   void begin_work(const std::shared_ptr<Conversation>& conversation);
   void closed(const std::shared_ptr<Conversation>& conversation);  // gRPC is done with the stream
 
-  void stop_all();  // also rejects new streams
-  // Returns true if every stream is closed and every work function has returned.
+  void stop_all();  // admit() refuses from here on
+                    // True when every stream is closed and every work function has returned.
   bool wait_until_idle(std::chrono::steady_clock::time_point deadline);
   void wait_until_work_has_ended();
 

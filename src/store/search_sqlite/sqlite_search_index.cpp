@@ -144,9 +144,10 @@ class SqliteSearchIndex final : public SearchIndex {
     }
     std::string expression = search::fts_expression(query);
     if (expression.empty()) return std::vector<std::uint64_t>{};
-    // An operator may delete the file while it is in use; that asks for a rebuild.
-    if (::access(path_.c_str(), F_OK) != 0 && errno == ENOENT) {
-      mark_damaged();
+    // A person who deletes the file while it is in use wants it to be built again.
+    if (::access(path_.c_str(), F_OK) != 0 && errno == ENOENT) mark_damaged();
+    // Until start_over() is done, the file may be there without its tables.
+    if (damaged_) {
       return fail(ErrorCode::unavailable, "search_index_missing",
                   "the search index was deleted; it is built again with the next event that is stored");
     }

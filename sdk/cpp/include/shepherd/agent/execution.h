@@ -5,9 +5,8 @@
 // interrupted. Work that computes for a long time without sending should call checkpoint() now and then, or test
 // interrupted().
 //
-// Such a call throws Stopped when the stream is over: it was cancelled, it was closed while the work waited, the server
-// shuts down, or the peer stopped reading. Let the exception pass. It unwinds the work; the stream has already reported
-// what happened.
+// When the stream is over (cancelled, closed while it waited, the server shuts down, the caller does not read), such a
+// call throws Stopped. Let it pass: it unwinds the work, and the stream has said what happened already.
 #pragma once
 
 #include <chrono>

@@ -27,15 +27,15 @@ using Work = std::function<void(Execution&)>;
 // The batch defaults suit a person who watches: text that is joined for longer feels late, and shorter batches flood
 // the screen.
 struct ServerOptions {
-  std::string address = "127.0.0.1:0";  // host:port (port 0 for any free one) or unix:PATH
+  std::string address = "127.0.0.1:0";                 // host:port (port 0 for any free one) or unix:PATH
 
-  std::size_t batch_bytes = 1'000;                     // joined text is sent at this size
-  std::chrono::milliseconds batch_interval{100};       // joined text is sent at this age
-  std::size_t send_queue = 64;                         // messages that may wait for the network
-  std::chrono::milliseconds send_deadline{5'000};      // how long sending may wait; then the stream is given up
-  std::size_t steering_queue = 256;                    // unread messages of the operator; the library refuses more
-  std::size_t max_streams = 64;                        // concurrent streams, a thread each; more get RESOURCE_EXHAUSTED
-  std::chrono::milliseconds shutdown_deadline{5'000};  // how long work may take to return
+  std::size_t batch_bytes = 1'000;                 // joined text is sent at this size
+  std::chrono::milliseconds batch_interval{100};   // joined text is sent at this age at the latest
+  std::size_t send_queue = 64;                     // messages waiting for the network; then sending waits
+  std::chrono::milliseconds send_deadline{5'000};  // sending waits at most this long; then the stream is given up
+  std::size_t steering_queue = 256;                // words of the operator the work has not looked at; more are refused
+  std::size_t max_streams = 64;                    // at once; a thread each; more get RESOURCE_EXHAUSTED
+  std::chrono::milliseconds shutdown_deadline{5'000};  // for work to come to its end
 
   // The answer to a steering message. The default is a short acknowledgement that repeats the content.
   std::function<std::string(const Steering&)> acknowledge = {};
@@ -65,8 +65,8 @@ class AgentServer {
   bool shutdown();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Serves until SIGTERM or SIGINT, then shuts down. Returns the program's exit code: 0, or 1 if the server could not
