@@ -35,6 +35,13 @@ PHRASES = {
 PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
                         "nobody": "name who does not: no runner, no process"}
 SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
+# Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
+PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "src/demo", "src/harness", "src/hooks", "src/hub",
+                 "src/model", "src/sqlite", "src/store", "src/terminal", "src/views", "tests/conformance", "tests/simulation",
+                 "fuzz")
+PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
+                       "somebody": "name the person, process or caller", "for ever": "forever",
+                       "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
 # Parts of file names under src/, and the glossary's word for the same idea.
