@@ -1,6 +1,6 @@
 import {defineConfig} from "vite";
 
-// `npm run dev` shows the page from its sources, with the API of a server that runs: SHEPHERD_URL (default
+// `npm run dev` serves the page from its sources, with the API of a running server: SHEPHERD_URL (default
 // http://127.0.0.1:8080, started with --auth none).
 const server = process.env.SHEPHERD_URL ?? "http://127.0.0.1:8080";
 
@@ -9,7 +9,7 @@ export default defineConfig({
   build: {
     target: "es2022",
     emptyOutDir: true,
-    assetsInlineLimit: 0,  // no data: URLs: the CSP has no use for them
+    assetsInlineLimit: 0,  // no data: URLs, because the CSP does not allow them
     modulePreload: {polyfill: false},
     rollupOptions: {
       output: {

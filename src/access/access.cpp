@@ -56,7 +56,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
     tokens.put(std::move(record));
   }
 
-  // In this order: a thread that reads the new revision must not find the tokens any more.
+  // The order matters: a reader of the new revision must no longer find the tokens.
   void revoked(const std::vector<std::string>& ids) EXCLUDES(mutex) {
     std::vector<std::shared_ptr<const std::function<void(const std::string&)>>> calls;
     {
@@ -85,7 +85,8 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
         log_warn("token {} in the store cannot be read and does not work; revoke it and make a new one", id);
       }
     }
-    // Sessions that were stored while their token was being revoked. Removing one can orphan those made with it.
+    // Finds sessions that were stored while their token was being revoked. Removing one can orphan sessions made with
+    // it.
     for (auto lost = tokens.orphans(); !lost.empty(); lost = tokens.orphans()) {
       for (const auto& id : lost) tokens.remove(id);
     }
@@ -125,7 +126,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
     return session_for(*principal, now_ms);
   }
 
-  // nullopt: the principal's token is gone.
+  // Returns nullopt if the principal's token is gone.
   std::optional<TokenInfo> session_for(const Principal& principal, std::int64_t now_ms) const REQUIRES(mutex) {
     std::int64_t expires_ms = now_ms + in_ms(kSessionLife);
     if (!principal.token_id.empty()) {
@@ -186,7 +187,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
             --impl->pending;
             if (written) {
               for (const auto& old : stale) impl->tokens.remove(old);
-              // Its token may have been revoked while it was on its way; load() leaves such a record out, too.
+              // Its token may have been revoked during the write; load() also skips such a record.
               orphan = !record.info.parent.empty() && !impl->tokens.contains(record.info.parent);
               if (!orphan) impl->put(record);
             }
@@ -203,7 +204,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
 
   Mutex mutex;
   TokenTable tokens GUARDED_BY(mutex);
-  std::size_t pending GUARDED_BY(mutex) = 0;  // tokens on their way to the store
+  std::size_t pending GUARDED_BY(mutex) = 0;  // tokens being written to the store
   Tickets tickets GUARDED_BY(mutex);
   LoginCodes login_codes GUARDED_BY(mutex);
   std::map<std::uint64_t, std::shared_ptr<const std::function<void(const std::string&)>>> callbacks GUARDED_BY(mutex);

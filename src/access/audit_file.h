@@ -1,4 +1,4 @@
-// The audit's file on disk: audit.ndjson, rotated by size to audit.ndjson.1 (newest) and on. Mode 0600.
+// The audit's file on disk: audit.ndjson, rotated by size to audit.ndjson.1 (newest) and so on. Mode 0600.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace shepherd {
 
-// Whole lines only: what a full disk or a crash cut off is taken back or ended with a newline.
+// Contains whole lines only: a line cut off by a full disk or a crash is removed or ended with a newline.
 // Threads: caller.
 class AuditFile {
  public:
@@ -21,7 +21,7 @@ class AuditFile {
 
   // Opens or creates the file. unavailable/audit_file.
   Result<void> open();
-  // Appends whole lines, in one piece or not at all. Rotates before, when they would not fit.
+  // Appends whole lines, all or none. Rotates first if they would not fit.
   Result<void> append(std::string_view lines);
 
  private:

@@ -1,5 +1,5 @@
-// The bound on bad credentials per peer address: kFailedLoginsPerMinute, refilled evenly. An IPv6 peer counts by its
-// /64, which one customer usually has whole.
+// Limits bad credentials per peer address: kFailedLoginsPerMinute, refilled evenly. An IPv6 peer counts by its /64,
+// because one customer usually has a whole /64.
 #pragma once
 
 #include <array>
@@ -16,26 +16,25 @@
 
 namespace shepherd {
 
-// Remembers at most kFailedLoginPeers addresses; the one that was quiet longest is forgotten first.
-// Threads: any. check() takes no lock while no login has failed lately.
+// Remembers at most kFailedLoginPeers addresses and evicts the one quiet for longest. Threads: any. check() takes no
+// lock without recent failures.
 class FailedLoginLimit {
  public:
   explicit FailedLoginLimit(const Clock& clock) : clock_(clock) {}
 
-  // When credentials were wrong, before that is said: rate_limited/too_many_failures with retryAfterSeconds. Good ones
-  // are never asked about, so one failing program does not lock out its address. `peer` is "address:port" or an
-  // address.
+  // Call after wrong credentials, before the refusal: rate_limited/too_many_failures with retryAfterSeconds. Never
+  // called for good ones, so one failing program does not lock out its address. `peer` is "address:port" or an address.
   Result<void> check(std::string_view peer) EXCLUDES(mutex_);
-  // Counts one that was wrong.
+  // Counts one failure.
   void failed(std::string_view peer) EXCLUDES(mutex_);
 
  private:
   struct Peer {
     std::string address;
-    double failures = 0;  // of the last minute, draining with time
+    double failures = 0;  // within the last minute, draining with time
     std::int64_t at_ms = 0;
   };
-  using Peers = std::list<Peer>;  // the one that failed last is at the back
+  using Peers = std::list<Peer>;  // the most recent failure is at the back
 
   static std::string address_of(std::string_view peer);
   static double failures_at(const Peer& peer, std::int64_t now_ms);

@@ -1,5 +1,5 @@
-// Tickets and login codes: short-lived secrets that stand for a principal. They live in memory only; a restart
-// forgets them, and clients ask for new ones.
+// Tickets and login codes: short-lived secrets for a principal. They are only in memory; after a restart clients
+// request new ones.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@
 
 namespace shepherd {
 
-// Stream tickets. Unused ones live kTicketLife; a used one is good for reconnects of the same stream that carry a
-// cursor, for kTicketReconnect after its first use. An owner (a token with its sessions) that has too many loses its
-// own oldest, an unused one first; what belongs to others never goes.
+// Stream tickets. Unused ones live for kTicketLife; a used one is valid for reconnects of the same stream with a
+// cursor, for kTicketReconnect after its first use. An owner (a token with its sessions) with too many loses its own
+// oldest, unused ones first; tickets of other owners are never evicted.
 // Threads: caller.
 class Tickets {
  public:
   explicit Tickets(std::size_t capacity = kMaxTickets, std::size_t per_owner = kTicketsPerToken)
       : capacity_(capacity), per_owner_(per_owner) {}
 
-  // False: there are as many as there may be, and none of them is this owner's to drop.
+  // Returns false at the maximum if none of the codes is this owner's.
   bool add(const Digest& ticket, const std::string& owner, std::shared_ptr<const Principal> principal,
            std::int64_t steady_ms);
-  // nullptr: unknown, too late, another stream, or a second use without a cursor.
+  // Returns nullptr for an unknown or expired ticket, another stream, or a second use without a cursor.
   std::shared_ptr<const Principal> use(const Digest& ticket, std::string_view stream, bool has_cursor,
                                        std::int64_t steady_ms);
   void drop_tokens(const std::unordered_set<std::string>& token_ids);
@@ -40,12 +40,12 @@ class Tickets {
   struct Ticket {
     Digest digest;
     std::shared_ptr<const Principal> principal;
-    std::int64_t since_ms = 0;  // made, then first used
+    std::int64_t since_ms = 0;  // creation, later first use
     bool used = false;
     std::string stream;
     std::string owner;
   };
-  using Queue = std::list<Ticket>;  // oldest first: one lifetime for all, so only the front can be over
+  using Queue = std::list<Ticket>;  // oldest first; all have the same life, so only the front can have expired
 
   void prune(std::int64_t steady_ms);
   void drop(Queue::iterator ticket);
@@ -56,7 +56,7 @@ class Tickets {
   std::unordered_map<std::string, std::list<Queue::iterator>> owned_;  // at most per_owner_ each, oldest first
 };
 
-// One-time login codes: each is good once, within kLoginLinkLife. An owner that has too many loses its own oldest.
+// One-time login codes: each is valid once within kLoginLinkLife. An owner with too many loses its own oldest.
 // Threads: caller.
 class LoginCodes {
  public:

@@ -1,5 +1,5 @@
-// The HTTP API: what people, dashboards and command lines call on the public listener, and runners and agents on the
-// internal one. A client of the journal like any other: it appends, it opens feeds, it reads pages.
+// The HTTP API: the public listener for people, dashboards and command lines, and the internal one for runners and
+// agents. It is a client of the journal like any other: it appends, opens feeds and reads pages.
 #pragma once
 
 #include <cstddef>
@@ -26,30 +26,30 @@
 namespace shepherd {
 
 struct ListenerConfig {
-  bool auth = true;       // false: every caller is let in; the operator has to protect the network
-  bool any_host = false;  // a trusted network: the Host header is not checked (service names are not known here)
-  std::vector<std::string> hosts;    // names in the Host header beside loopback names and bare addresses
-  std::vector<std::string> origins;  // "https://tower.example.com": pages of other origins that may call
+  bool auth = true;       // false lets every client in; the configuration has checked that the network allows it
+  bool any_host = false;  // on a trusted network the Host header is not checked, because service names are unknown here
+  std::vector<std::string> hosts;    // names in the Host header besides loopback names and bare addresses
+  std::vector<std::string> origins;  // "https://tower.example.com": other origins whose pages may call
 };
 
 struct ApiConfig {
   ListenerConfig public_listener;
   ListenerConfig internal_listener;
-  bool allow_token_parameter = false;  // ?token= of older clients; it ends up in proxies' logs
+  bool allow_token_parameter = false;  // ?token= of older clients; it ends up in the logs of proxies
   bool metrics_open = false;           // /metrics without credentials
-  bool keep_detail = true;             // keep full content and raw records beside events
-  bool redact = true;                  // redact what enters
+  bool keep_detail = true;             // keep full content and raw records besides events
+  bool redact = true;                  // redact incoming text
   std::string version;
 };
 
-// Everything the API is made of. All of it must outlive the Api. `random` is used from any thread.
+// The parts of the API. All of them must outlive the Api. `random` is used from any thread.
 struct ApiParts {
   Journal& journal;
   Steering& steering;
-  SearchIndex* search = nullptr;   // nullptr: no search
-  Indexer* indexer = nullptr;      // nullptr: nothing to forget when a task is deleted
-  Inbox* inbox = nullptr;          // nullptr: no inbox; stop it before the Api goes
-  LedgerKeeper* ledger = nullptr;  // nullptr: neither stats nor findings
+  SearchIndex* search = nullptr;   // nullptr for no search
+  Indexer* indexer = nullptr;      // nullptr if there is no index to purge when a task is deleted
+  Inbox* inbox = nullptr;          // nullptr for no inbox; stop it before the Api is destroyed
+  LedgerKeeper* ledger = nullptr;  // nullptr for neither stats nor findings
   Access& access;
   Audit& audit;
   MetricRegistry& metrics;
@@ -57,17 +57,17 @@ struct ApiParts {
   Random& random;
   const Redactor& redactor;
   const CondenseRules& condense;
-  Executor& workers;  // blocking store reads
+  Executor& workers;  // for blocking store reads
   ApiConfig config;
 
-  // A path for the audit: the part that is the caller's own words may hold a secret.
+  // A path for the audit. The caller chose parts of it, which may contain a secret.
   std::string audited(std::string_view path) const { return config.redact ? redactor.redact(path) : std::string(path); }
-  const Redactor* redaction() const { return config.redact ? &redactor : nullptr; }  // null: switched off
+  const Redactor* redaction() const { return config.redact ? &redactor : nullptr; }  // nullptr if switched off
 };
 
-// Owns both handlers and the registry of live streams. Shut the servers down first; the destructor then waits until
-// every call that is still on a worker thread or in the writer's queue has been answered, so workers and journal must
-// still run. Threads: any.
+// Owns both handlers and the registry of live streams. Shut the servers down first. The destructor then waits until
+// every call on a worker thread or in the writer's queue has been answered, so workers and journal must still run.
+// Threads: any.
 class Api {
  public:
   explicit Api(ApiParts parts);

@@ -30,7 +30,7 @@ namespace shepherd {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-// Keeps audit records where a test can look at them. Threads: any.
+// Keeps audit records for a test to read. Threads: any.
 class AuditInMemory final : public Audit {
  public:
   void record(AuditRecord record) override {
@@ -60,7 +60,7 @@ class ApiFixture : public testing::Test {
 
   void TearDown() override {
     stop();
-    own_lanes_.reset();  // as the server does: a read that is under way posts to the io threads
+    own_lanes_.reset();  // as the server does, because an active read posts to the io threads
   }
 
   void start() {
@@ -122,7 +122,7 @@ class ApiFixture : public testing::Test {
     return secret.empty() ? net::HeaderList{} : net::HeaderList{{"Authorization", "Bearer " + secret}};
   }
 
-  // One request on a connection of its own. A body makes it JSON unless the headers say otherwise.
+  // Sends one request on its own connection. A body is JSON unless the headers say otherwise.
   net::ClientResponse call(net::HttpServer& server, const std::string& method, const std::string& target,
                            const std::string& body, net::HeaderList headers) {
     bool has_type = false;
@@ -176,13 +176,13 @@ class ApiFixture : public testing::Test {
     EXPECT_TRUE(socket) << socket.error().message;
     return std::move(*socket);
   }
-  // The next message; an empty object when the stream closed or nothing came in time.
+  // Returns the next message; an empty object if the stream closed or none came in time.
   static json::object next(net::WebSocketClient& socket) {
     auto text = socket.read(10s);
     if (!text || !*text) return {};
     return json::parse(**text).as_object();
   }
-  // The next message of that type; others are passed over.
+  // Returns the next message of that type and skips others.
   static json::object next(net::WebSocketClient& socket, std::string_view type) {
     for (;;) {
       json::object message = next(socket);
@@ -198,7 +198,7 @@ class ApiFixture : public testing::Test {
   SystemClock clock_;
   SystemRandom random_;
   MetricRegistry metrics_;
-  std::atomic<Fault> fault_ = Fault::none;  // the server writes by itself, too
+  std::atomic<Fault> fault_ = Fault::none;  // the server also writes by itself
   MemoryStore store_{[this] { return fault_.load(); }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
@@ -220,7 +220,7 @@ class ApiFixture : public testing::Test {
   std::unique_ptr<Inbox> inbox_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<net::HttpServer> public_, internal_;
-  // As the server does: what waits for its predecessors or for quiet is let go.
+  // Ticks as the server does: releases events that wait for predecessors or for silence.
   std::jthread ticks_{[this](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       journal_.tick();

@@ -1,6 +1,6 @@
-// Who may say in a log that an approval is settled. Operators do it by commands; the stream that opened the approval
-// does it because it knows what its agent got. Another producer that posts "approved" would only take it out of the
-// inbox while the agent goes on waiting. Threads: any (no state); check_approvals() reads the store.
+// Decides who may settle an approval in a log: operators by commands, and the stream that opened the approval, because
+// it has its agent's answer. An "approved" from any other producer would only remove it from the inbox while the agent
+// keeps waiting. Threads: any (no state); check_approvals() reads the store.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace shepherd {
 
-// Whether one of these is about an approval: worth asking the store.
+// Whether one of these events is about an approval, so that the store must be read.
 bool has_approvals(const DraftBatch& batch);
 
-// permission_denied/reserved_type with the index of the first event that settles, or opens again as its own, an open
+// permission_denied/reserved_type with the index of the first event that settles, or reopens as its own, an open
 // approval of another producer.
 Result<void> check_approvals(const EventStore& store, const std::string& task, const DraftBatch& batch,
                              std::string_view producer);

@@ -1,4 +1,4 @@
-// Texts that are built into the binary (CMakeLists.txt turns them into string literals). The page: page_files.h.
+// Texts embedded in the binary (CMakeLists.txt turns them into string literals). page_files.h has the page.
 // Threads: value (constant).
 #pragma once
 

@@ -1,5 +1,5 @@
-// One request between the gate and its answer: what the handlers get. Answering counts it, audits it and adds the
-// headers that every answer has. A call that is dropped unanswered becomes a 500 (net::Responder).
+// One request between the gate and its answer, as the handlers get it. Answering counts it, audits it and adds the
+// common headers. A call that is dropped unanswered becomes a 500 (net::Responder).
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class Call {
   Core& core() const { return in_flight_.core(); }
   const net::Request& request() const { return request_; }
   std::string_view query() const { return request_.query(); }
-  // Decoded path parameters; a malformed one is empty, which names nothing.
+  // Decoded path parameters; a malformed one is empty and matches nothing.
   const std::string& id() const { return id_; }
   const std::string& second() const { return second_; }
   const std::shared_ptr<const Principal>& principal() const { return pass_.principal; }
@@ -34,29 +34,29 @@ class Call {
   CredentialKind credential() const { return pass_.credential; }
   ConnectionState* connection() const { return connection_state(request_); }
 
-  // Who asked, for the audit, when a handler found out by itself (login).
+  // Sets the caller for the audit if a handler identified it (login).
   void set_principal(std::shared_ptr<const Principal> principal) { pass_.principal = std::move(principal); }
-  // The range of numbers that went out with this answer.
+  // Sets the range of numbers that this answer contains.
   void set_range(std::uint64_t first, std::uint64_t last);
-  // Whether the caller has gone since; for requests that wait. It outlives the call.
+  // Whether the peer has gone since, for requests that wait. The function outlives the call.
   std::function<bool()> peer_watch() const { return responder_.peer_watch(); }
-  // Frees what only the handler needed (headers, body), before the call waits in a queue.
+  // Frees what only the handler needed (headers, body) before the call waits in a queue.
   void drop_request();
   // From here on this call is audited elsewhere, or not at all, unless it fails.
   void skip_audit() { audited_elsewhere_ = true; }
   AuditRecord audit_record() const;
 
-  void send(net::Response response);        // API headers
-  void send_page(net::Response response);   // page headers
-  void send_as_is(net::Response response);  // its headers are complete
+  void send(net::Response response);        // adds API headers
+  void send_page(net::Response response);   // adds page headers
+  void send_as_is(net::Response response);  // the headers are complete
   void send_json(int status, std::string body);
   void fail(const Error& error);
   void fail(const Error& error, int status);
-  // Streams; the handler audits itself when it ends.
+  // Starts a stream; the handler audits it at its end.
   void stream(net::Response head, std::shared_ptr<net::StreamHandler> handler);
   void upgrade(std::shared_ptr<net::StreamHandler> handler);
 
-  // Runs work(Call) on a worker thread: for whatever blocks.
+  // Runs work(Call) on a worker thread; for all blocking work.
   template <class Work>
   static void on_worker(Call call, Work work) {
     Executor& workers = call.parts().workers;

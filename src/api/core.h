@@ -1,4 +1,4 @@
-// What all handlers share: the parts the API was made from, the live streams, and how many calls are on their way.
+// The state that all handlers share: the parts of the API, the live streams, and the number of active calls.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct Core {
   std::atomic<std::size_t> in_flight{0};
 };
 
-// Counts one call while it is between the io thread and its answer.
+// Counts one call from the io thread until its answer.
 // Threads: any; move-only.
 class InFlight {
  public:

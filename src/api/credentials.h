@@ -1,4 +1,4 @@
-// Where a request carries its credential. Pure text work; access/ says whether it is good.
+// Finds the credential in a request. Pure text processing; access/ validates it.
 // Threads: value.
 #pragma once
 
@@ -23,15 +23,15 @@ struct Credential {
 };
 
 struct CredentialRules {
-  bool stream = false;           // the route takes tickets
+  bool stream = false;           // the route accepts tickets
   bool token_parameter = false;  // ?token= is allowed
 };
 
-// The first of: Authorization, WebSocket subprotocol, ticket, token parameter, cookie. A malformed one is found with an
-// empty secret, which nothing accepts: a client that meant to authenticate is told so.
+// Returns the first of: Authorization, WebSocket subprotocol, ticket, token parameter, cookie. A malformed one has an
+// empty secret, which is never valid, so a client that meant to authenticate gets an error.
 Credential find_credential(const net::Request& request, CredentialRules rules);
 
-// The value of a cookie; empty when absent.
+// Returns the value of a cookie; empty if absent.
 std::string_view cookie_value(std::string_view cookies, std::string_view name);
 // Whether the client offered our subprotocol.
 bool offers_subprotocol(const net::Request& request);

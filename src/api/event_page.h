@@ -1,4 +1,4 @@
-// Pages of one task's log, picked from the store's runs. Blocking; for worker threads.
+// Reads pages of one task's log from the store's batches. Blocking; for worker threads.
 // Threads: any (no state).
 #pragma once
 
@@ -18,7 +18,7 @@ namespace shepherd {
 struct PageRequest {
   std::string task;
   std::optional<std::uint64_t> after, before;  // both exclude their number
-  std::optional<std::uint64_t> tail;           // the newest so many, instead of `after`
+  std::optional<std::uint64_t> tail;           // the newest `tail` events, instead of `after`
   TypeFilter types;
   std::size_t limit = 0;
 };
@@ -32,21 +32,21 @@ struct PickedEvent {
 
 struct EventPage {
   std::vector<PickedEvent> events;                             // ascending
-  std::uint64_t first = 0, head = 0;                           // what the log holds now
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> gap;  // asked for, but no longer kept
+  std::uint64_t first = 0, head = 0;                           // the log's present range
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> gap;  // requested, but no longer kept
   std::optional<std::uint64_t> next_after;                     // more follow after this number
-  std::optional<std::uint64_t> next_before;                    // more come before this number (pages that go backwards)
+  std::optional<std::uint64_t> next_before;                    // more events before this number (backward pages)
 };
 
-// conflict/cursor_ahead with lastSequence when `after` is beyond the log; the store's errors.
+// conflict/cursor_ahead with lastSequence if `after` is beyond the log; the store's errors.
 Result<EventPage> read_event_page(const EventStore& store, const PageRequest& request);
 
-// The number after which the newest `count` events that pass the filter follow. Looks back at most kMaxTailScan events.
+// Returns the number before the newest `count` events that pass the filter. Looks back at most kMaxTailScan events.
 Result<std::uint64_t> tail_start(const EventStore& store, const std::string& task, std::uint64_t count,
                                  const TypeFilter& types);
 
-// The same over the logs of these tasks: a position, at most kMaxPageEvents events before the newest, which is
-// `newest`.
+// The same over the logs of these tasks: returns a position at most kMaxPageEvents events before `newest`, the newest
+// one.
 Result<std::uint64_t> tail_start(const EventStore& store, const std::set<std::string>& tasks, std::uint64_t newest,
                                  std::uint64_t count, const TypeFilter& types);
 

@@ -1,4 +1,4 @@
-// The gate: what every request passes before its body is read. Route, Host, Origin, credentials, rights, media type.
+// The gate checks every request before its body is read: route, Host, Origin, credentials, rights, media type.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace shepherd {
 
-// What the gate found out about a request.
+// The gate's result for an accepted request.
 struct Pass {
   const Route* route = nullptr;
   PathParts parts;
   std::shared_ptr<const Principal> principal;  // nullptr on open routes
   CredentialKind credential = CredentialKind::none;
-  unsigned listener = kOnPublic;  // where it came in
+  unsigned listener = kOnPublic;  // the listener that received it
 };
 
 struct Refusal {
-  const Route* route = nullptr;                // nullptr: there is none
-  std::shared_ptr<const Principal> principal;  // nullptr: not known
+  const Route* route = nullptr;                // nullptr if there is none
+  std::shared_ptr<const Principal> principal;  // nullptr if unknown
   Error error;
   int status = 0;
   std::string allow;  // 405 only
@@ -35,15 +35,15 @@ struct Refusal {
 
 bool has_body(const net::Request& request);  // by its headers
 
-// What a connection keeps between requests (net::Request::connection_slot). Threads: strand (the connection's).
+// The state of a connection between requests (net::Request::connection_slot). Threads: strand (the connection's).
 struct ConnectionState {
-  std::string authorization;  // the last Authorization header that was good
+  std::string authorization;  // the last valid Authorization header
   std::shared_ptr<const Principal> principal;
-  std::uint64_t revision = 0;            // of Access, when it was
+  std::uint64_t revision = 0;            // revision of Access at that time
   std::optional<Pass> admitted;          // between admit() and handle() of one request
-  std::shared_ptr<ProducerTrail> trail;  // of the posts that go to one task
+  std::shared_ptr<ProducerTrail> trail;  // for posts to one task
 };
-// The request's connection state, made on first use; nullptr when the connection has no slot.
+// Returns the request's connection state, created on first use; nullptr if the connection has no slot.
 ConnectionState* connection_state(const net::Request& request);
 
 // Threads: any.
@@ -66,7 +66,7 @@ class Gate {
   const unsigned listener_;
   Router router_;
   std::string other_listener_;
-  std::shared_ptr<const Principal> anonymous_;  // every caller of a listener without authentication
+  std::shared_ptr<const Principal> anonymous_;  // the principal of every caller if the listener has no authentication
 };
 
 }  // namespace shepherd

@@ -35,7 +35,7 @@ void get_task_events(Call call);
 void get_all_events(Call call);
 
 // page_routes.cpp
-void get_event_page(Call call);  // get_task_events when the client wants neither WebSocket nor event stream
+void get_event_page(Call call);  // get_task_events for a client that wants neither WebSocket nor event stream
 void get_event(Call call);
 void get_event_detail(Call call);
 

@@ -1,4 +1,4 @@
-// What needs a person now.
+// The inbox: the items that need a person now.
 #include <optional>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// `inbox_update` messages say that the inbox has changed. They go to clients that follow many logs by WebSocket and may
-// see all of them, at most one every kInboxUpdateInterval.
+// Sends `inbox_update` messages when the inbox has changed, to WebSocket clients that follow many logs and may see all
+// of them, at most one every kInboxUpdateInterval.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace shepherd {
 
-// The inbox must be stopped before this goes.
+// Stop the inbox before destroying this.
 // Threads: any.
 class InboxUpdates {
  public:
   InboxUpdates(Inbox* inbox, const Clock& clock, LiveRegistry& live);
 
-  // About every second: tells what had to wait.
+  // Call about every second: sends delayed updates.
   void tick();
 
  private:

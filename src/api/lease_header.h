@@ -1,4 +1,4 @@
-// The header by which a runner names its lease: `Shepherd-Lease: EPOCH`.
+// The header that names a runner's lease: `Shepherd-Lease: EPOCH`.
 // Threads: value.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace shepherd {
 
-// nullopt: it names none. invalid_argument/bad_lease.
+// Returns nullopt if there is none. invalid_argument/bad_lease.
 inline Result<std::optional<std::uint64_t>> lease_header(const net::Request& request) {
   std::string_view text = request.header("shepherd-lease");
   if (text.empty()) return std::nullopt;

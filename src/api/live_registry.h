@@ -1,5 +1,5 @@
-// All live streams of the process, so that a revoked token or a deleted task can cut its streams at once.
-// An intrusive list: a stream pays two pointers for being found.
+// All live streams of the process, so that revoking a token or deleting a task can end its streams at once. It is an
+// intrusive list, which costs a stream two pointers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace shepherd {
 
 class LiveStream;
 
-// A task's row changed: the WebSocket message that says so.
+// A task's changed row as a WebSocket message.
 struct TaskUpdate {
   std::string task;
   ByteSpan frame;
@@ -33,17 +33,17 @@ class LiveRegistry {
   void remove(LiveStream& stream) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // Ends the streams of a token or of a task with a close code, each on its own io thread.
+  // Ends the streams of a token or a task with a close code, each on its own io thread.
   void cut_token(std::string_view token_id, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
   void cut_task(std::string_view task, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
-  // Hands updates to the streams that want them, one post for each.
+  // Sends updates to the streams that want them, one post for each.
   void tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) EXCLUDES(mutex_);
 
-  // Hands a message about the inbox to the streams of many logs whose caller may see them all.
+  // Sends an inbox message to the streams over many logs whose caller may see them all.
   void tell_inbox(ByteSpan frame) EXCLUDES(mutex_);
 
  private:
-  // Posts `act` to every stream that `which` picks. `which` runs under the lock and reads only what never changes.
+  // Posts `act` to every stream that `which` selects. `which` runs under the lock and reads only immutable members.
   template <class Which, class Act>
   void post_to(const Which& which, const Act& act) EXCLUDES(mutex_);
 

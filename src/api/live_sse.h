@@ -11,7 +11,7 @@ namespace shepherd {
 // Threads: strand (the connection's io thread).
 class LiveSse final : public LiveStream {
  public:
-  // `start_id` is the cursor the stream starts from, as its clients write it.
+  // `start_id` is the stream's start cursor, as its clients write it.
   LiveSse(Core& core, FeedOptions options, StreamTrail trail, std::string start_id);
 
   // Status, media type and the headers that keep proxies from buffering.

@@ -1,4 +1,4 @@
-// A live answer: the loop of "next, write" between a feed and a connection. The transports are its two subclasses.
+// A live answer: the loop of "next, write" between a feed and a connection. Each transport is a subclass.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace shepherd {
 
-// Who watches what since when: for the audit, and for a revocation that cuts the stream.
+// The caller, log and start of a stream, for the audit and for ending the stream.
 struct StreamTrail {
   std::shared_ptr<const Principal> principal;
   std::string peer;
-  std::string task;  // empty: all logs
+  std::string task;  // empty for all logs
   int status = 0;
   std::int64_t begun_wall_ms = 0, begun_steady_ms = 0;
   std::uint64_t after = 0;
-  bool takes_commands = false;             // a runner's: it waits for commands
-  std::vector<std::string> command_tasks;  // to these, as steering knows it
+  bool takes_commands = false;             // the stream is a runner's and waits for commands
+  std::vector<std::string> command_tasks;  // the tasks of these commands, as registered with steering
 };
 
 // Owned by its connection. Small: ten thousand of them wait at the same time.
@@ -42,7 +42,7 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   virtual void on_task_updates(const std::vector<TaskUpdate>&) {}
   virtual void on_inbox_update(const ByteSpan&) {}
 
-  // Closes with a code; what was written before still goes out. Nothing when it is closing already.
+  // Closes with a code; earlier writes still go out. No effect if it is already closing.
   void end(std::uint16_t code, std::string_view reason);
 
   void on_open(net::StreamConnection& connection) final;
@@ -55,14 +55,14 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
  protected:
   virtual void on_start() {}               // the connection is open, the feed is not
   virtual void on_stop() {}                // the connection is gone
-  virtual void on_second(std::int64_t) {}  // a tick of a stream that is open
+  virtual void on_second(std::int64_t) {}  // a tick while the stream is open
   virtual void on_written(std::size_t bytes) { (void)bytes; }
 
-  // Writes a message of our own between the feed's; kept until the connection has drained, up to kMaxPendingReplies.
-  // False when it did not fit.
+  // Writes our own message between the feed's. It is kept until the connection has drained, up to kMaxPendingReplies.
+  // Returns false if it did not fit.
   bool say(ByteSpan message);
   Feed* feed() { return feed_.get(); }
-  // The stream follows these logs from now on (nullopt: all): a caller that waits for commands there is a runner.
+  // The stream follows these logs from now on (nullopt for all), and takes their commands if it is a runner's.
   void follows(const std::optional<std::set<std::string>>& tasks);
   Core& core() { return core_; }
   bool ended() const { return ended_; }
@@ -83,8 +83,8 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<FeedOptions> options_;  // until the feed is open
   std::unique_ptr<StreamTrail> trail_;
-  std::unique_ptr<std::vector<ByteSpan>> unsaid_;  // own messages that wait for on_drained
-  LiveStream* older_ = nullptr;                    // the registry's
+  std::unique_ptr<std::vector<ByteSpan>> unsaid_;  // our own messages that wait for on_drained
+  LiveStream* older_ = nullptr;                    // owned by the registry
   LiveStream* newer_ = nullptr;
   std::uint64_t access_revision_ = 0;
   bool waiting_ = false;   // for the feed

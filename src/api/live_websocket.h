@@ -1,12 +1,10 @@
-// A live WebSocket. On a stream of many logs the client may change which ones it hears:
-//   {"type":"subscribe","tasks":["a","b"]}    adds them; without tasks: all that the caller may see
-//   {"type":"unsubscribe","tasks":["a"]}      leaves them
-// Both are answered by {"type":"subscribed","data":{"tasks":[…]}}. An operator may also command a task:
-//   {"type":"steer","id":"c1","taskID":"a","data":{"content":"…"}}    any kind; taskID may be left out on a task's
-//   stream
-// answered by {"type":"command_accepted","id","taskID","data":{…}}. Everything else, and what is refused, is answered
-// by
-// {"type":"error","data":{…}}, with the message's id.
+// A live WebSocket. On a stream of many logs the client may change the set of logs:
+//   {"type":"subscribe","tasks":["a","b"]}    adds them; without tasks, all that the caller may see
+//   {"type":"unsubscribe","tasks":["a"]}      removes them
+// The answer to both is {"type":"subscribed","data":{"tasks":[…]}}. An operator may also command a task:
+//   {"type":"steer","id":"c1","taskID":"a","data":{"content":"…"}}    any kind; taskID is optional on a task's stream
+// The answer is {"type":"command_accepted","id","taskID","data":{…}}. Any other or refused message gets
+// {"type":"error","data":{…}} with the message's id.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -26,7 +24,7 @@ class LiveWebSocket final : public LiveStream {
  public:
   // The log of one task.
   LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail);
-  // Many logs; `position` is the store's newest when the stream was asked for.
+  // Many logs; `position` is the store's newest at the request.
   LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, std::uint64_t position);
 
   bool wants_task_updates() const override { return selection_ != nullptr; }
@@ -36,7 +34,7 @@ class LiveWebSocket final : public LiveStream {
 
  private:
   struct Selection {
-    std::optional<std::set<std::string>> tasks;  // nullopt: all
+    std::optional<std::set<std::string>> tasks;  // nullopt for all
     std::uint64_t position = 0;
   };
 
@@ -48,7 +46,7 @@ class LiveWebSocket final : public LiveStream {
   void answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task = {});
   void refuse(const Error& error, std::string_view id);
 
-  std::unique_ptr<Selection> selection_;  // nullptr: the log of one task
+  std::unique_ptr<Selection> selection_;  // nullptr for the log of one task
 };
 
 }  // namespace shepherd

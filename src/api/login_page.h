@@ -1,4 +1,4 @@
-// The page that signs a browser in: one form, no script, the look of the page itself.
+// The page that signs a browser in: one form, no script, in the page's style.
 // Threads: value.
 #pragma once
 
@@ -11,10 +11,10 @@ namespace shepherd {
 
 enum class LoginTrouble : std::uint8_t { none, bad_link, bad_token, producer };
 
-// 200 without trouble, else 401 and what was wrong.
+// Sends 200 without trouble, otherwise 401 and the reason.
 void send_login_page(Call call, LoginTrouble trouble);
 
-// Where a browser that came to this machine by an address should be instead (host_check.h); empty: here.
+// The address to which a browser that used this machine's address is redirected (host_check.h); empty for none.
 std::string page_elsewhere(const Call& call);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// The files of the page as the build left them in the binary: hashed names, compressed beforehand.
+// The page's files in the binary, with hashed names and precompressed.
 // Threads: value (constant).
 #pragma once
 
@@ -12,18 +12,18 @@ struct PageFile {
   std::string_view content_type;
   std::string_view etag;  // quoted
   std::string_view plain;
-  std::string_view gzip;    // empty: only plain
-  std::string_view brotli;  // empty: only plain
+  std::string_view gzip;    // empty if there is only the plain form
+  std::string_view brotli;  // empty if there is only the plain form
 };
 
 std::span<const PageFile> page_files();
-// nullptr: there is no such file.
+// Returns nullptr if there is no such file.
 const PageFile* page_file(std::string_view name);
 
-// The smallest form of a file that a request's Accept-Encoding takes.
+// The smallest form of a file that a request's Accept-Encoding accepts.
 struct EncodedFile {
   std::string_view bytes;
-  std::string_view encoding;  // empty: as it is
+  std::string_view encoding;  // empty for the plain form
 };
 EncodedFile encoded_for(const PageFile& file, std::string_view accept_encoding);
 

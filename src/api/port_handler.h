@@ -1,4 +1,5 @@
-// One listener's HttpHandler: the gate while headers are in, the route's handler once the body is.
+// The HttpHandler of one listener: runs the gate once the headers are complete, and the route's handler once the body
+// is.
 #pragma once
 
 #include <string_view>

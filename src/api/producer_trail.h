@@ -1,6 +1,6 @@
-// The audit record of a producer's posts: those that one connection sends one after the other to one task are a stream
-// like any other, so they share a record with the range of numbers they added. It is written when the connection
-// closes, turns to another task, or after kProducerTrail.
+// The audit record of a producer's posts. Consecutive posts of one connection to one task form a stream and share a
+// record with the range of numbers they added. The record is written when the connection closes or changes to another
+// task, or after kProducerTrail.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace shepherd {
 // Threads: posted() from any; the rest caller.
 class ProducerTrail {
  public:
-  // `record` says who, from where and what; range and duration are filled in at the end.
+  // `record` has the caller, the address and the request; range and duration are set at the end.
   ProducerTrail(Audit& audit, const Clock& clock, std::shared_ptr<const Principal> principal, std::string task,
                 AuditRecord record);
   ~ProducerTrail();

@@ -1,4 +1,4 @@
-// Whether the store takes writes: the answer of /readyz.
+// Whether the store accepts writes; the answer of /readyz.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace shepherd {
 
-// Writes one small record and remembers for kReadinessCache how that went, so that probes cost next to nothing.
-// Fails as the write did: unavailable (busy, shutting down, I/O), storage_full, internal.
+// Writes one small record and caches the result for kReadinessCache, so that probes are cheap. Fails with the error of
+// the write: unavailable (busy, shutting down, I/O), storage_full, internal.
 // Threads: any.
 class Readiness {
  public:

@@ -1,5 +1,5 @@
-// The table of routes: what the API answers, for whom and on which listener. The router, the gate, the metrics and the
-// check against openapi.json all read this one table.
+// The table of routes, with the rights and the listener of each. The router, the gate, the metrics and the check
+// against openapi.json all read this table.
 // Threads: value (constant).
 #pragma once
 
@@ -16,11 +16,11 @@ inline constexpr unsigned kOnPublic = 1;
 inline constexpr unsigned kOnInternal = 2;
 inline constexpr unsigned kOnBoth = kOnPublic | kOnInternal;
 
-// What a caller must be to get past the gate. Rights about a task are checked for the route's {id}.
+// What the gate requires of a caller. Rights on a task are checked for the route's {id}.
 enum class Need : std::uint8_t {
   open,     // no credentials
-  anyone,   // any known principal; the handler looks closer
-  person,   // known, and not a producer: those are programs, often agents
+  anyone,   // any known caller; the handler checks further
+  person,   // any known caller but a producer, because producers are programs, often agents
   metrics,  // view, unless the metrics are open
   view,
   command,
@@ -37,7 +37,7 @@ struct Route {
   Need need;
   BodyKind body;
   std::size_t max_body;
-  bool stream;  // may become a stream, so a ticket opens it
+  bool stream;  // may become a stream, so it accepts a ticket
   void (*handle)(Call call);
 };
 

@@ -1,4 +1,5 @@
-// Requests by route and status, and their latency, for one listener. The instruments of a route are looked up once.
+// Counts requests by route and status and measures their latency, for one listener. A route's instruments are looked up
+// once.
 #pragma once
 
 #include <array>
@@ -18,9 +19,9 @@ class RouteMetrics {
  public:
   RouteMetrics(MetricRegistry& registry, std::string_view listener);
 
-  // route nullptr: no route was found.
+  // route is nullptr if no route was found.
   void answered(const Route* route, int status, double seconds);
-  void opened(const Route& route, int status);  // a stream: it has no latency
+  void opened(const Route& route, int status);  // a stream, which has no latency
 
  private:
   static constexpr std::array kCodes{101, 200, 201, 202, 204, 303, 400, 401, 403, 404, 405, 406, 408,
@@ -33,7 +34,7 @@ class RouteMetrics {
   Instruments& of(const Route* route);
 
   MetricRegistry& registry_;
-  Histogram& seconds_;                    // of all routes: one for each would be most of a scrape
+  Histogram& seconds_;                    // over all routes, because one per route would be most of a scrape
   std::vector<Instruments> instruments_;  // by route, and one for unknown paths
 };
 

@@ -11,7 +11,7 @@
 
 namespace shepherd {
 
-// A parameter's place in the path, so that it survives moving the request.
+// A parameter's place in the path, which stays valid when the request is moved.
 struct PathPart {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
@@ -21,8 +21,8 @@ using PathParts = std::array<PathPart, 2>;
 struct Found {
   const Route* route = nullptr;
   PathParts parts;
-  std::string allow;       // without a route: the methods this path does answer here, "GET, POST"; empty: unknown path
-  bool elsewhere = false;  // without a route: the other listener answers it
+  std::string allow;       // without a route: the path's methods, "GET, POST"; empty for an unknown path
+  bool elsewhere = false;  // without a route: the other listener has it
 };
 
 // Threads: any (constant after construction).

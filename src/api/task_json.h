@@ -1,4 +1,4 @@
-// A task as the API shows it: what the model knows, without secrets, and how far its callback has come.
+// A task as the API shows it: the model's JSON, without secrets, with the state of its callback.
 // Threads: any.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace shepherd {
 
-// `redactor` nullptr: as it was given.
+// With a nullptr `redactor`, nothing is redacted.
 void append_task_json(std::string& out, const Task& task, Steering& steering, const Redactor* redactor);
 
 }  // namespace shepherd

@@ -1,5 +1,5 @@
-// `task_update` messages: the rows of tasks that changed. They go to clients that follow many logs by WebSocket, at
-// most one every kTaskUpdateInterval per task. A feed over all logs is open only while there is such a client.
+// Sends `task_update` messages with changed rows to WebSocket clients that follow many logs, at most one every
+// kTaskUpdateInterval per task. A feed over all logs is open only while there is such a client.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@
 
 namespace shepherd {
 
-// The destructor waits for a row that is being read on a worker thread.
+// The destructor waits for an active row read on a worker thread.
 // Threads: any.
 class TaskUpdates {
  public:
-  // `redactor` nullptr: rows are told as they are.
+  // With a nullptr `redactor`, rows are not redacted.
   TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& workers, const Clock& clock,
               LiveRegistry& live);
   ~TaskUpdates();
   TaskUpdates(const TaskUpdates&) = delete;
   TaskUpdates& operator=(const TaskUpdates&) = delete;
 
-  // A client begins to watch. The feed lives on the first one's executor and starts after `position`.
+  // Adds a listener. The feed lives on the first listener's executor and starts after `position`.
   void watch(Executor& executor, std::uint64_t position);
   void unwatch();
   // A row changed without an event (created, renamed).
   void touch(const std::string& task);
-  // About every second: tells what had to wait.
+  // Call about every second: sends delayed rows.
   void tick();
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;  // shared: feed and workers may still hold it when this goes
+  std::shared_ptr<Impl> impl_;  // shared, because feed and workers may still hold it afterwards
 };
 
 }  // namespace shepherd

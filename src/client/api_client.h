@@ -1,8 +1,8 @@
 // The server's HTTP interface as typed, blocking calls.
 //
 // An error answer becomes an Error with the server's own code as `reason`, its message, and its other members as
-// fields. A server that cannot be reached is unavailable/unreachable; nothing is retried here, because only the caller
-// knows whether it wants to wait.
+// fields. An unreachable server is unavailable/unreachable. Nothing is retried here, because only the caller can decide
+// to wait.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@
 
 namespace shepherd {
 
-// Parameters parameters in order; values are encoded by the client.
+// Query parameters in order; the client encodes their values.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
-std::string query_text(const Parameters& query);     // "?a=1&b=2", or "" when empty
+std::string query_text(const Parameters& query);     // "?a=1&b=2", or "" if empty
 std::string percent_encoded(std::string_view text);  // for path segments and query values
 
-// Adds to an error of the connection itself what to do about it.
+// Adds advice to an error of the connection itself.
 Error with_connection_advice(Error error);
 
 struct TaskList {
   std::vector<TaskView> tasks;
-  std::string next;  // target of the next page, from the Link header; empty: this was the last one
+  std::string next;  // target of the next page, from the Link header; empty on the last page
 };
 
 struct LogPage {
@@ -41,7 +41,7 @@ struct LogPage {
 
 struct Posted {
   std::uint64_t sequence = 0;           // the log's last number
-  std::uint64_t producer_sequence = 0;  // the producer's highest
+  std::uint64_t producer_sequence = 0;  // the producer's highest number
 };
 
 struct CreatedTask {
@@ -63,12 +63,12 @@ struct SearchAnswer {
 
 struct AcceptedCommand {
   std::string id;
-  std::uint64_t sequence = 0;  // of the `command` event: what becomes of it comes after
+  std::uint64_t sequence = 0;  // of the `command` event; results come after it
 };
 
 struct TokenRequest {
   std::string name, scope, task;
-  std::int64_t expires_seconds = 0;  // 0: the server's default
+  std::int64_t expires_seconds = 0;  // 0 means the server's default
 };
 
 // Threads: caller.
@@ -84,30 +84,30 @@ class ApiClient {
   Result<TaskView> patch_task(std::string_view id, std::string_view body);
   Result<void> delete_task(std::string_view id);
 
-  // One page of a log, ascending: after, before, tail, types, limit, detail.
+  // One page of a log, ascending; parameters: after, before, tail, types, limit, detail.
   Result<LogPage> events(std::string_view task, const Parameters& query);
-  // The JSON of one event, and of its detail: what the event has only the beginning of. not_found when there is none.
+  // The JSON of one event or of its detail, which has the full content. not_found if there is none.
   Result<std::string> event(std::string_view task, std::uint64_t sequence);
   Result<std::string> detail(std::string_view task, std::uint64_t sequence);
-  // Appends events (one JSON object a line). A producer id makes the numbering strict; empty: fire and forget. `lease`
-  // is the epoch of the claim they are posted under; 0: none.
+  // Appends events (one JSON object per line). A producer id makes the numbering strict; empty means fire and forget.
+  // `lease` is the epoch of their claim; 0 for none.
   Result<Posted> post_events(std::string_view task, std::string_view ndjson, const std::string& producer = "",
                              std::int64_t lease = 0);
 
-  // `body` is a command as in model/command.h. That it is in the log says nothing yet about what becomes of it.
+  // `body` is a command as in model/command.h. Its acceptance into the log does not imply an effect.
   Result<AcceptedCommand> post_command(std::string_view task, std::string_view body);
 
-  // Calls of an agent's hooks, as a JSON array.
+  // Posts calls of an agent's hooks, as a JSON array.
   Result<void> post_hooks(std::string_view calls);
 
   Result<SearchAnswer> search(std::string_view query, const Parameters& more = {});
 
-  // These answer the server's JSON.
+  // These return the server's JSON.
   Result<std::string> whoami();
   Result<std::string> tokens();
   Result<std::string> create_token(const TokenRequest& request);
   Result<void> revoke_token(std::string_view id);
-  // A URL for a browser, good once; for the token of another name or id when one is given (admins).
+  // A URL for a browser, valid once; with `whose`, for the token with that name or id (admins only).
   Result<std::string> login_link(std::string_view whose = "");
 
   const Destination& destination() const { return destination_; }

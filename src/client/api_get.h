@@ -1,4 +1,4 @@
-// One request to the server's public interface, for answers that are shown as they are.
+// One request to the server's public interface, for answers that are shown unchanged.
 // Threads: any. Blocking.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace shepherd {
 
-// The JSON of a successful answer to `target` (path and query). Errors as of ApiClient.
+// Returns the JSON of a successful answer to `target` (path and query). Errors as in ApiClient.
 Result<std::string> api_get(const Destination& destination, const net::ClientTls& tls, const std::string& target);
-// The same of a POST with a JSON body.
+// The same for a POST with a JSON body.
 Result<std::string> api_post(const Destination& destination, const net::ClientTls& tls, const std::string& target,
                              const std::string& body);
 

@@ -1,7 +1,7 @@
-// What becomes of a command: follows the task's log until the command has settled.
+// Follows a task's log until a command has settled.
 //
-// `delivered` is the last word where the agent's own stream cannot show that it took the command up; where it can, the
-// wait goes on to `acknowledged`. A command that is still only delivered when the time is over is told as that.
+// `delivered` is final if the agent's own stream cannot show that it acted on the command; otherwise the wait continues
+// until `acknowledged`. A command that is only delivered at the deadline is reported as delivered.
 // Threads: caller.
 #pragma once
 
@@ -22,17 +22,17 @@ struct CommandWait {
   std::string id;              // of the command
   std::uint64_t sequence = 0;  // of its event
   CommandKind kind = CommandKind::steer;
-  bool acknowledged_later = false;  // the agent's stream shows when it takes a command of this kind up
+  bool acknowledged_later = false;  // the agent's stream shows when it acts on a command of this kind
   std::chrono::milliseconds most{};
 };
 
 struct Settled {
-  CommandState state = CommandState::accepted;  // accepted: nothing became of it while we waited
+  CommandState state = CommandState::accepted;  // accepted if nothing happened during the wait
   std::string reason;
   bool task_ended = false;  // before the command settled
 };
 
-// Whether the agent of a task (its JSON) shows that it took up commands of this kind.
+// Whether a task's agent (from the task's JSON) acknowledges commands of this kind.
 bool acknowledges(std::string_view task_json, CommandKind kind);
 
 // Errors: those of LiveClient.

@@ -1,10 +1,10 @@
-// Follows one task, or all of them, over a WebSocket, and resumes from its cursor by itself when the server restarts or
-// the network goes away. The listener sees every event once and in order, whatever happens in between.
+// Follows one task, or all of them, over a WebSocket. It resumes from its cursor when the server restarts or the
+// network fails, so the listener sees every event once and in order.
 //
-// Ends when the task is complete, when the listener or stop() says so, or with an Error that trying again would not
-// change: unknown task, bad token, a close code of 4100-4199, or a server that keeps leaving the same hole
-// (internal/broken_sequence). A server that cannot be reached at the first try is such an Error too; once connected,
-// the client tries forever, with a jittered and growing pause.
+// Ends when the task is complete, when the listener or stop() ends it, or with an Error that a retry would not change:
+// unknown task, bad token, a close code of 4100-4199, or a server that repeatedly leaves the same hole
+// (internal/broken_sequence). A server that is unreachable at the first try is such an Error, too; once connected, the
+// client retries forever, with a jittered and growing pause.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@
 namespace shepherd {
 
 struct LiveOptions {
-  std::string task;                    // empty: all tasks, from now or from `cursor`
-  std::optional<std::uint64_t> after;  // one task: the last number seen
-  std::uint64_t tail = 0;              // one task, without `after`: begin with the newest N
+  std::string task;                    // empty for all tasks, from now or from `cursor`
+  std::optional<std::uint64_t> after;  // one task: the last number received
+  std::uint64_t tail = 0;              // one task, without `after`: start with the newest N
   std::string cursor;                  // all tasks: where an earlier follower stopped
-  std::string types;                   // comma-separated; empty: all
+  std::string types;                   // comma-separated; empty for all
 };
 
 enum class LiveState {
-  connected,     // replaying what is already there
-  live,          // caught up: what comes now is new
-  disconnected,  // trying again
+  connected,     // replaying stored events
+  live,          // caught up; further events are new
+  disconnected,  // retrying
 };
 
 struct LiveChange {
   LiveState state = LiveState::connected;
-  std::string why;           // disconnected: for a person
-  std::int64_t down_ms = 0;  // connected again: how long the connection was gone; 0 at the first connect
+  std::string why;           // disconnected: the reason, for a person
+  std::int64_t down_ms = 0;  // reconnected: how long the connection was down; 0 at the first connect
 };
 
 // Called on the thread that runs the client.
@@ -52,11 +52,11 @@ class LiveObserver {
   virtual void on_gap(std::string_view task, std::uint64_t from, std::uint64_t to) = 0;
   virtual void on_state(const LiveChange& change) = 0;
   virtual void on_complete(std::string_view task, std::string_view data) = 0;  // data of task_complete
-  // All tasks: a task's row has changed. Only the newest row counts, so what changed while disconnected is not told.
+  // All tasks: a task's row has changed. Only the newest row counts, so changes while disconnected are not reported.
   virtual void on_row(std::string_view /*task*/, std::string_view /*row*/) {}
 };
 
-// Where the server is; asked again before every connection, because a restarted server may have another port.
+// Finds the server before every connection, because a restarted server may have another port.
 using Locate = std::function<Result<Destination>()>;
 
 // Threads: caller; stop() from any.
@@ -64,7 +64,7 @@ class LiveClient {
  public:
   LiveClient(Locate locate, LiveOptions options, const Clock& clock, Random& random, net::ClientTls tls = {});
 
-  // Blocks until the end. True: the task is complete; false: stopped.
+  // Blocks until the end. Returns true if the task is complete, false if stopped.
   Result<bool> run(LiveObserver& listener);
   void stop() EXCLUDES(mutex_);
 
@@ -80,7 +80,7 @@ class LiveClient {
   LogCursor& cursor_of(std::string_view task);
   void note_position(std::string_view message, std::string_view data);
   std::string target() const;
-  bool pause() EXCLUDES(mutex_);  // false: stopped meanwhile
+  bool pause() EXCLUDES(mutex_);  // false if stopped meanwhile
   bool stopping() EXCLUDES(mutex_);
 
   Locate locate_;
@@ -94,8 +94,8 @@ class LiveClient {
   std::string position_;                               // all tasks: the newest opaque cursor
   std::optional<Destination> destination_;
   std::string why_;   // of the newest disconnect
-  int failures_ = 0;  // since something arrived
-  int holes_ = 0;     // since an event was taken
+  int failures_ = 0;  // since the last message
+  int holes_ = 0;     // since the last accepted event
 
   Mutex mutex_;
   CondVar wake_;

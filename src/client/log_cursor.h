@@ -1,5 +1,5 @@
-// What a consumer has seen of one task's log, and whether the next message may follow it. This is where "never lost,
-// never repeated" is checked rather than hoped for.
+// A consumer's position in one task's log. It checks whether a message may follow and so enforces "never lost, never
+// repeated".
 // Threads: caller.
 #pragma once
 
@@ -12,21 +12,21 @@ class LogCursor {
  public:
   enum class Step {
     take,    // the next event
-    repeat,  // seen before: not shown again
-    hole,    // something is missing before it
+    repeat,  // received before; not shown again
+    hole,    // an event is missing before it
   };
 
-  // filtered: the consumer asked for some types only, so numbers may jump forward.
+  // filtered: the consumer requested only some types, so numbers may jump forward.
   explicit LogCursor(bool filtered) : filtered_(filtered) {}
 
   void start_after(std::uint64_t number) { last_ = number; }
-  // The newest number seen; nullopt before the first one of a consumer that did not say where to start.
+  // The newest number received; nullopt before the first event of a consumer without a start.
   std::optional<std::uint64_t> last() const { return last_; }
 
   Step event(std::uint64_t number);
-  // Retention removed from..to: announced, so not a hole.
+  // Retention removed from..to; that is announced, so it is not a hole.
   Step gap(std::uint64_t from, std::uint64_t to);
-  // `position` and `caught_up`: the server says that everything the consumer asked for up to here was sent.
+  // `position` and `caught_up`: the server has sent everything requested up to here.
   Step reached(std::uint64_t number);
 
  private:

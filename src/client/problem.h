@@ -10,8 +10,8 @@ namespace shepherd {
 
 ErrorCode code_of_status(int status);
 
-// `code` becomes the reason, `detail` (or `error`, or `title`) the message, other members fields. A body that is no
-// problem still gives an Error that names the status.
+// `code` becomes the reason, `detail` (or `error`, or `title`) the message, and other members become fields. A body
+// that is not a problem still gives an Error with the status.
 Error read_problem(int status, std::string_view body);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// A real server on a free loopback port that plays prepared answers, one for each request, and keeps what was asked.
+// A real server on a free loopback port that plays scripted answers, one for each request, and records the requests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,15 +17,15 @@
 
 namespace shepherd {
 
-// What a connection gets: a plain response, or (when the request is a WebSocket upgrade and `status` is 101) messages
-// and then a close code.
+// The answer to a connection: a plain response, or (for a WebSocket upgrade with `status` 101) messages and then a
+// close code.
 struct Answer {
   int status = 101;
   std::string body;
   std::vector<std::string> messages;
-  std::uint16_t close = 1006;  // 1006: the stream ends without a word
+  std::uint16_t close = 1006;  // 1006 ends the stream without a close frame
   std::vector<std::pair<std::string, std::string>> headers;
-  bool hold = false;  // stays open after the messages and answers nothing
+  bool hold = false;  // stays open after the messages and sends nothing more
 };
 
 inline Answer play(std::vector<std::string> messages, std::uint16_t close) {

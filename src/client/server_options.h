@@ -1,4 +1,4 @@
-// Which server a person names, and whom to trust there.
+// Options that name a server and the trusted authorities.
 // Threads: value.
 #pragma once
 

@@ -1,4 +1,4 @@
-// From events to entries of the ledger: what every batch adds.
+// Converts events to ledger entries: what every batch adds.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace shepherd {
 
-// Money and tokens of a task come as running totals, so what a batch adds is the difference of two folds: the task's
-// state before and after it. It remembers the states of tasks that are under way; others are read from the ledger,
-// where every batch leaves them. Threads: caller.
+// An agent reports money and tokens as running totals, so a batch adds the difference of two folds: the task's state
+// before and after it. This class remembers the states of active tasks and reads others from the ledger, where every
+// batch stores them. Threads: caller.
 class Bookkeeping {
  public:
   Bookkeeping(const EventStore& store, const Ledger& ledger) : store_(store), ledger_(ledger) {}
 
-  // Adds the part of the batch behind position `after`. A task that is gone by now adds nothing.
+  // Adds the part of the batch after position `after`. A deleted task adds nothing.
   Result<void> enter(LedgerBatch& batch, const EventBatch& stored, std::uint64_t after);
-  // Puts the states that changed into the batch.
+  // Puts the changed states into the batch.
   void leave_states(LedgerBatch& batch);
-  // The batch was not written: what is remembered is not what the ledger has.
+  // The batch was not written, so the remembered states differ from the ledger's.
   void start_over();
   void forget_task(const std::string& task) { open_.erase(task); }
 
  private:
   struct Book {
     TaskState state;
-    LedgerWho asked;      // of the task itself; a model that it does not name comes with the session
-    bool unknown = true;  // to the ledger
+    LedgerWho asked;      // of the task itself; the session supplies a model that the task does not name
+    bool unknown = true;  // not in the ledger
     bool changed = false;
   };
   Result<Book*> book_of(const EventBatch& stored);
@@ -44,7 +44,7 @@ class Bookkeeping {
   const EventStore& store_;
   const Ledger& ledger_;
   std::unordered_map<std::string, Book> open_;
-  std::unordered_map<std::string, std::int64_t> calls_;  // when they began, by task and call id
+  std::unordered_map<std::string, std::int64_t> calls_;  // start times by task and call id
 };
 
 }  // namespace shepherd

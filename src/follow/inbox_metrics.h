@@ -1,4 +1,4 @@
-// Prometheus text of what is under way and what waits for a person, from the inbox.
+// Prometheus text about active tasks and items that wait for a person, from the inbox.
 // Threads: any.
 #pragma once
 

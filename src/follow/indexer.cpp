@@ -49,7 +49,7 @@ Result<void> Indexer::forget_through(const std::string& task, std::uint64_t sequ
   auto heads = store_.heads({""});
   if (!heads) return fail(heads.error());
   if (std::uint64_t head = (*heads)[""]; head > *through) {
-    // What is committed by now and not indexed yet must not enter the index later.
+    // Events that are committed but not indexed yet must not enter the index later.
     Forgotten& forgotten = forgotten_[task];
     forgotten.sequence = std::max(forgotten.sequence, sequence);
     forgotten.position = std::max(forgotten.position, head);
@@ -65,7 +65,7 @@ void Indexer::run() {
     std::uint64_t head = head_;
     auto more = step();
     if (more && *more && head_ != head) {
-      // Events keep coming. They need the disk first; the index catches up later.
+      // While events keep arriving, they have priority on the disk; the index catches up later.
       auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
       retry_.wait_for(took * kIndexRestRatio);
     }

@@ -60,17 +60,17 @@ void LedgerKeeper::run() {
       books_.start_over();
       pause_.wait_for(kIndexRetry);
     } else if (*more) {
-      pause_.wait_for(kLedgerPause);  // what comes meanwhile shares a transaction
+      pause_.wait_for(kLedgerPause);  // events that arrive meanwhile share a transaction
     } else {
       wake_.wait_for(kLedgerTrimInterval);
     }
   }
 }
 
-// Forgets tasks that were deleted while the keeper did not run: in a crash, or after the backup that it came from.
+// Removes tasks that were deleted while the keeper did not run: in a crash, or since its backup.
 void LedgerKeeper::forget_what_is_gone() {
   auto tasks = ledger_.tasks();
-  if (!tasks) return;  // the first step says what is wrong
+  if (!tasks) return;  // the first step reports the error
   for (std::size_t at = 0; at < tasks->size() && !stopping_; at += kLedgerTasksPerLook) {
     auto end = std::min(at + kLedgerTasksPerLook, tasks->size());
     std::vector<std::string> some(tasks->begin() + static_cast<std::ptrdiff_t>(at),
@@ -83,7 +83,7 @@ void LedgerKeeper::forget_what_is_gone() {
   }
 }
 
-// Runs when there is nothing else to do, so that many deletions share one purge.
+// Runs when the keeper is otherwise idle, so that many deletions share one purge.
 Result<bool> LedgerKeeper::purge() {
   if (!purge_due_) return false;
   if (auto purged = ledger_.purge(); !purged) return fail(purged.error());
@@ -100,7 +100,7 @@ Result<bool> LedgerKeeper::trim() {
   keep.bytes = policy_.bytes;
   auto oldest = store_.read_all(0, {1, 1});
   if (!oldest) return fail(oldest.error());
-  // A finding is shown with its event.
+  // A finding is only shown with its event.
   if (!oldest->batches.empty()) keep.findings_from = oldest->batches.front()->position;
   auto more = ledger_.trim(keep);
   if (more && !*more) trim_ms_ = clock_.steady_ms() + kLedgerTrimInterval.count();

@@ -1,4 +1,4 @@
-// How a commit wakes the threads that follow behind it.
+// Wakes follower threads after a commit.
 #pragma once
 
 #include <semaphore.h>
@@ -10,8 +10,8 @@
 
 namespace shepherd {
 
-// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and a thread that is blocked on
-// its lock would inherit that priority.
+// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and a thread blocked on its lock
+// would in effect inherit that priority.
 // Threads: any may set; one waits.
 class WakeSignal {
  public:

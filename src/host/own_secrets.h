@@ -1,13 +1,13 @@
-// Keeps this process's secrets to itself. Threads: caller, before any other thread runs.
+// Hides this process's secrets from other processes. Threads: caller, before any other thread runs.
 #pragma once
 
 #include "client/find_server.h"
 
 namespace shepherd {
 
-// Other processes of the same user can look into neither its memory nor its environment from here on (/proc), and no
-// core file is written. SHEPHERD_TOKEN is taken out of the environment, bytes and all, so that no child
-// inherits it and root cannot read it in /proc either; the returned environment still has it.
+// From here on, other processes of the same user can read neither its memory nor its environment (/proc), and it writes
+// no core file. SHEPHERD_TOKEN is overwritten and removed from the environment, so that no child inherits it and /proc
+// does not show it even to root. The returned environment still has it.
 Environment keep_secrets();
 
 }  // namespace shepherd

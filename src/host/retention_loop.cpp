@@ -23,7 +23,7 @@ RetentionLoop::RetentionLoop(Journal& journal, RetentionPolicy policy, const Clo
 void RetentionLoop::tick() {
   if (impl_->clock.steady_ms() < next_ms_) return;
   next_ms_ = impl_->clock.steady_ms() + kRetentionInterval.count();
-  if (impl_->running.exchange(true)) return;  // the last round is still busy
+  if (impl_->running.exchange(true)) return;  // the last round is still running
   step(impl_);
 }
 

@@ -1,4 +1,4 @@
-// Runs retention in the background: once a minute, step after step on a worker thread until nothing is due.
+// Runs retention in the background: once a minute, step by step on a worker thread until nothing is due.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace shepherd {
 
-// Everything it is given must outlive its last step; stop() and then ending the workers makes sure of that.
+// Its arguments must outlive its last step; calling stop() and then ending the workers ensures that.
 // Threads: any.
 class RetentionLoop {
  public:
   RetentionLoop(Journal& journal, RetentionPolicy policy, const Clock& clock, Executor& workers, Indexer* indexer);
 
-  void tick();  // starts a round when one is due
-  void stop();  // no new steps; one that is under way ends by itself
+  void tick();  // starts a round if one is due
+  void stop();  // no new steps; an active one ends by itself
 
  private:
   struct Impl;

@@ -43,15 +43,15 @@
 
 namespace shepherd {
 
-// In the order in which they are taken; they are released the other way round.
+// Taken in this order and released in reverse.
 struct DirectoryLocks {
-  std::optional<DataLock> serve;  // of a `serve`: asks a run that hosts to hand the directory over
+  std::optional<DataLock> serve;  // taken by `serve`; asks a hosting run to hand the directory over
   DataLock server;
 };
 
 namespace {
 
-// For one process: a commit wakes the followers, and there are no replicas to tell.
+// For one process: a commit wakes the followers, and there are no replicas to notify.
 class FollowersBus final : public Bus {
  public:
   FollowersBus(Indexer& indexer, LedgerKeeper& ledger) : indexer_(indexer), ledger_(ledger) {}
@@ -135,7 +135,7 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
 
 }  // namespace
 
-// In the order in which they are made; they are destroyed the other way round.
+// Created in this order and destroyed in reverse.
 struct Server::Impl {
   Impl(const Config& given, DirectoryLocks taken) : config(given), locks(std::move(taken)), condense(given.condense) {}
 
@@ -271,7 +271,7 @@ Result<void> Server::Impl::listen_rpc() {
     rpc = *std::move(listening);
     return {};
   }
-  // The address is the default one: another server on this machine has it, and this one works without gRPC.
+  // The address is the default one and another server has it; this one works without gRPC.
   if (config.grpc_required || listening.error().reason != "cannot_listen") return fail(listening.error());
   log_warn("{}; going on without gRPC", listening.error().message);
   return {};
@@ -287,7 +287,7 @@ void Server::Impl::announce() {
 }
 
 void Server::Impl::stop() {
-  if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
+  if (steering) steering->stop();  // first, because waiting claims would delay the drain
   if (inbox) inbox->stop();
   rpc.reset();
   if (open && internal) {
@@ -323,7 +323,7 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   auto impl = std::make_unique<Impl>(config, *std::move(locks));
   impl->redactor.emplace(*std::move(redactor));
   register_process_metrics(impl->metrics);
-  std::unique_ptr<Server> server(new Server(std::move(impl)));  // from here on a failure stops what has started
+  std::unique_ptr<Server> server(new Server(std::move(impl)));  // from here on a failure stops the started parts
   Impl& made = *server->impl_;
   if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());

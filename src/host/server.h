@@ -1,4 +1,4 @@
-// The server: every part wired together. The only file that knows which store and index are used.
+// The server: wires every part together. Only this file depends on the chosen store and index.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace shepherd {
 
-// Who a server belongs to: a `shepherd serve`, or a run that needs one while it lasts.
+// The owner of a server: a `shepherd serve`, or a run that needs one while it lasts.
 enum class ServerKind : std::uint8_t { serve, run };
 
-// start() takes the data directory's lock (a `serve` waits for a run that hosts to hand it over), opens the store,
-// binds both addresses and announces itself in server.json; what fails says what to do. The destructor stops: no new
-// connections, streams told to come back later (1001), what is queued committed, the store closed. Threads: any; tick()
+// start() takes the data directory's lock (a `serve` waits for a hosting run to hand it over), opens the store, binds
+// both addresses and announces itself in server.json; an error says what to do. The destructor stops accepting
+// connections, tells streams to reconnect later (1001), commits the queue and closes the store. Threads: any; tick()
 // from one.
 class Server {
  public:
@@ -24,17 +24,17 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // As a client on this machine uses them.
+  // URLs for clients on this machine.
   std::string public_url() const;
   std::string internal_url() const;
-  std::string grpc_address() const;  // empty: not served
+  std::string grpc_address() const;  // empty if gRPC is not served
   std::string admin_token_file() const;
-  // Where a browser finds the page: under a name of its own when it is on this machine.
+  // The page's address for a browser, under the server's own name if it is on this machine.
   std::string page_url() const;
-  // Signs a browser in as the admin, once; the plain address when no token is needed.
+  // A link that signs a browser in as the admin, once; the plain address if no token is needed.
   std::string login_link() const;
 
-  void tick();  // about every kServerTick
+  void tick();  // call about every kServerTick
 
  private:
   struct Impl;

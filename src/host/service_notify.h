@@ -1,5 +1,5 @@
-// Tells systemd how the service is doing (sd_notify's protocol: a datagram to NOTIFY_SOCKET). Outside of systemd it
-// does nothing.
+// Reports the service's state to systemd (sd_notify's protocol: a datagram to NOTIFY_SOCKET). Without systemd it does
+// nothing.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@ class ServiceNotify {
   explicit ServiceNotify(const Environment& environment);
 
   void send(std::string_view state) const;  // "READY=1", "STOPPING=1", "WATCHDOG=1"; best effort
-  // How often the watchdog wants to hear from us (half of its limit); nullopt: not at all.
+  // The interval for watchdog messages (half of its limit); nullopt if there is no watchdog.
   std::optional<std::chrono::milliseconds> watchdog_interval() const { return watchdog_; }
 
  private:
-  std::string address_;  // as connect() takes it: an abstract name begins with a NUL
+  std::string address_;  // as connect() needs it: an abstract name begins with a NUL
   std::optional<std::chrono::milliseconds> watchdog_;
 };
 

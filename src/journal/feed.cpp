@@ -49,7 +49,7 @@ void Feed::on_wake() {
 }
 
 void Feed::set_tasks(std::optional<std::set<std::string>> tasks) {
-  // Events already passed over stay passed over: the new set holds from now on.
+  // Events that were already skipped stay skipped: the new filter applies from now on.
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) after_ = passed;
   tail_->leave(*this);

@@ -1,6 +1,6 @@
-// A feed: a cursor over one task's log or over all logs. The one way out: REST pages apart, every consumer is a loop of
-// "next, write". Connecting, reconnecting, falling behind and being live are the same path: frames come from the hub
-// when it has what follows the cursor, from the store when it has not.
+// A feed: a cursor over one task's log or over all logs, and the only way out except REST pages. Every consumer is a
+// loop of "next, write". Connecting, reconnecting, falling behind and being live are the same path: frames come from
+// the hub if it has the events after the cursor, otherwise from the store.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@
 namespace shepherd {
 
 struct FeedOptions {
-  std::string task = {};    // empty: the log of all tasks
+  std::string task = {};    // empty for the log of all tasks
   std::uint64_t after = 0;  // sequence, or position for all tasks; events after it are delivered
   TypeFilter types = {};
-  std::optional<std::set<std::string>> tasks = {};  // all tasks only: these alone; nullopt: every task
+  std::optional<std::set<std::string>> tasks = {};  // for all tasks: only these; nullopt for every task
   bool deltas = false;                              // live text deltas between events (one task's feed, or all)
   const FrameEncoder* encoder = nullptr;
-  Executor* executor = nullptr;  // where the consumer is called and lives
+  Executor* executor = nullptr;  // where the consumer lives and is called
 };
 
 struct FrameBatch {
   std::vector<ByteSpan> spans;  // in order; possibly many frames in a span
-  std::size_t events = 0;       // task events among them
+  std::size_t events = 0;       // number of task events in them
   std::uint64_t number = 0;     // the cursor after them
-  bool end = false;             // task_complete was the last frame: nothing follows
+  bool end = false;             // task_complete was the last frame, so nothing follows
 };
 
 // Called on the feed's executor, once for each next().
@@ -47,8 +47,8 @@ class FeedConsumer {
   virtual void on_feed_error(const Error& error) = 0;
 };
 
-// Small on purpose: there is one per connected consumer.
-// Threads: strand (options.executor). Destroy it there; a pending next() is then forgotten.
+// Kept small, because there is one per connected consumer.
+// Threads: strand (options.executor). Destroy it there; that cancels a pending next().
 class Feed final : private TailWaiter {
  public:
   Feed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer);
@@ -56,13 +56,13 @@ class Feed final : private TailWaiter {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  // Waits for frames and hands over all that is pending (bounded by kFeedReadBytes or a hub segment). One call at a
+  // Waits for frames and delivers all that are pending (bounded by kFeedReadBytes or a hub segment). One call at a
   // time. May call the consumer before it returns.
   void next();
-  // Changes the set of a multiplexed feed, from now on.
+  // Changes the set of tasks of a multiplexed feed from now on.
   void set_tasks(std::optional<std::set<std::string>> tasks);
   std::uint64_t number() const { return after_; }  // the cursor
-  // For filtered feeds: lets a `position` frame out when the cursor moved and kPositionInterval has passed.
+  // For filtered feeds: sends a `position` frame if the cursor moved and kPositionInterval has passed.
   void tick(std::int64_t steady_ms);
 
  private:
@@ -95,19 +95,19 @@ class Feed final : private TailWaiter {
   const FrameEncoder& encoder_;
   FeedConsumer& consumer_;
   std::shared_ptr<Tail> tail_;
-  std::shared_ptr<const Selection> selection_;  // null: everything
-  std::shared_ptr<Feed*> alive_;                // made for store reads; null inside once the feed is gone
+  std::shared_ptr<const Selection> selection_;  // null for everything
+  std::shared_ptr<Feed*> alive_;                // for store reads; null inside once the feed is gone
   std::uint64_t after_;
   std::uint64_t delta_seen_ = 0;
-  std::uint64_t announced_ = 0;   // newest number that the consumer has
-  std::int64_t position_ms_ = 0;  // when it last got one
-  std::size_t skipped_ = 0;       // filtered out since then
+  std::uint64_t announced_ = 0;   // newest number sent to the consumer
+  std::int64_t position_ms_ = 0;  // when it was last sent
+  std::size_t skipped_ = 0;       // events skipped since then
   bool deltas_;
   bool wanted_ = false;      // next() waits for an answer
-  bool reading_ = false;     // a store read is under way
+  bool reading_ = false;     // a store read is active
   bool delivering_ = false;  // the consumer has the frames and has not returned
-  bool quick_ = false;       // the consumer took the last page at once: worth reading ahead for
-  bool caught_up_ = false;   // the consumer got a frame that says so
+  bool quick_ = false;       // the consumer took the last page at once, so read ahead
+  bool caught_up_ = false;   // caught_up was sent
   bool ended_ = false;
 };
 

@@ -1,5 +1,5 @@
 // The journal: one way in (append) and one way out (open_feed). Appends complete after their commit; then the hub is
-// told, then the bus. One task's appends keep their order.
+// notified, then the bus. One task's appends keep their order.
 #pragma once
 
 #include <cstdint>
@@ -27,41 +27,41 @@ using Done = std::move_only_function<void(Result<T>)>;
 // Threads: any.
 class Journal {
  public:
-  // All references must outlive the journal, but `workers` must have run what was posted before the journal goes.
-  // threaded false: nothing commits by itself, the owner calls step() (simulation).
+  // All references must outlive the journal, and `workers` must have run everything posted before the journal is
+  // destroyed. With `threaded` false nothing commits by itself; the owner calls step() (simulation).
   Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const Clock& clock, MetricRegistry& metrics,
           bool threaded = true);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Appends drafts; a loose producer's early numbers wait here for their predecessors, and the end of its task for both
-  // (reorder.h).
-  // unavailable/busy when the writer's queue is full. Callers fill received_ms.
+  // Appends drafts. A loose producer's early numbers wait here for their predecessors, and the end of its task waits
+  // for both (reorder.h). unavailable/busy if the writer's queue is full. Callers set received_ms.
   void append(AppendRequest request, Done<Appended> done);
   void create_task(TaskSpec spec, std::string idempotency_key, Done<Created> done);
-  // `change` edits title and labels of the current spec; its error is the answer.
+  // `change` edits title and labels of the current spec; its error is returned.
   void update_task(std::string task, std::function<Result<void>(TaskSpec&)> change, Done<Task> done);
   void delete_task(std::string task, Done<void> done);
-  // Drops each task's events through the number given. Feeds and reads do not find them again.
+  // Drops each task's events through the given number. Like deleted ones, they are never read again.
   void drop(std::map<std::string, std::uint64_t> through, Done<void> done);
   // Any other write, in the same queue and transactions.
   void write(std::function<Result<void>(WriteTxn&)> operation, Done<void> done);
 
-  // Live text, never stored: to feeds of this task with `deltas`. Dropped under pressure. `data` is compact JSON.
+  // Publishes live text, which is never stored, to this task's feeds with `deltas`. Dropped under pressure. `data` is
+  // compact JSON.
   void publish_delta(const std::string& task, std::string data);
 
-  // A live cursor. The caller has checked that the task exists and that `after` is not beyond its log.
-  // `consumer` must outlive the feed.
+  // Opens a live cursor. The caller has checked that the task exists and that `after` is not beyond its log. `consumer`
+  // must outlive the feed.
   std::unique_ptr<Feed> open_feed(FeedOptions options, FeedConsumer& consumer);
 
   const EventStore& store() const;
 
-  // Called about every second: releases reordered events whose wait is over, repairs lost bus hints, ages hub tails.
+  // Call about every second: releases reordered events whose wait is over, repairs lost bus hints, ages hub tails.
   void tick();
-  // Waits until everything queued is committed and completed. The owner stops all writers before.
+  // Waits until everything queued is committed and completed. Stop all writers first.
   void drain();
-  // One group commit of what is queued; false when there was nothing. Only when not threaded.
+  // Runs one group commit of the queue; returns false if it was empty. Only if not threaded.
   bool step();
 
  private:

@@ -1,4 +1,4 @@
-// A journal cranked by hand over a memory store, with a clock moved by hand: for tests of what reads and writes it.
+// A journal over a memory store that the test steps, with a manual clock, for tests of its readers and writers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 
 namespace shepherd {
 
-// A queue cranked by hand, until `at_once`: stop() waits for what it posts, and nobody but its thread could crank.
+// A queue that the test runs, until `at_once`: stop() waits for what it posts, and its thread is then the only one that
+// could run it.
 // Threads: caller.
 class StoppableExecutor final : public Executor {
  public:

@@ -12,13 +12,13 @@ namespace shepherd {
 inline constexpr std::chrono::milliseconds kReorderWait{2000};  // how long an early number waits for its predecessors
 inline constexpr std::size_t kReorderEvents = 4'096;            // early events that wait, per task
 inline constexpr std::size_t kReorderBytes = 8 * kMiB;          // their bytes, per task
-inline constexpr std::size_t kReorderAllBytes = 64 * kMiB;  // their bytes over all tasks: half of what waits for a disk
-inline constexpr std::chrono::milliseconds kEndQuiet{100};  // an end waits for what was sent just before it
+inline constexpr std::size_t kReorderAllBytes = 64 * kMiB;  // their bytes over all tasks; half of kMaxQueuedWriteBytes
+inline constexpr std::chrono::milliseconds kEndQuiet{100};  // an end waits for events sent just before it
 
 // --- feeds and hub ---
 inline constexpr std::size_t kFeedReadEvents = 4'096;  // one store read of a feed that is behind
 inline constexpr std::size_t kFeedReadBytes =
-    128 * kKiB;  // bytes of one such read: what a consumer that then stalls holds on to
+    128 * kKiB;                                       // bytes of one such read, which a consumer that then stalls holds
 inline constexpr std::size_t kPositionEvery = 1'000;  // filtered events between `position` messages
 inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
 inline constexpr std::chrono::milliseconds kHeadSweep{1'000};  // how often lost bus hints are repaired

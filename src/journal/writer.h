@@ -1,4 +1,4 @@
-// The writer: the one thread that commits. Operations queue up; whatever arrived during a commit is the next commit.
+// The writer: the one thread that commits. Operations that arrive during a commit form the next commit.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace shepherd {
 
-// One operation of a transaction: run() works inside it, then exactly one of committed() or failed() follows outside.
+// One operation of a transaction: run() works inside it; then exactly one of committed() or failed() is called outside.
 // An interface: the journal has one implementation for each type of answer.
 class WriteOperation {
  public:
@@ -25,8 +25,8 @@ class WriteOperation {
   virtual std::size_t bytes() const = 0;  // rough cost in the queue
 };
 
-// Called for each transaction, on the writer's thread: before its operations' committed(), so that a caller that has
-// its answer also finds the events, and after it.
+// Called for each transaction on the writer's thread: before its operations' committed(), so that a caller that gets
+// its answer also finds the events, and after them.
 struct CommitHooks {
   std::function<void(const Commit&)> before_answers, after_answers;
 };
@@ -34,13 +34,13 @@ struct CommitHooks {
 // Threads: any may submit; operations run on the writer's thread.
 class Writer {
  public:
-  // With `threaded` false nothing runs by itself: the owner calls step() (simulation).
+  // With `threaded` false nothing runs by itself; the owner calls step() (simulation).
   Writer(EventStore& store, CommitHooks hooks, MetricRegistry& metrics, bool threaded = true);
-  ~Writer();  // commits what is queued
+  ~Writer();  // commits the queue
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Takes the operation; unavailable/busy when the queue is full, and then leaves it with the caller, uncalled.
+  // Takes the operation; unavailable/busy if the queue is full, and then leaves it with the caller, uncalled.
   template <class Operation>
   Result<void> submit_or_keep(std::unique_ptr<Operation>& operation) EXCLUDES(mutex_) {
     std::unique_ptr<WriteOperation> taken(operation.release());
@@ -48,7 +48,7 @@ class Writer {
     operation.reset(static_cast<Operation*>(taken.release()));
     return accepted;
   }
-  // One group commit of what is queued; false when there was nothing.
+  // Runs one group commit of the queue; returns false if it was empty.
   bool step() EXCLUDES(mutex_);
   // Waits until everything submitted before is committed and completed.
   void drain() EXCLUDES(mutex_);

@@ -1,4 +1,4 @@
-// The listening socket: accepts and hands connections to the shards in turn.
+// The listening socket: accepts connections and gives them to the shards in turn.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace shepherd::net {
 
-// A bound, listening, non-blocking descriptor and where it listens.
+// A bound, listening, non-blocking descriptor and its address.
 struct BoundSocket {
   int fd = -1;
   std::string host;  // as given, without brackets
@@ -24,8 +24,8 @@ struct BoundSocket {
 // permission_denied/address_forbidden, each with the address and what to do.
 Result<BoundSocket> bind_and_listen(const std::string& address);
 
-// Owns the descriptor. Lives on the first shard's loop. Out of descriptors, it stops accepting for a moment instead of
-// spinning on a queue it cannot empty.
+// Owns the descriptor. Lives on the first shard's loop. Without free descriptors it stops accepting for a moment
+// instead of spinning on a queue that it cannot empty.
 // Threads: strand, except the constructor.
 class Acceptor final : public EventLoop::Watcher, public EventLoop::Ticker {
  public:

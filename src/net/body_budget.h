@@ -1,6 +1,6 @@
-// How many bytes of unfinished requests a server holds: of one caller, and of all together. A body is counted as it
-// arrives, once it has not come with its head, until its request is answered; so a caller that opens many connections
-// and finishes no request gets no more than its share.
+// Limits the bytes of unfinished requests: of one caller, and of all together. A body counts from its arrival, if it
+// did not arrive with its head, until its request is answered. A caller that opens many connections and finishes no
+// request thus gets only its share.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class BodyBudget {
   std::unordered_map<std::string, std::size_t> callers_ GUARDED_BY(mutex_);
 };
 
-// What one request has taken; it is given back when it goes. A request that is not answered yet may outlive its
-// server, so the share owns the budget, too.
+// The bytes of one request, released with it. A request that waits for its answer may outlive its server, so the share
+// also owns the budget.
 // Threads: caller.
 class BodyShare {
  public:
@@ -41,7 +41,7 @@ class BodyShare {
   BodyShare(const BodyShare&) = delete;
   BodyShare& operator=(const BodyShare&) = delete;
 
-  // From now on `bytes` in all; `caller` stays who it was at first.
+  // Sets the total to `bytes`; `caller` is the one of the first call.
   BodyBudget::Outcome grow_to(std::size_t bytes, const std::string& caller);
   void give_back();
 

@@ -1,4 +1,4 @@
-// A self-signed certificate in files of its own, made fresh for a test.
+// A self-signed certificate in its own files, created for a test.
 #pragma once
 
 #include <openssl/evp.h>

@@ -35,22 +35,22 @@ struct ClientResponse {
 };
 
 struct ClientTls {
-  std::string ca_file;    // empty: the system's
-  bool insecure = false;  // accept any certificate; only by explicit flag
+  std::string ca_file;    // empty for the system's
+  bool insecure = false;  // accepts any certificate; only by an explicit flag
 };
 
 struct ClientBounds {
   std::size_t max_response_bytes = kMaxClientResponseBytes;
-  bool status_only = false;  // the body is not read: a larger one is cut off without an error
-  // Asked about every address that the host's name stands for, before it is connected to: "10.0.0.1", "fe80::1". An
-  // IPv4 address inside an IPv6 one is given as what it is. Empty: all are allowed.
+  bool status_only = false;  // the body is not used: a larger one is cut off without an error
+  // Called for every resolved address of the host before connecting: "10.0.0.1", "fe80::1". An IPv4 address inside an
+  // IPv6 one is passed as IPv4. If empty, all are allowed.
   std::function<bool(std::string_view address)> allowed = {};
 };
 
-// One keep-alive connection to one origin; reconnects by itself when the peer closed an idle one.
-// Errors: unavailable/unreachable (refused, DNS, reset), unavailable/timed_out, unavailable/bad_certificate,
-// internal/bad_response, unavailable/cancelled, permission_denied/refused_address (ClientBounds). An HTTP error status
-// is a response, not an Error. Redirects are not followed.
+// One keep-alive connection to one origin; reconnects if the peer closed an idle one. Errors: unavailable/unreachable
+// (refused, DNS, reset), unavailable/timed_out, unavailable/bad_certificate, internal/bad_response,
+// unavailable/cancelled, permission_denied/refused_address (ClientBounds). An HTTP error status is a response, not an
+// Error. Redirects are not followed.
 // Threads: caller; cancel() from any.
 class HttpClient {
  public:
@@ -61,7 +61,7 @@ class HttpClient {
 
   Result<ClientResponse> request(std::string_view method, std::string_view target, const HeaderList& headers,
                                  std::string_view body, std::chrono::milliseconds timeout);
-  // The request that is under way, and every later one, fails soon.
+  // Makes the active request and every later one fail soon.
   void cancel();
 
  private:
@@ -69,24 +69,24 @@ class HttpClient {
   std::unique_ptr<Impl> impl_;
 };
 
-// A WebSocket connection. Errors of connect(): those of HttpClient, or the server's refusal. Once it has ended or
-// failed, read() and send() answer unavailable/closed. Threads: caller.
+// A WebSocket connection. connect() has the errors of HttpClient, or the server's refusal. After its end or a failure,
+// read() and send() return unavailable/closed. Threads: caller.
 class WebSocketClient {
  public:
   struct Closed {
     std::uint16_t code = 1006;
     std::string reason;
   };
-  // A refused handshake is an Error: its fields hold `status` and, for JSON bodies (`code`, `detail`), reason/message
-  // are the server's. A Sec-WebSocket-Protocol among the headers asks for subprotocols.
+  // A refused handshake is an Error with the field `status`; for JSON bodies (`code`, `detail`) reason and message are
+  // the server's. A Sec-WebSocket-Protocol header requests subprotocols.
   static Result<WebSocketClient> connect(const Url& url, const HeaderList& headers, std::chrono::milliseconds timeout,
                                          ClientTls tls = {});
   ~WebSocketClient();
   WebSocketClient(WebSocketClient&&) noexcept;
   WebSocketClient& operator=(WebSocketClient&&) noexcept;
 
-  // The next text message; nullopt after `timeout` without one. After the close: unavailable/closed, with closed() set.
-  // Pings are answered inside.
+  // Returns the next text message, or nullopt after `timeout` without one. After the close: unavailable/closed, with
+  // closed() set. Answers pings.
   Result<std::optional<std::string>> read(std::chrono::milliseconds timeout);
   Result<void> send(std::string_view text);
   const std::optional<Closed>& closed() const;

@@ -1,4 +1,4 @@
-// What every connection has, whatever it speaks: a socket, unsent bytes, a place in its shard.
+// The common part of all connections: a socket, unsent bytes, a place in its shard.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class Shard;
 
 using ConnectionHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// Owns itself while it is open; after release() it lives until events already on their way and all owners are done
-// with it. Small on purpose: an idle WebSocket is little more than this.
+// Owns itself while it is open. After release() it lives until pending events and all shared owners are done with it.
+// Kept small: an idle WebSocket is little more than this.
 // Threads: strand.
 class Connection : public EventLoop::Watcher, public ConnectionHook, public std::enable_shared_from_this<Connection> {
  public:
@@ -28,31 +28,31 @@ class Connection : public EventLoop::Watcher, public ConnectionHook, public std:
   Connection& operator=(const Connection&) = delete;
 
   virtual void on_sweep(std::int64_t now_ms) = 0;  // about every second
-  virtual void drain() = 0;                        // the server is going down: end soon
+  virtual void drain() = 0;                        // the server is shutting down: end soon
   virtual void cut() = 0;                          // the server is down: end now
 
  protected:
   Connection(Shard& shard, Socket socket, SendQueue outbox);
 
   bool is_open() const { return self_ != nullptr; }
-  void enter();    // into the shard; owns itself from now on
-  void leave();    // out of the shard, without closing: another connection takes the socket over
+  void enter();    // joins the shard; owns itself from now on
+  void leave();    // leaves the shard without closing: another connection takes the socket over
   void release();  // closes the socket and leaves
   void note_end(std::uint32_t epoll_events);
   EventLoop& loop() const { return loop_; }
   std::int64_t now_ms() const;
-  // Sends behind what is kept, and notes progress for the write deadline.
+  // Sends after kept bytes and notes progress for the write deadline.
   SendQueue::Status note(SendQueue::Outcome outcome);
   bool write_deadline_passed(std::int64_t now) const;
-  // The last words have been sent: from now on only the peer's own end is waited for.
+  // The last bytes have been sent; only the peer's own end is awaited.
   enum class Drained { more, all, end };
   Drained discard_input();
 
-  Shard& shard_;  // gone with its server, which a released connection may outlive
+  Shard& shard_;  // destroyed with its server, which a released connection may outlive
   Socket socket_;
   SendQueue outbox_;
   std::int64_t progress_ms_ = 0;  // when kept bytes last moved
-  // The kernel has seen the peer's end: a short read no longer means "wait for an edge". Any thread may look.
+  // The kernel has seen the peer's end, so a short read no longer means "wait for an edge". Any thread may read it.
   std::atomic<bool> peer_ended_ = false;
 
  private:

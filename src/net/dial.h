@@ -1,4 +1,4 @@
-// Connecting out: names, addresses, TLS; blocking, with a deadline that holds. Threads: caller.
+// Outgoing connections: names, addresses, TLS. Blocking, with a strict deadline. Threads: caller.
 #pragma once
 
 #include <atomic>
@@ -21,25 +21,25 @@ using Deadline = std::chrono::steady_clock::time_point;
 using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 using TlsStream = boost::asio::ssl::stream<TcpSocket>;
 
-// Another thread sets it to cancel, and then wakes the loop; nullptr: never. A wait that is under way then ends as at
-// its deadline.
+// Another thread sets it to cancel and then wakes the loop; nullptr if it cannot be cancelled. Waits then end as at
+// their deadline.
 using Cancelled = const std::atomic<bool>*;
 
-// Runs the loop until `done` is set by a completion, or the deadline passes. False: it passed, and the operation is
-// still under way.
+// Runs the loop until a completion sets `done` or the deadline passes. Returns false if it passed; the operation is
+// then still active.
 bool run_until(boost::asio::io_context& io, const bool& done, Deadline deadline, Cancelled cancelled = nullptr);
 
-// Tries every address of the host in turn.
-// Errors: unavailable/unreachable, unavailable/timed_out; permission_denied/refused_address when `allowed` refuses one
-// of them: a name that stands for a forbidden address among others is not to be trusted.
+// Tries every address of the host in turn. Errors: unavailable/unreachable, unavailable/timed_out;
+// permission_denied/refused_address if `allowed` refuses one of the addresses, because a name with a forbidden address
+// among others is not trustworthy.
 Result<TcpSocket> dial(boost::asio::io_context& io, const Url& url, Deadline deadline,
                        const std::function<bool(std::string_view)>& allowed = {}, Cancelled cancelled = nullptr);
 
-// Errors: invalid_argument/bad_certificate when the CA file cannot be read.
+// Errors: invalid_argument/bad_certificate if the CA file cannot be read.
 Result<boost::asio::ssl::context> make_client_context(const ClientTls& tls);
 
-// Sends the host's name and, unless `insecure`, checks the certificate against it.
-// Errors: as dial(), and unavailable/bad_certificate.
+// Sends the host's name and, unless `insecure`, checks the certificate against it. Errors: as dial(), and
+// unavailable/bad_certificate.
 Result<void> handshake(boost::asio::io_context& io, TlsStream& stream, const Url& url, bool insecure, Deadline deadline,
                        Cancelled cancelled = nullptr);
 

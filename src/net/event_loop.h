@@ -1,7 +1,7 @@
-// One io thread's loop: readiness of descriptors, work posted by other threads, ticks.
+// The loop of one io thread: readiness of descriptors, work posted by other threads, ticks.
 //
-// Plain epoll, edge-triggered: a descriptor is registered once for its whole life. Asio's async_wait would cost an
-// epoll_ctl and an allocated operation for every wait, which is every request and every idle consumer.
+// It uses plain edge-triggered epoll: a descriptor is registered once for its whole life. Asio's async_wait would cost
+// an epoll_ctl and an allocated operation for every wait, which is every request and every idle consumer.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace shepherd::net {
 
-// Owns the epoll descriptor and the queue of posted work. run() is called by exactly one thread; what says "loop
+// Owns the epoll descriptor and the queue of posted work. Exactly one thread calls run(); functions marked "loop
 // thread" may only be called there. Threads: any for post(), stop() and in_loop(); otherwise strand (the loop thread).
 class EventLoop final : public Executor {
  public:
-  // Told when its descriptor became readable or writable (an edge: it must go on until EAGAIN). It must stay alive
-  // until work posted after its unwatch() has run, because its events may already be on their way.
+  // Called when its descriptor became readable or writable (an edge, so it must continue until EAGAIN). It must stay
+  // alive until work posted after its unwatch() has run, because events for it may already be pending.
   class Watcher {
    public:
     virtual void on_events(std::uint32_t epoll_events) = 0;
@@ -31,11 +31,11 @@ class EventLoop final : public Executor {
     ~Watcher() = default;
   };
 
-  // Something with deadlines.
+  // An object with deadlines.
   class Ticker {
    public:
-    virtual std::chrono::milliseconds tick() = 0;  // answers when to be called again
-    virtual void on_loop_stop() = 0;               // let go of every descriptor and remove yourself
+    virtual std::chrono::milliseconds tick() = 0;  // returns when to call it again
+    virtual void on_loop_stop() = 0;               // release every descriptor and remove yourself
 
    protected:
     ~Ticker() = default;
@@ -46,25 +46,25 @@ class EventLoop final : public Executor {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // However much is posted between two turns, it costs one wake-up, and none when the loop is awake. After the loop has
-  // ended, work is dropped.
+  // All posts between two turns cost one wake-up, and none while the loop is awake. After the loop has ended, work is
+  // dropped.
   void post(Work work) override EXCLUDES(mutex_);
   bool in_loop() const;
   void run() EXCLUDES(mutex_);
   void stop() EXCLUDES(mutex_);
 
   enum class Trigger { edge, level };
-  // Loop thread. False: the kernel has no room for another registration.
+  // Loop thread. Returns false if the kernel has no room for another registration.
   bool watch(int fd, Watcher& watcher, Trigger trigger = Trigger::edge);
-  void rewatch(int fd, Watcher& watcher);  // another owner from now on; reports the current readiness anew
+  void rewatch(int fd, Watcher& watcher);  // changes the owner; reports the current readiness again
   void unwatch(int fd);
   void add_ticker(Ticker& ticker, std::chrono::milliseconds first);
   void remove_ticker(Ticker& ticker);
 
-  // The one read buffer of all connections of this thread. Valid until the next one reads, which is never inside a
-  // connection's own call-outs: connections resume each other only through post().
+  // The shared read buffer of this thread's connections. Valid until the next one reads, which never happens inside a
+  // connection's own callbacks: connections resume each other only through post().
   std::span<char> read_buffer() { return read_buffer_; }
-  // Strings with capacity for responses, so that idle connections own none.
+  // Reusable strings for responses, so that idle connections own none.
   std::string take_buffer();
   void give_buffer(std::string&& buffer);
 

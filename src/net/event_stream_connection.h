@@ -1,12 +1,12 @@
-// A server-sent event stream: a response whose body goes on until the connection closes, so that framed bytes go out as
-// they are.
+// A server-sent event stream: a response whose body continues until the connection closes, so framed bytes are sent
+// unchanged.
 #pragma once
 
 #include "net/live_connection.h"
 
 namespace shepherd::net {
 
-// The client has nothing to say on it: what it sends is thrown away, and its end is the stream's end.
+// The client sends nothing on it: its bytes are discarded, and its end ends the stream.
 // Threads: strand.
 class EventStreamConnection final : public LiveConnection {
  public:

@@ -1,4 +1,4 @@
-// One HTTP/1.x connection on its io thread: reads requests, hands them over one at a time, sends the answers in order.
+// One HTTP/1.x connection on its io thread: reads requests, passes them on one at a time, sends the answers in order.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 
 namespace shepherd::net {
 
-// Reads into the io thread's buffer and parses from there; owns bytes only while a request is incomplete, or pipelined
-// behind one that is being handled. An answer that starts a stream passes the socket on to a stream connection.
+// Reads into the io thread's buffer and parses from there. It owns bytes only while a request is incomplete or
+// pipelined after one that is being handled. An answer that starts a stream passes the socket on to a stream
+// connection.
 // Threads: strand, except answer(), executor() and peer_gone(), which any thread may call for the request in flight.
 class HttpConnection final : public Connection, public Responder::Target {
  public:
   HttpConnection(Shard& shard, Socket socket, std::string peer);
 
-  // Begins to read; or, for one connection too many, answers 503 and ends.
+  // Starts to read, or answers 503 and ends if there are too many connections.
   void start(bool refuse);
 
   void on_events(std::uint32_t events) override;
@@ -47,7 +48,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   void respond(Response&& response);
   void respond_error(int status, std::string_view reason, std::string_view message);
   void refuse();
-  bool count_body();  // false: there are too many bytes of unfinished requests, and that was said
+  bool count_body();  // false if unfinished requests have too many bytes; the refusal is then sent
   void start_event_stream(StreamAnswer&& answer);
   void start_websocket(UpgradeAnswer&& answer);
   void send_batch();
@@ -58,7 +59,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   std::string peer_;
   BodyShare body_share_;
   std::shared_ptr<void> slot_;
-  std::string held_;  // bytes behind the request in flight
+  std::string held_;  // bytes after the request in flight
   std::size_t held_from_ = 0;
   std::string batch_;  // answers of this turn, sent together
   std::string websocket_key_;
@@ -66,7 +67,7 @@ class HttpConnection final : public Connection, public Responder::Target {
   std::int64_t since_ms_;  // when the current stage of the current phase began
   RequestReader::Stage stage_ = RequestReader::Stage::idle;
   Phase phase_ = Phase::reading;
-  bool readable_ = false;  // there was an edge, and no EAGAIN since
+  bool readable_ = false;  // an edge arrived, and no EAGAIN since
   bool head_request_ = false;
   bool in_handler_ = false;
   bool answered_inside_ = false;  // the handler answered before it returned

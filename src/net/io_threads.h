@@ -1,4 +1,4 @@
-// The inside of IoThreads, for the server.
+// The implementation of IoThreads, for the server.
 #pragma once
 
 #include <deque>

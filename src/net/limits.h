@@ -10,33 +10,33 @@ namespace shepherd {
 
 // --- HTTP ---
 inline constexpr std::size_t kMaxHeaderBytes = 32 * kKiB;      // request line and all headers together
-inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;        // any request body unless its route says less
+inline constexpr std::size_t kMaxBodyBytes = 16 * kMiB;        // any request body unless its route allows less
 inline constexpr std::size_t kCallerBodyBytes = 64 * kMiB;     // unfinished bodies of one caller: four of the largest
 inline constexpr std::size_t kListenerBodyBytes = 256 * kMiB;  // unfinished bodies of all callers of a listener
-inline constexpr std::size_t kMaxConnections = 20'000;         // per listener; more are answered 503 and closed
+inline constexpr std::size_t kMaxConnections = 20'000;         // per listener; more get 503 and are closed
 inline constexpr std::size_t kReadBufferBytes = 64 * kKiB;     // one per io thread, shared by its connections
 inline constexpr std::chrono::milliseconds kHeaderDeadline{10'000};  // first byte of a request to its last header
 inline constexpr std::chrono::milliseconds kBodyDeadline{60'000};    // last header to the end of the body
-inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};    // keep-alive without a request
+inline constexpr std::chrono::milliseconds kIdleDeadline{75'000};    // idle keep-alive connection
 inline constexpr std::chrono::milliseconds kKeepAlive{15'000};       // SSE keepalive event, WebSocket ping
 inline constexpr std::chrono::milliseconds kTlsHandshakeDeadline{10'000};
-inline constexpr std::size_t kMaxHeaders = 100;             // per request; more only serve to burn time
-inline constexpr std::size_t kMaxChunkLineBytes = 256;      // size line of a chunk, with its extensions
-inline constexpr std::size_t kInlineBodyBytes = 16 * kKiB;  // response bodies up to this are copied behind their head
-inline constexpr std::size_t kRefusedConnections = 64;      // over kMaxConnections: how many wait for their 503 at once
-inline constexpr std::size_t kSweepSlice = 256;             // connections looked at in one go: a sweep delays nobody
-inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // our own clients: pages and exports, not more
-inline constexpr int kReadsPerTurn = 4;  // of one connection, before the others get their turn
+inline constexpr std::size_t kMaxHeaders = 100;                     // per request; more only waste time
+inline constexpr std::size_t kMaxChunkLineBytes = 256;              // size line of a chunk, with its extensions
+inline constexpr std::size_t kInlineBodyBytes = 16 * kKiB;          // response bodies up to this are copied
+inline constexpr std::size_t kRefusedConnections = 64;              // over kMaxConnections, waiting for their 503
+inline constexpr std::size_t kSweepSlice = 256;                     // connections checked at once, so a sweep is short
+inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // for our own clients: pages and exports
+inline constexpr int kReadsPerTurn = 4;  // of one connection before the others get their turn
 inline constexpr int kAcceptsPerTurn = 64;
-inline constexpr int kListenBacklog = 4'096;                           // a fleet that reconnects at once
-inline constexpr std::chrono::milliseconds kSweepInterval{1'000};      // how often deadlines and ticks are looked at
+inline constexpr int kListenBacklog = 4'096;                           // for a fleet that reconnects at once
+inline constexpr std::chrono::milliseconds kSweepInterval{1'000};      // how often deadlines and ticks are checked
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};     // last byte sent to the peer's own close
-inline constexpr std::chrono::milliseconds kAcceptPause{100};          // out of descriptors: no accepting for this long
-inline constexpr std::chrono::milliseconds kAcceptTroubleLog{30'000};  // between two log lines about it
+inline constexpr std::chrono::milliseconds kAcceptPause{100};          // pause in accepting without free descriptors
+inline constexpr std::chrono::milliseconds kAcceptTroubleLog{30'000};  // time between two log lines about it
 
 // --- WebSocket ---
 inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a client may send (commands, subscriptions)
-inline constexpr int kMissedPongs = 2;                               // pings without any answer before a peer is dead
+inline constexpr int kMissedPongs = 2;                               // unanswered pings before a peer counts as dead
 
 // --- clients ---
 inline constexpr std::chrono::milliseconds kLiveReadSlice{250};  // how soon a follower notices that it should stop

@@ -1,4 +1,4 @@
-// What event streams and WebSockets have in common: a handler that writes, kept bytes, deadlines, an orderly end.
+// The common part of event streams and WebSockets: a handler that writes, kept bytes, deadlines, a clean end.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace shepherd::net {
 
-// Calls the handler never from inside the handler's own calls: what goes wrong in write() is told by on_close() later
-// in the same turn of the loop. Threads: strand.
+// Never calls the handler from inside the handler's own calls: on_close() reports a failure of write() later in the
+// same turn of the loop. Threads: strand.
 class LiveConnection : public Connection, public StreamConnection {
  public:
-  // Takes over a watched socket. `head` goes out first.
+  // Takes over a watched socket and sends `head` first.
   void open(std::string_view head);
 
   bool write(std::span<const ByteSpan> spans) override;
@@ -29,19 +29,19 @@ class LiveConnection : public Connection, public StreamConnection {
  protected:
   enum class Phase : std::uint8_t {
     open,
-    ending,     // the last bytes are queued; the handler has nothing more to say
-    lingering,  // they are sent and the handler is gone; the peer's own end is waited for
+    ending,     // the last bytes are queued; the handler is finished
+    lingering,  // they are sent and the handler is gone; awaits the peer's own end
     broken      // close() follows
   };
 
   LiveConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler);
 
-  virtual void read_input() = 0;                                     // phase open; until EAGAIN or read_later()
-  virtual bool before_drained() { return true; }                     // false: something is kept again
-  virtual bool keep_alive(std::int64_t /*now_ms*/) { return true; }  // false: it has closed
+  virtual void read_input() = 0;                                     // in phase open; until EAGAIN or read_later()
+  virtual bool before_drained() { return true; }                     // false if bytes are kept again
+  virtual bool keep_alive(std::int64_t /*now_ms*/) { return true; }  // false if it has closed
 
-  void queue(std::string_view bytes);      // own bytes, behind what is kept
-  void end_after_flush(CloseCause cause);  // no more writes; close when all is sent
+  void queue(std::string_view bytes);      // our own bytes, after the kept ones
+  void end_after_flush(CloseCause cause);  // no more writes; closes when all is sent
   void close(CloseCause cause);            // now
   void read_later();
   Phase phase() const { return phase_; }

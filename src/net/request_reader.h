@@ -1,8 +1,8 @@
-// HTTP/1.x requests from a byte stream, without I/O.
+// Reads HTTP/1.x requests from a byte stream, without I/O.
 //
-// Written here rather than taken from Beast because the rules that keep two parsers from disagreeing about where a
-// request ends (request smuggling) have to be stricter than Beast's: its parser takes folded headers, repeated lengths
-// and unknown transfer codings without a body, and bounds single reads instead of the whole head.
+// Our own parser instead of Beast's, because the rules that keep two parsers from disagreeing about the end of a
+// request (request smuggling) must be stricter: Beast accepts folded headers, repeated lengths and unknown transfer
+// codings without a body, and bounds single reads instead of the whole head.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace shepherd::net {
 
-// Reads one request after the other. Keeps bytes only while a head or a chunk's line is incomplete.
-// Fails by answering `refused`: the reader must not be used again, because the start of the next request is unknown.
+// Reads one request after the other. Keeps bytes only while a head or a chunk's line is incomplete. After `refused` the
+// reader must not be used again, because the start of the next request is unknown.
 // Threads: caller.
 class RequestReader {
  public:
@@ -24,28 +24,28 @@ class RequestReader {
     int status = 0;
     std::string_view reason;
     std::string message;
-    std::optional<Response> response;  // the handler's own words, instead of an error made from the above
+    std::optional<Response> response;  // the handler's own response, instead of an error made from the above
   };
   enum class Stage : std::uint8_t { idle, head, body };
 
-  // The handler is asked for its admission once per request, when the head is in.
+  // The handler decides about admission once per request, when the head is complete.
   explicit RequestReader(HttpHandler& handler) : handler_(handler) {}
 
-  // Takes bytes off the front of `input` until a request is complete (the rest belongs to the next one) or the input is
-  // used up.
+  // Consumes the front of `input` until a request is complete (the rest belongs to the next one) or the input is used
+  // up.
   Outcome read(std::string_view& input);
 
   // After `complete`. start_next() must follow before the next read().
   Request& request() { return request_; }
   void start_next();
 
-  // After `refused`. The head may be incomplete: what is known of it is in request().
+  // After `refused`. The head may be incomplete; request() has its known part.
   Refusal& refusal() { return refusal_; }
 
   Stage stage() const;
-  bool keep_alive() const { return keep_alive_; }  // what the client asked for
+  bool keep_alive() const { return keep_alive_; }  // as the client requested
   bool http10() const { return http10_; }
-  const std::string& caller() const { return caller_; }  // as the handler said when it admitted the request
+  const std::string& caller() const { return caller_; }  // as the handler set it at admission
   // True once per request: the client waits for "100 Continue" before it sends the body.
   bool take_continue();
 
@@ -67,10 +67,10 @@ class RequestReader {
   bool note_field(std::string_view name, std::string_view value, HeadFacts& facts);
   bool check_head(const HeadFacts& facts);
   Outcome admit(const HeadFacts& facts);
-  bool read_body(std::string_view& input);  // false: refused
+  bool read_body(std::string_view& input);  // false if refused
   void take_data(std::string_view& input, Part next);
   bool parse_chunk_size(std::string_view line);
-  // A whole line without its CRLF; nullopt: incomplete, or refused.
+  // A whole line without its CRLF; nullopt if incomplete or refused.
   std::optional<std::string> take_line(std::string_view& input, std::size_t max_bytes);
   bool refuse(int status, std::string_view reason, std::string message);
 
@@ -78,7 +78,7 @@ class RequestReader {
   Request request_;
   Refusal refusal_;
   std::string held_;        // an incomplete head, chunk line or trailer
-  std::uint64_t left_ = 0;  // of the body or the chunk
+  std::uint64_t left_ = 0;  // bytes left of the body or the chunk
   std::size_t max_body_bytes_ = 0;
   std::string caller_;
   std::size_t trailer_bytes_ = 0;

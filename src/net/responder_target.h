@@ -1,4 +1,4 @@
-// The far end of a Responder: what takes the one answer to a request.
+// The other end of a Responder, which takes the one answer to a request.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Responses as the bytes that go out.
+// Encodes responses as bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace shepherd::net {
 
-// "Sun, 06 Nov 1994 08:49:37 GMT", made once a second.
+// "Sun, 06 Nov 1994 08:49:37 GMT", formatted once a second.
 // Threads: strand.
 class DateText {
  public:
@@ -24,15 +24,15 @@ class DateText {
 
 struct HeadOptions {
   std::string_view date;
-  std::string_view connection;                // "close", "keep-alive", "Upgrade"; empty: not said
-  std::optional<std::size_t> content_length;  // nullopt: the body has no length (a stream, 101, 204, 304)
+  std::string_view connection;                // "close", "keep-alive", "Upgrade"; empty for no header
+  std::optional<std::size_t> content_length;  // nullopt if the body has no length (a stream, 101, 204, 304)
 };
 
-// Status line, headers and the empty line. Control characters in header values become spaces: a handler may echo what a
-// client sent.
+// Appends status line, headers and the empty line. Control characters in header values become spaces, because a handler
+// may echo a client's text.
 void append_head(std::string& out, const Response& response, const HeadOptions& options);
 
-// Responses with these never have a body (RFC 9110).
+// Responses with this status never have a body (RFC 9110).
 bool bodiless(int status);
 
 std::string_view reason_phrase(int status);

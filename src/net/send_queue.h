@@ -1,4 +1,4 @@
-// What a connection still has to send. Empty, and then without memory, as long as the peer keeps up.
+// A connection's unsent bytes. Empty, and without memory, while the peer keeps up.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ class SendQueue {
   enum class Status { sent, kept, failed };
   struct Outcome {
     Status status;
-    std::size_t bytes;  // that went to the kernel in this call
+    std::size_t bytes;  // sent to the kernel in this call
   };
 
-  // Sends the spans behind what is kept; keeps what the kernel does not take, with its owners.
+  // Sends the spans after the kept ones; keeps what the kernel does not accept, with its owners.
   Outcome write(Socket& socket, std::span<const ByteSpan> spans);
-  // The same for bytes that the caller does not keep: only the unsent rest is copied.
+  // The same for bytes without an owner; copies only the unsent rest.
   Outcome write_copy(Socket& socket, std::string_view bytes);
   Outcome flush(Socket& socket);
   bool empty() const { return kept_ == nullptr; }

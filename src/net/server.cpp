@@ -71,7 +71,7 @@ std::string HttpServer::url() const {
 void HttpServer::shutdown(std::int64_t deadline_ms) {
   if (std::exchange(impl_->down, true)) return;
   std::deque<Shard>& shards = impl_->shards;
-  // The listener goes first: the connections it handed over are in the shards' queues before their own end is.
+  // Closes the listener first, so that its last connections are in the shards' queues before the shards' own end.
   shards.front().loop().post([&listener = *impl_->listener] { listener.close(); });
   impl_->core.wait_for_parts(shards.size());
   for (Shard& shard : shards) shard.loop().post([&shard] { shard.drain(); });

@@ -17,9 +17,9 @@
 
 namespace shepherd::net {
 
-// N threads with an event loop each. A connection stays on its thread. Owns the threads; stop() cuts what is open, ends
-// the loops and joins; work posted after that is dropped. It must outlive every object that keeps one of its executors,
-// a Responder included. Threads: any.
+// N threads with an event loop each. A connection stays on its thread. Owns the threads; stop() cuts open connections,
+// ends the loops and joins; later posts are dropped. It must outlive every holder of one of its executors, including a
+// Responder. Threads: any.
 class IoThreads {
  public:
   explicit IoThreads(std::size_t threads);
@@ -39,11 +39,11 @@ class IoThreads {
 };
 
 struct TlsFiles {
-  std::string certificate;  // PEM chain; empty: plaintext
+  std::string certificate;  // PEM chain; empty for plaintext
   std::string key;
 };
 
-// How long a peer may take. Checked by a sweep, so they are exact to about `sweep`.
+// Time limits for a peer. A sweep checks them, so they are exact to about `sweep`.
 struct Deadlines {
   std::chrono::milliseconds header = kHeaderDeadline;
   std::chrono::milliseconds body = kBodyDeadline;
@@ -56,7 +56,7 @@ struct Deadlines {
 };
 
 struct ListenOptions {
-  std::string address;  // "127.0.0.1:8080", "[::1]:0"; port 0 takes a free one
+  std::string address;  // "127.0.0.1:8080", "[::1]:0"; port 0 picks a free one
   TlsFiles tls;
   std::size_t max_connections = kMaxConnections;
   std::size_t max_caller_body_bytes = kCallerBodyBytes;  // of unfinished requests, over all connections of a caller
@@ -65,10 +65,9 @@ struct ListenOptions {
   Deadlines deadlines;
 };
 
-// One listener and its connections. Connections are spread over the io threads in turn.
-// Fails to start with a message that names the address and what to do (port taken, no permission, bad certificate).
-// The handler, clock and metrics outlive it. The destructor cuts what shutdown() has not ended; neither may be called
-// on an io thread. Threads: any.
+// One listener and its connections, which are spread over the io threads in turn. A failed start has a message with the
+// address and what to do (port taken, no permission, bad certificate). The handler, clock and metrics must outlive it.
+// The destructor cuts what shutdown() has not ended; neither may be called on an io thread. Threads: any.
 class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> listen(IoThreads& io, ListenOptions options, HttpHandler& handler,
@@ -79,8 +78,8 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::string url() const;  // "http://127.0.0.1:8080"
-  // Stops accepting, lets requests in flight finish, tells streams to end (on_shutdown), closes idle connections;
-  // returns when all are gone or after `deadline_ms`, whichever is first (then the rest is cut). Blocks the caller.
+  // Stops accepting, lets requests in flight finish, tells streams to end (on_shutdown), closes idle connections.
+  // Returns when all are gone or after `deadline_ms` (then the rest is cut). Blocks the caller.
   void shutdown(std::int64_t deadline_ms);
 
  private:

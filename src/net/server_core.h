@@ -1,4 +1,4 @@
-// What all shards of one server share.
+// The shared state of one server's shards.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct ServerMetrics {
   Counter& write_deadline_closes;
 };
 
-// Counts what is still alive, so that shutdown() can wait for it.
+// Counts live connections, so that shutdown() can wait for them.
 // Threads: any.
 class ServerCore {
  public:
@@ -41,18 +41,18 @@ class ServerCore {
   HttpHandler& handler;
   const Clock& clock;
   ServerMetrics metrics;
-  const SslContext tls;  // null: plaintext
+  const SslContext tls;  // null for plaintext
   const std::shared_ptr<BodyBudget> bodies;
 
   std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
   void connection_added();
   void connection_gone() EXCLUDES(mutex_);
 
-  // A part is the listener or a shard: what the loops may still call.
+  // A part is the listener or a shard: an object that the loops may still call.
   void part_added() EXCLUDES(mutex_);
   void part_gone() EXCLUDES(mutex_);
   void wait_for_parts(std::size_t at_most) EXCLUDES(mutex_);
-  // False: the time was not enough.
+  // Returns false if the time was not enough.
   bool wait_for_connections(std::chrono::milliseconds timeout) EXCLUDES(mutex_);
 
  private:

@@ -1,5 +1,5 @@
-// What the tests of this folder share: a real server on a free loopback port, a client that sees every byte, and
-// handlers that record. Every wait has a bound far above what it needs, and is for a fact, not for time to pass.
+// Shared parts of this folder's tests: a real server on a free loopback port, a client that sees every byte, and
+// handlers that record. Every wait is for a fact, not for time to pass, with a generous bound.
 #pragma once
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ namespace shepherd::net {
 
 inline constexpr std::chrono::seconds kTestPatience{10};
 
-// A handler made of functions. The default one answers 200 with "METHOD target body".
+// A handler made of functions. The default answers 200 with "METHOD target body".
 class ScriptedHandler : public HttpHandler {
  public:
   std::function<Admission(const Request&)> on_admit = [](const Request&) { return Admission{1 << 20, {}}; };
@@ -44,7 +44,7 @@ class ScriptedHandler : public HttpHandler {
   }
 };
 
-// Records what a stream handler is told, and lets the test wait for it.
+// Records the calls of a stream handler and lets the test wait for them.
 class StreamProbe : public StreamHandler {
  public:
   std::function<void(StreamConnection&)> when_open = [](StreamConnection&) {};
@@ -114,7 +114,7 @@ class StreamProbe : public StreamHandler {
     return changed_.wait_for(lock, kTestPatience, fact);
   }
 
-  StreamConnection* connection_ = nullptr;  // the io thread's
+  StreamConnection* connection_ = nullptr;  // owned by the io thread
   std::mutex mutex_;
   std::condition_variable changed_;
   Executor* executor_ = nullptr;
@@ -188,14 +188,14 @@ class RawClient {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
   }
-  // Ends the connection with a reset, like a machine that went away and came back.
+  // Ends the connection with a reset, like a machine that restarted.
   void reset() {
     linger hard{.l_onoff = 1, .l_linger = 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     close();
   }
 
-  // Exactly `count` bytes, or less when the peer ends first.
+  // Reads exactly `count` bytes, or fewer if the peer ends first.
   std::string read(std::size_t count) {
     while (buffer_.size() < count && fill()) {
     }
@@ -215,7 +215,7 @@ class RawClient {
     }
     return std::exchange(buffer_, {});
   }
-  // True when the peer ended the connection and nothing is left to read.
+  // True if the peer ended the connection and nothing is left to read.
   bool at_end() {
     if (!buffer_.empty()) return false;
     return !fill() && ended_;

@@ -1,4 +1,4 @@
-// The part of one server that lives on one io thread: its connections and their sweep.
+// The part of one server on one io thread: its connections and their sweep.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -24,14 +24,14 @@ class Shard final : public EventLoop::Ticker {
   ServerCore& core() { return core_; }
 
   void start();
-  // Takes an accepted descriptor that core() has counted. `refuse`: it is one too many and gets a 503.
+  // Takes an accepted descriptor that core() has counted. With `refuse` it is one too many and gets a 503.
   void open(int fd, std::string peer, bool refuse);
   void drain();
-  void end();  // cuts what is left; the loop knows nothing of this shard afterwards
+  void end();  // cuts the rest; afterwards the loop no longer refers to this shard
   bool draining() const { return draining_; }
 
   std::string_view date() { return date_.at(core_.clock.wall_ms()); }
-  // Counted here and added to the metrics by the sweep: the shared counters would bounce between the cores.
+  // Counted here and added to the metrics by the sweep, because shared counters would bounce between the cores.
   void count_received(std::size_t bytes) { received_ += bytes; }
   void count_sent(std::size_t bytes) { sent_ += bytes; }
 

@@ -1,4 +1,4 @@
-// A connected, non-blocking descriptor, with TLS on it or not: the same two calls either way.
+// A connected, non-blocking descriptor with or without TLS, behind the same two calls.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -18,7 +18,7 @@ class Socket {
   struct Outcome {
     Status status = Status::ok;
     std::size_t bytes = 0;
-    bool drained = false;  // after a read: the kernel had no more, so there will be an edge when it has
+    bool drained = false;  // after a read: the kernel had no more, so an edge will follow
   };
 
   Socket() = default;
@@ -33,10 +33,10 @@ class Socket {
   bool handshake_done() const { return tls_ == nullptr || SSL_is_init_finished(tls_) != 0; }
 
   Outcome read(std::span<char> into);
-  // Sends what the kernel takes of it in one call; `bytes` may be less than offered. Under TLS the pieces are joined
+  // Sends as much as the kernel accepts in one call; `bytes` may be less than offered. Under TLS the pieces are joined
   // into records, and after `again` the same bytes must be offered first.
   Outcome write(std::span<const iovec> pieces);
-  void shutdown_write();  // tells the peer that this was all
+  void shutdown_write();  // signals the end of our data to the peer
   void close();
 
  private:

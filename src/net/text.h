@@ -10,9 +10,9 @@ inline char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// RFC 9110 token characters: what methods and header names are made of.
+// RFC 9110 token characters, for methods and header names.
 bool is_token_char(char c);
-// May stand in a header's value: visible ASCII, space, tab, and bytes above ASCII.
+// Allowed in a header's value: visible ASCII, space, tab, and bytes above ASCII.
 bool is_field_char(char c);
 bool equals_ignoring_case(std::string_view text, std::string_view lower);
 // Whether a comma-separated header value has this member.

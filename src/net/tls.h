@@ -1,4 +1,4 @@
-// Server-side TLS: a context made of a certificate and its key.
+// Server-side TLS: a context from a certificate and its key.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -16,7 +16,7 @@ struct SslContextFree {
 };
 using SslContext = std::unique_ptr<SSL_CTX, SslContextFree>;
 
-// TLS 1.2 or newer, ALPN http/1.1. Errors: invalid_argument/bad_certificate, with the file and OpenSSL's own words.
+// TLS 1.2 or newer, ALPN http/1.1. Errors: invalid_argument/bad_certificate, with the file and OpenSSL's message.
 // Threads: any.
 Result<SslContext> make_server_context(const TlsFiles& files);
 

@@ -1,4 +1,4 @@
-// A WebSocket after its handshake: frames in from the shared read buffer, framed bytes out as the handler gives them.
+// A WebSocket after its handshake: reads frames from the shared read buffer and sends the handler's framed bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace shepherd::net {
 
-// Answers pings and closes, pings a silent peer, ends a peer that breaks the protocol with the code that says how.
+// Answers pings and closes, pings a silent peer, and ends a peer that violates the protocol with the matching code.
 // Threads: strand.
 class WebSocketConnection final : public LiveConnection {
  public:
   WebSocketConnection(Shard& shard, Socket socket, SendQueue outbox, std::shared_ptr<StreamHandler> handler);
 
-  // `early`: bytes that came behind the handshake.
+  // `early` are bytes that arrived with the handshake.
   void open(std::string_view head, std::string_view early);
   void finish(std::uint16_t code, std::string_view reason) override;
 
@@ -33,7 +33,7 @@ class WebSocketConnection final : public LiveConnection {
 
   FrameReader reader_;
   std::unique_ptr<std::string> due_pong_;  // only the newest ping needs its pong
-  std::int64_t quiet_since_ms_;            // the peer's last byte, or our last ping
+  std::int64_t quiet_since_ms_;            // time of the peer's last byte, or of our last ping
   std::int8_t unanswered_pings_ = 0;
 };
 

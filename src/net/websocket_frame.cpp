@@ -8,7 +8,7 @@
 
 namespace shepherd::net {
 
-// Not in the unnamed namespace: FrameReader::Impl, which has a name, holds one.
+// Not in the unnamed namespace, because FrameReader::Impl, which has linkage, holds one.
 struct FrameHeader {
   std::uint64_t left = 0;  // payload bytes that have not arrived
   std::array<char, 4> mask{};
@@ -127,7 +127,7 @@ void append_close_frame(std::string& out, std::uint16_t code, std::string_view r
   out.append(reason);
 }
 
-// Everything between two whole messages. Lives on the stack while a feed goes through, on the heap only across feeds.
+// The state between two whole messages. On the stack during a feed, on the heap only between feeds.
 struct FrameReader::Impl {
   using OnMessage = std::function<void(const Message&)>;
 

@@ -1,4 +1,4 @@
-// WebSocket frames (RFC 6455): writing a server's unmasked ones, reading a client's masked ones. No I/O.
+// WebSocket frames (RFC 6455): writes a server's unmasked frames and reads a client's masked ones. No I/O.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ void append_close_frame(std::string& out, std::uint16_t code, std::string_view r
 
 // Reads client frames from a byte stream: unmasks, joins fragments, checks every rule of the RFC (masking, reserved
 // bits, opcodes, control frames unfragmented and at most 125 bytes, UTF-8 of text, close codes) and bounds a message.
-// Keeps bytes only while a frame or message is incomplete: an idle reader owns no heap memory.
+// Keeps bytes only while a frame or message is incomplete, so an idle reader owns no heap memory.
 // Threads: caller.
 class FrameReader {
  public:
@@ -32,8 +32,8 @@ class FrameReader {
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
-  // Feeds bytes; calls on_message for each whole message, in order. Stops and answers a close code (1002, 1003, 1007,
-  // 1009) on the first violation; 0 when all is well. After a violation or a close message it must not be fed again.
+  // Feeds bytes; calls on_message for each whole message, in order. Stops at the first violation and returns a close
+  // code (1002, 1003, 1007, 1009), otherwise 0. It must not be fed again after a violation or a close message.
   std::uint16_t feed(std::string_view bytes, std::size_t max_message_bytes,
                      const std::function<void(const Message&)>& on_message);
 

@@ -1,4 +1,4 @@
-// The opening handshake of RFC 6455, seen from the server.
+// The opening handshake of RFC 6455 on the server's side.
 // Threads: value.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace shepherd::net {
 
 enum class UpgradeCheck : std::uint8_t { none, valid, wrong_version, malformed };
 
-// Whether a request's head asks for a WebSocket, and rightly so. `none`: it does not ask.
+// Whether a request's head is a valid request for a WebSocket. `none` if it does not request one.
 UpgradeCheck check_upgrade(const Request& request, bool http10);
 
 // The value of Sec-WebSocket-Accept for a client's key.

@@ -10,11 +10,11 @@
 namespace shepherd {
 
 struct CallbackConfig {
-  std::string secret_file;  // empty: callback.secret in the data directory, made at the first start
-  std::string secret;       // what it holds; signs callbacks
+  std::string secret_file;  // empty for callback.secret in the data directory, created at the first start
+  std::string secret;       // its content; signs callbacks
   std::int64_t attempts = kCallbackAttempts;
   std::int64_t threads = kCallbackThreads;
-  bool sole_process = true;  // no other process works on the same store: what an earlier one claimed is free
+  bool sole_process = true;  // no other process uses the store, so claims of earlier processes are void
 };
 
 }  // namespace shepherd

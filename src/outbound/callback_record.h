@@ -1,4 +1,4 @@
-// How far a task's callback has come, as the store keeps it and the task's JSON shows it.
+// The state of a task's callback, as stored and as shown in the task's JSON.
 // Threads: value.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// Which callback of a task: the one of its end, or the report at a number of its log. Earlier ones sort first.
+// Identifies a callback of a task: the one for its end, or the report at a number of its log. Earlier ones sort first.
 struct CallbackPlace {
   static constexpr std::uint64_t kEnd = UINT64_MAX;
   std::string task;
@@ -19,11 +19,11 @@ struct CallbackPlace {
 std::string record_key(const CallbackPlace& place);
 CallbackPlace callback_place(std::string_view record_key);
 
-// How far the reports of a task have been looked through.
+// How far a task's reports have been processed.
 struct CallbackCursor {
   std::uint64_t through = 0;
-  bool started = false;  // that it has was among them
-  bool over = false;     // nothing comes after the end; not kept
+  bool started = false;  // a start was among them
+  bool over = false;     // the end was processed; not stored
 
   friend bool operator==(const CallbackCursor&, const CallbackCursor&) = default;
 };
@@ -34,14 +34,14 @@ struct CallbackRecord {
   enum class State : std::uint8_t { pending, sent, failed };
   State state = State::pending;
   std::int64_t attempts = 0;
-  std::int64_t next_ms = 0;     // pending: not before
-  std::int64_t claimed_ms = 0;  // pending: an attempt began; 0: none is under way
-  int status = 0;               // of the last answer; 0: none came
+  std::int64_t next_ms = 0;     // while pending: time of the next attempt
+  std::int64_t claimed_ms = 0;  // while pending: start of the current attempt; 0 if there is none
+  int status = 0;               // of the last answer; 0 if there was none
   std::string error;            // why the last attempt failed
 };
 
 std::string encode_callback_record(const CallbackRecord& record);
-CallbackRecord decode_callback_record(std::string_view json);  // what cannot be read keeps its default
+CallbackRecord decode_callback_record(std::string_view json);  // unreadable members keep their defaults
 // {"state","attempts"[,"status"][,"error"][,"nextAttemptAt"]}
 std::string encode_callback(const CallbackRecord& record);
 

@@ -1,5 +1,5 @@
-// The secret that signs callbacks: a file that its owner alone can read, made at the first start. A receiver
-// of callbacks needs a copy of it.
+// The secret that signs callbacks: a file that only its owner can read, created at the first start. Receivers need a
+// copy of it.
 // Threads: value.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace shepherd {
 
 inline constexpr const char* kCallbackSecretFile = "callback.secret";  // in the data directory
 
-// The file's first line; when there is no file it is made, with "whsec_" and 32 random bytes in base64.
-// unavailable/callback_secret when it can be neither read nor made, or is empty.
+// Returns the file's first line; if there is no file, creates it with "whsec_" and 32 random bytes in base64.
+// unavailable/callback_secret if it can be neither read nor created, or is empty.
 Result<std::string> ensure_callback_secret(const std::string& path, Random& random);
 
 }  // namespace shepherd

@@ -1,5 +1,5 @@
-// Leaves a host alone that keeps failing: after kBreakerFailures in a row it is not tried for kBreakerPause, then one
-// try decides.
+// Pauses attempts to a host that keeps failing: after kBreakerFailures in a row there is no attempt for kBreakerPause,
+// and then one attempt decides.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace shepherd {
 // Threads: caller.
 class CircuitBreaker {
  public:
-  // When the host may be tried; now or earlier: at once.
+  // When the host may be tried; the present or an earlier time means at once.
   std::int64_t may_try_at(const std::string& host) const {
     auto known = hosts_.find(host);
     return known == hosts_.end() ? 0 : known->second.open_until_ms;
   }
-  // One attempt at an open host decides alone: the others wait for another pause.
+  // The first attempt after the pause decides alone; the others wait for another pause.
   void trying(const std::string& host, std::int64_t now_ms) {
     auto known = hosts_.find(host);
     if (known != hosts_.end() && known->second.failures >= kBreakerFailures) {

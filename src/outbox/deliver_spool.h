@@ -1,4 +1,4 @@
-// Delivers a spool that an earlier runner left behind.
+// Delivers a spool that an ended process left behind.
 // Threads: any.
 #pragma once
 
@@ -14,17 +14,17 @@
 namespace shepherd {
 
 struct Delivered {
-  std::uint64_t events = 0;  // that the server has now
+  std::uint64_t events = 0;  // events that the server now has
   std::uint64_t left = 0;
   std::string trouble;    // why some are left
-  bool stuck = false;     // the server is away or refuses us: another spool would fail too
-  std::string set_aside;  // not empty: the path of the rest, which no server can take; not tried again
+  bool stuck = false;     // the server is down or refuses us, so other spools would fail, too
+  std::string set_aside;  // if not empty, the rest can never be delivered; it was moved here and is not tried again
 };
 
-// Tries for kPendingDrain. A task that ended while the events were away takes no more: they are given up with it. One
-// that another runner has by now, or that the server does not know, is none of the spool's: it is set aside; but not by
-// a server that the spool was never meant for (its destination is another machine), which is only not asked again.
-// Errors are those of Spool::open(), e.g. unavailable/spool_in_use.
+// Tries for kPendingDrain. A task that ended meanwhile accepts no more events, so they are discarded with it. If
+// another runner has the task by now, or the server does not have it, the spool is set aside. If the spool was meant
+// for a server on another machine, it is kept and only not tried again here. Errors are those of Spool::open(), e.g.
+// unavailable/spool_in_use.
 Result<Delivered> deliver_spool(const PendingSpool& spool, const Locate& locate, const net::ClientTls& tls,
                                 const Clock& clock);
 

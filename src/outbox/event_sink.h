@@ -1,4 +1,4 @@
-// Where an outbox posts: one server, in the end. Behind an interface, so that a test can lose answers.
+// The destination of an outbox: one server, behind an interface so that a test can lose answers.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace shepherd {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Events, one a line, numbered by that producer. Errors are the server's, as ApiClient gives them.
+  // Posts events, one per line, numbered by that producer. Errors are the server's, as from ApiClient.
   virtual Result<Posted> post_events(const std::string& task, std::string_view ndjson, const std::string& producer) = 0;
-  // A JSON array of deltas. Best effort.
+  // Posts a JSON array of deltas. Best effort.
   virtual Result<void> post_deltas(const std::string& task, std::string_view json) = 0;
 };
 
-// The server's internal port. Where that is, is asked again after a call that did not reach it: a server that was
-// started anew, or another process that took over, may have another address.
-// Everything is posted under `lease` (0: none): the server refuses what comes from a runner that has lost it.
+// Posts to the server's internal port. It looks the address up again after a call that did not reach the server,
+// because a restarted server or a process that took over may have another one. Everything is posted under `lease` (0
+// for none); the server refuses posts of a runner that has lost its lease.
 std::unique_ptr<EventSink> make_server_sink(Locate locate, net::ClientTls tls = {}, std::int64_t lease = 0);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// The near side of an outbox: what add() does, and the keeper, the thread that writes to the spool. The poster is in
+// The near side of an outbox: add(), and the keeper, the thread that writes to the spool. The poster is in
 // outbox_poster.cpp.
 #include "outbox/outbox.h"
 
@@ -87,7 +87,7 @@ void Outbox::add_end(std::string event_json) {
   queued_.notify_one();
 }
 
-// Says it where the events are missing: before the next one.
+// Reports lost events in their place, before the next event.
 void Outbox::report_lost() {
   if (lost_unreported_ > 0) enqueue(lost_events(std::exchange(lost_unreported_, 0), clock_.wall_ms()));
 }
@@ -143,14 +143,14 @@ Drained Outbox::drain(std::chrono::milliseconds deadline) {
     sealed_ = true;
     report_lost();
     queued_.notify_one();
-    retry_at_ms_ = 0;  // one try at once, even if the last one failed
+    retry_at_ms_ = 0;  // one immediate try, even if the last one failed
     work_.notify_all();
     while (!finished()) {
       std::int64_t left_ms = deadline_ms - clock_.steady_ms();
       if (left_ms <= 0) break;
       changed_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
     }
-    // Waits for the keeper, which has added events only for a moment, and for a post of what is in memory.
+    // Waits for the keeper, which holds added events only for a moment, and for a post of events in memory.
     while (!given_up() && (!queue_.empty() || keeping_ > 0 || (spool_->holds() && posting_))) {
       changed_.wait_for(mutex_, kSpoolSync);
     }
@@ -168,7 +168,7 @@ Drained Outbox::drain(std::chrono::milliseconds deadline) {
   return drained;
 }
 
-// Events that are only in memory are lost with this process. The spool gets how many these are, and the task's end.
+// Events that are only in memory die with this process: writes their number and the end of the task to the spool.
 void Outbox::settle_unsaved() {
   MutexLock lock(mutex_);
   if (!spool_->holds() || given_up()) return;
@@ -214,7 +214,7 @@ std::vector<std::string> Outbox::take_queue() {
   return events;
 }
 
-// Events that the disk does not take wait in memory. The poster posts them from there.
+// Events that do not fit on the disk stay in memory, and the poster posts them from there.
 void Outbox::keep_on_disk(std::vector<std::string> events) {
   std::size_t bytes = 0;
   for (const std::string& event : events) bytes += event.size();
@@ -234,7 +234,7 @@ void Outbox::keep_on_disk(std::vector<std::string> events) {
   if (appended && was_refusing) log_info("{} can be written again", spool_->path());
 }
 
-// At most every kSpoolSync: see spool.h for why not always.
+// At most every kSpoolSync; spool.h explains why not always.
 void Outbox::sync_while_away() {
   {
     MutexLock lock(mutex_);

@@ -1,5 +1,4 @@
-// The far side of an outbox: the poster, the thread that posts from the spool, and what it does on each answer of the
-// server.
+// The far side of an outbox: the poster, the thread that posts from the spool and handles the server's answers.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -22,7 +21,7 @@ std::optional<std::uint64_t> number_in(const Error& error, std::string_view fiel
   return std::nullopt;
 }
 
-// `waiting` for errors that the server or the network recovers from, `refused` for those an operator has to act on.
+// Returns `waiting` for errors from which the server or the network recovers, and `refused` if a person must act.
 OutboxState state_after(ErrorCode code) {
   switch (code) {
     case ErrorCode::rate_limited:
@@ -46,7 +45,7 @@ void Outbox::post() {
   }
 }
 
-// False when the outbox is stopping. A batch that is not full waits kOutboxLinger for more events.
+// Returns false when the outbox is stopping. A batch that is not full waits kOutboxLinger for more events.
 bool Outbox::wait_for_work() {
   MutexLock lock(mutex_);
   std::int64_t linger_until_ms = 0;
@@ -132,7 +131,7 @@ void Outbox::settle(const Events& events, const Error& error) {
   if (!settle_conflict(events, error) && !settle_refusal(events, error)) trouble(error);
 }
 
-// Repeats before the end are fine, so the first ones may still be deliverable.
+// The server accepts repeats from before the end, so the first events may still be deliverable.
 bool Outbox::settle_end(const Events& events, const Error& error) {
   if (error.code != ErrorCode::gone) return false;
   auto index = number_in(error, "index").value_or(0);
@@ -144,7 +143,7 @@ bool Outbox::settle_end(const Events& events, const Error& error) {
   return true;
 }
 
-// Only with the server's own reason: a 404 without it may come from a proxy on the way.
+// Trusts only the server's own code, because a 404 without it may come from a proxy.
 bool Outbox::settle_orphan(const Error& error) {
   if (error.code != ErrorCode::not_found || error.reason != "unknown_task") return false;
   give_up(OutboxState::orphaned, error);
@@ -194,7 +193,7 @@ bool Outbox::settle_refusal(const Events& events, const Error& error) {
 }
 
 bool Outbox::replace(const SpooledEvent& event, const Error& why) {
-  if (event.replaced) return false;  // a server that refuses this refuses everything
+  if (event.replaced) return false;  // a server that refuses the replacement refuses everything
   log_warn("the server refused an event, a log event takes its place: {}", why.message);
   auto kept = spool_->replace(event.number, refused_event(event.json, why, clock_.wall_ms()));
   if (!kept) log_warn("{}", kept.error().message);
@@ -216,7 +215,7 @@ bool Outbox::change_producer(const Error& why) {
   return true;
 }
 
-// Full jitter over the upper half: many runners that lost the same server do not come back at once.
+// Random jitter over the upper half, so that many runners of one lost server do not return at once.
 void Outbox::trouble(const Error& error) {
   auto pause_ms = static_cast<std::uint64_t>(pause_.count());
   pause_ms = pause_ms / 2 + random_.below(pause_ms / 2 + 1);

@@ -1,5 +1,5 @@
-// Delivers what was left behind in a spool directory: by runners that are gone, when this one starts, and by runs of
-// this one that ended while the server was away.
+// Delivers the spools left behind in a spool directory: those of ended runners, when this one starts, and those of its
+// own runs that ended while the server was down.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace shepherd {
 
-// One thread. It looks at once, again when it is asked to, and every kSpoolLook while something is left that no other
-// process delivers. Threads: any.
+// One thread. It looks at once, again on request, and every kSpoolLook while there is a spool that no other process
+// delivers. Threads: any.
 class SpoolCourier {
  public:
   SpoolCourier(std::string directory, Locate locate, net::ClientTls tls, const Clock& clock);
-  // Waits for what is under way: kPendingDrain, and kClientTimeout at most for a server that does not answer.
+  // Waits for an active delivery: kPendingDrain, and at most kClientTimeout for a server that does not answer.
   ~SpoolCourier();
   SpoolCourier(const SpoolCourier&) = delete;
   SpoolCourier& operator=(const SpoolCourier&) = delete;
@@ -26,7 +26,7 @@ class SpoolCourier {
 
  private:
   void run() EXCLUDES(mutex_);
-  bool deliver() EXCLUDES(mutex_);  // true: something is left
+  bool deliver() EXCLUDES(mutex_);  // true if something is left
   bool stopping() const EXCLUDES(mutex_);
 
   const std::string directory_;
@@ -37,7 +37,7 @@ class SpoolCourier {
   CondVar changed_;
   bool asked_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace shepherd

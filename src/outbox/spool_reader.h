@@ -15,9 +15,9 @@ class SpoolReader {
   // Reads [from, end) of the file.
   SpoolReader(int file, off_t from, off_t end) : file_(file), next_(from), end_(end) {}
 
-  // The next record; its text lives until the next call. nullopt at the end, or where no whole record follows.
+  // Returns the next record, whose text lives until the next call; nullopt at the end or at an incomplete record.
   std::optional<SpoolRecord> next();
-  // Where the record that next() gives begins.
+  // The offset of the record that next() returns.
   off_t offset() const { return next_; }
 
  private:

@@ -1,8 +1,7 @@
-// The connection to one agent, whatever it is: a program of ours (agent_process.h) or a service somewhere
-// (grpc_link.h).
+// The connection to one agent of any kind: a local program (agent_process.h) or a remote service (grpc_link.h).
 //
 // It carries bytes or whole messages between the agent and a listener, and ends the agent by a ladder whose last rung
-// always works. What they mean is the driver's matter.
+// always works. The driver interprets the content.
 #pragma once
 
 #include <chrono>
@@ -18,30 +17,30 @@ namespace shepherd {
 
 enum class AgentStream { out, err };
 
-// Called by the link's own threads, one call at a time. While a call lasts, the agent can write a bounded amount
-// before it has to wait; so none of them may wait for a server. They may call the link, but not destroy it.
+// Called by the link's own threads, one call at a time. During a call the agent can write only a bounded amount before
+// it blocks, so no call may wait for a server. Calls may use the link, but not destroy it.
 class AgentObserver {
  public:
   virtual ~AgentObserver() = default;
   virtual void on_output(AgentStream stream, std::string_view bytes) = 0;
-  // From links to services: one whole message.
+  // For links to services: one whole message.
   virtual void on_record(std::string_view) {}
-  // The agent may live on after closing a stream.
+  // The agent may continue after closing a stream.
   virtual void on_output_closed(AgentStream) {}
-  // The first process is gone. Output may still follow.
+  // The first process has exited. Output may still follow.
   virtual void on_exit(const AgentExit&) {}
-  // The last call: no process is left, and all output that can come has come.
+  // The last call: no process is left, and all output has been delivered.
   virtual void on_end(const AgentEnd& end) = 0;
 };
 
-// The stop ladder. Each rung waits this long for the agent to end; a wait of 0 leaves the rung out. For a service
-// SIGINT is the end of our side of the stream, and what comes after it is its cancellation.
+// The stop ladder. Each rung waits this long for the agent to end; a wait of 0 skips the rung. For a service, SIGINT
+// closes our side of the stream, and the next rung cancels the call.
 struct StopPlan {
-  std::function<bool()> interrupt;  // the agent's own way, by its driver; false, or none: there is no such way
+  std::function<bool()> interrupt;  // the agent's own interrupt, by its driver; false or empty if there is none
   std::chrono::milliseconds interrupt_wait = kInterruptWait;
-  std::chrono::milliseconds sigint_wait = kSigintWait;    // to the first process
-  std::chrono::milliseconds sigterm_wait = kSigtermWait;  // to its process group
-  std::chrono::milliseconds sigkill_wait = kSigkillWait;  // to every process; those still there then are listed as left
+  std::chrono::milliseconds sigint_wait = kSigintWait;    // after SIGINT to the first process
+  std::chrono::milliseconds sigterm_wait = kSigtermWait;  // after SIGTERM to its process group
+  std::chrono::milliseconds sigkill_wait = kSigkillWait;  // after SIGKILL to all; the rest is listed as left
 };
 
 // Threads: any. Destroying it ends the agent and waits for that.
@@ -52,19 +51,19 @@ class AgentLink {
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
-  // Queues bytes for the agent and never waits; to a service: framed messages (driver/record_frames.h).
-  // rate_limited/stdin_full when kMaxStdinBytes are waiting (nothing is taken then), gone/stdin_closed when it takes no
+  // Queues bytes for the agent and never waits; for a service, framed messages (driver/record_frames.h).
+  // rate_limited/stdin_full if kMaxStdinBytes are waiting (then nothing is queued), gone/stdin_closed if it accepts no
   // more.
   virtual Result<void> write(std::string_view bytes) = 0;
-  virtual void close_input() = 0;  // after what is queued
+  virtual void close_input() = 0;  // after the queued bytes
 
-  // Every process stands still, or goes on. A service has its own way, by its driver.
+  // Stops or continues every process. A service pauses through its driver.
   virtual void pause() {}
   virtual void resume() {}
 
-  // Climbs the ladder from its first rung; a second call changes nothing. on_end() follows.
+  // Climbs the ladder from its first rung; a second call has no effect. on_end() follows.
   virtual void stop(StopPlan plan) = 0;
-  // The last rung at once, also in the middle of a stop.
+  // Goes to the last rung at once, also during a stop.
   virtual void kill() = 0;
 
   // Steady time of the last output, or of the start.

@@ -178,7 +178,7 @@ void AgentProcess::take_requests() {
     if (!exit_) rung_ = StopRung::sigkill;
     begin_end();
   } else if (stopped) {
-    tell(WardenVerb::resume);  // a stopped process takes no signal but SIGKILL
+    tell(WardenVerb::resume);  // a stopped process handles no signal but SIGKILL
     phase_ = Phase::stopping;
     climb();
   }
@@ -235,7 +235,7 @@ void AgentProcess::begin_end() {
 }
 
 void AgentProcess::tell(WardenVerb verb, std::vector<std::int64_t> numbers) {
-  // A warden that is gone is noticed by the end of its socket.
+  // The end of its socket shows when the warden is gone.
   send_message(launched_.socket.get(), {verb, std::move(numbers), {}});
 }
 
@@ -269,7 +269,7 @@ void AgentProcess::exited(AgentExit exit) {
 }
 
 // The warden was killed, or is stuck. Its death has killed the agent's first process and made the rest our children.
-// The first process of the agent's own numbers waits for the agent's answer to be taken, which is the last one we take.
+// The init process of the agent's PID namespace waits until the agent is reaped, so the agent is reaped last.
 void AgentProcess::warden_lost() {
   ::kill(launched_.warden, SIGKILL);
   release(false, usage().cpu_ms);
@@ -292,7 +292,7 @@ void AgentProcess::ended(AgentEnd end) {
   end.rung = rung_;
   if (!exit_) exited(end.exit);
   phase_ = Phase::done;
-  // Every process is dead, so the pipes hold all there is, unless a process outside the tree was given the other end.
+  // All processes are dead, so the pipes have all output, unless a process outside the tree got the other end.
   constexpr int kReadsOfAFullPipe = kAgentPipeBytes / static_cast<int>(kAgentReadBytes) + 1;
   for (Output output : {Output{AgentStream::out, launched_.out}, Output{AgentStream::err, launched_.err}}) {
     if (output.descriptor && read_output(output, kReadsOfAFullPipe)) {
@@ -308,7 +308,7 @@ void AgentProcess::ended(AgentEnd end) {
   finished_.notify_all();
 }
 
-// False when the stream has closed.
+// Returns false once the stream has closed.
 bool AgentProcess::read_output(Output output, int reads) {
   while (reads-- > 0) {
     ssize_t got = ::read(output.descriptor.get(), buffer_.data(), buffer_.size());

@@ -1,12 +1,12 @@
 // One running agent: its processes, its streams, its end.
 //
-// Owns the agent's whole tree of processes through a warden (warden.h), and ends all of it on every path: the agent
-// exits by itself, stop(), kill(), the destructor, the death of this process. It carries bytes; its listener makes
-// lines and records of them.
+// Owns the agent's whole process tree through a warden (warden.h) and ends all of it on every path: the agent exits by
+// itself, stop(), kill(), the destructor, the death of this process. It handles only bytes; its listener interprets
+// lines and records.
 //
-// How it ends. When the agent's first process exits, on_exit() is called. The agent's output is read until both streams
-// close, or for kAgentDrain when other processes still hold them open. Then the rest of the tree is killed, and
-// on_end() lists every process that has ended.
+// When the agent's first process exits, on_exit() reports it. Its output is read until both streams close, or for
+// kAgentDrain if other processes still hold them open. Then the rest of the tree is killed, and on_end() lists all
+// ended processes.
 #pragma once
 
 #include <atomic>
@@ -29,14 +29,14 @@
 namespace shepherd {
 
 struct AgentUsage {
-  std::int64_t cpu_ms = 0;           // of all processes that the agent has started and that were waited for
+  std::int64_t cpu_ms = 0;           // of all processes the agent has ever run and waited for
   std::uint64_t resident_bytes = 0;  // of all living processes; shared pages count in each
   std::size_t processes = 0;
 };
 
-// While its listener is busy, the agent can write kAgentPipeBytes before it has to wait.
-// Threads: public functions any; everything else its own thread, one poll loop over the agent's streams, its warden and
-// what callers ask for.
+// While its listener is busy, the agent can write kAgentPipeBytes before it blocks.
+// Threads: any for public functions; everything else runs on its own thread, one poll loop over the agent's streams,
+// its warden and requests of callers.
 class AgentProcess final : public AgentLink {
  public:
   // Returns once the agent's program runs; errors are those of launch_agent(). `listener` and `clock` must outlive it.
@@ -45,7 +45,7 @@ class AgentProcess final : public AgentLink {
   ~AgentProcess() override;  // kill(), then waits for the end
 
   pid_t pid() const { return launched_.agent; }
-  ConfineLevel confined() const { return launched_.confined; }  // the level that holds
+  ConfineLevel confined() const { return launched_.confined; }  // the level in effect
   ConfineMeans confined_by() const { return launched_.means; }
   const std::string& why_not_better() const { return launched_.why_not_better; }
 
@@ -59,11 +59,11 @@ class AgentProcess final : public AgentLink {
   void stop(StopPlan plan) override EXCLUDES(mutex_);
   void kill() override EXCLUDES(mutex_);
 
-  // Waits until on_end() has returned; nullopt when it did not in time.
+  // Waits until on_end() has returned; nullopt if the time was not enough.
   std::optional<AgentEnd> wait(std::chrono::milliseconds timeout) EXCLUDES(mutex_);
 
   std::int64_t last_output_ms() const override { return last_output_ms_; }
-  // Reads /proc, about 20 microseconds a process.
+  // Reads /proc, about 20 microseconds per process.
   AgentUsage usage() const EXCLUDES(warden_mutex_);
 
  private:
@@ -71,7 +71,7 @@ class AgentProcess final : public AgentLink {
     running,
     stopping,  // on a rung of the ladder
     draining,  // the agent has exited, its output has not ended
-    ending,    // the warden kills what is left
+    ending,    // the warden kills the remaining processes
     done
   };
   // One of the agent's output streams.
@@ -108,12 +108,12 @@ class AgentProcess final : public AgentLink {
   Descriptor wake_;
   std::atomic<std::int64_t> last_output_ms_;
 
-  // The thread's own.
+  // Owned by the thread.
   Phase phase_ = Phase::running;
   StopPlan plan_;
   StopRung rung_ = StopRung::none;
   std::optional<AgentExit> exit_;
-  std::int64_t deadline_ms_ = -1;  // of the phase; -1: none
+  std::int64_t deadline_ms_ = -1;  // of the phase; -1 if there is none
   std::string buffer_;
 
   mutable Mutex mutex_;
@@ -126,11 +126,11 @@ class AgentProcess final : public AgentLink {
   std::optional<bool> asked_pause_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
 
-  // While it is held, the warden's process number is not given to another process.
+  // While it is held, no other process can get the warden's number.
   mutable Mutex warden_mutex_;
-  std::optional<std::int64_t> final_cpu_ms_ GUARDED_BY(warden_mutex_);  // once the warden is released
+  std::optional<std::int64_t> final_cpu_ms_ GUARDED_BY(warden_mutex_);  // set once the warden is released
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace shepherd

@@ -1,8 +1,8 @@
-// Takes the steps of a confinement, in the agent's first process before it becomes the agent's program.
+// Carries out the steps of a confinement in the agent's first process, before it executes the agent's program.
 //
-// Namespaces of the kernel do it: processes of their own (warden_init.h), mounts of their own, and a user namespace
-// where this user may not have the others without. What they are made with is given away at the end, so there is no
-// way back. As root, the agent also loses what would lead around them: raw disks, kernel settings, most capabilities.
+// It uses kernel namespaces: its own processes (warden_init.h), its own mounts, and a user namespace if this user may
+// not create the others without one. The privileges to create them are dropped at the end, so the agent cannot undo
+// them. As root, the agent also loses the ways around them: raw disks, kernel settings, most capabilities.
 // Threads: caller (a process with one thread).
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace shepherd {
 
-// unavailable/cannot_confine with `errno` when the machine does not allow a step. The process is of no use then.
+// unavailable/cannot_confine with `errno` if the machine does not allow a step. The process is then unusable.
 Result<void> confine(const std::vector<ConfineStep>& steps);
 
-// The same error for other code that prepares a confinement: "cannot WHAT: why".
+// The same error for other code that prepares the confinement: "cannot WHAT: why".
 std::unexpected<Error> cannot_confine(const std::string& what);
 
 }  // namespace shepherd

@@ -1,5 +1,5 @@
-// Keeps an agent from what its confinement hides where the machine allows no namespaces (landlock_plan.h): it cannot
-// open, change or remove it, nor signal or look into any process but its own. It can still see that they are there.
+// Keeps an agent from hidden paths on machines without namespaces (landlock_plan.h): it can neither open, change nor
+// remove them, nor signal or inspect any process but its own. It can still see that they exist.
 // Threads: caller (a process with one thread).
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace shepherd {
 
-// In the agent's first process before it becomes the agent's program, which works in `directory`; holds for all that it
-// starts. Errors are those of confine() and plan_landlock().
+// Call in the agent's first process before it executes the agent's program, which works in `directory`; applies to all
+// its children. Errors are those of confine() and plan_landlock().
 Result<void> confine_by_landlock(const std::vector<ConfineStep>& steps, const std::string& directory);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// What a confinement takes from its agent beyond paths: privileges, and the ways around that only root has.
+// Restrictions of a confinement beyond paths: privileges, and the ways around that only root has.
 // Threads: caller (a process with one thread).
 #pragma once
 
@@ -10,18 +10,18 @@ namespace shepherd {
 
 // Errors are those of confine().
 
-// Root could read every file on the raw disk: a directory of devices that holds only what programs need.
+// Mounts a directory with only the devices that programs need, because root could read every file through the raw disk.
 Result<void> mount_own_devices();
-// Root could have the kernel start a program outside: its settings become unwritable. After /proc is the agent's own.
+// Makes kernel settings unwritable, because root could make the kernel start a program outside. Call it once /proc is
+// the agent's own.
 Result<void> protect_kernel_settings();
-// In a user namespace all capabilities, and setuid programs give none back. As root without one: all but those with
-// which it installs packages and changes files. A process that already cannot get new ones only has to drop those it
-// has.
+// Drops, in a user namespace, all capabilities, and setuid programs give none back. As real root it drops all but those
+// needed to install packages and change files. A process with no_new_privs only needs to drop what it has.
 Result<void> give_up_privileges();
 
-// Makes what is mounted at `path` read-only; `flags` as of mount_setattr.
+// Makes the mount at `path` read-only; `flags` as in mount_setattr.
 Result<void> protect(const std::string& path, unsigned flags);
-// Mounts what is at `from`, with all that is mounted inside, at `path`.
+// Mounts `from`, with all mounts inside, at `path`.
 Result<void> show_at(const std::string& from, const std::string& path);
 
 }  // namespace shepherd

@@ -1,8 +1,8 @@
-// Which paths Landlock must grant so that all but the hidden ones are there.
+// Determines the paths that Landlock must grant so that everything but the hidden paths is accessible.
 //
-// Landlock grants and cannot take away, and what it grants for a directory holds for all inside. So a directory with
-// something hidden in it is not granted itself, but everything else that lies in it now. What is put there later, and
-// the list of its names, the agent does not get.
+// Landlock can only grant, and a grant for a directory covers everything inside. A directory with a hidden path inside
+// is therefore not granted itself; its other present entries are. The agent can access neither later entries nor the
+// list of its names.
 // Threads: value.
 #pragma once
 
@@ -21,10 +21,10 @@ struct LandlockGrant {
   friend bool operator==(const LandlockGrant&, const LandlockGrant&) = default;
 };
 
-// `steps` are those of level secrets. `root`: the agent is root, and gets no raw devices and no kernel settings.
-// unavailable/cannot_confine when the steps cannot be said so: `directory`, where the agent works, has something hidden
-// in it; a hidden socket can still be talked to; a directory on the way cannot be listed, or there are more than
-// kMaxLandlockGrants.
+// `steps` are those of level secrets. With `root` the agent is root and gets no raw devices and no kernel settings.
+// unavailable/cannot_confine if Landlock cannot express the steps: `directory`, where the agent works, contains a
+// hidden path; a hidden socket could still be connected to; a directory on the way cannot be listed; or there are more
+// than kMaxLandlockGrants grants.
 Result<std::vector<LandlockGrant>> plan_landlock(const std::vector<ConfineStep>& steps, const std::string& directory,
                                                  bool root);
 

@@ -15,35 +15,35 @@ namespace shepherd {
 
 struct AgentSpec {
   std::vector<std::string> command;      // program, looked up in the environment's PATH, and its arguments
-  std::vector<std::string> environment;  // NAME=value; all that the agent sees
+  std::vector<std::string> environment;  // NAME=value; the agent's whole environment
   std::string directory;
-  bool with_stdin = true;                         // false: it reads an empty file
-  std::string warden_program = "/proc/self/exe";  // answers `__warden` with warden_main()
+  bool with_stdin = true;                         // if false, it reads an empty file
+  std::string warden_program = "/proc/self/exe";  // runs warden_main() for the argument `__warden`
   Confinement confinement;
 };
 
 struct LaunchedAgent {
   pid_t warden = 0, agent = 0;
-  pid_t first = 0;          // of a confined agent's own process numbers (warden_init.h)
+  pid_t first = 0;          // init process of a confined agent's PID namespace (warden_init.h)
   Descriptor socket;        // to the warden
   Descriptor in, out, err;  // our ends of the agent's streams, non-blocking; `in` is empty without stdin
-  ConfineLevel confined = ConfineLevel::none;  // the level that holds
-  ConfineMeans means = ConfineMeans::none;     // by this
-  std::string why_not_better;                  // when it is not the wanted level, or not by namespaces
+  ConfineLevel confined = ConfineLevel::none;  // the level in effect
+  ConfineMeans means = ConfineMeans::none;     // the means in effect
+  std::string why_not_better;                  // if it is not the requested level, or not by namespaces
 };
 
-// Returns once the agent's program runs. not_found/cannot_start when there is no such program or directory,
-// unavailable/cannot_start when the machine has no descriptors or processes left, and cannot_confine when the machine
-// cannot give the confinement that is required; one that is not required is left out then. Namespaces are tried first,
-// then Landlock. Nothing is left over on failure.
+// Returns once the agent's program runs. not_found/cannot_start if there is no such program or directory,
+// unavailable/cannot_start if the machine has no descriptors or processes left, and cannot_confine if the machine
+// cannot provide a required confinement; one that is not required is then left out. Tries namespaces first, then
+// Landlock. On failure nothing is left behind.
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec);
 
-// Called once for every launched warden, in the end: reaps it. `stuck` true: it still waits for a process that cannot
-// be killed, and is left running.
+// Call it in the end, once for every launched warden; it reaps the warden. With `stuck` the warden still waits for a
+// process that cannot be killed, and is left running.
 void release_warden(pid_t warden, bool stuck);
 
-// Processes that came to this process because their warden was killed, and all below them. They are told apart from
-// this process's own children by their session: an agent's descendants are never in ours.
+// Processes, and their descendants, that became ours because their warden was killed. Their session distinguishes them
+// from this process's own children: an agent's descendants are never in ours.
 std::vector<ProcessStat> orphans_of_wardens(const Visit& visit = {});
 
 }  // namespace shepherd

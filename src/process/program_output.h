@@ -1,4 +1,4 @@
-// Runs another program to its end and keeps what it printed, such as git.
+// Runs another program, such as git, to its end and keeps its output.
 // Threads: any.
 #pragma once
 
@@ -21,7 +21,7 @@ struct ProgramOutput {
 };
 
 // No process of the program survives the call. Errors: those of AgentProcess::start(); unavailable/program_timeout;
-// gone/program_stopped when `stop` (null: none) came before its end.
+// gone/program_stopped if `stop` (may be null) came before its end.
 Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock,
                                   ProgramStop* stop = nullptr);
 

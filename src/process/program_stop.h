@@ -1,7 +1,6 @@
-// Ends the program that run_program() waits for: now, or as soon as it starts.
+// Stops the program that run_program() waits for: now, or as soon as it starts.
 //
-// What a runner does before its agent runs (a clone, a work tree, a question for a version) can take long; a stop does
-// not wait for it.
+// A runner's preparations (a clone, a work tree, a version query) can take long, and a stop must not wait for them.
 // Threads: any.
 #pragma once
 
@@ -14,10 +13,10 @@ namespace shepherd {
 
 class ProgramStop {
  public:
-  // SIGTERM, so that it can tidy up, and soon SIGKILL to all of it. Does not wait.
+  // Sends SIGTERM, so that it can clean up, and soon SIGKILL to all its processes. Does not wait.
   void stop() EXCLUDES(mutex_);
   bool stopped() const EXCLUDES(mutex_);
-  // Who was ended; nullopt when nothing ran.
+  // The ended processes; nullopt if nothing ran.
   std::optional<AgentEnd> end() const EXCLUDES(mutex_);
 
  private:
@@ -28,7 +27,7 @@ class ProgramStop {
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
 };
 
-// While it lives, the stop knows the process. `stop` may be null. Threads: caller.
+// Registers a running process with the stop for its lifetime. `stop` may be null. Threads: caller.
 class StoppableProgram {
  public:
   StoppableProgram(ProgramStop* stop, AgentProcess& process);
@@ -36,7 +35,7 @@ class StoppableProgram {
   StoppableProgram(const StoppableProgram&) = delete;
   StoppableProgram& operator=(const StoppableProgram&) = delete;
 
-  // It has ended; true when the stop was why.
+  // The program has ended; returns true if the stop ended it.
   bool was_stopped(const AgentEnd& end);
 
  private:

@@ -29,7 +29,7 @@ inline std::string fresh_mark() {
   return "mark-" + std::to_string(random.next());
 }
 
-// Living processes whose environment holds the mark.
+// Living processes whose environment contains the mark.
 inline std::vector<pid_t> carriers_of(const std::string& mark) {
   std::vector<pid_t> found;
   DIR* proc = ::opendir("/proc");
@@ -46,7 +46,7 @@ inline std::vector<pid_t> carriers_of(const std::string& mark) {
   return found;
 }
 
-// Waits for a fact; false when it did not come true in time.
+// Waits for a fact; returns false if it did not become true in time.
 inline bool eventually(const std::function<bool()>& fact, std::chrono::milliseconds within = 20s) {
   auto deadline = std::chrono::steady_clock::now() + within;
   while (!fact()) {
@@ -130,7 +130,7 @@ struct TestAgent {
   std::unique_ptr<AgentProcess> process;
 };
 
-// Every rung, but quickly.
+// Every rung, with short waits.
 inline StopPlan quick_plan() {
   StopPlan plan;
   plan.interrupt_wait = plan.sigint_wait = plan.sigterm_wait = 20ms;

@@ -1,8 +1,8 @@
-// Ends a set of processes that keeps changing while it is being ended.
+// Ends a set of processes that keeps changing meanwhile.
 //
-// Killing one by one loses against a program that forks faster. So every process is stopped first, in passes, until a
-// pass finds no new one; a stopped process cannot fork. Then all are killed, and the rounds go on until none is left.
-// Children of a killed process become children of the nearest subreaper, which is the process that runs this.
+// Killing one by one loses against a program that forks faster. All processes are therefore stopped first, in passes,
+// until a pass finds no new one; a stopped process cannot fork. Then all are killed, in rounds, until none is left.
+// Children of a killed process become children of the nearest subreaper, which is the caller.
 // Threads: caller.
 #pragma once
 
@@ -25,27 +25,27 @@ class TreeEnd {
  public:
   using Members = std::function<std::vector<ProcessStat>(const Visit&)>;
 
-  // The same set, but for one process that belongs to us; it may be 0.
+  // The same set without one process that belongs to us (may be 0).
   static Members all_but(pid_t ours, Members members);
 
-  // `members` looks up who belongs to the set now, as descendants_of() does. `clock` must outlive this.
+  // `members` returns the present members of the set, like descendants_of(). `clock` must outlive this.
   TreeEnd(Members members, const Clock& clock) : members_(std::move(members)), clock_(clock) {}
 
-  // The process whose number must not be reused before everything is over: it is not reaped, only looked at, until
-  // no other process is left. `command` is what report() calls it; empty: what /proc says.
+  // Sets the process whose number must not be reused before the end: it is checked but not reaped until no other
+  // process is left. report() uses `command` as its name, or /proc's if that is empty.
   void keep(pid_t pid, std::string command = "");
-  const std::optional<AgentExit>& kept_exit() const { return kept_exit_; }  // once it has ended and reap() saw it
-  // Remembers who is there, so that finish() can say what became of them.
+  const std::optional<AgentExit>& kept_exit() const { return kept_exit_; }  // set once it has ended and reap() saw it
+  // Notes the present processes, so that report() can include them.
   void note();
-  // Stops every process, also those that are started meanwhile.
+  // Stops all processes, including those started meanwhile.
   void freeze();
-  // Lets every process continue, children before parents.
+  // Continues all processes, children before parents.
   void thaw();
-  // Takes the answers of children that have ended. True when no process is left.
+  // Reaps ended children. Returns true if no process is left.
   bool reap();
-  // Freezes, kills and reaps until no process is left or the time is over; reap() still finds those that end later.
+  // Freezes, kills and reaps until no process is left or the time is over; after that reap() still reports later ends.
   bool kill(std::chrono::milliseconds wait);
-  // Lists the processes that have ended and those that have not.
+  // Reports the ended and the remaining processes.
   void report(AgentEnd& end);
 
  private:

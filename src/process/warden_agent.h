@@ -1,4 +1,4 @@
-// The warden's fork: from here on the child is the agent. Threads: caller (a process with one thread).
+// The warden's fork, which becomes the agent. Threads: caller (a process with one thread).
 #pragma once
 
 #include <sys/types.h>
@@ -8,10 +8,10 @@
 
 namespace shepherd {
 
-// Starts it in its own session and group, with the descriptors of warden.h as its standard streams and nothing else
-// open. The program is looked up in the PATH of the agent's environment. One that is confined by namespaces must be in
-// processes of its own already (warden_init.h).
-// not_found/cannot_start or internal/cannot_start with `errno` when it cannot be run, or the error of confine().
+// Starts the agent in its own session and group, with the descriptors of warden.h as its standard streams and nothing
+// else open. The program is looked up in the PATH of the agent's environment. For confinement by namespaces, the caller
+// must already be in a PID namespace (warden_init.h). not_found/cannot_start or internal/cannot_start with `errno` if
+// it cannot be run, or the error of confine().
 Result<pid_t> start_agent(const WardenStart& start);
 
 }  // namespace shepherd

@@ -1,8 +1,8 @@
-// The first process of a confined agent's own process numbers.
+// The init process of a confined agent's PID namespace.
 //
-// The agent's processes see no process outside and can signal none. A process that loses its parent becomes a child of
-// this one, which reaps it. When it ends, the kernel ends all of them at once; it ends when the warden does,
-// and when the runner does, though the warden may be stopped. The agent itself is the warden's child, as without it.
+// The agent's processes can neither see nor signal processes outside. Orphans among them become children of this one,
+// which reaps them. When it ends, the kernel kills all of them at once. It ends with the warden, and also with the
+// runner, even if the warden is stopped. The agent itself is the warden's child, as without a namespace.
 // Threads: caller (a process with one thread).
 #pragma once
 
@@ -15,12 +15,13 @@
 
 namespace shepherd {
 
-// From here on every process that this one starts is in there. Its first process is started and its number returned.
-// unavailable/cannot_confine when the machine does not allow it.
+// Creates a PID namespace for the later children of this process, starts its init process and returns that number.
+// unavailable/cannot_confine if the machine does not allow it.
 Result<pid_t> enter_own_processes();
 
-// Ends it, and with it every process in there. It must be a child of this process. The kernel lets it go only when
-// the answers of all of them were taken, the agent's too. False when that did not come true by `deadline_ms`, steady.
+// Ends the init process and with it all processes of the namespace. It must be a child of this process. The kernel
+// releases it only after all of them were reaped, including the agent. Returns false if that took longer than
+// `deadline_ms` (steady time).
 bool end_first_process(pid_t first, std::int64_t deadline_ms, const Clock& clock);
 
 }  // namespace shepherd

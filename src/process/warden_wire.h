@@ -1,5 +1,5 @@
-// What runner and warden say to each other over their socket. Both ends are the same program, so there is no version:
-// a length, a verb, numbers and words.
+// The messages between runner and warden over their socket: a length, a verb, numbers and words. Both ends are the same
+// program, so there is no version.
 // Threads: any; one sender and one receiver at a time on each end.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace shepherd {
 
 enum class WardenVerb : std::uint8_t {
-  // to the warden; the end of the socket means: end everything
+  // to the warden; the end of the socket means that everything must end
   start,         // see encode_start
   signal_agent,  // numbers: signal; to the agent's first process
   signal_group,  // numbers: signal; to its process group
@@ -22,8 +22,8 @@ enum class WardenVerb : std::uint8_t {
   resume,
   end,  // numbers: milliseconds to wait after SIGKILL
   // to the runner
-  started,  // numbers: pid, and that of the first process of its own numbers
-  failed,   // numbers: errno; words: what could not be done, the error's reason
+  started,  // numbers: pid, and that of its namespace's init process
+  failed,   // numbers: errno; words: what failed, and the error's reason
   exited,   // numbers: code, signal
   ended,    // see encode_end
 };
@@ -34,12 +34,12 @@ struct WardenMessage {
   std::vector<std::string> words;
 };
 
-// False when the other side is gone.
+// Returns false if the other side is gone.
 bool send_message(int socket, const WardenMessage& message);
-// Waits for a whole one; nullopt when the other side is gone or does not make sense.
+// Waits for a whole message; nullopt if the other side is gone or sends nonsense.
 std::optional<WardenMessage> receive_message(int socket);
 
-// What a warden starts. Threads: value.
+// What a warden must start. Threads: value.
 struct WardenStart {
   std::string directory;
   std::vector<std::string> arguments, environment;

@@ -1,4 +1,4 @@
-// Who is calling: the bearer token in a call's metadata, what it may do, and the audit's record of it.
+// Authenticates callers: reads the bearer token in a call's metadata, checks its rights and writes the audit record.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -17,9 +17,9 @@
 
 namespace shepherd {
 
-// One call as the audit will tell it.
+// One call for its audit record.
 struct CallTrail {
-  std::shared_ptr<const Principal> principal;  // nullptr: not known
+  std::shared_ptr<const Principal> principal;  // nullptr if unknown
   std::string peer, method;
   std::int64_t begun_wall_ms = 0, begun_steady_ms = 0;
 };
@@ -27,10 +27,10 @@ struct CallTrail {
 // Threads: any.
 class Callers {
  public:
-  // auth false: every caller is let in; the operator has to protect the network.
+  // Without `auth` every caller is let in; the configuration has checked that the network allows it.
   Callers(Access& access, Audit& audit, const Clock& clock, bool auth);
 
-  // The caller, who may view everything. unauthenticated, permission_denied, rate_limited.
+  // Returns the caller, who may view everything. Errors: unauthenticated, permission_denied, rate_limited.
   Result<std::shared_ptr<const Principal>> identify(const grpc::CallbackServerContext& context);
   CallTrail trail(const grpc::CallbackServerContext& context, std::string_view method) const;
   bool still_valid(const Principal& principal) const;
@@ -41,7 +41,7 @@ class Callers {
   Audit& audit_;
   const Clock& clock_;
   FailedLoginLimit failed_logins_;
-  std::shared_ptr<const Principal> anonymous_;  // set when there is no authentication
+  std::shared_ptr<const Principal> anonymous_;  // set if there is no authentication
 };
 
 }  // namespace shepherd

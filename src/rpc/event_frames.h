@@ -1,5 +1,5 @@
-// AgentEvent messages as bytes, framed so that one run of bytes holds many: kind, length, message. Every event becomes
-// protobuf once, for all watchers.
+// Encodes AgentEvent messages as bytes. A frame is kind, length and message, so one span of bytes holds many. Every
+// event is encoded as protobuf once for all watchers.
 // Threads: any (stateless).
 #pragma once
 
@@ -15,13 +15,13 @@ enum class FrameKind : std::uint8_t { event, gap, caught_up, position, complete 
 
 struct Frame {
   FrameKind kind = FrameKind::event;
-  std::size_t begin = 0, end = 0;  // of the message in the bytes it was found in
+  std::size_t begin = 0, end = 0;  // of the message within the searched bytes
 };
 
 const FrameEncoder& rpc_task_frames();  // numbers are sequences
-const FrameEncoder& rpc_all_frames();   // numbers are positions, which travel as `cursor`
+const FrameEncoder& rpc_all_frames();   // numbers are positions, sent as `cursor`
 
-// The frame that starts at `offset`; nullopt at the end.
+// Returns the frame that starts at `offset`, or nullopt at the end.
 std::optional<Frame> frame_at(std::string_view bytes, std::size_t offset);
 
 }  // namespace shepherd

@@ -1,6 +1,6 @@
-// One StreamEvents call: the loop of "next, write" between feeds and gRPC's flow control. A batch of frames is written
-// message by message, and when the first of them is on its way its feed is asked for the next batch: reading and
-// writing go on side by side, and a caller that does not read holds two batches of each feed and nothing else.
+// One StreamEvents call: the loop of "next, write" between feeds and gRPC's flow control. It writes a batch of frames
+// message by message and requests the feed's next batch when the first message is being written. Reading and writing
+// thus overlap, and a caller that does not read holds only two batches of each feed.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -25,22 +25,23 @@ namespace shepherd {
 
 class EventStreams;
 
-// Owns itself: made for a call, gone after gRPC's OnDone. gRPC allows one write at a time and no Finish beside it; the
-// thread that has set busy_ may start one.
+// Owns itself: created for a call, deleted after gRPC's OnDone. gRPC allows one write at a time and no Finish beside
+// it; only the thread that has set busy_ may start one.
 // Threads: any. The feeds live on the executor.
 class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail);
 
-  // Exactly one of these, once. open() on that executor.
+  // Call exactly one of these, once; open() on that executor.
   void refuse(const Error& error) EXCLUDES(mutex_);
   void open(StreamPlan plan, Executor& executor) EXCLUDES(mutex_);
 
-  // About every second: positions of filtered feeds, a token that was revoked, a caller who reads nothing.
+  // Called about every second: sends positions of filtered feeds, ends streams of revoked tokens and of callers that do
+  // not read.
   void tick(std::int64_t steady_ms) EXCLUDES(mutex_);
-  // Behind the message that is on its way. The first end counts.
+  // Ends the stream after the current message. The first end counts.
   void end(grpc::Status status) EXCLUDES(mutex_);
-  // Does not wait for that message.
+  // Does not wait for the current message.
   void cut() EXCLUDES(mutex_);
 
   void OnWriteDone(bool ok) override EXCLUDES(mutex_);
@@ -48,7 +49,7 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   void OnDone() override EXCLUDES(mutex_);
 
  private:
-  // One feed; all of it on the executor.
+  // One feed, which runs entirely on the executor.
   struct Source final : FeedConsumer, std::enable_shared_from_this<Source> {
     explicit Source(EventStream& owner) : stream(&owner) {}
 
@@ -61,15 +62,15 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     void on_frames(FrameBatch&& batch) override;
     void on_feed_error(const Error& error) override;
 
-    EventStream* stream;  // nullptr: gone
+    EventStream* stream;  // nullptr once the stream is gone
     std::unique_ptr<Feed> feed;
-    bool behind = true;  // the stream's: under its lock
+    bool behind = true;  // owned by the stream, under its lock
   };
   struct Batch {
     std::shared_ptr<Source> source;
     std::vector<ByteSpan> spans;
     bool end = false;    // of that feed
-    bool begun = false;  // its first message is on its way, and the next batch was asked for
+    bool begun = false;  // its first message is being written, and the next batch is requested
   };
   struct Place {  // in the batch that is being written
     std::size_t span = 0, offset = 0;
@@ -77,14 +78,14 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   };
 
   void offer(Batch batch) EXCLUDES(mutex_);
-  // What gRPC is to do next, if there is something and nothing is on its way. Sets busy_.
+  // Returns gRPC's next step, if there is one and none is active. Sets busy_.
   struct Step {
     bool write = false;
     grpc::WriteOptions options;
     std::optional<grpc::Status> finish;
   };
   Step next_step() REQUIRES(mutex_);
-  // Does the step. The caller must not touch the stream afterwards: gRPC may already be destroying it.
+  // Carries out the step. The caller must not use the stream afterwards, because gRPC may already be destroying it.
   void take(const Step& step) EXCLUDES(mutex_);
   void go_on() EXCLUDES(mutex_);  // next_step(), then take()
   void begin(Batch& batch) REQUIRES(mutex_);
@@ -98,7 +99,7 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   EventStreams& streams_;
   CallTrail trail_;
 
-  StreamPlan plan_;  // set by open(), before another thread reads it
+  StreamPlan plan_;  // set by open() before any other access
 
   Mutex mutex_;
   grpc::CallbackServerContext* context_ GUARDED_BY(mutex_);  // nullptr after OnDone
@@ -106,14 +107,14 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   std::vector<std::shared_ptr<Source>> sources_ GUARDED_BY(mutex_);
   std::deque<Batch> batches_ GUARDED_BY(mutex_);
   Place place_ GUARDED_BY(mutex_);
-  grpc::ByteBuffer message_;              // of the thread that has set busy_
-  bool busy_ GUARDED_BY(mutex_) = true;   // with a write, with the end, or with being opened
-  bool more_ GUARDED_BY(mutex_) = false;  // another message is at hand, so this one need not be sent at once
+  grpc::ByteBuffer message_;              // owned by the thread that has set busy_
+  bool busy_ GUARDED_BY(mutex_) = true;   // during a write, the end or the opening
+  bool more_ GUARDED_BY(mutex_) = false;  // another message is ready, so this one need not be flushed at once
   std::optional<grpc::Status> end_ GUARDED_BY(mutex_);
   std::uint64_t messages_ GUARDED_BY(mutex_) = 0;
   WriteProgress progress_ GUARDED_BY(mutex_);
-  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;    // that have not ended
-  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;  // that have not caught up
+  std::size_t open_feeds_ GUARDED_BY(mutex_) = 0;    // feeds that have not ended
+  std::size_t feeds_behind_ GUARDED_BY(mutex_) = 0;  // feeds that have not caught up
 };
 
 }  // namespace shepherd

@@ -24,7 +24,7 @@ class EventStreams {
   Result<void> add(EventStream& stream) EXCLUDES(mutex_);
   void remove(EventStream& stream) EXCLUDES(mutex_);
   void tick() EXCLUDES(mutex_);
-  // Tells every caller to come back later, and waits until they are gone.
+  // Ends every stream with a status that asks the caller to return later, and waits until they are gone.
   void end_all() EXCLUDES(mutex_);
 
   Journal& journal() { return journal_; }

@@ -7,8 +7,8 @@
 namespace shepherd {
 
 // --- gRPC ---
-inline constexpr std::size_t kMaxRpcStreams = 10'000;         // open at a time
-inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // a request names tasks, no more
-inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // calls may still finish when the server ends
+inline constexpr std::size_t kMaxRpcStreams = 10'000;         // concurrent streams
+inline constexpr int kMaxRpcRequestBytes = 1024 * 1024;       // enough to name tasks
+inline constexpr std::chrono::milliseconds kRpcDrain{5'000};  // time for active calls to finish at shutdown
 
 }  // namespace shepherd

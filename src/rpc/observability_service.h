@@ -1,4 +1,4 @@
-// ObservabilityService: every call is identified, read on a worker thread, and answered.
+// ObservabilityService: authenticates each call, reads on a worker thread, and answers.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace shepherd {
 
-// StreamEvents is raw: its messages are bytes that were made once for all callers.
+// StreamEvents is raw, because its messages are bytes that are encoded once for all callers.
 using ObservabilityCalls = observability::v1::ObservabilityService::WithRawCallbackMethod_StreamEvents<
     observability::v1::ObservabilityService::WithCallbackMethod_GetSession<
         observability::v1::ObservabilityService::WithCallbackMethod_ListAgents<
@@ -36,7 +36,7 @@ class ObservabilityService final : public ObservabilityCalls {
                                        observability::v1::MetricsSnapshot* answer) override;
 
  private:
-  // Identifies the caller, runs `work` on a worker thread and finishes with what it says.
+  // Authenticates the caller, runs `work` on a worker thread and finishes the call with its result.
   grpc::ServerUnaryReactor* answer_with(grpc::CallbackServerContext& context, std::string_view method,
                                         std::function<Result<void>()> work);
 

@@ -1,5 +1,5 @@
-// Protobuf's wire format written straight into memory, for the one message that is built by the million. Fields must be
-// written in the order of their numbers, as the generated code does; empty ones are left out.
+// Writes protobuf's wire format directly into memory, for the one message that is built in large numbers. Write fields
+// in the order of their numbers, as the generated code does, and omit empty ones.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// Its maker owns the memory and must provide enough: kMostOfField for each field beside the bytes of texts.
+// The creator owns the memory and must provide enough: kMostOfField for each field, plus the bytes of texts.
 // Threads: value.
 class ProtoBytes {
  public:
@@ -33,7 +33,7 @@ class ProtoBytes {
   // A google.protobuf.Timestamp.
   void time(int field, std::int64_t wall_ms) {
     tag(field, kLengthDelimited);
-    char* length = at_++;  // one byte: the message is short
+    char* length = at_++;  // it fits into one byte
     number(1, static_cast<std::uint64_t>(wall_ms / 1000));
     number(2, static_cast<std::uint64_t>(wall_ms % 1000 * 1'000'000));
     *length = static_cast<char>(at_ - length - 1);

@@ -1,4 +1,4 @@
-// Milliseconds since 1970 as protobuf has them.
+// Converts milliseconds since 1970 to protobuf's Timestamp.
 // Threads: value.
 #pragma once
 

@@ -46,7 +46,7 @@ struct RpcServer::Impl {
         streams(parts.journal, callers, parts.clock, parts.metrics),
         service(parts, callers, streams) {}
 
-  // Of the whole server (a probe that names no service) and of the service by its name.
+  // Sets the health of the whole server (for probes that name no service) and of the named service.
   void set_health(bool serving) const {
     auto* health = server->GetHealthCheckService();
     health->SetServingStatus(serving);
@@ -69,7 +69,7 @@ Result<std::unique_ptr<RpcServer>> RpcServer::listen(RpcParts parts, const RpcCo
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(config.address, *secure, &port);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would share its callers
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would split its callers
   builder.SetMaxReceiveMessageSize(kMaxRpcRequestBytes);
   builder.RegisterService(&impl->service);
   impl->server = builder.BuildAndStart();
@@ -86,7 +86,7 @@ Result<std::unique_ptr<RpcServer>> RpcServer::listen(RpcParts parts, const RpcCo
 RpcServer::RpcServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 RpcServer::~RpcServer() {
-  impl_->set_health(false);  // first: load balancers stop sending callers here
+  impl_->set_health(false);  // first, so that load balancers stop sending callers here
   impl_->streams.end_all();
   impl_->server->Shutdown(std::chrono::system_clock::now() + kRpcDrain);
   impl_->server->Wait();

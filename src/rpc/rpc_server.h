@@ -16,23 +16,23 @@
 namespace shepherd {
 
 struct RpcConfig {
-  std::string address;            // "127.0.0.1:8082", port 0 takes a free one
-  std::string tls_cert, tls_key;  // PEM files; empty: in the clear
-  bool auth = true;               // false: every caller is let in; the operator has to protect the network
+  std::string address;            // "127.0.0.1:8082"; port 0 picks a free one
+  std::string tls_cert, tls_key;  // PEM files; empty for plain text
+  bool auth = true;               // false lets every client call; the configuration has checked the network
 };
 
-// All of it must outlive the server.
+// All of these must outlive the server.
 struct RpcParts {
   Journal& journal;
   Access& access;
   Audit& audit;
   MetricRegistry& metrics;
   const Clock& clock;
-  Executor& workers;                 // blocking store reads
-  std::vector<Executor*> executors;  // sequential ones; streams are spread over them
+  Executor& workers;                 // for blocking store reads
+  std::vector<Executor*> executors;  // sequential; streams are spread over them
 };
 
-// Fails to start with a message that names the address and what to do. The destructor ends streams and calls.
+// A failed start has a message with the address and what to do. The destructor ends streams and calls.
 // Threads: any; tick() from one.
 class RpcServer {
  public:
@@ -42,7 +42,7 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   std::string address() const;  // "127.0.0.1:8082"
-  void tick();                  // about every second
+  void tick();                  // call about every second
 
  private:
   struct Impl;

@@ -1,4 +1,4 @@
-// Errors as gRPC statuses. The stable word for programs travels as trailing metadata `shepherd-error`.
+// Maps errors to gRPC statuses. The trailing metadata `shepherd-error` has the stable code for programs.
 // Threads: value.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-// Before the call is finished.
+// Call before the call is finished.
 grpc::Status grpc_status(grpc::CallbackServerContext& context, const Error& error);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// What a StreamEvents request asks for, checked and looked up: the feeds to open. Blocking; for worker threads.
+// Validates a StreamEvents request and determines the feeds to open. Blocking; for worker threads.
 // Threads: any (no state).
 #pragma once
 
@@ -16,9 +16,9 @@ namespace shepherd {
 
 struct StreamPlan {
   std::vector<FeedOptions> feeds;               // one for each named task, or one over all tasks; without executors
-  std::set<std::string, std::less<>> sessions;  // only events of these; empty: of any
+  std::set<std::string, std::less<>> sessions;  // only events of these sessions; empty for any
   bool until_caught_up = false;
-  bool ends = false;  // when all its tasks have ended
+  bool ends = false;  // the stream ends once all its tasks have ended
 };
 
 // invalid_argument/bad_request; not_found/unknown_task, /unknown_session; conflict/cursor_ahead; the store's errors.

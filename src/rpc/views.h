@@ -1,4 +1,4 @@
-// Tasks and figures as the protocol's messages.
+// Converts tasks and figures to the protocol's messages.
 // Threads: value.
 #pragma once
 

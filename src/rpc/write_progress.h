@@ -11,8 +11,8 @@ namespace shepherd {
 // Threads: value.
 class WriteProgress {
  public:
-  // `writing`: a message is on its way now; `begun`: how many have been begun so far.
-  // True: nothing has moved for longer than kWriteDeadline. Never true while nothing is to be written.
+  // `writing`: a message is in flight; `begun`: the number of messages begun so far. Returns true if nothing has moved
+  // for longer than kWriteDeadline, and never while there is nothing to write.
   bool stuck(std::int64_t steady_ms, bool writing, std::uint64_t begun) {
     if (!writing || begun != begun_) {
       begun_ = begun;
@@ -22,8 +22,8 @@ class WriteProgress {
   }
 
  private:
-  std::uint64_t begun_ = 0;    // at the last look that saw it move
-  std::int64_t moved_ms_ = 0;  // when that was
+  std::uint64_t begun_ = 0;    // at the last poll that saw progress
+  std::int64_t moved_ms_ = 0;  // time of that poll
 };
 
 }  // namespace shepherd

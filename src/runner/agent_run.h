@@ -1,10 +1,10 @@
-// One agent from its start to its end: the link to it, the driver that understands it, and the commands for it.
+// One agent from its start to its end: the link to it, its driver, and its commands.
 //
-// What the agent prints becomes events, what operators ask becomes bytes for the agent, and what became of it is told
-// in the log. run() starts the agent again in a simpler format when its program did not know the one it was given.
+// The agent's output becomes events, operators' commands become bytes for the agent, and the log records their outcome.
+// run() restarts the agent in a simpler format if its program did not recognise the first one.
 //
-// The agent is ended, by the ladder of agent_link.h, when an operator or the server asks for it, when its time or its
-// budget is over, and when it does not go although its work is done. One that is silent is reported, not ended.
+// The run ends the agent, by the ladder of agent_link.h, on request, when its time or budget is over, and when it keeps
+// running although its work is done. A silent agent is reported, not ended.
 #pragma once
 
 #include <memory>
@@ -28,21 +28,21 @@
 namespace shepherd {
 
 struct AgentSettings {
-  std::string directory;                 // where it works
+  std::string directory;                 // its working directory
   std::vector<std::string> environment;  // NAME=value; the driver's own are added
-  std::string driver;                    // that knows it; empty: the one that is called as the task calls its agent
-  std::string program;                   // empty: the driver's usual one
-  std::string version;                   // what that program says of itself; empty: unknown
-  std::string rules;                     // what every agent here is told; empty: nothing
+  std::string driver;                    // its driver; empty for the one with the agent's name
+  std::string program;                   // empty for the driver's default
+  std::string version;                   // as reported by that program; empty if unknown
+  std::string rules;                     // instructions for every agent of this runner; empty for none
   OutputFormat format = OutputFormat::bidirectional;
   bool deltas = true;
-  bool keep_open = false;  // when its turn is over, wait for an operator instead of ending it
-  StopPlan ladder;         // without `interrupt`, which is the driver's
+  bool keep_open = false;  // after its turn, wait for an operator instead of ending it
+  StopPlan ladder;         // without `interrupt`, which the driver provides
   std::chrono::milliseconds stall = kStallSilence;
-  std::chrono::milliseconds end_wait = kAgentEndWait;  // for one whose work is done to go by itself
+  std::chrono::milliseconds end_wait = kAgentEndWait;  // time for an agent whose work is done to exit by itself
   std::string warden_program = "/proc/self/exe";
   Confinement confinement;
-  std::optional<RemoteAgent> remote;  // for drivers whose agents are services
+  std::optional<RemoteAgent> remote;  // for drivers of remote services
 };
 
 // Why an agent was ended from outside.
@@ -52,7 +52,7 @@ struct AgentOutcome {
   State state = State::failed;
   std::string message;
   EndCause cause = EndCause::none;
-  std::optional<AgentEnd> end;  // nullopt: it never ran
+  std::optional<AgentEnd> end;  // nullopt if it never ran
 };
 
 // Threads: run() from one, once; the others from any.
@@ -62,20 +62,20 @@ class AgentRun final : private AgentObserver {
   AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock);
   ~AgentRun() override;
 
-  // Blocks until no process of the agent is left. Also when it could not be started: the outcome says why.
+  // Blocks until no process of the agent is left. If it could not be started, the outcome has the reason.
   AgentOutcome run(AgentSettings settings) EXCLUDES(mutex_);
 
-  // Settles the command in the log. One that comes before the start or after the end is refused, but for a stop.
+  // Settles the command in the log. Before the start or after the end it is refused, except for a stop.
   void command(const Command& command) EXCLUDES(mutex_);
-  // The log says that it has expired: if the driver still holds it, the agent must not get it.
+  // The command has expired in the log; if the driver still holds it, the agent must not get it.
   void withdraw(const std::string& command_id) EXCLUDES(mutex_);
-  // Ends the agent; before its start, it does not start. The first cause counts.
+  // Ends the agent, or prevents its start. The first cause counts.
   void end(EndCause cause, std::string message) EXCLUDES(mutex_);
-  // The last rung of the ladder at once.
+  // Goes to the last rung of the ladder at once.
   void kill() EXCLUDES(mutex_);
-  // For what is done before the agent starts: stopped when the agent is to end, from then on.
+  // Stops the work before the agent's start from the moment when the agent must end.
   ProgramStop& preparation() { return preparation_; }
-  // Instead of run(), when the preparation failed: because it was stopped, or for this reason.
+  // Call it instead of run() if the preparation failed: because it was stopped, or for this reason.
   AgentOutcome never_started(const std::string& why) EXCLUDES(mutex_);
 
   bool can(CommandKind kind) const EXCLUDES(mutex_);
@@ -85,7 +85,7 @@ class AgentRun final : private AgentObserver {
   struct Start {
     std::optional<OutputFormat> retry_with;
     AgentOutcome outcome;
-    std::string unknown_option;  // with retry_with; empty: the format was
+    std::string unknown_option;  // with retry_with; empty if the format was unknown
   };
 
   void on_output(AgentStream stream, std::string_view bytes) override EXCLUDES(mutex_);
@@ -126,11 +126,11 @@ class AgentRun final : private AgentObserver {
   std::string cause_message_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
   ConfineLevel confined_ GUARDED_BY(mutex_) = ConfineLevel::none;
-  std::vector<std::string> without_ GUARDED_BY(mutex_);  // options that the program does not know
-  bool finished_ GUARDED_BY(mutex_) = false;             // run() is over or about to be
+  std::vector<std::string> without_ GUARDED_BY(mutex_);  // options that the program does not recognise
+  bool finished_ GUARDED_BY(mutex_) = false;             // run() has ended or is about to
   bool input_closed_ GUARDED_BY(mutex_) = false;
   bool stalled_ GUARDED_BY(mutex_) = false;
-  std::int64_t started_ms_ GUARDED_BY(mutex_) = 0;     // steady, as all below; 0: not yet
+  std::int64_t started_ms_ GUARDED_BY(mutex_) = 0;     // steady, like all below; 0 before the start
   std::int64_t idle_since_ms_ GUARDED_BY(mutex_) = 0;  // its turn is over
   std::int64_t told_to_go_ms_ GUARDED_BY(mutex_) = 0;  // its input was closed after its work
   std::int64_t sleeping_until_ms_ GUARDED_BY(mutex_) = 0;

@@ -1,7 +1,7 @@
-// Which version of an agent's program is installed: asked of the program itself, once for each file there is.
+// The installed version of an agent's program, queried from the program once for each file.
 //
-// A program that cannot be asked, does not answer in time or says no number has no version (empty text): its driver
-// then takes it for the newest it knows. Another file at the same path is asked again. Threads: any.
+// A program that cannot be run, does not answer in time or prints no number has no version (empty text); its driver
+// then treats it as the newest supported one. A changed file at the same path is queried again. Threads: any.
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@ namespace shepherd {
 
 class AgentVersions {
  public:
-  // `question` is the agent's own way to be asked: its command says the program and an option.
+  // `question` is the agent's command for the query: the program and an option.
   std::string ask(const AgentSpec& question, const Clock& clock, ProgramStop* stop) EXCLUDES(mutex_);
 
  private:
   struct Known {
-    std::string stamp;    // of the file that was asked
-    bool asking = false;  // another thread waits for its answer
+    std::string stamp;    // of the queried file
+    bool asking = false;  // a thread waits for its answer
     std::string version;
   };
 
@@ -31,7 +31,7 @@ class AgentVersions {
   std::map<std::string, Known> known_ GUARDED_BY(mutex_);  // by path
 };
 
-// The first line of what a program said of its version; empty when no digit is in it.
+// The first line of a program's version output; empty if it has no digit.
 std::string version_line(std::string_view output);
 
 }  // namespace shepherd

@@ -51,10 +51,10 @@ CommandFollower::~CommandFollower() {
 void CommandFollower::follow() {
   for (;;) {
     Result<bool> end = client_.run(*this);
-    if (end) return;  // the task is complete, or we were stopped
+    if (end) return;  // the task is complete, or the follower was stopped
     if (report_deleted(end.error())) return;
-    // A server that is away may come back. One that refuses us may accept us later: an operator who repairs a token
-    // should not have to start the agent again.
+    // A server that is down may return, and one that refuses us may accept us later: after an operator has repaired a
+    // token, the agent should not have to start again.
     spdlog::debug("commands of {} cannot be read: {}", task_, end.error().message);
     if (!pause()) return;
   }
@@ -101,7 +101,7 @@ void CommandFollower::on_state(const LiveChange& change) {
   for (const Command& command : std::exchange(waiting_, {})) taker_.take(command);
 }
 
-// A task that was there and is gone was deleted. One that was never there may be behind a wrong address.
+// A task that existed and is gone was deleted. A task that never existed may be behind a wrong address.
 bool CommandFollower::report_deleted(const Error& error) {
   if (!known_ || error.code != ErrorCode::not_found) return false;
   taker_.deleted();

@@ -1,7 +1,7 @@
-// The commands for one task, as they appear in its log: a filtered feed on the server's internal port.
+// Follows the commands in one task's log: a filtered feed on the server's internal port.
 //
-// Follows over restarts of the server. It skips a command that was settled before the feed caught up (another runner's,
-// or one that expired) and hands out every other one once.
+// It survives restarts of the server. Commands that were settled before the feed caught up (another runner's, or
+// without a runner) are skipped; every other command is delivered once.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace shepherd {
 
-// Called on the feed's own thread. `withdraw`: a command that was handed out has expired; the agent must not get it any
-// more. `deleted`: the server has no such task any more; the feed has ended.
+// Called on the feed's own thread. `withdraw`: a delivered command has expired and must no longer be carried out.
+// `deleted`: the server no longer has the task, and the feed has ended.
 struct CommandTaker {
   std::function<void(const Command&)> take;
   std::function<void(const std::string& id)> withdraw;
@@ -40,7 +40,7 @@ class CommandFollower final : private LiveObserver {
  private:
   // On its thread.
   void follow() EXCLUDES(mutex_);
-  bool pause() EXCLUDES(mutex_);  // false: stopping
+  bool pause() EXCLUDES(mutex_);  // false when stopping
   bool on_event(std::string_view task, std::uint64_t sequence, std::string_view event) override;
   void on_gap(std::string_view, std::uint64_t, std::uint64_t) override {}
   void on_state(const LiveChange& change) override;
@@ -51,17 +51,17 @@ class CommandFollower final : private LiveObserver {
   const Clock& clock_;
   LiveClient client_;
 
-  // The thread's own.
+  // Owned by the thread.
   CommandTaker taker_;
   bool live_ = false;
-  bool known_ = false;            // was live once
-  std::vector<Command> waiting_;  // not known to be settled, until the feed has caught up
-  std::set<std::string> seen_;    // a task has few
+  bool known_ = false;            // the feed was live once
+  std::vector<Command> waiting_;  // perhaps settled; decided when the feed has caught up
+  std::set<std::string> seen_;    // a task has few commands
 
   Mutex mutex_;
   CondVar wake_;
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace shepherd

@@ -68,7 +68,7 @@ void GrpcCall::cancel() {
   if (started_ && !status_) context_.TryCancel();
 }
 
-// The next message, or the end of our side.
+// Sends the next message, or closes our side.
 void GrpcCall::pump() {
   if (!started_ || over_ || writing_ || half_closed_) return;
   if (!queue_.empty()) {

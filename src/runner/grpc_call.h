@@ -1,8 +1,8 @@
 // The call behind a GrpcLink: gRPC's reactions on one side, a bounded queue of messages on the other.
 //
-// gRPC never runs a reaction inside a call into it from another thread, so its functions are called with the lock held.
-// Its owner destroys it after ended(), and never on a thread of gRPC: the last channel's destructor waits for the
-// threads that run reactions, and such a thread cannot wait for itself.
+// gRPC never runs a reaction inside a call from another thread, so its functions are called with the lock held. The
+// owner destroys it after ended(), and never on one of gRPC's threads: the last channel joins the threads that run
+// reactions, and a thread cannot join itself.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -24,7 +24,7 @@
 
 namespace shepherd {
 
-// Threads: any; the reactions are gRPC's.
+// Threads: any; gRPC's threads run the reactions.
 class GrpcCall final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   GrpcCall(const GrpcTarget& target, AgentObserver& listener, const Clock& clock);
@@ -32,14 +32,14 @@ class GrpcCall final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   GrpcCall(const GrpcCall&) = delete;
   GrpcCall& operator=(const GrpcCall&) = delete;
 
-  // Before it, writes only queue; after it, ended() comes for certain.
+  // Before start(), writes only queue; after it, ended() is certain to come.
   void start(std::shared_ptr<grpc::Channel> channel) EXCLUDES(mutex_);
-  // As AgentLink's.
+  // As in AgentLink.
   Result<void> write(std::string_view bytes) EXCLUDES(mutex_);
   void close_input() EXCLUDES(mutex_);
   void cancel() EXCLUDES(mutex_);
 
-  // Waits at most `time` for the end of the call or for wake().
+  // Waits at most `time` for the end of the call, or until wake() is called.
   void wait(std::chrono::milliseconds time) EXCLUDES(mutex_);
   void wake() EXCLUDES(mutex_);
   std::optional<grpc::Status> ended() const EXCLUDES(mutex_);
@@ -56,7 +56,7 @@ class GrpcCall final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   const std::string method_;
   std::atomic<std::int64_t> last_output_ms_;
 
-  // gRPC's, while the call runs.
+  // Owned by gRPC while the call runs.
   std::unique_ptr<grpc::GenericStub> stub_;
   grpc::ClientContext context_;
   grpc::ByteBuffer incoming_, outgoing_;
@@ -65,12 +65,12 @@ class GrpcCall final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   mutable Mutex mutex_;
   CondVar changed_;
   std::deque<std::string> queue_ GUARDED_BY(mutex_);
-  std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;  // with the one that is being written
+  std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;  // including the message that is being written
   bool started_ GUARDED_BY(mutex_) = false;
   bool writing_ GUARDED_BY(mutex_) = false;
-  bool closing_ GUARDED_BY(mutex_) = false;      // write() takes nothing more
-  bool half_closed_ GUARDED_BY(mutex_) = false;  // the agent knows that nothing more comes
-  bool over_ GUARDED_BY(mutex_) = false;         // nothing can be written or read any more
+  bool closing_ GUARDED_BY(mutex_) = false;      // accepts nothing more
+  bool half_closed_ GUARDED_BY(mutex_) = false;  // the agent has been notified
+  bool over_ GUARDED_BY(mutex_) = false;         // nothing more can be written or read
   bool woken_ GUARDED_BY(mutex_) = false;
   std::optional<grpc::Status> status_ GUARDED_BY(mutex_);
 };

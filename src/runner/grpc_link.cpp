@@ -21,9 +21,9 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxAgentLineBytes));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(kAgentKeepalive.count()));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(kAgentKeepaliveTimeout.count()));
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for long
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // addresses of agents are meant as they are
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for a long time
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a separate connection
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // agent addresses are literal
   // Otherwise gRPC would retry forever a call that the agent rejects after the handshake.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // Several attempts within the connect timeout, because an agent may be just starting.

@@ -1,11 +1,11 @@
 // The connection to an agent that is a gRPC service: one call that streams messages both ways.
 //
-// Owns its channel (a connection of its own, so that runs do not disturb each other) and one thread, which connects,
-// climbs the stop ladder and reports the end. It passes messages unread, so it works with any protocol. It reads what
-// the agent sends as fast as the listener takes it; flow control holds the agent back.
+// Owns its channel (a separate connection, so that another run's failure does not affect it) and one thread, which
+// connects, climbs the stop ladder and reports the end. It handles only bytes: messages pass unread in any protocol.
+// The agent's messages are read as fast as the listener takes them; flow control slows the agent down.
 //
-// How it ends. The agent ends the call, or stop() does: the agent's own interrupt, the end of our side, cancellation.
-// A service that cannot be reached within the target's `connect_wait` ends too, as UNAVAILABLE.
+// It ends when the agent ends the call, or by stop(): the agent's own interrupt, closing our side, cancellation. A
+// service that is unreachable within the target's `connect_wait` also ends, as UNAVAILABLE.
 #pragma once
 
 #include <chrono>
@@ -32,17 +32,17 @@ namespace shepherd {
 class GrpcCall;
 
 struct GrpcTarget {
-  std::string address;  // host:port, or what gRPC calls a target
+  std::string address;  // host:port, or a gRPC target
   std::string method;   // "/package.Service/Method"
   bool tls = false;
-  std::string ca_pem;             // empty: the system's roots
-  std::string cert_pem, key_pem;  // of ours; empty: none
-  std::string server_name;        // that its certificate has; empty: the address's
+  std::string ca_pem;             // empty for the system's roots
+  std::string cert_pem, key_pem;  // our own; empty for none
+  std::string server_name;        // the name in its certificate; empty for the address's
   std::vector<std::pair<std::string, std::string>> metadata;
   std::chrono::milliseconds connect_wait = kAgentConnectWait;
 };
 
-// Threads: public functions any; everything else its own thread.
+// Threads: any for public functions; everything else runs on its own thread.
 class GrpcLink final : public AgentLink {
  public:
   // `listener` and `clock` must outlive it. on_end() always follows.
@@ -57,7 +57,7 @@ class GrpcLink final : public AgentLink {
 
  private:
   void run();
-  // The status that the call ends with when it cannot begin. Where only gRPC knows why, the call begins and reports it.
+  // Returns the status of a call that cannot begin. If only gRPC has the reason, the call begins anyway and reports it.
   std::optional<grpc::Status> connect(grpc::Channel& channel) EXCLUDES(mutex_);
   void look() EXCLUDES(mutex_);
   void climb(const StopPlan& plan);
@@ -70,16 +70,16 @@ class GrpcLink final : public AgentLink {
   const Clock& clock_;
   const std::unique_ptr<GrpcCall> call_;
 
-  // The thread's own.
+  // Owned by the thread.
   bool connected_ = false;
   StopRung rung_ = StopRung::none;
-  std::int64_t deadline_ms_ = -1;  // of the rung; -1: none
+  std::int64_t deadline_ms_ = -1;  // of the rung; -1 if there is none
 
   Mutex mutex_;
   std::optional<StopPlan> plan_ GUARDED_BY(mutex_);
   bool killed_ GUARDED_BY(mutex_) = false;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace shepherd

@@ -1,6 +1,6 @@
-// Keeps the leases of all tasks that this process has claimed: one thread that renews each of them several times within
-// its period, from the claim on. A server that is away is asked again; one that says `lease_lost` has taken the task
-// back or given it to another runner, and the run that works on it is told, once.
+// Renews the leases of all tasks that this process has claimed. One thread renews each of them several times within its
+// period, from the claim on. It retries while the server is down. After `lease_lost` the task is unclaimed or another
+// runner's, and the run of the task is notified once.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ class LeaseKeeper {
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  // Until drop().
+  // Renews the lease until drop().
   void keep(const TaskClaim& claim) EXCLUDES(mutex_);
-  // What is to be done when it is lost; at once, when it is lost already. `lost` is called once, on the caller's thread
-  // or on any other, and not after drop() has returned.
+  // Sets the callback for the loss, and calls it at once if the lease is already lost. `lost` is called once, on the
+  // caller's thread or any other, and not after drop() has returned.
   void when_lost(const std::string& task, std::function<void()> lost) EXCLUDES(mutex_);
-  // The server has said so to another part of this process.
+  // Another component of this process received the server's lease_lost.
   void told_lost(const std::string& task, std::int64_t epoch) EXCLUDES(mutex_);
   void drop(const std::string& task) EXCLUDES(mutex_);
 
@@ -39,7 +39,7 @@ class LeaseKeeper {
  private:
   struct Held {
     TaskClaim claim;
-    std::function<void()> lost;  // empty: not set yet
+    std::function<void()> lost;  // empty before when_lost()
     bool is_lost = false;
     std::int64_t due_ms = 0;  // steady
   };
@@ -49,18 +49,18 @@ class LeaseKeeper {
   void tell(const std::string& task, std::function<void()> lost) EXCLUDES(mutex_);
   std::int64_t period_ms(const TaskClaim& claim) const { return claim.seconds * 1'000 / kLeaseRenewals; }
 
-  RunnerApi api_;  // the thread's
+  RunnerApi api_;  // owned by the thread
   const std::string runner_;
   const Clock& clock_;
   Mutex mutex_;
   CondVar changed_;
   std::map<std::string, Held> held_ GUARDED_BY(mutex_);
-  std::set<std::string> telling_ GUARDED_BY(mutex_);  // the tasks whose `lost` is being called
+  std::set<std::string> telling_ GUARDED_BY(mutex_);  // tasks whose `lost` is being called
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
-// A claim that is kept while this lives. Threads: caller; told_lost() from any.
+// Keeps a claim's lease for its lifetime. Threads: caller; told_lost() from any.
 class KeptLease {
  public:
   KeptLease(LeaseKeeper& keeper, TaskClaim claim) : keeper_(&keeper), claim_(std::move(claim)) {

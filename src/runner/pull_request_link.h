@@ -7,7 +7,7 @@
 
 namespace shepherd {
 
-// The last one in the text; empty when there is none. With a repository's address, only one of that repository.
+// The last link in the text; empty if there is none. With a repository's address, only links to that repository.
 std::string pull_request_link(std::string_view text, std::string_view repository);
 
 }  // namespace shepherd

@@ -1,7 +1,7 @@
-// The routes that are for runners: claims, leases, a task's data and token. Blocking calls on the internal port.
+// The routes for runners: claims, leases, a task's data and token. Blocking calls on the internal port.
 //
-// Errors are the server's with its own code as reason (lease_lost, token_taken, …); unavailable/unreachable when it is
-// away.
+// Errors are the server's, with its own code as reason (lease_lost, token_taken, …); unavailable/unreachable if it is
+// down.
 #pragma once
 
 #include <chrono>
@@ -25,36 +25,36 @@ namespace shepherd {
 
 struct WorkRequest {
   std::string runner;               // our id
-  std::vector<std::string> agents;  // what we can run
+  std::vector<std::string> agents;  // the agents we can run
   std::map<std::string, std::string> labels;
   std::int64_t wait_seconds = 0;
-  std::string task;  // only this one; empty: any
+  std::string task;  // only this one; empty for any
 };
 
 struct TaskClaim {
   std::string task;
   std::int64_t epoch = 0;
-  std::int64_t seconds = 0;  // without a word from us for this long, the task is given up
+  std::int64_t seconds = 0;  // after this long without a message from us, the server gives the task up
 };
 
 // Threads: caller; cancel() from any.
 class RunnerApi {
  public:
-  // The server is looked for again after a call that did not reach it.
+  // Looks the server up again after a call that did not reach it.
   explicit RunnerApi(Locate locate, net::ClientTls tls = {});
 
-  Result<std::optional<TaskClaim>> claim(const WorkRequest& request);  // nullopt: nothing to do
+  Result<std::optional<TaskClaim>> claim(const WorkRequest& request);  // nullopt if there is no work
   Result<void> renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout);
   Result<TaskOrder> order(std::string_view task);
-  // The repository token, which the holder of the claim gets once.
+  // Returns the repository token, which the holder of the claim gets once.
   Result<std::string> token(const TaskClaim& claim);
-  // Ends a claimed task that was never begun. Not when another runner has it by now.
+  // Ends a claimed task that was never begun, unless another runner has it by now.
   Result<void> end_unstarted(const TaskClaim& claim, State state, std::string_view message);
-  // On the public port: what an operator asks of a task.
+  // On the public port: sends an operator's command to a task.
   Result<void> command(std::string_view task, std::string_view command_json);
-  // What is under way, and every later call, fails soon: unavailable/cancelled.
+  // Makes active and later calls fail soon: unavailable/cancelled.
   void cancel() EXCLUDES(mutex_);
-  // Calls are made again.
+  // Allows calls again after cancel().
   void resume() EXCLUDES(mutex_);
 
  private:
@@ -63,7 +63,7 @@ class RunnerApi {
     std::string target;
     std::string body;
     bool open = false;       // the public port
-    std::int64_t lease = 0;  // made under this lease; 0: none
+    std::int64_t lease = 0;  // sent under this lease; 0 for none
     std::chrono::milliseconds timeout = kClientTimeout;
   };
   struct Link {

@@ -1,7 +1,7 @@
-// A runner of many tasks: slots that claim work from a server, one task each, until it is told to end.
+// A runner of many tasks: slots that claim work from a server, one task each, until end().
 //
-// `serve --runners N` keeps one in its own process, `shepherd runner` is one. A task with a repository gets a clone of
-// it, one without gets an empty directory of its own.
+// `serve --runners N` has one in its own process, and `shepherd runner` is one. A task with a repository gets a clone
+// of it; a task without gets an empty directory.
 #pragma once
 
 #include <functional>
@@ -23,44 +23,44 @@
 namespace shepherd {
 
 struct PoolOptions {
-  std::string runner;               // id; empty: one is made
+  std::string runner;               // id; generated if empty
   std::size_t slots = 1;            // tasks at once
-  bool claims = true;               // false: only what is assigned is run
-  std::vector<std::string> agents;  // what it can run; the first runs assigned tasks that name none
+  bool claims = true;               // false to run only assigned tasks
+  std::vector<std::string> agents;  // the agents it can run; the first one runs assigned tasks without an agent
   std::map<std::string, std::string> labels;
-  std::string data_directory;  // workspaces and spools
+  std::string data_directory;  // for workspaces and spools
   RedactOptions redact;
-  std::string rules;  // for every agent: a file or directory (rules.h); empty: none
-  // How an agent is started, by its name.
+  std::string rules;  // for every agent: a file or directory (rules.h); empty for none
+  // Returns the settings of an agent by its name.
   std::function<AgentSettings(const std::string& agent)> settings;
 };
 
 // Threads: any.
 class RunnerPool {
  public:
-  // Starts its threads. The server may come later.
+  // Starts its threads. The server may start later.
   RunnerPool(PoolOptions options, Locate locate, net::ClientTls tls, const Clock& clock);
-  // end(), then waits for the tasks to be ended and told.
+  // Calls end(), then waits until all tasks have ended and were reported.
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;
   RunnerPool& operator=(const RunnerPool&) = delete;
 
-  // Claims no more and stops what runs.
+  // Claims no more tasks and stops the running ones.
   void end(const std::string& why) EXCLUDES(mutex_);
-  // Runs this task when a slot is free: conflict/busy otherwise; invalid_argument/unknown_agent, before it is claimed,
-  // when it names an agent that is none of ours; or the server's answer to the claim. One that this runner has already
-  // is not run again, and that is no error.
+  // Runs this task if a slot is free; otherwise conflict/busy. invalid_argument/unknown_agent, before the claim, if it
+  // names another agent than ours; or the server's answer to the claim. A task that this runner already has is not run
+  // again, which is no error.
   Result<void> assign(const std::string& task) EXCLUDES(mutex_);
 
   std::size_t running() const EXCLUDES(mutex_);
   const std::string& runner() const { return options_.runner; }
 
  private:
-  // One task at a time. Its state is the pool's lock's.
+  // Runs one task at a time. The pool's lock guards its state.
   struct Slot {
     Slot(const Locate& locate, const net::ClientTls& tls) : claims(locate, tls), api(locate, tls) {}
-    RunnerApi claims, api;  // its questions for work, and about one task; cancelled at the end
-    bool asking = false;    // for work
+    RunnerApi claims, api;  // for its claims, and for one task; cancelled at the end
+    bool asking = false;    // waits for a claim
     bool reserved = false;  // for a task that is being assigned
     bool running = false;
     std::optional<KeptLease> assigned;
@@ -86,7 +86,7 @@ class RunnerPool {
   mutable Mutex mutex_;
   CondVar changed_;
   bool ending_ GUARDED_BY(mutex_) = false;
-  std::set<std::string> tasks_ GUARDED_BY(mutex_);  // that a slot has, or is about to have
+  std::set<std::string> tasks_ GUARDED_BY(mutex_);  // that a slot has or is about to have
   std::map<std::string, TaskRun*> runs_ GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::thread> threads_;

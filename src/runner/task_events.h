@@ -1,7 +1,7 @@
-// What a runner says about one task: the driver's events and its own, redacted, into the outbox.
+// A runner's events about one task: redacts the driver's events and its own and adds them to the outbox.
 //
-// Redaction comes before the spool, so what an agent printed of a secret is in no file of ours. The task's own secret
-// values (a repository token, what the environment calls a key) are replaced wherever they appear.
+// Redaction comes before the spool, so no file of ours has a secret that an agent printed. The task's own secret values
+// (a repository token, environment variables named as keys) are replaced wherever they appear.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +20,33 @@
 
 namespace shepherd {
 
-// The values of variables whose names say that they are secret (NAME=value): TOKEN, SECRET, PASSWORD, … KEY.
+// The values of variables (NAME=value) with secret-sounding names: TOKEN, SECRET, PASSWORD, … KEY.
 std::vector<std::string> secret_values(const std::vector<std::string>& environment);
 
-// Sees each event before it is redacted and delivered. Must not wait.
+// Called with each event before it is redacted and delivered. Must not block.
 using Observe = std::function<void(const DriverEvent&)>;
 
 // Threads: any. All of them must outlive it.
 class TaskEvents {
  public:
-  // `repository` is the address of the task's own; links to pull requests of others are not its result.
+  // `repository` is the address of the task's own repository; links to pull requests of others are not its result.
   TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& clock, std::string repository = "",
              Observe observe = {});
 
   void add(const DriverEvent& event) EXCLUDES(mutex_);
-  // Live text, redacted as one stream for each block (stream_redactor.h); what is held back of it goes before the event
-  // that finishes the block.
+  // Adds live text, redacted as one stream per block (stream_redactor.h); held-back text precedes the event that
+  // finishes the block.
   void delta(const TextDelta& delta) EXCLUDES(mutex_);
 
-  // `more` are further members of the event's data, e.g. `"stalled":true`; empty: none.
+  // `more` are additional members of the event's data, e.g. `"stalled":true`; may be empty.
   void status(State state, std::string_view summary, std::string_view more = {});
   void log(std::string_view summary);
   void error(std::string_view code, std::string_view summary);
   void result(std::string_view summary, std::string_view data_json);
-  // `detail` as DriverEvent's.
+  // `detail` as in DriverEvent.
   void command_result(std::string_view id, CommandState state, std::string_view reason, std::string detail = {});
 
-  // The newest link to a pull request that the agent's output showed; empty: none.
+  // The newest link to a pull request in the agent's output; empty if there is none.
   std::string pr_url() const EXCLUDES(mutex_);
 
  private:
@@ -63,7 +63,7 @@ class TaskEvents {
   const Observe observe_;
   mutable Mutex mutex_;
   std::string pr_url_ GUARDED_BY(mutex_);
-  std::string block_ GUARDED_BY(mutex_);  // that is being written; empty: none
+  std::string block_ GUARDED_BY(mutex_);  // the current block; empty if there is none
   StreamRedactor block_text_ GUARDED_BY(mutex_);
 };
 

@@ -116,7 +116,7 @@ TaskOutcome TaskRun::run() {
 }
 
 AgentOutcome TaskRun::run_agent() {
-  // A service works elsewhere: it is told where the repository is.
+  // A service works elsewhere and only gets the repository's address.
   if (options_.agent.remote) return agent_->run(options_.agent);
   if (options_.workspace.kind == WorkspaceKind::clone) {
     events_->status(State::starting, "Cloning " + order_.repo_url);
@@ -133,7 +133,7 @@ AgentOutcome TaskRun::run_agent() {
   settings.directory = workspace_->directory();
   for (const std::string& variable : workspace_->environment()) settings.environment.push_back(variable);
   settings.rules = workspace_->rules();
-  // Beside the tree, so among what is hidden.
+  // These files are in a hidden directory beside the tree.
   for (const std::string& variable : workspace_->environment()) {
     settings.confinement.readable.push_back(variable.substr(variable.find('=') + 1));
   }

@@ -1,7 +1,7 @@
-// One task from its claim to its last event: the place to work in, the agent, its commands, what it leaves.
+// One task from its claim to its last event: its working directory, the agent, its commands, its results.
 //
-// Everything that happens goes through the outbox, the terminal status last. So a server that is away changes nothing
-// for the agent, and what could not be delivered in the end is in a spool that the next run or `doctor` delivers.
+// Everything goes through the outbox, the terminal status last. A server that is down therefore does not affect the
+// agent, and undelivered events are in a spool that the next run or `doctor` delivers.
 #pragma once
 
 #include <memory>
@@ -28,14 +28,14 @@
 namespace shepherd {
 
 struct TaskRunOptions {
-  AgentSettings agent;         // its directory is the workspace's; its environment is what the agent's grows from
-  WorkspaceOptions workspace;  // its environment too is made here
+  AgentSettings agent;         // directory: set to the workspace's; environment: base of the agent's
+  WorkspaceOptions workspace;  // its environment is also set here
   std::string repository_token;
   Observe observe;  // may be empty
   std::string spool_directory;
   RedactOptions redact;
-  std::optional<KeptLease> lease;  // nullopt: the task has none
-  std::string remark;              // of the runner about this run, for its log; empty: none
+  std::optional<KeptLease> lease;  // nullopt if the task has none
+  std::string remark;              // a note of the runner for the log; empty for none
   std::chrono::milliseconds drain = kRunDrain;
 };
 
@@ -44,27 +44,27 @@ struct TaskOutcome {
   std::string message;
   EndCause cause = EndCause::none;
   std::optional<WorkResult> work;
-  std::string directory;  // where it worked
+  std::string directory;  // its working directory
   std::string pr_url;
   std::optional<double> cost_usd;
   Drained drained;
 };
 
-// What the runs of one process share. Threads: value; what it points to is for any.
+// Shared by the runs of one process. Threads: value; any for its targets.
 struct RunnerParts {
-  Locate locate;  // the server; asked again when it cannot be reached
+  Locate locate;  // looks up the server again when it is unreachable
   net::ClientTls tls;
-  AgentVersions* versions = nullptr;  // null: versions are not asked for
+  AgentVersions* versions = nullptr;  // null for no version queries
   const Clock* clock = nullptr;
 };
 
-// The environment an agent's grows from: this process's without Shepherd's own credentials.
+// The base of an agent's environment: this process's, without Shepherd's own credentials.
 std::vector<std::string> agent_environment();
 
-// Threads: run() from one, once; the others from any, before and after it too.
+// Threads: run() from one, once; the others from any, also before and after it.
 class TaskRun {
  public:
-  // unavailable, storage_full: the spool cannot be made.
+  // unavailable, storage_full: the spool cannot be created.
   static Result<std::unique_ptr<TaskRun>> create(TaskOrder order, TaskRunOptions options, RunnerParts shared);
   ~TaskRun();
   TaskRun(const TaskRun&) = delete;
@@ -87,7 +87,7 @@ class TaskRun {
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
   static void tell_undeliverable(TaskOutcome& told);
 
-  // In the order in which they are made; they are destroyed the other way round.
+  // Created in this order and destroyed in reverse.
   const TaskOrder order_;
   TaskRunOptions options_;
   RunnerParts runner_;

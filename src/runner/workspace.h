@@ -1,12 +1,13 @@
-// Where an agent works, and what it leaves there.
+// An agent's working directory and the results it leaves there.
 //
-//   as_is      a directory that is there already
-//   worktree   a git work tree of that directory's repository, on branch shepherd/{task} (task_branch()), under the
-//   data directory clone      a fresh clone of the task's repository at its ref, on the same branch
+//   as_is      an existing directory
+//   worktree   a git work tree of that directory's repository, on branch shepherd/{task} (task_branch()), under
+//              the data directory
+//   clone      a fresh clone of the task's repository at its ref, on the same branch
 //
-// A task's context and the runner's rules (rules.h) go into files beside the tree, whose paths the agent finds in
-// SHEPHERD_CONTEXT and SHEPHERD_RULES; so they are in no diff and overwrite nothing. Work trees and clones stay when
-// the task ends: what the agent did is in them, and the result names the place.
+// A task's context and the runner's rules (rules.h) are files beside the tree, with their paths in SHEPHERD_CONTEXT and
+// SHEPHERD_RULES, so they are in no diff and overwrite nothing. Work trees and clones stay after the task's end: they
+// have the agent's work, and the result names the place.
 #pragma once
 
 #include <optional>
@@ -24,15 +25,15 @@ enum class WorkspaceKind : std::uint8_t { as_is, worktree, clone };
 
 struct WorkspaceOptions {
   WorkspaceKind kind = WorkspaceKind::as_is;
-  std::string directory;                 // as_is, worktree: the directory that is there
-  std::string workspaces;                // worktree, clone: a directory of ours to make it in
-  std::vector<std::string> environment;  // what git sees, credentials included
+  std::string directory;                 // as_is, worktree: the existing directory
+  std::string workspaces;                // worktree, clone: our directory for new ones
+  std::vector<std::string> environment;  // git's environment, including credentials
   std::string warden_program = "/proc/self/exe";
-  std::string rules;            // file or directory; empty: none
-  ProgramStop* stop = nullptr;  // ends the preparation; null: never
+  std::string rules;            // file or directory; empty for none
+  ProgramStop* stop = nullptr;  // ends the preparation; may be null
 };
 
-// What a task leaves. Threads: value.
+// The results of a task. Threads: value.
 struct WorkResult {
   std::string branch, head;
   std::vector<std::string> commits;  // "<hash> <subject>", newest first, at most kMaxResultCommits
@@ -47,17 +48,17 @@ struct WorkResult {
 // Threads: caller.
 class Workspace {
  public:
-  // Errors say what to do: not_found for a directory that is none, invalid_argument/no_repository, those of git.
-  // gone/program_stopped when it was stopped: what git had made of the tree by then is gone again.
+  // Errors say what to do: not_found if it is not a directory, invalid_argument/no_repository, those of git.
+  // gone/program_stopped if it was stopped; a partly created tree is then removed.
   static Result<Workspace> prepare(const TaskOrder& order, const WorkspaceOptions& options, const Clock& clock);
 
   const std::string& directory() const { return directory_; }
   WorkspaceKind kind() const { return kind_; }
-  const std::string& rules() const { return rules_; }  // their text; empty: none
-  // Variables for the agent.
+  const std::string& rules() const { return rules_; }  // their text; empty for none
+  // Environment variables for the agent.
   const std::vector<std::string>& environment() const { return environment_; }
-  // Compares the tree with how it was, within kWorkResultTimeout; what was not learned by then is left out. nullopt
-  // when it is no git work tree.
+  // Compares the tree with its start, within kWorkResultTimeout; results that take longer are left out. nullopt if it
+  // is not a git work tree.
   std::optional<WorkResult> collect() const;
 
  private:
@@ -69,14 +70,14 @@ class Workspace {
 
   WorkspaceKind kind_;
   std::string directory_;
-  Git git_;                       // inspects: what is there may be an agent's doing
+  Git git_;                       // inspects, because an agent may have changed the tree
   const Clock* clock_ = nullptr;  // set with it
   std::string rules_;
   std::vector<std::string> environment_;
   bool is_git_ = false;
-  std::string start_commit_;                  // empty: no commit yet
-  std::vector<std::string> untracked_start_;  // files that were there without being git's
-  std::string dirty_start_;                   // `diff --numstat` of what was changed already
+  std::string start_commit_;                  // empty if there is no commit yet
+  std::vector<std::string> untracked_start_;  // untracked files at the start
+  std::string dirty_start_;                   // `diff --numstat` of the changes at the start
 };
 
 }  // namespace shepherd

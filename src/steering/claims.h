@@ -1,6 +1,6 @@
-// Work for runners: the tasks that wait for one, and the runners that wait for a task. A claim is a transaction that
-// finds the task still unclaimed and appends the `status` event that says whose it is; the event's number is the
-// lease's epoch. Claims that find nothing are parked without a thread until a task comes or their time is over.
+// Matches waiting tasks and waiting runners. A claim is a transaction that finds the task still unclaimed and appends a
+// `status` event with the runner; the event's number is the lease's epoch. Claims that find no task are parked, without
+// a thread, until a task arrives or their time is over.
 #pragma once
 
 #include <cstdint>
@@ -33,32 +33,32 @@ struct Claim {
 // Threads: any.
 class Claims {
  public:
-  // nullopt: nothing came in time.
+  // nullopt if no task came in time.
   using Answer = Done<std::optional<Claim>>;
-  // Whether the runner that waits for the answer has gone: such a claim takes no task.
+  // Whether the waiting peer has gone; such a claim takes no task.
   using PeerGone = std::function<bool()>;
 
   Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics);
-  ~Claims();  // everything parked is answered with nothing
+  ~Claims();  // answers every parked claim with nothing
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  // Gives the oldest task that suits. With request.task only that one, and again the same answer for the runner that
-  // has it; conflict/already_claimed, conflict/not_claimable (another runner or agent is wanted), gone/task_ended,
-  // not_found/unknown_task when it cannot be had. rate_limited/too_many_claims when too many are parked.
+  // Claims the oldest suitable task. With request.task it claims only that one and repeats the answer for the runner
+  // that has it. Errors for a named task: conflict/already_claimed, conflict/not_claimable (it needs another runner or
+  // agent), gone/task_ended, not_found/unknown_task. rate_limited/too_many_claims when too many claims are parked.
   void claim(ClaimRequest request, Answer answer, PeerGone gone = {}) EXCLUDES(mutex_);
-  // The task waits for a runner.
+  // Adds a task that waits for a runner.
   void offer(const Task& task) EXCLUDES(mutex_);
   void withdraw(const std::string& task) EXCLUDES(mutex_);
-  // The runner that claimed it never reported and its lease has ended: back into the queue, with the reason, and to the
-  // next runner that asks. `failed` is called when the store did not take that.
+  // The runner that claimed the task never reported, and its lease has ended: puts the task back into the queue with
+  // the reason, for the next claim. Calls `failed` if the store could not write that.
   void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
-  // Why no runner takes a queued task; empty when one will.
+  // Why no runner takes a queued task; empty if one will.
   std::string why_waiting(const TaskSpec& spec) const { return roster_.why_waiting(spec); }
-  void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // those that wait for a task
-  // Answers claims that have waited long enough, or whose runner has gone.
+  void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // adds those that wait for a task
+  // Answers claims whose time is over or whose runner has gone.
   void tick() EXCLUDES(mutex_);
-  // Answers everything parked with nothing, and parks no more (shutdown).
+  // Answers every parked claim with nothing and parks no more (shutdown).
   void stop() EXCLUDES(mutex_);
 
  private:
@@ -67,7 +67,7 @@ class Claims {
     std::map<std::string, std::string> labels;
   };
   using Key = std::pair<std::int64_t, std::string>;  // created, id: oldest first
-  // A runner that asks, until it is answered.
+  // A claim that is not answered yet.
   struct Asker {
     ClaimRequest request;
     Answer answer;
@@ -93,7 +93,7 @@ class Claims {
   Gauge& waiting_tasks_;
   mutable Mutex mutex_;
   std::map<Key, Offer> offers_ GUARDED_BY(mutex_);
-  std::map<std::string, std::int64_t> created_ GUARDED_BY(mutex_);  // of offers, by id
+  std::map<std::string, std::int64_t> created_ GUARDED_BY(mutex_);  // creation time of each offer, by id
   std::deque<Asker> parked_ GUARDED_BY(mutex_);
   bool stopped_ GUARDED_BY(mutex_) = false;
 };

@@ -1,5 +1,5 @@
-// The open feeds that take commands: a runner without a lease (it posts to a task that was made for it) is known
-// by the feed on which it waits for commands. A feed over all logs is one of the task "".
+// The open feeds that take commands. A runner without a lease (it posts to a task that was created for it) is
+// recognised by its command feed. A feed over all logs counts for the task "".
 #pragma once
 
 #include <cstddef>

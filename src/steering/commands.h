@@ -1,5 +1,5 @@
-// Commands in: one transaction looks at the task as it is, writes the `command` event, and, where nothing can come of
-// it, what became of it. From there on the log carries it: to the runner by its feed, and to every watcher.
+// Accepts commands. One transaction reads the task's state, writes the `command` event and, if the command cannot have
+// an effect, its result. The log then carries it to the runner's feed and to all watchers.
 #pragma once
 
 #include <cstdint>
@@ -34,29 +34,30 @@ struct Takers {
   bool any(const std::string& task) const { return leases.held(task) || feeds.any(task); }
 };
 
-// What a command meets in the task: unsettled when it may go to the agent.
+// The immediate outcome of a command; unsettled if it may go to the agent.
 struct Fate {
   CommandState state = CommandState::accepted;
   std::string reason;
-  bool cancels = false;  // a stop of a task that has not begun
+  bool cancels = false;  // a stop of a task that no runner has begun
 };
 Fate outcome_of(const Task& task, const Command& command, bool taken);
 
-// Appends a command with what it meets; the task is not terminal and does not know its id. For use in a transaction.
+// Appends a command with its immediate outcome. The task must not be terminal nor have a command with this id. For use
+// in a transaction.
 Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command& command, bool taken,
                                  const Redactor* redactor, std::int64_t now_ms);
 
 // Threads: any.
 class Commands {
  public:
-  // redactor: nullptr when nothing is redacted. All must outlive this and every submit under way.
+  // redactor is nullptr if nothing is redacted. All must outlive this and every active submit.
   Commands(Journal& journal, Takers takers, const Clock& clock, Random& random, const Redactor* redactor)
       : journal_(journal), takers_(takers), clock_(clock), random_(random), redactor_(redactor) {}
 
-  // Without an id one is made. The same id again gets the same answer, with other words conflict/command_id_reused.
-  // Errors: not_found/unknown_task, conflict/task_ended, conflict/command_id_used (so long ago that only its id is
-  // known), invalid_argument/bad_command_id, rate_limited/too_many_commands, and the journal's. Completes after the
-  // commit.
+  // Generates an id if there is none. The same id with the same content gets the same answer, with other content
+  // conflict/command_id_reused. Errors: not_found/unknown_task, conflict/task_ended, conflict/command_id_used (only the
+  // id is still stored), invalid_argument/bad_command_id, rate_limited/too_many_commands, and the journal's. Completes
+  // after the commit.
   void submit(std::string task, Command command, Done<Submitted> done);
 
  private:

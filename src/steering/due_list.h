@@ -1,4 +1,4 @@
-// When to look at which task again: one time for each, earliest first.
+// The times at which tasks must be checked again: one for each task, earliest first.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class DueList {
     order_.insert({due_ms, task});
   }
 
-  // The tasks whose time has come; they are no longer in the list.
+  // Removes and returns the tasks whose time has come.
   std::vector<std::string> take(std::int64_t now_ms) EXCLUDES(mutex_) {
     std::vector<std::string> due;
     MutexLock lock(mutex_);

@@ -1,5 +1,5 @@
-// Who asks for work: the runners that have claimed lately or have a task, and what they take. So a task that no
-// runner takes says so instead of waiting without a word.
+// The runners that have claimed recently or have a task, and the agents they accept. With it, a task that no runner
+// will ever take can say so.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace shepherd {
 
-// Whether a runner with this claim may have the task, its state apart.
+// Whether this claim may get the task, apart from the task's state.
 bool suits(const TaskSpec& spec, const ClaimRequest& request);
-// The same for a task of this agent, meant for this runner (empty: any), with these labels.
+// The same for a task with this agent, this runner (empty for any) and these labels.
 bool suits(const std::string& agent, const std::string& runner, const std::map<std::string, std::string>& labels,
            const ClaimRequest& request);
 
@@ -26,13 +26,13 @@ class RunnerRoster {
  public:
   explicit RunnerRoster(const Clock& clock) : clock_(clock) {}
 
-  // It asked for work: it is here for kRunnerSeenSeconds, and longer while it has a task.
+  // Notes a request for work: the runner counts as connected for kRunnerSeenSeconds, and longer while it has a task.
   void note(const ClaimRequest& request) EXCLUDES(mutex_);
-  // Forgets who has not been heard of and has no task.
+  // Forgets runners that were silent and have no task.
   void forget_silent(const std::set<std::string>& with_tasks) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // Why no runner takes a queued task, for people; empty when one does, or when it wants no runner.
+  // Why no runner takes a queued task, for people; empty if one does or the task needs no runner.
   std::string why_waiting(const TaskSpec& spec) const EXCLUDES(mutex_);
 
  private:

@@ -1,4 +1,4 @@
-// The events the server itself writes into a log: commands, what became of them, what it infers about a task.
+// The events that the server itself writes into a log: commands, their outcomes, and states it infers.
 // Threads: value.
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace shepherd {
 
-// A command as the operator gave it, redacted like everything that enters a log. invalid_argument/bad_command_id when
-// its id does not survive that; too_large/event_too_large.
+// A command as the operator sent it, redacted like everything that enters a log. invalid_argument/bad_command_id if
+// redaction changes its id; too_large/event_too_large.
 Result<AppendRequest> command_event(const std::string& task, const Command& command, const Redactor* redactor,
                                     std::int64_t now_ms);
-// `event_id` makes it happen once; empty: always new.
+// `event_id` makes a repeat have no effect; if it is empty, the event is always new.
 AppendRequest command_result_event(const std::string& task, std::string_view command_id, CommandState state,
                                    std::string_view reason, std::string_view event_id, std::int64_t now_ms);
-// A state the server infers. `members` are more members of its data, compact JSON without braces; empty: none.
+// A state that the server infers. `members` are additional members of its data, as compact JSON without braces.
 AppendRequest status_event(const std::string& task, State state, std::string_view message, std::string_view members,
                            std::string_view event_id, std::int64_t now_ms);
 
-// An approval that is no longer open because its deadline has passed and no runner has its task.
+// Closes an approval whose deadline has passed while no runner has its task.
 AppendRequest approval_expired_event(const std::string& task, std::string_view approval_id, std::string_view message,
                                      std::string_view event_id, std::int64_t now_ms);
 

@@ -1,6 +1,6 @@
-// Steering: what carries an operator's word to a running task and keeps track of who runs it. Commands, claims and
-// leases, what expires, what is told to others when a task ends. It writes to logs and reads them like any other client
-// of the journal; what it knows beside them (clocks, who waits) it finds again at start.
+// Steering: delivers operators' commands to running tasks and tracks who runs them. It covers commands, claims and
+// leases, deadlines, and callbacks at a task's end. It writes and reads logs like any other client of the journal and
+// rebuilds its other state (clocks, waiting claims) at the start.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@
 
 namespace shepherd {
 
-// All of it must outlive Steering.
+// All of these must outlive Steering.
 struct SteeringParts {
   Journal& journal;
-  Executor* executor;  // sequential: the feed over all logs lives there; nullptr: nothing is watched (tests)
-  Executor& workers;   // blocking store reads
+  Executor* executor;  // sequential, for the feed over all logs; nullptr watches nothing (tests)
+  Executor& workers;   // for blocking store reads
   const Clock& clock;
   Random& random;
   MetricRegistry& metrics;
-  const Redactor* redactor = nullptr;  // nullptr: commands enter as they are
+  const Redactor* redactor = nullptr;  // nullptr stores commands unredacted
   PostCallback post_callback = shepherd::post_callback;
 };
 
-// open() reads every active task, so it is done before the API accepts posts. Call stop() while workers, journal and
-// executor still run, and before the servers drain: it answers the claims that wait. Threads: any; tick() from one.
+// open() reads every active task, so call it before any client may post. Call stop() while workers, journal and
+// executor still run, and before the servers drain: it answers the waiting claims. Threads: any; tick() from one.
 class Steering {
  public:
   static Result<std::unique_ptr<Steering>> open(SteeringParts parts, SteeringConfig config);
@@ -56,17 +56,17 @@ class Steering {
   CommandTakers& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once
-  // before the first claim. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
-  // unavailable/no_token_provider, unavailable/token_provider_failed.
+  // Returns a repository credential to the runner that has the task, by its lease's epoch, once per lease, or once
+  // while the task is unclaimed. The credential always has an expiry time. Errors: gone/task_ended, those of
+  // Leases::take_token(), unavailable/no_token_provider, unavailable/token_provider_failed.
   void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 
-  // A task was made: a runner may be waiting for it.
+  // A task was created; a runner may be waiting for it.
   void created(const Task& task);
   // A task was deleted.
   void deleted(const std::string& task);
 
-  void tick();  // about every kServerTick
+  void tick();  // call about every kServerTick
   void stop();
 
  private:
@@ -89,12 +89,12 @@ class Steering {
   Claims claims_;
   DueList due_;
   Callbacks callbacks_;
-  std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr: none is configured
-  std::unique_ptr<ThreadPool> token_workers_;          // nullptr: the same
+  std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr if none is configured
+  std::unique_ptr<ThreadPool> token_workers_;          // nullptr if no provider is configured
   Gauge& leases_held_;
   Counter& lease_losses_;
   Gauge& runners_;
-  std::int64_t runners_counted_ms_ = 0;  // tick's
+  std::int64_t runners_counted_ms_ = 0;  // owned by tick()
   std::unique_ptr<Watch> watch_;
 };
 

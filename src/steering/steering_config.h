@@ -13,7 +13,7 @@ namespace shepherd {
 struct SteeringConfig {
   std::int64_t lease_seconds = kLeaseSeconds;
   std::int64_t timeout_grace_seconds = kTimeoutGraceSeconds;
-  std::int64_t session_idle_seconds = kSessionIdleSeconds;  // 0: a silent session stays open
+  std::int64_t session_idle_seconds = kSessionIdleSeconds;  // 0 keeps a silent session open
   CallbackConfig callbacks;
   RepoTokenConfig tokens;
 };

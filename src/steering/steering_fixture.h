@@ -1,4 +1,4 @@
-// Steering over a memory store, a clock moved by hand and a journal cranked by hand. For this folder's tests.
+// Steering over a memory store, with a manual clock and a journal that the test steps. For this folder's tests.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class SteeringFixture : public JournalFixture {
     stop_now(*steering_);
     steering_.reset();
   }
-  // As a server that is not held up sees it: one tick after the other.
+  // Passes time as a responsive server sees it: one tick after the other.
   void pass_ms(std::int64_t ms) {
     for (; ms > 0; ms -= kMostLeaseStep.count()) {
       clock_.advance_ms(std::min<std::int64_t>(ms, kMostLeaseStep.count()));
@@ -63,7 +63,7 @@ class SteeringFixture : public JournalFixture {
     settle();
     return std::move(*answer);
   }
-  // "state/reason" of the answer, or the error's reason.
+  // Returns "state/reason" of the answer, or the error's reason.
   std::string outcome(const std::string& task, const std::string& command) {
     auto submitted = submit(task, command);
     if (!submitted) return submitted.error().reason;

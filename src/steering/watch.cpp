@@ -119,7 +119,7 @@ Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor,
   if (!start) return fail(start.error());
   auto impl = std::make_shared<Impl>(journal, executor, workers, clock, std::move(on_tasks));
   impl->kept_through = start->position;
-  // Before anything that is appended from now on: a crash must not make the next start begin behind it.
+  // Written before any later append, so that the next start after a crash cannot begin behind it.
   if (!start->stored) impl->write_cursor(start->position);
   impl->kept_ms = clock.steady_ms();
   executor.post([impl, after = start->position] { impl->open_feed(after); });
@@ -141,7 +141,7 @@ void Watch::stop() {
     stopped.set_value();
   });
   stopped.get_future().wait();
-  // They end by themselves, and this happens once.
+  // These calls end by themselves, and this happens only once.
   while (impl_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

@@ -36,9 +36,10 @@ PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for appro
                         "nobody": "name who does not: no runner, no process"}
 SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
 # Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
-PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "src/demo", "src/harness", "src/hooks", "src/hub",
-                 "src/model", "src/sqlite", "src/store", "src/terminal", "src/views", "tests/conformance", "tests/simulation",
-                 "fuzz")
+PLAIN_FOLDERS = ("src/access", "src/api", "src/base", "src/bench", "src/bus", "src/cli", "src/client", "src/config", "src/demo",
+                 "src/follow", "src/harness", "src/hooks", "src/host", "src/hub", "src/journal", "src/model", "src/net",
+                 "src/outbound", "src/outbox", "src/process", "src/rpc", "src/runner", "src/sqlite", "src/steering",
+                 "src/store", "src/terminal", "src/views", "sdk/cpp", "tests/conformance", "tests/simulation", "fuzz")
 PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
                        "somebody": "name the person, process or caller", "for ever": "forever",
                        "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}

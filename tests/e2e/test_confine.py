@@ -48,7 +48,7 @@ def refusing(*calls):
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its version
 needs_landlock = pytest.mark.skipif(LANDLOCK < 6, reason=f"this kernel's Landlock is version {LANDLOCK}; 6 can express the level")
 
-# What an agent would try. It prints what it got.
+# The attempts of a hostile agent. It prints what it reached.
 ATTACK = r"""
 import ctypes, glob, json, os, stat, subprocess, sys
 data, binary, server, outside = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]

@@ -1,5 +1,5 @@
-// Makes of the built page what src/api/page_files.cpp takes: page_files.bin (all bytes, plain and compressed, one after
-// the other) and page_files.inc (the table of them).
+// Converts the built page to the input of src/api/page_files.cpp: page_files.bin (all bytes, plain and compressed, in
+// sequence) and page_files.inc (their table).
 //
 //   node scripts/embed.mjs DIST OUT
 import {createHash} from "node:crypto";

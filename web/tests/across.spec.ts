@@ -1,17 +1,18 @@
-// Views across tasks: metrics, search, findings. Each leads to where it happened.
+// Views across tasks: metrics, search, findings. Each links to the event.
 import type {Page} from "@playwright/test";
 import {believableFleet, tool} from "./believable";
 import {expect, test} from "./fixture";
 import type {Json, Server} from "./server";
 
-// The statistics follow the store: wait until they have all of it.
+// The statistics lag behind the store, so wait until they are complete.
 async function addedUp(server: Server): Promise<void> {
   await expect.poll(async () => {
     const stats = await server.call("GET", "/api/v1/stats?from=-1h&step=60");
     return Number(stats["indexedThrough"]) === Number(stats["head"]);
   }).toBe(true);
 }
-// Where on the time axis the most was spent, 0 to 1, and when: a minute may begin at any time, and moves it.
+// The place on the time axis (0 to 1) with the highest cost, and its time. It moves, because a minute may begin at any
+// time.
 async function busiest(server: Server): Promise<{place: number; clock: string}> {
   const stats = (await server.call("GET", "/api/v1/stats?from=-1h&step=60")) as unknown as {series: {points: {at: string; costUSD: number}[]}[]};
   const points = stats.series[0]!.points;
@@ -42,7 +43,7 @@ test("metrics: what the range came to, and a point of a chart leads to its tasks
 });
 
 test("metrics that nobody chose a range for show what there is", async ({server, fleet}) => {
-  // Nothing yet: what to do is said.
+  // Without data the view says what to do.
   await fleet.getByRole("link", {name: "Metrics"}).click();
   await expect(fleet).toHaveURL(/from=-24h/);
   await expect(fleet.getByText("Nothing happened in the last 24 hours")).toBeVisible();
@@ -50,7 +51,7 @@ test("metrics that nobody chose a range for show what there is", async ({server,
   await fleet.getByRole("button", {name: "Look at the last 30 days"}).click();
   await expect(fleet.getByText("Nothing happened in the last 30 days")).toBeVisible();
   await expect(fleet.locator(".notice").getByRole("link", {name: "Start a task"})).toHaveAttribute("href", "/?view=new");
-  // A few minutes: they fill the chart, and the choice is in the address.
+  // A few minutes of data fill the chart, and the choice is in the address.
   await believableFleet(server);
   await addedUp(server);
   await fleet.goto(server.url + "/?view=metrics");
@@ -58,7 +59,7 @@ test("metrics that nobody chose a range for show what there is", async ({server,
   await expect(fleet.getByLabel("Range")).toHaveValue("-15m");
   await expect(chart(fleet, "Spend").locator(".legend b")).toHaveText("$0.84");
   await expect(fleet.getByRole("slider", {name: /^Spend/})).toHaveAttribute("aria-valuemax", /^1[45]$/);
-  // What somebody chose stays chosen.
+  // A chosen range stays chosen.
   await fleet.getByLabel("Range").selectOption("-7d");
   await expect(fleet).toHaveURL(/from=-7d/);
   await fleet.reload();
@@ -76,7 +77,7 @@ test("metrics by keyboard, by agent and by model", async ({server, fleet}) => {
   await expect(chart(fleet, "Tokens of all classes")).toBeVisible();
   const spend = fleet.getByRole("slider", {name: /^Spend/});
   await spend.focus();
-  // From the newest minute back to the one with the money in it; a new minute moves them.
+  // From the newest minute back to the one with the cost; a new minute moves them.
   await expect(async () => {
     await fleet.keyboard.press("End");
     await expect(spend).toHaveAttribute("aria-valuetext", /\d\d:\d\d:00: /, {timeout: 2000});
@@ -106,7 +107,7 @@ test("search finds a word in its context, and one click is its moment", async ({
   await fleet.locator(".results li").last().click();
   await expect(fleet).toHaveURL(/task=t&at=2/);
   await expect(fleet.locator(".step.chosen pre.command")).toHaveText("grep -r needlework .");
-  // More than a page of results can be had.
+  // More than one page of results is available.
   await fleet.goto(server.url + "/?view=search&q=thread");
   await expect(fleet.locator(".results li")).toHaveCount(100);
   await fleet.getByRole("button", {name: "More"}).click();

@@ -1,10 +1,10 @@
-// What is approved is what was shown, all of it, once, and nothing else.
+// An approval covers exactly what was shown, all of it, once.
 import type {Locator, Page, Route} from "@playwright/test";
 import {asks} from "./believable";
 import {expect, test} from "./fixture";
 import type {Json, Server} from "./server";
 
-const kAgent = "of-these-tests";  // nobody else claims it
+const kAgent = "of-these-tests";  // no other runner claims it
 
 async function claimed(server: Server, id: string, events: Json[]): Promise<void> {
   await server.create({id, prompt: "Publish", title: "Publish", agent: kAgent, repo: {url: `https://git.example/team/${id}.git`, ref: "main"}});
@@ -47,7 +47,7 @@ test("what is not shown cannot be approved before it is opened", async ({server,
   await need.getByRole("button", {name: "49 more lines"}).click();
   await expect(need.locator("pre.command")).toHaveText(command);
   await expect(approve(need)).toBeEnabled();
-  // All of it has a place on the page; no box of its own hides a part.
+  // All of it is visible on the page; no inner box hides a part.
   expect(await need.locator("pre.command").evaluate((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)).toBe(true);
 });
 
@@ -104,7 +104,7 @@ test("two clicks on one spot never approve two agents", async ({server, fleet}) 
   for (const id of ["first", "second"]) await claimed(server, id, [asks(`a-${id}`, "git push")]);
   await fleet.goto(server.url + "/");
   await expect(fleet.locator(".need")).toHaveCount(2);
-  // Of one name, and told apart.
+  // Both have the same name and can be distinguished.
   for (const each of ["first", "second"]) await expect(fleet.locator(".need", {hasText: `git.example/team/${each}`})).toHaveCount(1);
   const at = await pointAt(fleet, approve(fleet.locator(".need").first()));
   const id = (await taskAt(fleet, at)).replace("?task=", "");
@@ -113,7 +113,7 @@ test("two clicks on one spot never approve two agents", async ({server, fleet}) 
   await fleet.mouse.up();
   await expect.poll(() => commands(server, id)).toHaveLength(1);
   await settle(server, id, `a-${id}`);
-  await expect(fleet.locator(".badge")).toHaveText("1");  // the server needs nobody for it any more
+  await expect(fleet.locator(".badge")).toHaveText("1");  // the server no longer needs a person for it
   expect(await taskAt(fleet, at)).toBe(`?task=${id}`);
   await expect(fleet.locator(".need").first()).toContainText("Approved ✓ by you");
   await fleet.mouse.down();
@@ -160,7 +160,7 @@ test("an urgent need does not come under a pointer that rests on another's butto
   await expect(fleet.locator(".need").first()).toContainText("git push --force");
 });
 
-// The request reaches the server, its answer does not reach the page.
+// The request reaches the server, but its answer does not reach the page.
 async function arrives(server: Server, route: Route): Promise<void> {
   await server.call("POST", new URL(route.request().url()).pathname, route.request().postDataJSON());
   await route.abort();
@@ -170,7 +170,7 @@ for (const place of ["/", "/?task=t"]) {
   test(`a click after a lost answer is the same command (${place})`, async ({server, fleet, expected}) => {
     expected.lost();
     await claimed(server, "t", [asks("a1", "git push")]);
-    // The live stream is silent from the first click on: the page learns of its command by the answer alone.
+    // The live stream is silent from the first click on, so the page learns about its command only from the answer.
     let silent = false;
     await fleet.routeWebSocket(/\/api\/v1\/events/, (socket) => {
       const up = socket.connectToServer();
@@ -203,7 +203,7 @@ test("a message after a lost answer is the same message", async ({server, fleet,
   await message.press("Enter");
   await expect(message).toHaveValue("");
   expect((await commands(server, "t")).map((each) => each["content"])).toEqual(["hello?"]);
-  // The same words later are another message.
+  // The same text later is another message.
   await message.fill("hello?");
   await message.press("Enter");
   await expect.poll(() => commands(server, "t")).toHaveLength(2);

@@ -1,4 +1,4 @@
-// Work that looks like work, as a producer would post it.
+// Realistic work as a producer would post it.
 import type {Json, Server} from "./server";
 
 let calls = 0;
@@ -45,7 +45,7 @@ export function asks(approvalID: string, command: string, more: Json = {}): Json
     data: {approvalID, state: "pending", kind: "permission", tool: "Bash", input: {command, description: "Publish the fix"}, remember: [`Bash(${command})`], ...more}};
 }
 
-// As if it had taken so many minutes until now, busier here than there.
+// Spreads the events over the last `minutes`, unevenly.
 export function over(minutes: number, events: Json[]): Json[] {
   const steps = events.map((_, index) => 1 + (index * 7) % 5 + (index % 6 === 5 ? 8 : 0));
   const all = steps.reduce((sum, step) => sum + step, 0);

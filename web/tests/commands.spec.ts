@@ -1,18 +1,18 @@
-// What becomes of a command when nobody carries it out, and what is not offered in the first place. The tests are the
-// runner: they claim the task, and take no command.
+// Commands that no runner carries out, and commands that are not offered. The tests play the runner: they claim the
+// task and take no command.
 import type {Page} from "@playwright/test";
 import {asks} from "./believable";
 import {expect, test} from "./fixture";
 import type {Json, Server} from "./server";
 
-const kAgent = "of-these-tests";  // nobody else claims it
+const kAgent = "of-these-tests";  // no other runner claims it
 
 async function claimed(server: Server, id: string, events: Json[] = []): Promise<void> {
   await server.create({id, prompt: "Work", title: `Title of ${id}`, agent: kAgent});
   await server.call("POST", "/api/v1/claims", {runner: "deaf", agents: [kAgent]}, server.internal);
   await server.post(id, [{type: "thinking", summary: "at work", data: {kind: "text", text: "at work"}}, ...events]);
 }
-// The page's commands have a minute; here they have a second, and the server itself counts it.
+// The page's commands expire after a minute; here after a second, by the server's own clock.
 async function soonOver(page: Page): Promise<void> {
   await page.route("**/commands", (route) => route.continue({postData: JSON.stringify({...(route.request().postDataJSON() as Json), expiresSeconds: 1})}));
 }
@@ -27,7 +27,7 @@ test("an expired command is explained, wherever it is shown", async ({server, fl
   await expect(fleet.locator(".sent .bad")).toHaveText(`queue: ${why}`);
   await expect(fleet.locator(".side .commands .bad")).toHaveText(why);
   await expect(fleet.locator(".story .command-row .bad")).toContainText(why);
-  // And to whoever comes later.
+  // A later visitor sees the same.
   await fleet.goto(server.url + "/?task=deaf");
   await expect(fleet.locator(".side .commands .bad")).toHaveText(why);
   await expect(fleet.locator(".story .command-row")).toContainText("hello?");
@@ -42,7 +42,7 @@ for (const place of ["/", "/?task=deaf"]) {
     await ask.getByRole("button", {name: "Approve"}).click();
     await expect(ask.getByRole("status")).toHaveText("Approved: expired: nobody took it in time, so it was not done");
     await expect(ask.getByRole("button", {name: "Approve"})).toBeEnabled();
-    // The second one is taken: by this test, as its runner.
+    // This test, as the runner, takes the second one.
     await fleet.unroute("**/commands");
     await ask.getByRole("button", {name: "Deny"}).click();
     const denied = async () => ((await server.call("GET", "/api/v1/tasks/deaf/events?types=command"))["events"] as {data: Json}[]).find((each) => each.data["kind"] === "deny")?.data["id"];
@@ -106,7 +106,7 @@ test("nor is it among what needs you", async ({server, fleet}) => {
   await expect(need("Mute").getByRole("button", {name: "Send"})).toHaveCount(0);
   await expect(need("Denies").getByRole("button", {name: "Deny"})).toBeVisible();
   await expect(need("Denies").getByRole("button", {name: "Approve"})).toHaveCount(0);
-  // Whoever can only be told after a turn is told then.
+  // An agent that accepts messages only after a turn gets it then.
   await need("Talks").getByLabel("Message to Talks").fill("Blue");
   await need("Talks").getByRole("button", {name: "Send"}).click();
   await expect(need("Talks").getByRole("status")).toHaveText("Sent: refused: nobody runs this task now");

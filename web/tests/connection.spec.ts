@@ -27,7 +27,7 @@ test("the fleet, too, comes back by itself", async ({server, fleet}) => {
   await expect(fleet.locator("[data-task=t]")).toBeVisible();
   await server.end("SIGKILL");
   await expect(fleet.locator(".stale-line")).toBeVisible();
-  // Nobody knows whether it goes on: its time stands still.
+  // It is unknown whether the task continues, so its clock stops.
   const elapsed = await fleet.locator("[data-task=t] .elapsed").textContent();
   await fleet.waitForFunction((from) => performance.now() - from > 2500, await fleet.evaluate(() => performance.now()));
   expect(await fleet.locator("[data-task=t] .elapsed").textContent()).toBe(elapsed);
@@ -52,7 +52,7 @@ test("a network that goes silent without a word is noticed within 20 seconds", a
 
 test("a revoked session is said, and not tried again", async ({server, fleet, expected}) => {
   expected.answer(401, /^\/api\/v1\//);
-  // The stream alone tells it: an answer of 401 to the page's own requests would lead to the login at once.
+  // Only the stream reports it: a 401 to the page's own requests would lead to the login at once.
   await fleet.route("**/api/v1/**", () => {});
   const tokens = (await server.call("GET", "/api/v1/tokens")) as unknown as {tokens?: {id: string; session: boolean}[]} | {id: string; session: boolean}[];
   const list = Array.isArray(tokens) ? tokens : tokens.tokens ?? [];

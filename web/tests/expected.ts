@@ -1,4 +1,4 @@
-// What a test makes fail on purpose. The browser says each failure on its console, and an error there that no test asked for
+// Failures that a test causes on purpose. The browser logs each failure on its console, and any unexpected error there
 // fails the test (fixture.ts).
 const kLost = /ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_EMPTY_RESPONSE|ERR_SOCKET|ERR_FAILED|ERR_NETWORK|WebSocket connection/;
 
@@ -8,11 +8,11 @@ export class Expected {
 
   constructor(private readonly server: {readonly wasEnded: boolean}) {}
 
-  // An answer of this status to requests whose path and query match.
+  // Expects an answer with this status to requests whose path and query match.
   answer(status: number, path: RegExp): void {
     this.#answers.push({status, path});
   }
-  // The network goes away, or an answer does. That a server is gone which the test ended needs no word.
+  // Expects a lost network or answer. A server that the test itself ended needs no such call.
   lost(): void {
     this.#lost = true;
   }

@@ -1,12 +1,12 @@
-// Tests with a server of their own and a page that is logged in. Whatever the page asks of anybody but its server, or
-// says on its console as an error that the test did not expect, fails the test.
+// Tests with their own server and a logged-in page. A request of the page to any other host, or an unexpected error on
+// its console, fails the test.
 import {test as base, type Page} from "@playwright/test";
 import {existsSync} from "node:fs";
 import {join} from "node:path";
 import {Expected} from "./expected";
 import {Server} from "./server";
 
-// While the page is worked on: its files from here (vite's build) instead of those in the binary, which need linking.
+// For work on the page: serves its files from vite's build instead of the binary, which would need linking.
 const kPageFrom = process.env["PAGE_DIST"];
 
 export const test = base.extend<{server: Server; runners: number; setting: string; expected: Expected; fleet: Page}>({
@@ -31,7 +31,7 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
     if (kPageFrom) {
       await page.route((url) => url.pathname === "/", async (route) => {
         const asked = new URL(route.request().url());
-        // What the server does by a redirect; where that leads would not come through here.
+        // Replaces the server's redirect, because a redirect's target would not pass through here.
         if (asked.origin === server.url) return route.fulfill({contentType: "text/html", body: `<script>location.replace(${JSON.stringify(server.page + "/" + asked.search)})</script>`});
         const policy = (await fetch(server.url + "/").catch(() => null))?.headers.get("content-security-policy") ?? "";
         return policy ? route.fulfill({path: join(kPageFrom, "index.html"), headers: {"content-security-policy": policy, "content-type": "text/html"}}) : route.continue();
@@ -42,7 +42,7 @@ export const test = base.extend<{server: Server; runners: number; setting: strin
       });
     }
     await page.goto(await server.loginLink());
-    if (kPageFrom) await page.goto(server.page + "/");  // where a redirect leads is not asked above
+    if (kPageFrom) await page.goto(server.page + "/");  // redirect targets do not pass through the route above
     await page.locator(".live-live").waitFor();
     await use(page);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));

@@ -1,4 +1,4 @@
-// Agent output is untrusted: whatever it holds, it is text on this page.
+// Agent output is untrusted: the page shows it only as text.
 import {expect, test} from "./fixture";
 import {tool} from "./believable";
 
@@ -41,7 +41,7 @@ test("HTML, script, escapes and direction tricks stay text everywhere", async ({
     for (const text of [found.body, found.title]) expect(text, place).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u001b\u0007]/);
     if (place.includes("task=")) expect(found.body, place).toContain("\\u202e");
     if (place.includes("task=")) expect(found.title, place).toContain("invoice\\u202egpj.exe");
-    // What a terminal would have hidden is there to be read where something is decided.
+    // Text that a terminal would hide is readable in a decision.
     if (place === "/") expect(await fleet.locator(".approval pre.command").innerText()).toContain("\\u001b]0;stolen title\\u0007after");
   }
 });
@@ -57,7 +57,7 @@ test("the policy forbids what the page does not need", async ({server}) => {
 });
 
 test("all of the page together is less than 200 KiB on the wire", async ({server, fleet}) => {
-  await fleet.goto(server.url + "/?view=metrics");  // the view with a part of its own
+  await fleet.goto(server.url + "/?view=metrics");  // the view that loads separately
   await fleet.locator(".metrics").waitFor();
   const files = await fleet.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
     .map((entry) => entry as PerformanceResourceTiming).filter((entry) => !entry.name.includes("/api/")).map((entry) => ({name: entry.name, bytes: entry.encodedBodySize})));
@@ -74,7 +74,7 @@ test("files are compressed, kept for ever by their names, and asked for by tag",
   for (const [taken, coding] of [["br", "br"], ["gzip", "gzip"], ["gzip, deflate, br", "br"], ["gzip;q=0.5, br;q=0", "gzip"], ["identity", null], ["zstd", null]] as const) {
     const answer = await fetch(server.url + script, {headers: {"Accept-Encoding": taken}});
     expect(answer.headers.get("content-encoding"), taken).toBe(coding);
-    expect(answer.headers.get("vary"), taken).toMatch(/accept-encoding/i);  // what lies between must not mix them up
+    expect(answer.headers.get("vary"), taken).toMatch(/accept-encoding/i);  // so that caches do not mix the codings
     expect(answer.headers.get("cache-control")).toContain("immutable");
     expect(await answer.text()).toContain("/api/v1");
   }

@@ -1,4 +1,4 @@
-// Signing in: where the session's cookie goes, a link that was used, a token that is pasted.
+// Signing in: the scope of the session's cookie, a used link, a pasted token.
 import {createServer} from "node:http";
 import type {AddressInfo} from "node:net";
 import {expect, test} from "./fixture";
@@ -12,7 +12,7 @@ test("another server on this machine does not get the session", async ({server, 
   }).listen(0, "127.0.0.1");
   try {
     const link = new URL(await server.loginLink());
-    // As somebody may have it from elsewhere: by the address.
+    // A link with the address instead of the name.
     await page.goto(`${server.url}${link.pathname}${link.search}`);
     await page.locator(".live-live").waitFor();
     expect(new URL(page.url()).origin).toBe(server.page);
@@ -20,7 +20,7 @@ test("another server on this machine does not get the session", async ({server, 
     for (const host of ["127.0.0.1", "localhost"]) await page.goto(`http://${host}:${port}/`);
     expect(cookies.length).toBeGreaterThanOrEqual(2);
     expect(cookies.filter((each) => each.includes("shepherd"))).toEqual([]);
-    // By the address again: led to where it is signed in.
+    // The address again leads to the name under which the browser is signed in.
     await page.goto(server.url + "/?view=findings");
     await expect(page).toHaveURL(`${server.page}/?view=findings`);
     await page.locator(".live-live").waitFor();

@@ -1,5 +1,4 @@
-// Every view, light and dark, wide and narrow: audited by axe, and photographed for docs/screens when SCREENS says
-// where to.
+// Every view, light and dark, wide and narrow: audited by axe and, if SCREENS is set, photographed for docs/screens.
 import AxeBuilder from "@axe-core/playwright";
 import {mkdirSync} from "node:fs";
 import {join} from "node:path";
@@ -7,7 +6,7 @@ import type {Page} from "@playwright/test";
 import {believableFleet} from "./believable";
 import {expect, test} from "./fixture";
 
-// axe brings the types of a later Playwright; it calls only what both have.
+// axe brings the types of a later Playwright; it calls only functions that both have.
 type AuditedPage = ConstructorParameters<typeof AxeBuilder>[0]["page"];
 const auditorOf = (page: Page): AxeBuilder => new AxeBuilder({page: page as unknown as AuditedPage});
 

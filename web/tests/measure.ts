@@ -1,10 +1,10 @@
-// Judging times on a machine that others use as well. A page that is too slow is so each time; a machine that is busy makes
-// everything slower by as much as it makes this process slower, and that can be measured.
+// Measures times on a shared machine. A slow page is slow each time. A busy machine slows everything as much as it
+// slows this process, and that can be measured.
 const kTries = 3;
 const kWorkMs = 150;
-const kMostStretch = 2;  // a page answers and rests: it is held up less than what works without a pause
+const kMostStretch = 2;  // a page waits in between, so a busy machine delays it less than continuous work
 
-// How much longer work takes here and now than its own time on the processor: 1 on an idle machine, and bounded.
+// The ratio of elapsed time to processor time: 1 on an idle machine, and bounded.
 export function stretch(): number {
   const cpu = process.cpuUsage();
   const begun = performance.now();
@@ -16,8 +16,8 @@ export function stretch(): number {
   return Math.min(kMostStretch, Math.max(1, (performance.now() - begun) / kWorkMs));
 }
 
-// Fails unless `measure` takes less than so many milliseconds of an idle machine in most of three tries: a machine can lose
-// its core once, and a page that is slow every other time is slow.
+// Fails unless `measure` takes less than `limitMs` of an idle machine in most of three tries: a machine can lose its
+// core once, but a page that is slow every other time is slow.
 export async function within(what: string, limitMs: number, measure: () => Promise<number>): Promise<void> {
   const told: string[] = [];
   let good = 0;

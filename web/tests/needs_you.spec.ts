@@ -3,7 +3,7 @@ import {expect, test} from "./fixture";
 import type {Json} from "./server";
 
 test("one approval among a thousand tasks is on the first screen, with its buttons", async ({server, fleet}) => {
-  // Older than the newest thousand, and ended: not read at once.
+  // Older than the newest thousand and ended, so not read at once.
   for (let i = 0; i < 20; ++i) {
     await server.create({id: `old-${i}`, prompt: `Ancient task ${i}`});
     await server.status(`old-${i}`, "completed", {message: "long done"});
@@ -18,7 +18,7 @@ test("one approval among a thousand tasks is on the first screen, with its butto
   await expect(approve).toBeInViewport();
   await expect(fleet.locator(".needs").getByText("Task number 7", {exact: true})).toBeInViewport();
   await expect(fleet.locator(".needs pre.command")).toHaveText("git push --force");
-  // What is here is said; what is older can be found and had. What is active is here, whatever its age.
+  // The page names what is loaded; older tasks can be searched and loaded. Active tasks are loaded whatever their age.
   await expect(fleet.getByText("1001 tasks: the newest and all that are active")).toBeVisible();
   await fleet.getByLabel("Filter tasks").fill("alive");
   await expect(fleet.locator("[data-task=old-alive]")).toBeVisible();
@@ -29,7 +29,7 @@ test("one approval among a thousand tasks is on the first screen, with its butto
   await expect(fleet.getByRole("status").getByText("1021 tasks", {exact: true})).toBeVisible();
   await expect(fleet.getByRole("button", {name: "Load older"})).toHaveCount(0);
   await expect(fleet).toHaveTitle(/^\(1\)/);
-  // A thousand rows, of which only what is seen exists (scale.spec.ts scrolls through them).
+  // A thousand rows, of which only the visible ones exist (scale.spec.ts scrolls through them).
   expect(await fleet.locator(".fleet-row[data-task]").count()).toBeLessThan(80);
 });
 
@@ -76,7 +76,7 @@ test("the failed and the waiting have their own way out", async ({server, fleet}
   await expect(fleet).toHaveTitle(/^\(1\)/);
   await server.create({id: "g", prompt: "Break too", title: "Break too"});
   await server.status("g", "failed", {message: "broke", details: {error: "it broke, too"}});
-  // News of the inbox comes by itself.
+  // Inbox updates arrive live.
   await fleet.locator(".need", {hasText: "it broke, too"}).getByRole("link", {name: "Look"}).click();
   await expect(fleet).toHaveURL(/task=g/);
 });
@@ -101,7 +101,7 @@ test("more than three needs: the others are one line each, and open", async ({se
   await expect(fleet.locator(".need pre.command")).toHaveCount(3);
   await fleet.locator(".need").last().getByRole("button", {name: "open"}).click();
   await expect(fleet.locator(".need pre.command").last()).toHaveText("git push 4");
-  // Whatever needs somebody, the fleet itself is still seen.
+  // The fleet stays visible, whatever needs a person.
   await expect(fleet.locator(".fleet-row[data-task]").first()).toBeInViewport();
 });
 
@@ -130,7 +130,7 @@ test.describe("each kind of need has its action on the first screen", () => {
       await expect(need.getByRole("link", {name: "The one"})).toBeInViewport({ratio: 1});
       for (const name of does) await expect(need.getByRole("button", {name, exact: true}), name).toBeInViewport({ratio: 1});
       const command = async () => ((await server.call("GET", "/api/v1/tasks/t/events?types=command"))["events"] as {data: Json}[]).map((each) => each.data);
-      // And it does what it says.
+      // The action works.
       if (kind === "question") {
         await need.getByLabel("Blue").check();
         await need.getByRole("button", {name: "Answer"}).click();

@@ -1,10 +1,9 @@
-// A person is told when they are needed, also when they do not look.
+// The page notifies a person who is needed, also while the tab is hidden.
 import type {Page} from "@playwright/test";
 import {asks} from "./believable";
 import {expect, test} from "./fixture";
 
-// A headless browser shows no notification to anybody; what it would be asked to show is kept here. The tab is hidden
-// when the test says so.
+// A headless browser shows no notifications, so this records them. The test decides when the tab is hidden.
 async function watchNotifications(page: Page, permission: NotificationPermission): Promise<void> {
   await page.addInitScript((given) => {
     const shown: {title: string; body: string | undefined; made: Notification}[] = [];
@@ -38,7 +37,7 @@ test("the tab's title and a notification say that a person is needed", async ({s
   await server.create({id: "a", prompt: "Publish", title: "Publish it"});
   await server.create({id: "b", prompt: "Delete", title: "Delete it"});
   await expect(fleet).toHaveTitle("Shepherd");
-  // Whoever looks at the page needs no notification.
+  // A person who looks at the page gets no notification.
   await server.post("a", [asks("a1", "git push")]);
   await expect(fleet).toHaveTitle(/^\(1\)/);
   expect(await told(fleet)).toEqual([]);
@@ -46,12 +45,12 @@ test("the tab's title and a notification say that a person is needed", async ({s
   await server.post("b", [asks("b1", "rm -r old")]);
   await expect(fleet).toHaveTitle(/^\(2\)/);
   await expect.poll(() => told(fleet)).toEqual([{title: "Delete it needs you", body: "Needs approval: Running rm -r old"}]);
-  // Nor can a title turn it around or hide in it.
+  // A title cannot reverse the text or hide in it either.
   await server.create({id: "e", prompt: "x", title: "Evil \u202eeno\u2066"});
   await server.post("e", [{...asks("e1", "x"), summary: "\u001b]0;x\u0007 run\u200b this"}]);
   await expect.poll(async () => (await told(fleet)).length).toBe(2);
   expect((await told(fleet))[1]).toEqual({title: "Evil \\u202eeno\\u2066 needs you", body: "\\u001b]0;x\\u0007 run\\u200b this"});
-  // What was told is not told again when something else happens.
+  // A reported item is not reported again when something else happens.
   await server.post("a", [{type: "thinking", summary: "hm", data: {kind: "text", text: "hm"}}]);
   await server.create({id: "c", prompt: "Break", title: "Break"});
   await server.status("c", "failed", {message: "broke", details: {error: "it broke"}});
@@ -73,7 +72,7 @@ test("notifications are asked for by a button, never by themselves", async ({ser
   await expect(fleet).toHaveTitle(/^\(2\)/);
   expect(await told(fleet)).toEqual([]);
   await hide(fleet, false);
-  // Wherever one goes, nobody is asked by the page itself.
+  // The page never asks for the permission by itself, in any view.
   await fleet.getByRole("link", {name: "Search"}).click();
   await fleet.getByRole("link", {name: "Fleet 2 need you"}).click();
   expect(await asked(fleet)).toBe(0);

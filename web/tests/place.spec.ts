@@ -1,4 +1,4 @@
-// Where somebody is, stays: the task they chose, the row they look at, what they have begun to write.
+// The page keeps the person's place: the chosen task, the visible row, unfinished text.
 import type {Page} from "@playwright/test";
 import {expect, test} from "./fixture";
 import type {Server} from "./server";

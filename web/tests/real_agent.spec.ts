@@ -1,4 +1,4 @@
-// With the real Claude Code: what it did and said is read on the page, whole, and what it asks is answered there.
+// With the real Claude Code: the page shows all that it did and wrote, and answers its questions.
 import {expect, test} from "./fixture";
 import {hasClaude, RealAgent} from "./real_agent";
 
@@ -31,7 +31,7 @@ test("a long output, an approval, a denial and a long answer", async ({server, f
     const denied = fleet.locator(".step-tool_call", {hasText: "touch pushed"});
     await expect(denied).toContainText("not today");
     await expect(denied.locator(".outcome")).toHaveText("⊘ denied");
-    // Asked, waiting, answered, going on, done: one card, at each of these moments.
+    // Requested, waiting, answered, continuing, done: one card at each of these moments.
     await expect(counted.locator(".became")).toHaveText(/^asked · approved by \S+$/);
     await expect(denied.locator(".became")).toHaveText(/^asked · denied by \S+: not today$/);
     const events = (await server.call("GET", "/api/v1/tasks/real/events?limit=1000"))["events"] as {sequence: number; type: string; callID?: string}[];

@@ -1,5 +1,5 @@
-// The real Claude Code under `shepherd run`, with a scripted model on loopback, a throw-away home and a key that opens nothing:
-// the programs of tests/e2e, started from here.
+// The real Claude Code under `shepherd run`, with a scripted model on loopback, a temporary home and a worthless key.
+// It starts the programs of tests/e2e.
 import {type ChildProcess, spawn} from "node:child_process";
 import {existsSync, mkdirSync} from "node:fs";
 import {join} from "node:path";
@@ -8,7 +8,7 @@ import {fileURLToPath} from "node:url";
 import {kBinary, type Server} from "./server";
 
 export const kClaude = process.env["CLAUDE_BIN"] ?? fileURLToPath(new URL("../../build/agents/claude", import.meta.url));
-export const hasClaude = existsSync(kClaude) || process.env["CI"] === "true";  // continuous integration has it, or fails
+export const hasClaude = existsSync(kClaude) || process.env["CI"] === "true";  // continuous integration must have it
 const kModels = fileURLToPath(new URL("../../tests/e2e", import.meta.url));
 
 export class RealAgent {
@@ -16,7 +16,7 @@ export class RealAgent {
 
   constructor(private readonly server: Server) {}
 
-  // `replies`: Python, as tests/e2e/model_api.py has them.
+  // `replies` is Python, as in tests/e2e/model_api.py.
   async run(id: string, replies: string): Promise<void> {
     const script = `import sys\nfrom model_api import ModelAPI, Reply, text, tool\napi = ModelAPI([${replies}]).start()\nprint(api.url, flush=True)\nsys.stdin.read()\n`;
     const model = this.#start("python3", ["-c", script], kModels, {PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1"});

@@ -1,5 +1,5 @@
-// Events as a runner posts them: what the real Claude Code printed, translated by the program itself. A test may put other
-// words into the records; their form stays the agent's.
+// Events as a runner posts them: recorded output of the real Claude Code, translated by the program itself. A test may
+// replace texts in the records; their form stays the agent's.
 import {execFileSync} from "node:child_process";
 import {readFileSync} from "node:fs";
 import {join} from "node:path";

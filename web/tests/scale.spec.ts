@@ -1,4 +1,4 @@
-// Large and busy: figures are printed, and twice of what they are is a fault.
+// Large and busy: prints figures, and fails at twice their usual values.
 import type {Page} from "@playwright/test";
 import {expect, test} from "./fixture";
 import {within} from "./measure";
@@ -9,7 +9,7 @@ const kTasks = 100;
 const kPerSecond = 10;
 const kKeys = 120;
 const kKeyEveryMs = 50;
-// What it takes without a graphics card, and as much again.
+// Twice the usual time without a graphics card.
 const kInputMs = 50;
 const kPaintMs = 500;
 const kFrameMs = 250;
@@ -31,7 +31,7 @@ async function fill(server: Server, id: string, events: number): Promise<void> {
   }
 }
 
-// The longest time in which the page showed no frame, while something happens to it.
+// The longest time without a frame while `happens` runs.
 async function longestWithoutFrame(page: Page, happens: () => Promise<void>): Promise<number> {
   await page.evaluate(() => {
     const state = {longest: 0, before: performance.now(), on: true};
@@ -68,7 +68,7 @@ test(`100,000 events: useful within ${kPaintMs} ms, scrolled with a frame every 
     for (let step = 0; step < 40; ++step) await fleet.mouse.wheel(0, -1500);
     for (const part of [0, 0.25, 0.5, 0.75]) {
       await list.evaluate((element, where) => { element.scrollTop = element.scrollHeight * where; }, part);
-      // What is there is read: every step that is seen has its content.
+      // Every visible step has its content.
       await expect(fleet.locator(".step.unread")).toHaveCount(0);
       await expect(fleet.locator(".step").first()).toBeVisible();
     }
@@ -79,7 +79,7 @@ test(`100,000 events: useful within ${kPaintMs} ms, scrolled with a frame every 
   await expect(fleet.locator(".step.chosen")).toContainText("thought 54321");
   await expect(fleet.locator(".step.chosen")).toBeInViewport();
 
-  // A click on the bar is there at once, wherever it goes.
+  // A click on the bar shows the moment at once, wherever it is.
   const bar = fleet.getByRole("slider", {name: "Moment of the log"});
   const box = (await bar.boundingBox())!;
   let clicks = 0;
@@ -132,10 +132,11 @@ test(`${kTasks} tasks at ${kPerSecond} events a second: a key is answered within
   })();
   await expect(fleet.locator("[data-task] .doing").first()).toContainText("Reading file");
   await fleet.evaluate(() => {
-    // From the key to the next frame, as the browser itself measures it.
+    // From the key to the next frame, by the browser's own clock.
     addEventListener("keydown", (press) => requestAnimationFrame(() => (window as unknown as {delays: number[]}).delays.push(performance.now() - press.timeStamp)), true);
   });
-  // Keys at an even pace whether or not the page has answered the one before: a page that hangs cannot slow its judge.
+  // Presses keys at an even pace, even if the page has not answered, so that a hanging page cannot slow the
+  // measurement.
   const hand = await fleet.context().newCDPSession(fleet);
   await within(`95th of 100 keys while ${kTasks * kPerSecond} events come in a second`, kInputMs, async () => {
     await fleet.evaluate(() => { (window as unknown as {delays: number[]}).delays = []; });
@@ -152,7 +153,7 @@ test(`${kTasks} tasks at ${kPerSecond} events a second: a key is answered within
   });
   posting = false;
   await load;
-  // And what it shows is true.
+  // The displayed values are correct.
   const row = fleet.locator("[data-task=busy-0] .doing");
   const newest = String((await server.call("GET", "/api/v1/tasks/busy-0"))["activity"]);
   await fleet.locator(".virtual").evaluate((element) => { element.scrollTop = element.scrollHeight; });

@@ -1,4 +1,4 @@
-// A real server for the tests: its own data directory, free ports, ended by its own process id.
+// A real server for the tests: its own data directory, free ports, stopped by its own process id.
 import {type ChildProcess, spawn} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
@@ -15,14 +15,14 @@ export class Server {
   url = "";
   internal = "";
   token = "";
-  wasEnded = false;  // once, by the test: the page then cannot reach it
+  wasEnded = false;  // by the test; the page then cannot reach it
   #process: ChildProcess | null = null;
   #listen = "127.0.0.1:0";
   #internalListen = "127.0.0.1:0";
   #runners: number;
   #settings: string[];
 
-  // `settings`: key=value, as --set takes them.
+  // `settings` are key=value, as for --set.
   constructor(runners = 0, settings: string[] = []) {
     this.#runners = runners;
     this.#settings = settings;
@@ -47,7 +47,7 @@ export class Server {
     });
     this.url = String(ready["public"]).replace(/\/$/, "");
     this.internal = String(ready["internal"]).replace(/\/$/, "");
-    // The same ports again after a restart: the page comes back to where it was.
+    // Keeps the ports over a restart, so that the page reconnects.
     this.#listen = new URL(this.url).host;
     this.#internalListen = new URL(this.internal).host;
     this.token = readFileSync(String(ready["adminTokenFile"]), "utf8").trim();
@@ -87,7 +87,7 @@ export class Server {
   status(id: string, event: string, more: Json = {}): Promise<Json> {
     return this.call("POST", `/api/v1/tasks/${id}/status`, {event, ...more}, this.internal);
   }
-  // Where a browser has the page: the session's cookie belongs to that name. Node does not look it up, browsers do.
+  // The page's address for a browser, to whose name the session's cookie belongs. Browsers resolve it, Node does not.
   get page(): string {
     return this.url.replace("127.0.0.1", "shepherd.localhost");
   }

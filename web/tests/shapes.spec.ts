@@ -1,4 +1,4 @@
-// Events of any shape, and servers that answer nothing good: the page stays alive, quick, and asks seldom.
+// Events of any shape and faulty servers: the page stays alive and quick and retries seldom.
 import type {Page} from "@playwright/test";
 import {asks, story, tool} from "./believable";
 import {expect, test} from "./fixture";
@@ -47,7 +47,7 @@ test("what cannot be shown says so, and the rest goes on", async ({server, fleet
     await server.create({id, prompt: "x", title: `The ${id} one`});
     await server.post(id, [asks(`a-${id}`, `git push ${id}`)]);
   }
-  // A server that is at fault: the page parses what agents write, but believes its server.
+  // A faulty server: the page validates agents' JSON but trusts its server.
   await fleet.route("**/api/v1/inbox", async (route) => {
     const inbox = await server.call("GET", "/api/v1/inbox") as {items: Json[]};
     for (const item of inbox.items) if (item["taskID"] === "bad") item["summary"] = {not: "a text"};
@@ -70,7 +70,7 @@ test("a view that cannot be shown leaves the way to the others", async ({server,
   await expect(fleet.locator("[data-task=t]")).toBeVisible();
 });
 
-// The longest time in which the page could not answer.
+// The longest time in which the page could not react.
 async function longestPause(page: Page, act: () => Promise<unknown>): Promise<number> {
   await page.evaluate(() => {
     const world = window as unknown as {longest: number; watch?: PerformanceObserver};
@@ -127,7 +127,7 @@ for (const status of [503, 429, 401]) {
       return route.fulfill({status, headers: {"Retry-After": "1"}, json: {code: "no", detail: "No."}});
     });
     const kSeconds = 12;
-    // Work goes on meanwhile, and the person looks around.
+    // Work continues meanwhile, and the person navigates.
     for (let n = 0; n < kSeconds; ++n) {
       if (n % 3 === 0) await server.post("t", [...tool("Edit", {file_path: "/x", oldLength: 1, newLength: 2}, "ok"), asks(`b${n}`, "git push again")]);
       if (n === 4) await go(fleet, "/");

@@ -1,4 +1,4 @@
-// Real runner, scripted agent: what is asked on the page happens in the agent, and what becomes of it is shown.
+// Real runner, scripted agent: commands on the page reach the agent, and the page shows their outcome.
 import type {Page} from "@playwright/test";
 import {expect, test} from "./fixture";
 
@@ -67,7 +67,7 @@ test("a message for after this turn waits for its end, and is followed until it 
   const message = fleet.getByLabel("Message to the agent");
   await message.fill("Then write the notes");
   await fleet.getByRole("button", {name: "After this turn"}).click();
-  // Given to an agent whose turn goes on for as long as nobody answers it: seen to wait, in each place that tells of it.
+  // For an agent whose turn lasts until it is answered: every place shows that the command waits.
   const places = [fleet.locator(".sent"), fleet.locator(".side .commands li", {hasText: "queue"}), fleet.locator(".story .command-row", {hasText: "queue"})];
   for (const place of places) await expect(place).toContainText("given to the agent");
   await expect(message).toHaveValue("");
@@ -75,7 +75,7 @@ test("a message for after this turn waits for its end, and is followed until it 
   await ask.getByRole("button", {name: "Approve"}).click();
   await expect(fleet.locator(".sent")).toContainText("queue: the agent took it up");
   for (const place of places) await expect(place).toContainText("the agent took it up");
-  // It was taken up behind the turn, not in it.
+  // The agent took it after the turn, not during it.
   const reply = fleet.locator(".story .step-thinking", {hasText: "Then write the notes"});
   await expect(reply).toBeVisible();
   const number = async (text: string) => Number(await fleet.locator(".story .step-thinking", {hasText: text}).first().getAttribute("data-sequence"));
@@ -99,7 +99,7 @@ test("the mode is changed from the page, and the panel knows it", async ({fleet}
   await fleet.getByLabel("Mode").selectOption("autonomous");
   await expect(fleet.locator(".sent")).toContainText("set mode: the agent took it up");
   await expect(fleet.locator(".story .command-row", {hasText: "set mode"})).toContainText("autonomous");
-  // It now decides by itself: what had to be asked for before is not asked for.
+  // The agent now decides by itself, so it no longer requests approvals.
   await fleet.getByLabel("Message to the agent").fill("go on");
   await fleet.getByRole("button", {name: "Steer now"}).click();
   await expect(fleet.locator(".story").getByText("Done with it", {exact: true})).toBeVisible();

@@ -20,7 +20,7 @@ test("the log reads as a story: each tool as a person wants it", async ({fleet})
   await fleet.goto(fleet.url().replace("at=1", "at=16"));
   await expect(fleet.locator(".step[data-level='1']").first()).toContainText("sub-agent");
   await expect(fleet.locator(".severity-high")).toHaveText("high");
-  // Results are told in their calls' cards, never twice.
+  // Results are shown in their calls' cards, never twice.
   await expect(fleet.locator(".step-tool_result")).toHaveCount(0);
 });
 
@@ -32,7 +32,7 @@ test("what the task leaves is on top", async ({fleet}) => {
 });
 
 test("the record of a step is there on demand", async ({server, fleet, expected}) => {
-  expected.answer(404, /^\/api\/v1\/tasks\/t\/events\/\d+\/detail$/);  // its result has none
+  expected.answer(404, /^\/api\/v1\/tasks\/t\/events\/\d+\/detail$/);  // its result has no detail
   await server.post("t", tool("Bash", {command: "date"}, "now", {detail: {raw: {type: "assistant", marker: "raw-of-date"}}}));
   await fleet.goto(server.url + "/?task=t");
   const last = fleet.locator(".card").last();
@@ -87,7 +87,7 @@ test("live text is shown while it is written", async ({server, fleet}) => {
 });
 
 test("rows never lie over one another, whatever comes into them later", async ({server, fleet}) => {
-  // Changes are read after their rows are there: the rows grow.
+  // Changes are read after their rows are shown, so the rows grow.
   const edit = (n: number) => tool("Edit", {file_path: `/src/${n}.ts`, oldLength: 1, newLength: 1}, "ok",
     {detail: {input: {file_path: `/src/${n}.ts`, old_string: "one\ntwo\nthree", new_string: `one\n${n}\nthree\nfour`}}});
   await server.post("t", Array.from({length: 6}, (_, n) => edit(n)).flat());
@@ -120,7 +120,7 @@ test("a call that waits for a person is not said to run", async ({server, fleet}
   await expect(fleet.locator(".card.needs-you pre.command")).toHaveText("git push");
   await server.post("t", [{type: "approval", tool: "Bash", callID: "ask-a1", summary: "Approved: git push", data: {approvalID: "a1", state: "approved", kind: "permission", message: "by its mode"}}]);
   await expect(call.locator("pre.command")).toHaveText("git push");
-  // What was asked is over, and told where it belongs.
+  // The request is over and shown in its call's card.
   await expect(call).toContainText("asked · approved: by its mode");
   await expect(fleet.locator(".step-approval")).toHaveCount(0);
 });
@@ -130,9 +130,9 @@ test("tokens of a turn that goes on are in the panel and not in the log", async 
   await server.post("t", [used(777, {partial: true}), {type: "thinking", summary: "goes on", data: {kind: "text", text: "goes on"}}]);
   await fleet.goto(server.url + "/?task=t");
   await expect(fleet.locator(".story").getByText("goes on")).toBeVisible();
-  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");  // with what earlier turns used
+  await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");  // including earlier turns
   await expect(fleet.locator(".story")).not.toContainText("777 so far");
-  // Its moment is one of the log all the same.
+  // It still has a moment in the log.
   const last = (await server.call("GET", "/api/v1/tasks/t"))["lastSequence"] as number;
   await fleet.goto(server.url + `/?task=t&at=${last - 1}`);
   await expect(fleet.locator(".side .facts.numbers").first()).toContainText("output5987");
@@ -165,7 +165,7 @@ test("a denied call is denied, not failed", async ({server, fleet}) => {
 });
 
 test("tools that were not all counted say so, and can be", async ({server, fleet}) => {
-  const kCalls = 2600;  // with their results more than the panel reads at once
+  const kCalls = 2600;  // with results, more than the panel reads at once
   for (let from = 0; from < kCalls; from += 650) {
     await server.post("t", Array.from({length: 650}, (_, i) => tool("Glob", {pattern: `${from + i}`}, "x")).flat());
   }
@@ -176,7 +176,7 @@ test("tools that were not all counted say so, and can be", async ({server, fleet
   await expect(side.locator(".counted")).toHaveCount(0);
   await expect(side.locator("tbody tr").first()).toHaveText(/Glob\s*2601/);
   await expect(side.locator("tbody")).toContainText(/Bash\s*2\s*1/);
-  // At a moment it counts by itself what the moment needs.
+  // At a moment the panel counts what the moment needs without a click.
   await fleet.goto(server.url + "/?task=t&at=8");
   await expect(side.locator("tbody")).toHaveText(/Bash\s*1\s*1.*Grep\s*1/);
 });

@@ -1,4 +1,4 @@
-// All of what an agent wrote, ran and got can be read on the page, however little of it the log has.
+// The page can show all that an agent wrote, ran and got, however little of it the log has.
 import {tool} from "./believable";
 import {expect, test} from "./fixture";
 import {recorded} from "./recorded";
@@ -18,7 +18,7 @@ test("all of a tool's output is one click away, as the real agent's runner sends
   await fleet.goto(server.url + "/?task=t&at=12");
   const card = fleet.locator(".card", {hasText: "git log --oneline | cat"});
   await expect(card.locator("pre.output")).toContainText("12");
-  await expect(card.getByText("more lines")).toHaveCount(0);  // nobody knows how many
+  await expect(card.getByText("more lines")).toHaveCount(0);  // their number is unknown
   await card.getByRole("button", {name: "show all of it"}).click();
   await expect(card.locator("pre.output")).toHaveText(numbers(400));
   await expect(card.getByRole("button", {name: /show/})).toHaveCount(0);
@@ -68,7 +68,7 @@ test("what could not be read is asked for again by a person, not by the page", a
   await fleet.goto(server.url + "/?task=t&at=18");
   const card = fleet.locator(".card", {has: fleet.locator(".tool", {hasText: /^Edit$/})});
   await expect(card.getByRole("button", {name: "try again"})).toBeVisible();
-  await fleet.waitForTimeout(3000);  // a rate is counted over a time
+  await fleet.waitForTimeout(3000);  // a rate needs some time
   expect(asked).toBe(1);
   status = 200;
   await card.getByRole("button", {name: "try again"}).click();
