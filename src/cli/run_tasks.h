@@ -14,6 +14,7 @@ struct RunTasksOptions {
   int parallel = 1;
   bool json = false;
   const Detached* detached = nullptr;  // print nothing; tell the parent about the first task
+  bool link_shown = false;             // the caller has printed where to watch them
   bool first_stops = false;            // the first Ctrl-C stops them: there is nothing to interrupt them for
 };
 
