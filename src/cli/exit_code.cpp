@@ -31,7 +31,7 @@ std::string exit_code_help() {
          "  0 done  1 failed  2 wrong usage or configuration  3 server unreachable  4 refused\n"
          "  5 not found  6 conflict, or already ended  7 run, watch: the task did not complete\n"
          "  8 run: it timed out  9 run: it was stopped\n"
-         "  10 the command was refused  11 the command expired before anybody took it\n";
+         "  10 the command was refused  11 the command expired before a runner took it\n";
 }
 
 }  // namespace shepherd

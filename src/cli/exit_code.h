@@ -20,7 +20,7 @@ enum class ExitCode : int {
   task_timed_out = 8,    // run: it took too long
   task_cancelled = 9,    // run: it was stopped
   command_refused = 10,  // steering: the agent or the server would not do it
-  command_expired = 11,  // steering: nobody took it in time
+  command_expired = 11,  // steering: no runner took it in time
 };
 
 ExitCode exit_code_of(const Error& error);

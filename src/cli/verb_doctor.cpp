@@ -71,7 +71,7 @@ std::vector<Finding> deliver_spools(const std::string& data, const std::optional
     } else if (done && !done->set_aside.empty()) {
       findings.push_back({Finding::Level::warn, "spool",
                           fmt::format("{} belong to a task that was deleted; set aside in {}", what, done->set_aside),
-                          "remove the file when nobody needs it"});
+                          "remove the file when you no longer need it"});
     } else {
       std::string why = done ? done->trouble : done.error().message;
       findings.push_back({Finding::Level::warn, "spool", fmt::format("{} could not be delivered: {}", what, why),
@@ -142,7 +142,7 @@ Result<ExitCode> examine(Context& context, const DoctorOptions& options) {
 
 void add_doctor_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command = app.add_subcommand("doctor", "Check this installation and say what to do");
+  CLI::App* command = app.add_subcommand("doctor", "Check this installation and suggest what to fix");
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object per line");
   command->footer(

@@ -405,6 +405,8 @@ class Words(Tree):
     def test_phrases_in_help(self):
         self.write("src/cli/verb_run.cpp", 'auto x = 1;\nauto help = "So "\n            "many turns at most";\n')
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
+        self.write("src/cli/verb_run.cpp", 'auto help = "Nobody runs it";\n')
+        self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:1", "no runner")
 
     def test_names_of_files(self):
         self.write("src/hub/old_framed_run.h", "// Threads: value.\n")
