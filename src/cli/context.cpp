@@ -23,7 +23,9 @@ void add_server_options(CLI::App& command, ServerOptions& options) {
 }
 
 void add_internal_option(CLI::App& command, ServerOptions& options) {
-  command.add_option("--internal-url", options.internal_url, "Where a server elsewhere takes events")
+  command
+      .add_option("--internal-url", options.internal_url,
+                  "Internal address of a server on another machine; events are posted there")
       ->group("Connection");
 }
 

@@ -37,7 +37,8 @@ std::string start_here() {
          "  shepherd post TASK --type log \"hello\"              # what an agent would report\n"
          "  shepherd watch TASK                                # live; - instead of TASK means the newest one\n\n"
          "Environment:\n"
-         "  SHEPHERD_URL, SHEPHERD_TOKEN   the server and who you are; on the server's own machine neither is needed\n"
+         "  SHEPHERD_URL, SHEPHERD_TOKEN   the server's address and your token; not needed on the server's own "
+         "machine\n"
          "  SHEPHERD_DATA                  the data directory (default ~/.local/share/shepherd)\n"
          "  NO_COLOR                       no colour\n\n" +
          exit_code_help();

@@ -124,7 +124,7 @@ Result<ExitCode> run_tasks(Context& context, LocalRunner& runner, RunHost& host,
                          : options.json              ? TaskBoard::Form::json
                          : context.out.is_terminal() ? TaskBoard::Form::live
                                                      : TaskBoard::Form::lines;
-  if (form == TaskBoard::Form::live || form == TaskBoard::Form::lines) {
+  if (!options.link_shown && (form == TaskBoard::Form::live || form == TaskBoard::Form::lines)) {
     context.err.line(context.err.paint(
         Color::dim, fmt::format("-- {} tasks, {} at once, at {}", tasks.size(), options.parallel, host.link())));
     context.err.flush();

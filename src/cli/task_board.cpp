@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "cli/limits.h"
 #include "driver/limits.h"
 #include "json/scan.h"
 #include "terminal/span_text.h"
@@ -171,14 +172,28 @@ void TaskBoard::finish() {
   draw();
   if (form_ == Form::silent || form_ == Form::json) return;
   std::int64_t now_ms = clock_.steady_ms();
-  TextTable table({{"NAME"}, {"STATE"}, {"TIME", true}, {"COST", true}, {"TASK"}, {"RESULT"}});
-  for (const BoardRow& row : rows()) {
-    table.add({{row.name},
-               {std::string(name(row.state)), color_of(row.state)},
-               {elapsed(row, now_ms)},
-               {cost(row)},
-               {row.task},
-               {row.activity}});
+  std::vector<BoardRow> rows = this->rows();
+  std::size_t names = 0, others = 0;
+  for (const BoardRow& row : rows) {
+    names = std::max(names, character_count(row.name));
+    others = std::max(others, row.task.size());
+  }
+  others += kBoardFixedColumns;
+  // A narrow terminal has no room for the results. The lines above this table have them.
+  std::size_t columns = context_.out.columns();
+  bool narrow = columns < names + others + kBoardResultColumns;
+  if (narrow) names = columns > others + kBoardNameColumns ? columns - others : kBoardNameColumns;
+  std::vector<TextTable::Column> titles{{"NAME"}, {"STATE"}, {"TIME", true}, {"COST", true}, {"TASK"}};
+  if (!narrow) titles.push_back({"RESULT"});
+  TextTable table(std::move(titles));
+  for (const BoardRow& row : rows) {
+    std::vector<TextTable::Cell> cells{{cut_to(row.name, names)},
+                                       {std::string(name(row.state)), color_of(row.state)},
+                                       {elapsed(row, now_ms)},
+                                       {cost(row)},
+                                       {row.task}};
+    if (!narrow) cells.push_back({row.activity});
+    table.add(std::move(cells));
   }
   context_.out.line("");
   table.print(context_.out);

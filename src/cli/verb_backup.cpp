@@ -126,13 +126,16 @@ void add_backup_verb(CLI::App& app, Context& context) {
   command->add_option("--data", options->data, "Data directory of the server");
   command->add_flag("--json", options->json, "Print files and sizes as JSON");
   command->footer(
-      "Files of mode 0600: DEST holds tasks, logs, details and token hashes, as of one moment; DEST's name with\n"
-      "\".ledger\" in it the figures that statistics show, which reach back further than the logs; with\n"
-      "\".callback.secret\" what callbacks are signed with, without which receivers reject the restored server's (not\n"
-      "when callbacks.secret_file names another file: keep that one yourself). To restore, put them as shepherd.db,\n"
-      "ledger.db and callback.secret into an empty data directory and start the server there. Search is built again\n"
-      "by itself; so are the figures when their file is missing, from the events that are kept.\n"
-      "Exit code 1 when only the figures could not be copied.\n\n"
+      "Writes three files that only you can read (mode 0600):\n"
+      "  tower.db               tasks, logs, details and token hashes, as of one moment\n"
+      "  tower.ledger.db        the figures behind the statistics; they reach back further than the logs\n"
+      "  tower.callback.secret  the key that signs callbacks; without it, receivers reject those of the restored "
+      "server.\n"
+      "                         If callbacks.secret_file names another file, keep a copy of that file yourself\n"
+      "To restore, copy them as shepherd.db, ledger.db and callback.secret into an empty data directory and start the\n"
+      "server there. It builds the search index again, and the figures if their file is missing, from the events that\n"
+      "are kept.\n"
+      "Exit code 1: the figures could not be copied, everything else was.\n\n"
       "Examples:\n  shepherd backup /backups\n  shepherd backup tower.db\n"
       "  mkdir restored && cp tower.db restored/shepherd.db && cp tower.ledger.db restored/ledger.db\n"
       "  cp tower.callback.secret restored/callback.secret\n"

@@ -25,7 +25,7 @@ void add_bench_verb(CLI::App& app, Context& context) {
   command->footer(
       "It starts servers of its own on free ports and ends them. Exit code 1 when an event was missing, repeated or "
       "out\n"
-      "of order; a missed target is said in its row.\n\n"
+      "of order; a missed target is marked in its row.\n\n"
       "Examples:\n  shepherd bench --quick\n  shepherd bench --peers --only fanout");
   command->callback([options, &context] {
     context.action = [options]() -> Result<ExitCode> {

@@ -39,7 +39,7 @@ void add_config_verb(CLI::App& app, Context& context) {
   command->footer(
       "The output is a valid configuration file. Every key can also be set by the environment:\n"
       "public.listen is SHEPHERD_PUBLIC_LISTEN.\n\n"
-      "Examples:\n  shepherd config\n  shepherd config > ~/.config/shepherd/config.yaml\n"
+      "Examples:\n  shepherd config\n  shepherd config > config.yaml\n"
       "  shepherd config --json | jq '.[\"public.listen\"]'");
   command->callback([options, &context] { context.action = [options, &context] { return show(context, *options); }; });
 }

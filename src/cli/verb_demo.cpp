@@ -119,9 +119,9 @@ Result<ExitCode> demo(Context& context, const DemoOptions& options) {
   if (Result<void> posted = post_review(**host); !posted) return fail(std::move(posted.error()));
   LocalRunner runner(*config, **host, options.server.tls());
   std::vector<RunRequest> tasks = demo_tasks(*program, directory.string());
-  Result<ExitCode> ran =
-      run_tasks(context, runner, **host, signals, tasks,
-                {.parallel = static_cast<int>(tasks.size()), .json = options.json, .first_stops = true});
+  Result<ExitCode> ran = run_tasks(
+      context, runner, **host, signals, tasks,
+      {.parallel = static_cast<int>(tasks.size()), .json = options.json, .link_shown = true, .first_stops = true});
   signals.unblock();
   if (!ran) return ran;
   return ExitCode::ok;  // one of the demo tasks fails on purpose
@@ -159,7 +159,7 @@ void add_demo_verb(CLI::App& app, Context& context) {
   command->footer(
       "Without a server it hosts one itself, until it ends. The agents are scripted: no model, no account, no files\n"
       "touched; everything else is real, so approving, denying, steering, interrupting and stopping them works.\n\n"
-      "Examples:\n  shepherd demo\n  shepherd inbox            # in another terminal: who needs you\n"
+      "Examples:\n  shepherd demo\n  shepherd inbox            # in another terminal: what needs you\n"
       "  shepherd approve TASK     # let it push");
   command->callback([options, &context] { context.action = [options, &context] { return demo(context, *options); }; });
 }

@@ -142,7 +142,7 @@ Result<ExitCode> examine(Context& context, const DoctorOptions& options) {
 
 void add_doctor_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command = app.add_subcommand("doctor", "Check this installation and say what to do");
+  CLI::App* command = app.add_subcommand("doctor", "Check this installation and suggest what to fix");
   options->flags.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object per line");
   command->footer(

@@ -161,13 +161,15 @@ void add_import_verb(CLI::App& app, Context& context) {
   add_server_options(*command, options->server);
   add_internal_option(*command, options->server);
   command->footer(
-      "Imported tasks are records and start no work: they have no agent and no runner, but a label\n"
-      "\"imported\" with the agent's name, and no callback. One that had not ended is closed as cancelled, its open\n"
-      "approvals with it. Events keep their own times; created and received is when they are imported. A log whose\n"
-      "beginning retention had removed is numbered from 1 again.\n\n"
-      "Sessions become tasks called claude-SESSION that can be searched and replayed. Of one that was watched live "
-      "only\n"
-      "the totals are added.\n\n"
+      "Imported tasks are records: they have no agent, no runner and no callback, but a label \"imported\" with the "
+      "name\n"
+      "of the agent. A task that had not ended is closed as cancelled, with its open approvals. Events keep their own\n"
+      "times; the times of creation and receipt are those of the import. A log whose beginning retention had removed "
+      "is\n"
+      "numbered from 1 again.\n\n"
+      "Sessions become tasks named claude-SESSION that you can search and replay. For a session that was watched "
+      "live,\n"
+      "only the totals are added.\n\n"
       "Examples:\n  shepherd import --from ndjson task.ndjson\n  zstdcat all.ndjson.zst | shepherd import\n"
       "  shepherd import --from claude --all\n  shepherd import --from claude 3edac694-928b-4d67-9312-ef911a530de8");
   command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });

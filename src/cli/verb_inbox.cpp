@@ -153,7 +153,7 @@ Result<ExitCode> inbox(Context& context, const InboxOptions& options) {
   }
   std::int64_t now_ms = SystemClock().wall_ms();
   if (items->get_array().empty()) {
-    context.err.line("Nobody needs you.");
+    context.err.line("Nothing needs you.");
     return ExitCode::ok;
   }
   Result<ApiClient> client = ApiClient::create(*destination, options.server.tls());

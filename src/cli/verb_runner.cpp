@@ -156,18 +156,19 @@ void add_runner_verb(CLI::App& app, Context& context) {
   add_confine_option(*command, options->confine);
   command->add_option("--id", options->id, "Runner id (default: generated)");
   command->add_option("--listen", options->listen, "Also take tasks by POST /task at this address (127.0.0.1:8888)");
-  command->add_option(
-      "--listen-token-file", options->token_file,
-      "The token that callers there must have (default: runner.token in the data directory, made when missing)");
+  command->add_option("--listen-token-file", options->token_file,
+                      "File with the token that callers of --listen must send (default: runner.token in the data "
+                      "directory, created if missing)");
   command
       ->add_option(
           "--listen-auth", options->listen_auth,
-          "bearer: callers there must have the token; none: everybody who reaches the address may assign tasks")
+          "bearer: callers of --listen must send the token; none: anyone who can reach the address may assign tasks")
       ->check(CLI::IsMember({kBearerAuth, kNoAuth}))
       ->capture_default_str();
-  command->add_option("--api-url", options->api_urls, "Another server address that callers may give")
+  command->add_option("--api-url", options->api_urls, "Another server address that callers may name; may be repeated")
       ->allow_extra_args(false);
-  command->add_flag("--insecure-bind", options->insecure_bind, "--listen beyond this machine, without TLS");
+  command->add_flag("--insecure-bind", options->insecure_bind,
+                    "Allow --listen on addresses beyond loopback without TLS");
   command->add_flag("--no-claims", options->no_claims, "Take only tasks posted to --listen");
   command->add_flag("--json", options->json, "Print one JSON line when ready");
   command->add_option("--config", options->config_file, "Configuration file");
@@ -176,7 +177,7 @@ void add_runner_verb(CLI::App& app, Context& context) {
   command->footer(
       "A task with a repository is cloned under the data directory, on branch shepherd/TASK; one without gets an "
       "empty\n"
-      "directory. When it is stopped it stops its agents and says so in their logs.\n\n"
+      "directory. When the runner is stopped, it stops its agents and notes that in their logs.\n\n"
       "Examples:\n  shepherd runner --parallel 4\n"
       "  SHEPHERD_URL=https://tower.example.org SHEPHERD_INTERNAL_URL=https://tower.example.org:8081 shepherd runner\n"
       "  shepherd runner --listen 127.0.0.1:8888 --listen-token-file token --no-claims");

@@ -151,15 +151,17 @@ void add_serve_verb(CLI::App& app, Context& context) {
                 "gRPC address (default 127.0.0.1:8082 if it is free); off: none");
   flags.add_key(*command, "--confine", "runners.confine", std::string(kConfineHelp));
   flags.add_key(*command, "--tls-cert", "public.tls.cert", "Certificate chain of the public address (PEM)");
-  flags.add_key(*command, "--tls-key", "public.tls.key", "Its private key (PEM)");
-  flags.add_key(*command, "--internal-tls-cert", "internal.tls.cert", "The same for the internal address");
-  flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "The same for the internal address");
-  flags.add_key(*command, "--grpc-tls-cert", "grpc.tls.cert", "The same for the gRPC address");
-  flags.add_key(*command, "--grpc-tls-key", "grpc.tls.key", "The same for the gRPC address");
-  flags.add_key(*command, "--auth", "public.auth", "token, or none: no token needed (loopback only)");
-  flags.add_key(*command, "--internal-auth", "internal.auth", "The same for the internal address");
+  flags.add_key(*command, "--tls-key", "public.tls.key", "Private key of the public address (PEM)");
+  flags.add_key(*command, "--internal-tls-cert", "internal.tls.cert",
+                "Certificate chain of the internal address (PEM)");
+  flags.add_key(*command, "--internal-tls-key", "internal.tls.key", "Private key of the internal address (PEM)");
+  flags.add_key(*command, "--grpc-tls-cert", "grpc.tls.cert", "Certificate chain of the gRPC address (PEM)");
+  flags.add_key(*command, "--grpc-tls-key", "grpc.tls.key", "Private key of the gRPC address (PEM)");
+  flags.add_key(*command, "--auth", "public.auth", "token, or none: no token is needed (loopback only)");
+  flags.add_key(*command, "--internal-auth", "internal.auth",
+                "The same for the internal address (none: loopback or trusted network only)");
   flags.add_key(*command, "--runners", "runners.count",
-                "Agents it runs at once in its own process (default 2; 0: none)");
+                "Number of agents to run at once in this process (default 2; 0: none)");
   flags.add_switch(*command, "--insecure-bind", "insecure_bind", "Allow addresses beyond loopback without TLS");
   flags.add_key(*command, "--log-level", "log.level", "debug, info, warn, error or off");
   command->add_flag("--json", options->json, "Print one JSON line when ready, for programs that start it");

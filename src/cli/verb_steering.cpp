@@ -174,12 +174,13 @@ Result<Command> make_command(Context& context, CommandKind kind, const SteeringO
 std::string explained(const std::string& reason, std::string_view task, bool external) {
   if (reason == "no_runner" && external) {
     return fmt::format(
-        "nobody runs this task: it has no agent, its events are posted; \"shepherd post {} --state cancelled\" ends it",
+        "no runner has this task: it has no agent, its events are posted; \"shepherd post {} --state cancelled\" ends "
+        "it",
         task);
   }
-  if (reason == "no_runner") return fmt::format("nobody runs this task now (see \"shepherd tasks show {}\")", task);
+  if (reason == "no_runner") return fmt::format("no runner has this task now (see \"shepherd tasks show {}\")", task);
   if (reason == "unsupported") return "this agent cannot do that";
-  if (reason == "already_answered") return "it was already answered";
+  if (reason == "already_answered") return "it has been answered already";
   if (reason == "task_ended") return "the task has ended";
   return reason;
 }
@@ -193,7 +194,7 @@ std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock&
     bool begun =
         before.state != "queued" && !(before.state == "starting" && now->message.starts_with("stopped before"));
     if (now->ended()) {
-      if (!begun) return "cancelled: nobody had begun to work on it";
+      if (!begun) return "cancelled before a runner began to work on it";
       return fmt::format("stopped: the agent and its processes are gone, the task is {}", now->state);
     }
     if (clock.steady_ms() > until_ms) {
@@ -353,7 +354,8 @@ void add_steering_verbs(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "The outcome as JSON");
     add_server_options(*command, options->server);
     command->footer(
-        std::string("Exit code 0: the agent has it; 10: refused; 11: no runner took it in time.\n\nExamples:\n") +
+        std::string(
+            "Exit code 0: the agent has it; 10: refused; 11: expired, no runner took it in time.\n\nExamples:\n") +
         verb.examples);
     command->callback([options, &context, kind = verb.kind] {
       context.action = [options, &context, kind] { return send(context, *options, kind); };

@@ -17,7 +17,7 @@ Result<void> check_port(const PortConfig& port, std::string_view name, std::stri
   if (port.auth == "none" && !port.trusted_network) {
     return fail(
         ErrorCode::invalid_argument, "exposed",
-        fmt::format("{}.auth none would open {} to everybody who can reach it; listen on 127.0.0.1, or keep "
+        fmt::format("{}.auth none would open {} to anyone who can reach it; listen on 127.0.0.1, or keep "
                     "tokens{}",
                     name, port.listen,
                     name == "internal" ? ", or set internal.trusted_network if only trusted programs reach it" : ""));

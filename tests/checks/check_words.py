@@ -30,10 +30,10 @@ PHRASES = {
     "same breath": "immediately",
     "to whom you would": "only to people you would",
     "a word on the way": "optional guidance",
+    "for ever": "forever",
+    "asks for leave": "asks for approval",
+    "nobody": "name who does not: no runner, no process",
 }
-# Documents are free of these; help texts and messages are not yet.
-PHRASES_OF_DOCUMENTS = {"for ever": "forever", "asks for leave": "asks for approval",
-                        "nobody": "name who does not: no runner, no process"}
 SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
 # Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
 PLAIN_FOLDERS = ("src/access", "src/api", "src/base", "src/bench", "src/bus", "src/cli", "src/client", "src/config", "src/demo",
@@ -84,7 +84,7 @@ def phrases_in_documents(root):
             section = line if line.startswith("#") else section
             following = lines[number].split(" ")[:1] if number < len(lines) else []
             if section != ABOUT_WORDS:
-                for problem in phrases_in(" ".join([line, *following]), PHRASES | PHRASES_OF_DOCUMENTS, len(line)):
+                for problem in phrases_in(" ".join([line, *following]), PHRASES, len(line)):
                     yield f"{name}:{number}: {problem}"
 
 

@@ -445,6 +445,8 @@ class Words(Tree):
     def test_phrases_in_help(self):
         self.write("src/cli/verb_run.cpp", 'auto x = 1;\nauto help = "So "\n            "many turns at most";\n')
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
+        self.write("src/cli/verb_run.cpp", 'auto help = "Nobody runs it";\n')
+        self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:1", "no runner")
 
     def test_phrases_in_comments(self):
         for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// so\n// many\nint a;\n", 1, "maximum number"),

@@ -182,7 +182,7 @@ def test_a_task_is_named_by_a_prefix_or_as_the_newest(server, api, runner):
         assert "to the first" in server.cli(*verb, f"{stem}-al").stdout
     assert "to the newest" in server.cli("export", "-").stdout
     refused = server.cli("steer", f"{stem}-b", "hello", check=False)
-    assert "nobody runs this task: it has no agent" in refused.stderr
+    assert "no runner has this task: it has no agent" in refused.stderr
     both = server.cli("watch", stem, check=False)
     assert both.returncode == USAGE and f"{one} (first)" in both.stderr and f"{two} (second)" in both.stderr
     none = server.cli("watch", "no-such-task", check=False)
@@ -219,7 +219,7 @@ def test_delete_asks_on_a_terminal(terminal, server, api):
 
 def test_stop_says_what_happened(server, api, runner, tmp_path):
     queued = new_task(api, agent="claude")
-    assert server.cli("stop", queued).stdout == "cancelled: nobody had begun to work on it\n"
+    assert server.cli("stop", queued).stdout == "cancelled before a runner began to work on it\n"
     again = server.cli("stop", queued, check=False)
     assert again.returncode == CONFLICT and "has ended already: it is cancelled" in again.stderr
     external = new_task(api)

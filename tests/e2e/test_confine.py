@@ -307,14 +307,16 @@ def test_doctor_says_what_agents_are_kept_from(place):
         said = subprocess.run([*prefix, BINARY, "doctor", "--json", "--data", desk.server.data, *arguments],
                               env=desk.server.env, capture_output=True, text=True, timeout=120)
         return next(found for found in map(json.loads, said.stdout.splitlines()) if found["subject"] == "confinement")
-    assert finding(desk.prefix)["level"] == "ok"
+    found = finding(desk.prefix)
+    assert found["level"] == "ok" and "by namespaces" in found["text"], found
     assert finding(desk.prefix, "--set", "runners.confine=none")["level"] == "warn"
     if not desk.prefix:
         nothing = [*NO_NAMESPACES, *refusing("landlock_create_ruleset")]
         assert finding(nothing)["level"] == "warn"
         assert finding(nothing, "--set", "runners.confine=secrets")["level"] == "fail"
     if LANDLOCK >= 6:
-        assert finding([*desk.prefix, *refusing("unshare")])["level"] == "ok"
+        found = finding([*desk.prefix, *refusing("unshare")])
+        assert found["level"] == "ok" and "by Landlock" in found["text"], found
 
 
 @needs_claude

@@ -47,6 +47,17 @@ def command(api, task, kind, **members):
     return api.post(f"/api/v1/tasks/{task}/commands", json={"kind": kind, **members})
 
 
+def test_one_link_is_printed(tmp_path):
+    config = tmp_path / "shepherd.yaml"
+    config.write_text(CONFIG)
+    terminal = Terminal(["demo", "--config", config], {**environment(tmp_path), "SHEPHERD_DATA": str(tmp_path / "data")}, columns=160, lines=40)
+    terminal.wait_for("Ctrl-C ends the demo")
+    terminal.wait_for("running")
+    terminal.press("\x03")
+    assert terminal.end(60) == 0
+    assert terminal.seen.count(b"/login?code=") == 1
+
+
 def test_a_newcomer_sees_it_all_move(demo, tmp_path):
     process, api = demo
     tasks = eventually(lambda: (found := {t["title"]: t for t in api.get("/api/v1/tasks").json()}) and len(found) == 5 and found)

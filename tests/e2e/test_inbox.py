@@ -124,7 +124,7 @@ def test_a_failure_is_listed_until_it_is_dismissed_or_deleted(make_server):
 def test_an_empty_inbox_says_so(make_server):
     server = make_server().start()
     result = server.cli("inbox")
-    assert result.stdout == "" and "Nobody needs you" in result.stderr
+    assert result.stdout == "" and "Nothing needs you" in result.stderr
     assert json.loads(server.cli("inbox", "--json").stdout) == {"items": [], "total": 0}
 
 

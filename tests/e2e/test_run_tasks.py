@@ -3,12 +3,14 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import time
 
 from server import BINARY
+from terminal import Terminal
 
 
 def run_file(server, tmp_path, text, *args, **options):
@@ -52,6 +54,20 @@ def test_as_json(server, tmp_path):
     last = {line["name"]: line for line in map(json.loads, out.splitlines())}
     assert last["a"]["state"] == "completed" and last["b"]["state"] == "failed"
     assert last["a"]["taskID"] and last["a"]["elapsedMS"] >= 0
+
+
+def test_the_last_table_fits_a_narrow_terminal(server, tmp_path):
+    """Whole task ids, one line per task; the results are in the lines above it."""
+    path = tmp_path / "tasks.yaml"
+    path.write_text("- {name: 'a task with a rather long name', command: [sh, -c, 'echo broken >&2; exit 3']}\n- {name: b, command: ['true']}\n")
+    terminal = Terminal(["run", "--tasks", path], {**server.env, "SHEPHERD_DATA": str(server.data)}, columns=80, lines=30)
+    assert terminal.end(60) == 7
+    lines = terminal.text().splitlines()
+    start, = [i for i, line in enumerate(lines) if line.startswith("NAME")]
+    assert "RESULT" not in lines[start]
+    table = [line for line in lines[start + 1:] if line]
+    assert len(table) == 2 and all(re.search(r"(completed|failed) .* task-[0-9a-z]{26}$", line) for line in table), terminal.text()
+    assert table[0].startswith("a task with a ") and any("broken" in line for line in lines[:start])
 
 
 def test_a_terminal_gets_live_lines(server, tmp_path):

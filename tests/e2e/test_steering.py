@@ -127,7 +127,7 @@ def test_a_refusal_is_explained(server, live):
 
 def test_nobody_runs_it(server, task):
     result = server.cli("steer", task, "hello", check=False)
-    assert result.returncode == COMMAND_REFUSED and "nobody runs this task" in result.stderr
+    assert result.returncode == COMMAND_REFUSED and "no runner has this task" in result.stderr
 
 
 def test_it_expires(server, live):
