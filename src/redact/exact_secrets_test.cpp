@@ -94,6 +94,7 @@ TEST(ExactSecrets, TheBeginningOfOneAtTheEndOfAText) {
   EXPECT_EQ(waits(""), 0U);
   EXPECT_EQ(waits("xxa"), 1U);
   EXPECT_EQ(waits("bbab"), 2U);
+  EXPECT_EQ(waits("axab"), 2U) << "not the first letter that fits";
   EXPECT_EQ(waits("abcab"), 5U) << "the longer one";
   EXPECT_EQ(waits("abcabd"), 6U);
   EXPECT_EQ(waits("xbd"), 2U);
