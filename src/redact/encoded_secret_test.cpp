@@ -65,6 +65,17 @@ TEST_F(EncodedSecret, IsFoundInsideANumber) {
   }
 }
 
+// Few characters tell little: they count at the beginning alone, or when they are five.
+TEST_F(EncodedSecret, ShortPrefixesAreFoundWhereTheyTell) {
+  const std::string made = "1A2B3C4D5E6F7A8B9C0D1A2B3C4D5E6F7A8B9C0D";
+  EXPECT_TRUE(finds(encode_base64("hf_" + made)));
+  EXPECT_FALSE(finds(encode_base64("\n\n\nhf_" + made)));
+  EXPECT_TRUE(finds(encode_base64(std::string("gh") + "p_" + made)));
+  EXPECT_FALSE(finds(encode_base64(std::string("\ngh") + "p_" + made)));
+  EXPECT_TRUE(finds(encode_base64(std::string("\n\ngh") + "p_" + made)));
+  EXPECT_TRUE(finds(encode_base64(std::string("\n\n\ngh") + "p_" + made)));
+}
+
 // Where a scheme's last letter and the slashes make characters that no other text has.
 TEST_F(EncodedSecret, PasswordsOfUrlsAreFoundInTwoPlacesOfThree) {
   struct Case {

@@ -85,6 +85,26 @@ TEST(ExactSecrets, APatternWithoutALiteralIsAlwaysTried) {
   EXPECT_TRUE(redactor.may_match("anything")) << "too little of it is the same in every spelling";
 }
 
+TEST(ExactSecrets, TheBeginningOfOneAtTheEndOfAText) {
+  RedactOptions options;
+  options.secrets = {"abcabdef", "bdxyzw", "abc"};
+  Redactor redactor = Redactor::create(options).value();
+  auto waits = [&](std::string_view text) { return redactor.beginning_of_secret(text); };
+  EXPECT_EQ(waits("x"), 0U);
+  EXPECT_EQ(waits(""), 0U);
+  EXPECT_EQ(waits("xxa"), 1U);
+  EXPECT_EQ(waits("bbab"), 2U);
+  EXPECT_EQ(waits("axab"), 2U) << "not the first letter that fits";
+  EXPECT_EQ(waits("abcab"), 5U) << "the longer one";
+  EXPECT_EQ(waits("abcabd"), 6U);
+  EXPECT_EQ(waits("xbd"), 2U);
+  EXPECT_EQ(waits("xabcabde"), 7U);
+  EXPECT_EQ(waits("abcabdef"), 0U) << "it is there as a whole";
+  EXPECT_EQ(waits("abcabdeff"), 0U);
+  options.enabled = false;
+  EXPECT_EQ(Redactor::create(options)->beginning_of_secret("xxa"), 0U);
+}
+
 TEST(RedactedName, StandsForOneNameOnly) {
   Redactor redactor = Redactor::create({}).value();
   EXPECT_EQ(redacted_name("plain", &redactor), "plain");

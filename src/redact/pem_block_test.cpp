@@ -96,6 +96,11 @@ TEST_F(PemBlock, HeadersComeBeforeTheKey) {
   auto is_hidden = [&](const std::string& headers) { return with(headers).find("MIIEow") == std::string::npos; };
   EXPECT_TRUE(is_hidden("Proc-Type: 4,ENCRYPTED\n"));
   EXPECT_NE(with("Proc-Type: 4,ENCRYPTED\n").find("Proc-Type: 4,ENCRYPTED"), std::string::npos) << "headers stay";
+  for (const std::string header : {"Comment: a~b, (c) 1+1=2; x", "X: y"}) {
+    std::string text = kBegin + "\n" + header + "\n\n" + kLine;
+    EXPECT_EQ(redacted(text).find("MIIEow"), std::string::npos) << header;
+    EXPECT_NE(redacted(text).find(header), std::string::npos) << header;
+  }
   std::string many;
   for (int i = 0; i < 8; ++i) many += "Name: value\n";
   EXPECT_TRUE(is_hidden(many));

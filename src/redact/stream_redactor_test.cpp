@@ -226,5 +226,22 @@ TEST(StreamRedactor, TextIsCutBetweenCharactersOnly) {
   EXPECT_EQ(stream.add("a\xC3\xA9" + text.substr(1)), "") << "that would be inside a character";
 }
 
+// A long word of base64 may be a line of a key whose end is still to come; any other word is not.
+TEST(StreamRedactor, LongWordsOfBase64Wait) {
+  auto redactor = Redactor::create({});
+  ASSERT_TRUE(redactor);
+  auto flows = [&](const std::string& word) {
+    StreamRedactor stream(*redactor);
+    std::string shown;
+    for (int i = 0; i < 10; ++i) shown += stream.add(word + " ");
+    return !shown.empty();
+  };
+  for (char c : std::string("_:.,(!~@[]{-*<^`"))
+    EXPECT_TRUE(flows(std::string(20, 'a') + c + std::string(20, 'a'))) << c;
+  for (char c : std::string("09azAZ+/=")) EXPECT_FALSE(flows(std::string(20, 'a') + c + std::string(20, 'a'))) << c;
+  EXPECT_TRUE(flows(std::string(31, 'a')));
+  EXPECT_FALSE(flows(std::string(32, 'a')));
+}
+
 }  // namespace
 }  // namespace shepherd

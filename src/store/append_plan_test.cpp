@@ -231,5 +231,31 @@ TEST(AppendPlan, ALeaseThatIsLostWritesNothing) {
   EXPECT_TRUE(LeaseFence{}.live) << "the fence of a runner that was just heard of";
 }
 
+// An event without a time of its own was stamped when it came: a repeat has another stamp.
+TEST(AppendPlan, StampsDoNotCountForRepeats) {
+  const std::string first = R"("timestamp":"2026-02-18T14:00:00.123Z",)",
+                    later = R"("timestamp":"2026-02-18T15:00:00.123Z",)";
+  TaskHead head;
+  head.producers["p"].use(1);
+  Known known;
+  auto planned = [&](const std::string& body, bool stamped) {
+    AppendRequest request = numbered(ProducerKind::strict, {});
+    Draft& draft = add_draft(request, EventType::log, body);
+    draft.producer_sequence = 1;
+    draft.stamped = stamped;
+    auto plan = plan_append(head, request, known);
+    return plan ? std::string("repeat") : plan.error().reason;
+  };
+  known.bodies[{"p", 1}] = first + "\"n\":1";
+  EXPECT_EQ(planned(first + "\"n\":1", true), "repeat");
+  EXPECT_EQ(planned(later + "\"n\":1", true), "repeat");
+  EXPECT_EQ(planned(later + "\"n\":1", false), "sequence_reused") << "the producer's own time is content";
+  EXPECT_EQ(planned(later + "\"n\":2", true), "sequence_reused");
+  known.bodies[{"p", 1}] = "";
+  EXPECT_EQ(planned(later, true), "sequence_reused") << "what is stored is too short for a stamp";
+  known.bodies[{"p", 1}] = first;
+  EXPECT_EQ(planned(later, true), "repeat") << "nothing but a stamp";
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -36,7 +36,7 @@ export interface Row {
   count: 1;
 }
 const kBehind = 8;
-export function size(rows: Array<Row>, at: number): number {
+export function size(rows: Array<Row>, at: number, how: "a" | "b"): number {
   const name = rows.length >= at ? /a<b "c"/.source : `${at === 2}`;
   rows.pop();
   return name.length - 1;

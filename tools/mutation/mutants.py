@@ -58,7 +58,7 @@ class Finder:
                 self.word(i, tok)
             elif tok.kind == "number":
                 self.number(tok)
-            elif tok.kind in ("string", "char"):
+            elif tok.kind in ("string", "char") and "|" not in (self.at(i - 1), self.at(i + 1)):  # "a" | "b" is a type
                 self.literal(tok)
             if self.begins_statement(i):
                 self.statement(i)

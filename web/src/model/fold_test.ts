@@ -82,4 +82,19 @@ describe("what the golden logs do not ask", () => {
     expect(after(event(1, "status", {state: "failed", message: "broke", error: "E1"})).error).toBe("E1");
     expect(after(event(1, "status", {state: "completed", message: "done"})).error).toBe("");
   });
+  it("each event is folded as what it is", () => {
+    const open = event(1, "approval", {approvalID: "a", state: "pending"});
+    const command = event(2, "command", {id: "k", kind: "steer", state: "delivered", approvalID: "a"});
+    const state = after(open, command, event(3, "command_result", {id: "k", state: "accepted", approvalID: "a"}), event(4, "result", {id: "r", kind: "stop", prURL: "p"}),
+      event(5, "session_start", {model: "m", prURL: "q"}, {sessionID: "s"}), event(6, "status", {state: "running", model: "n"}, {sessionID: "t"}));
+    expect(state.approvals.map((each) => each.id)).toEqual(["a"]);
+    expect(state.commands.map((each) => [each.id, each.state])).toEqual([["k", "accepted"]]);
+    expect([state.prURL, state.sessionID, state.model]).toEqual(["p", "s", "m"]);
+  });
+  it("some events say what the agent does, and some that it works", () => {
+    for (const type of ["tool_call", "thinking", "output", "status"]) expect(after(event(1, type, {}, {summary: type})).activity).toBe(type);
+    for (const type of ["log", "message", "command"]) expect(after(event(1, type, {}, {summary: type})).activity).toBe("");
+    for (const type of ["command", "command_result", "message", "eviction"]) expect(after(event(1, type, {})).state, type).toBe("queued");
+    for (const type of ["log", "thinking", "result"]) expect(after(event(1, type, {})).state, type).toBe("running");
+  });
 });

@@ -29,6 +29,7 @@ describe("task log", () => {
   it("a live event beyond the known end leaves a hole that is known", () => {
     const log = new TaskLog();
     for (let n = 1; n <= 10; ++n) log.add(event(n));
+    expect(log.missing(1, 10)).toEqual([]);
     log.add(event(15));
     expect(log.missing(1, 15)).toEqual([{after: 10, limit: 5}]);
   });

@@ -53,6 +53,7 @@ describe("a denied call", () => {
   it("is no failure", () => {
     expect(outputOf(result({success: false, denied: true}))).toMatchObject({failed: false, denied: true});
     expect(outputOf(result({success: false}))).toMatchObject({failed: true, denied: false});
+    expect(outputOf(result({success: true, summary: "ok"}))).toEqual({failed: false, denied: false, summary: "ok"});
   });
   it("is not counted as one, and changed no file", () => {
     const use = new ToolUse();
