@@ -27,7 +27,7 @@ using Work = std::function<void(Execution&)>;
 // The batch defaults suit a person who watches: text that is joined for longer feels late, and shorter batches flood
 // the screen.
 struct ServerOptions {
-  std::string address = "127.0.0.1:0";                 // host:port (port 0 for any free one) or unix:PATH
+  std::string address = "127.0.0.1:0";  // host:port (port 0 for any free one) or unix:PATH
 
   std::size_t batch_bytes = 1'000;                 // joined text is sent at this size
   std::chrono::milliseconds batch_interval{100};   // joined text is sent at this age at the latest
