@@ -33,14 +33,6 @@ const Redactor& redactor() {
   return kRedactor;
 }
 
-// Two things a stream does not do today, so nothing is claimed of them here. A key whose first line and headers have
-// been shown is not recognised by the lines that follow, unless its end comes. And it is cut inside a secret of another
-// script, when the character that tells what it is comes more than kDeltaTailBytes after its beginning.
-constexpr std::string_view kKeyMark = "[redacted:private_key:";
-bool is_ascii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
 // The stretches of `text` that are not in `redacted`: each mark says how many characters it stands for.
 std::vector<std::string> hidden_in(std::string_view text, std::string_view redacted) {
   std::vector<std::string> hidden;
@@ -53,7 +45,7 @@ std::vector<std::string> hidden_in(std::string_view text, std::string_view redac
       std::size_t characters = 0;
       std::from_chars(number.data(), number.data() + number.size(), characters);
       std::string_view stretch = first_characters(text, characters);
-      if (!redacted.starts_with(kKeyMark) && is_ascii(stretch)) hidden.emplace_back(stretch);
+      hidden.emplace_back(stretch);
       skipped = stretch.size();
     }
     redacted.remove_prefix(std::max<std::size_t>(mark, 1));
