@@ -77,8 +77,10 @@ bool in_private_key(std::string_view text, std::size_t at) {
 }
 
 // A value with a telling name shows only by a letter or a digit that it is a secret, a password in an address by what
-// follows it. So the cut must be right for the text as it is and for the text with these behind it.
-constexpr std::string_view kTelling = "a1b2c3d4@a1/";
+// follows it. So the cut must be right for the text as it is and for the text with each of these behind it. There are
+// two because a value is judged by a bounded beginning: the last byte of it may be the letter or the digit.
+constexpr std::string_view kTellingLetter = "a1b2c3d4@a1/";
+constexpr std::string_view kTellingDigit = "1a2b3c4d@1a/";
 
 // A text that is to be cut where redacting both sides gives the same as redacting all of it.
 class CutText {
@@ -108,15 +110,16 @@ std::size_t StreamRedactor::safe_end() const {
   std::size_t waiting = std::max(kDeltaTailBytes, redactor_->beginning_of_secret(held_));
   if (held_.size() <= waiting) return 0;
   CutText held(*redactor_, held_);
-  CutText told(*redactor_, held_ + std::string(kTelling));
-  bool may_match = held.may_match() || told.may_match();
+  CutText by_letter(*redactor_, held_ + std::string(kTellingLetter));
+  CutText by_digit(*redactor_, held_ + std::string(kTellingDigit));
+  bool may_match = held.may_match() || by_letter.may_match() || by_digit.may_match();
   int tried = 0;
   for (std::size_t at = held_.size() - waiting; at > 0 && tried < kMostCutsTried; --at) {
     if (!is_boundary(held_, at) || follows_key_material(held_, at) || in_private_key(held_, at)) continue;
     if (in_curl_command(held_, at)) continue;
     if (!may_match) return at;
     ++tried;
-    if (held.can_be_cut(at) && told.can_be_cut(at)) return at;
+    if (held.can_be_cut(at) && by_letter.can_be_cut(at) && by_digit.can_be_cut(at)) return at;
   }
   return 0;
 }

@@ -134,7 +134,8 @@ TEST_F(StreamRedactorTest, AValueWaitsForTheCharactersThatTellIt) {
   for (int i = 0; i < 45; ++i) letters += "\u00e9";
   for (const std::string& text :
        {"accesskey = " + letters + "a1b2c3d4", "--token " + letters + "a1b2c3d4",
-        "api_key: " + std::string(90, '-') + "a1b2c3d4", "postgres://app:" + letters + letters + "@db.internal/app"}) {
+        "api_key: " + std::string(90, '-') + "a1b2c3d4", "api_key: x" + std::string(126, '-') + "1",
+        "api_key: 1" + std::string(126, '-') + "x", "postgres://app:" + letters + letters + "@db.internal/app"}) {
     std::string all = kBefore + text + kAfter;
     std::string expected = redactor_.redact(all);
     ASSERT_NE(expected, all);
