@@ -33,15 +33,7 @@ const Redactor& redactor() {
   return kRedactor;
 }
 
-// Two known gaps of the stream, which this target does not check. It does not recognise the remaining lines of a key
-// whose first line and headers were already shown, unless the key's end comes. And it may cut inside a secret in
-// another script if the character that identifies it comes more than kDeltaTailBytes after its start.
-constexpr std::string_view kKeyMark = "[redacted:private_key:";
-bool is_ascii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-// The parts of `text` that are missing in `redacted`. Each mark gives the number of characters it replaces.
+// The stretches of `text` that are not in `redacted`: each mark says how many characters it stands for.
 std::vector<std::string> hidden_in(std::string_view text, std::string_view redacted) {
   std::vector<std::string> hidden;
   while (!redacted.empty()) {
@@ -53,7 +45,7 @@ std::vector<std::string> hidden_in(std::string_view text, std::string_view redac
       std::size_t characters = 0;
       std::from_chars(number.data(), number.data() + number.size(), characters);
       std::string_view stretch = first_characters(text, characters);
-      if (!redacted.starts_with(kKeyMark) && is_ascii(stretch)) hidden.emplace_back(stretch);
+      hidden.emplace_back(stretch);
       skipped = stretch.size();
     }
     redacted.remove_prefix(std::max<std::size_t>(mark, 1));

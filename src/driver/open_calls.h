@@ -15,7 +15,7 @@ struct OpenCall {
   std::string tool;
   std::string parent;           // the call inside which a sub-agent made it
   std::string plan;             // what ExitPlanMode asks to be approved
-  std::int64_t started_ms = 0;  // by the agent's clock: when it was made, or when somebody had decided about it
+  std::int64_t started_ms = 0;  // by the agent's clock: when it was made, or when it was allowed or denied
   std::int64_t seen_ms = 0;     // by ours: when it was made
   bool denied = false;
 };
@@ -26,7 +26,7 @@ class OpenCalls {
  public:
   void open(std::string_view id, OpenCall call);
   const OpenCall* find(std::string_view id) const;
-  // Somebody has decided about it, now by our clock: what came before is not the tool's time.
+  // It was allowed or denied now, by our clock: what came before is not the tool's time.
   enum class Decision : std::uint8_t { made, denied };
   void decided(std::string_view id, Decision decision, std::int64_t now_ms);
   std::optional<OpenCall> close(std::string_view id);

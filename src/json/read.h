@@ -12,7 +12,7 @@
 namespace shepherd {
 
 // A parser for one piece of work at a time on this thread. Small documents share the thread's parser; a large one gets
-// its own, so that one huge body does not stay in memory for ever.
+// its own, so that one huge body does not stay in memory forever.
 class JsonParser {
  public:
   explicit JsonParser(std::size_t bytes);

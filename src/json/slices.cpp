@@ -68,7 +68,7 @@ bool JsonSlices::read_key(std::string_view& key) {
   return tokens_.pass_structure(':');
 }
 
-// Passes the container here, of which nobody looks at anything: one bit for each level that is open, set in objects.
+// Passes the container here without making nodes: one bit for each level that is open, set in objects.
 bool JsonSlices::pass(std::size_t depth) {
   std::uint64_t objects = 0;
   std::size_t open = 0;

@@ -94,7 +94,7 @@ TEST(JsonSlices, MembersAreSlicesAndStringsAreText) {
   EXPECT_TRUE(slices.string("nothing").empty());
 }
 
-// It is embedded in events as it is, so it must be JSON where nobody looks, too.
+// It is embedded in events as it is, so it must be JSON also where no driver looks.
 TEST(JsonSlices, WhatIsNotLookedIntoIsCheckedAllTheSame) {
   JsonSlices slices;
   for (const char* value : {R"({"k":"\\ \n \u00e9 \ud83d\ude00"})", R"([1,-2.5e3,true,null,{}])"}) {
@@ -158,8 +158,8 @@ TEST(JsonSlices, WhatIsNotJsonDoesNotParse) {
   for (const char* text : bad) {
     EXPECT_FALSE(slices.parse(text, all)) << text;
     EXPECT_TRUE(slices.find("a").slice.empty());
-    auto nobody = [](std::string_view, std::string_view) { return false; };
-    EXPECT_FALSE(slices.parse(text, nobody)) << text;
+    auto none = [](std::string_view, std::string_view) { return false; };
+    EXPECT_FALSE(slices.parse(text, none)) << text;
   }
   std::string deep(70, '[');
   deep += std::string(70, ']');

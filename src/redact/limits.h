@@ -8,7 +8,7 @@
 namespace shepherd {
 
 inline constexpr std::size_t kMinSecretBytes = 6;  // exact secret values below this would be found everywhere
-inline constexpr int kMaxRedactRounds = 4;         // replacing can lay bare a neighbour; more rounds are unheard of
+inline constexpr int kMaxRedactRounds = 4;         // replacing can lay bare a neighbour; no text needed more rounds
 
 // --- live text ---
 inline constexpr std::size_t kDeltaTailBytes = 64;           // of live text wait for what follows; fewer tell no secret

@@ -28,7 +28,7 @@ struct Redactor::Rules {
   std::vector<SecretSpan> found_in(const SpelledText& spelled, bool split) const;
 };
 
-// Only the text between marks is offered to expressions, which could otherwise match inside a mark for ever.
+// Only the text between marks is offered to expressions, which could otherwise match inside a mark forever.
 bool Redactor::Rules::replace_own(std::string& text) const {
   bool changed = false;
   for (std::size_t rule = 0; rule < own.size(); ++rule) {

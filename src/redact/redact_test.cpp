@@ -2,34 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/json.hpp>
 #include <chrono>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 
 #include "base/random.h"
 #include "json/write.h"
 #include "redact/personal_data.h"
+#include "redact/test_corpus.h"
 
 namespace shepherd {
 namespace {
-
-namespace json = boost::json;
-
-json::array golden(const std::string& name) {
-  std::ifstream file(std::string(SHEPHERD_GOLDEN_DIR) + "/redaction/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return json::parse(text.str()).as_array();
-}
-
-// The corpus breaks its examples up so that no scanner takes them for live keys.
-std::string joined(const json::value& value) {
-  std::string text(value.as_string());
-  for (std::size_t at = text.find("<+>"); at != std::string::npos; at = text.find("<+>")) text.erase(at, 3);
-  return text;
-}
 
 std::string as_json(std::string_view text) {
   std::string out;
@@ -204,7 +186,7 @@ TEST(RedactPrefilter, NeverMissesWhatRedactionWouldChange) {
     const Redactor& redactor = i % 4 == 0 ? own_rules : standard_rules;
     // append_json_string repairs what was cut inside a character; the repaired text is what a server would see.
     std::string source = mixture.spelled(text);
-    text = std::string(json::parse(source).as_string());
+    text = std::string(boost::json::parse(source).as_string());
     std::string redacted = redactor.redact(text);
     EXPECT_EQ(redactor.redact(redacted), redacted) << text;
     if (redacted == text) continue;

@@ -9,7 +9,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kStandInBytes = 16;  // of a hash: nobody meets another name's by chance
+constexpr std::size_t kStandInBytes = 16;  // of a hash: no two names share one by chance
 
 }  // namespace
 

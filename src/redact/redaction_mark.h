@@ -1,5 +1,5 @@
 // The mark that stands where redaction replaced something: `[redacted:password:12]`, its kind and how many characters
-// are gone. Logs of older servers have marks without a number; both are left alone by whoever redacts again.
+// are gone. Logs of older servers have marks without a number; a second redaction leaves both alone.
 // Threads: value.
 #pragma once
 

@@ -17,23 +17,27 @@ bool is_beyond_ascii(char c) {
   return (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-// After a space, or before a character of a script that writes without spaces; secrets seldom have either inside.
+// After a space, or after a character of a script that writes without spaces; secrets seldom have either inside. The
+// arrow of a numbered listing is no such character: it stands between two lines of one key.
 bool is_boundary(std::string_view text, std::size_t at) {
+  constexpr std::string_view kArrow = "\xE2\x86\x92";
   char before = text[at - 1];
   if (kSpaces.find(before) != std::string_view::npos) return true;
+  if (text.substr(0, at).ends_with(kArrow)) return false;
   return is_beyond_ascii(before) && (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
 }
 
-// The word before the cut may be a line of a private key whose end is still to come.
+// The word before the cut may be a line of a private key whose end is still to come, also behind the line's number.
 bool follows_key_material(std::string_view text, std::size_t at) {
+  auto is_base64 = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '/' ||
+           c == '=' || c == '\\';
+  };
   std::size_t end = text.find_last_not_of(kSpaces, at - 1);
   if (end == std::string_view::npos) return false;
-  std::size_t begin = text.find_last_of(kSpaces, end);
-  std::string_view word = text.substr(begin + 1, end - begin);
-  return word.size() >= kLeastKeyWord && std::ranges::all_of(word, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '/' ||
-                  c == '=' || c == '\\';
-         });
+  std::size_t length = 0;
+  while (length <= end && length < kLeastKeyWord && is_base64(text[end - length])) ++length;
+  return length == kLeastKeyWord;
 }
 
 // What stands between the armour lines of a key: a line of base64, a header, or nothing.
@@ -72,22 +76,50 @@ bool in_private_key(std::string_view text, std::size_t at) {
   return true;
 }
 
+// A value with a telling name shows only by a letter or a digit that it is a secret, a password in an address by what
+// follows it. So the cut must be right for the text as it is and for the text with each of these behind it. There are
+// two because a value is judged by a bounded beginning: the last byte of it may be the letter or the digit.
+constexpr std::string_view kTellingLetter = "a1b2c3d4@a1/";
+constexpr std::string_view kTellingDigit = "1a2b3c4d@1a/";
+
+// A text that is to be cut where redacting both sides gives the same as redacting all of it.
+class CutText {
+ public:
+  CutText(const Redactor& redactor, std::string text)
+      : redactor_(redactor), text_(std::move(text)), may_match_(redactor.may_match(text_)) {
+    if (may_match_) whole_ = redactor.redact(text_);
+  }
+
+  bool may_match() const { return may_match_; }
+  bool can_be_cut(std::size_t at) const {
+    std::string_view text = text_;
+    return !may_match_ || redactor_.redact(text.substr(0, at)) + redactor_.redact(text.substr(at)) == whole_;
+  }
+
+ private:
+  const Redactor& redactor_;
+  std::string text_;
+  std::string whole_;  // redacted
+  bool may_match_;
+};
+
 }  // namespace
 
 // Where the held text may be cut; 0: nowhere.
 std::size_t StreamRedactor::safe_end() const {
   std::size_t waiting = std::max(kDeltaTailBytes, redactor_->beginning_of_secret(held_));
   if (held_.size() <= waiting) return 0;
-  bool may_match = redactor_->may_match(held_);
-  std::string whole = may_match ? redactor_->redact(held_) : std::string();
+  CutText held(*redactor_, held_);
+  CutText by_letter(*redactor_, held_ + std::string(kTellingLetter));
+  CutText by_digit(*redactor_, held_ + std::string(kTellingDigit));
+  bool may_match = held.may_match() || by_letter.may_match() || by_digit.may_match();
   int tried = 0;
   for (std::size_t at = held_.size() - waiting; at > 0 && tried < kMostCutsTried; --at) {
     if (!is_boundary(held_, at) || follows_key_material(held_, at) || in_private_key(held_, at)) continue;
     if (in_curl_command(held_, at)) continue;
     if (!may_match) return at;
     ++tried;
-    std::string_view text = held_;
-    if (redactor_->redact(text.substr(0, at)) + redactor_->redact(text.substr(at)) == whole) return at;
+    if (held.can_be_cut(at) && by_letter.can_be_cut(at) && by_digit.can_be_cut(at)) return at;
   }
   return 0;
 }

@@ -3,8 +3,9 @@
 //
 // A piece may end inside a secret. So the newest kDeltaTailBytes wait, back to the end of a word, and longer while a
 // secret reaches into what would leave: text is only let go where redacting both sides of the cut gives the same as
-// redacting all of it. Exact values wait from their first character on. Bounded: when more than kMaxHeldDeltaBytes
-// would have to wait, nothing more of the stream is shown.
+// redacting all of it, also when a letter and a digit follow that tell a secret from a word. Exact values wait from
+// their first character on. Bounded: when more than kMaxHeldDeltaBytes would have to wait, nothing more of the stream
+// is shown.
 //
 // An own expression is held to this only as far as kDeltaTailBytes of it after a space are enough to match.
 // Threads: caller.

@@ -2,34 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/json.hpp>
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
 #include "redact/limits.h"
+#include "redact/test_corpus.h"
 
 namespace shepherd {
 namespace {
-
-namespace json = boost::json;
-
-json::array golden(const std::string& name) {
-  std::ifstream file(std::string(SHEPHERD_GOLDEN_DIR) + "/redaction/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return json::parse(text.str()).as_array();
-}
-
-// The corpus breaks its examples up so that no scanner takes them for live keys.
-std::string joined(const json::value& value) {
-  std::string text(value.as_string());
-  for (std::size_t at = text.find("<+>"); at != std::string::npos; at = text.find("<+>")) text.erase(at, 3);
-  return text;
-}
 
 const std::string kBefore = "I looked at the configuration of the service, which says a lot about how it is started. ";
 const std::string kAfter = " and that is all there was to see in it, so I went on with the next file and its tests.";
@@ -138,6 +120,29 @@ TEST_F(StreamRedactorTest, ScriptsWithoutSpacesFlowToo) {
   for (const std::string& piece : in_pieces_of(text, 6)) shown += stream.add(piece);
   EXPECT_GE(shown.size() + kDeltaTailBytes + 6, text.size());
   EXPECT_EQ(shown + stream.finish(), text);
+  // What is too long to be judged as the value of a name does not wait for its end.
+  text = "password: " + text;
+  shown.clear();
+  for (const std::string& piece : in_pieces_of(text, 6)) shown += stream.add(piece);
+  EXPECT_GE(shown.size() + 4 * kDeltaTailBytes, text.size());
+  EXPECT_EQ(shown + stream.finish(), text);
+}
+
+// Its letter and digit come so late that the characters before them could have been shown.
+TEST_F(StreamRedactorTest, AValueWaitsForTheCharactersThatTellIt) {
+  std::string letters;
+  for (int i = 0; i < 45; ++i) letters += "\u00e9";
+  for (const std::string& text :
+       {"accesskey = " + letters + "a1b2c3d4", "--token " + letters + "a1b2c3d4",
+        "api_key: " + std::string(90, '-') + "a1b2c3d4", "api_key: x" + std::string(126, '-') + "1",
+        "api_key: 1" + std::string(126, '-') + "x", "postgres://app:" + letters + letters + "@db.internal/app"}) {
+    std::string all = kBefore + text + kAfter;
+    std::string expected = redactor_.redact(all);
+    ASSERT_NE(expected, all);
+    for (std::size_t bytes : {1, 2, 7, 64, 100}) {
+      EXPECT_EQ(streamed(redactor_, in_pieces_of(all, bytes)), expected) << bytes << " bytes: " << all;
+    }
+  }
 }
 
 // Only its last line tells what it is: by then its first lines would long have been shown.
@@ -148,6 +153,15 @@ TEST_F(StreamRedactorTest, AKeyWithoutABeginningWaitsForItsEnd) {
   for (std::size_t bytes : {1, 10, 100}) {
     std::string shown = streamed(redactor_, in_pieces_of(text, bytes));
     EXPECT_EQ(shown, kBefore + "\n[redacted:private_key:" + std::to_string(key.size() + 29) + "]\n" + kAfter);
+  }
+  // The same with the numbers that a tool puts before the lines.
+  text = kBefore + "\n";
+  for (int i = 12; i < 24; ++i) text += std::to_string(i) + "\u2192" + key.substr(0, key.find('\n') + 1);
+  text += "24\u2192-----END RSA PRIVATE KEY-----\n" + kAfter;
+  for (std::size_t bytes : {1, 10, 100}) {
+    std::string shown = streamed(redactor_, in_pieces_of(text, bytes));
+    EXPECT_EQ(shown, redactor_.redact(text));
+    EXPECT_EQ(shown.find("MIIE"), std::string::npos) << shown;
   }
 }
 

@@ -109,7 +109,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   }
 }
 
-// Nobody is to be asked: the task's own list of tools decides.
+// No operator is to be asked: the task's own list of tools decides.
 void ClaudeCode::decide_by_mode(std::string_view approval_id, DriverOutput& out) {
   auto found = talk_.approvals.find(approval_id);
   if (found == talk_.approvals.end()) return;

@@ -182,7 +182,7 @@ TEST(ClaudeGolden, CostIsTheAgentsOwnTotal) {
   EXPECT_DOUBLE_EQ(cost("claude-01-tools.transcript.jsonl"), 0.038414199999999996);
 }
 
-// What somebody who read a recording says of it: tests/golden/claude/REVIEWED.tsv.
+// What a person who read a recording says of it: tests/golden/claude/REVIEWED.tsv.
 struct Review {
   std::size_t calls = 0;
   std::string end, error, seen;
@@ -280,7 +280,7 @@ TEST(ClaudeReview, AFailedRunHasOneFatalError) {
   }
 }
 
-// Whoever made it end says why: an operator, or the runner.
+// The operator or the runner that made it end says why.
 TEST(ClaudeReview, AnEndThatWasAskedForIsNoFailure) {
   Recording recording = read_recording(claude_golden() / "recordings" / "claude-12-sigterm-in-tool.jsonl");
   auto fatal_errors = [&](bool stopped, bool by_runner) {
@@ -370,7 +370,7 @@ TEST(ClaudeProperty, TruncationLosesNoCompleteLine) {
   }
 }
 
-// Bytes that nobody would print: the driver answers with events that the intake takes, or with none.
+// Bytes that no agent prints: the driver answers with events that the intake takes, or with none.
 TEST(ClaudeProperty, DamagedLinesNeverPoisonTheLog) {
   std::mt19937_64 random(seed());
   CondenseRules rules;

@@ -150,7 +150,7 @@ std::string ClaudeCode::result_text(const JsonNode& content) const {
   return text;
 }
 
-// What the agent itself says of the call: that it was not made because somebody or a rule was against it. A call that
+// What the agent itself says of the call: that it was not made because a person or a rule was against it. A call that
 // an interrupt ended is not among these.
 bool ClaudeCode::was_rejected(std::string_view call_id) const {
   const JsonNode& about = record_.find("tool_result_meta");

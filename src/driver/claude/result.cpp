@@ -43,7 +43,7 @@ void ClaudeCode::result(DriverOutput& out) {
   bool aborted = reason.starts_with("aborted") && failed;
   std::string_view text = record_.string("result");
 
-  // Only when nobody has said it before: batch formats, structured output.
+  // Only when no message has said it before: batch formats, structured output.
   if (!failed && !text.empty() && text != last_text_) {
     std::string_view kept = event_text(text);
     std::string data = object_text([&](JsonObject& object) { object.text("text", kept); });

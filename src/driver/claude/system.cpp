@@ -132,7 +132,7 @@ void ClaudeCode::api_retry(DriverOutput& out) {
   emit(out, parts);
 }
 
-// Nobody was there to be asked, so the agent refused by itself.
+// No operator could be asked, so the agent refused by itself.
 void ClaudeCode::permission_denied(DriverOutput& out) {
   std::string_view id = record_.string("tool_use_id");
   std::string_view tool = record_.string("tool_name");

@@ -36,7 +36,7 @@ class ChunkJoiner {
   std::optional<JoinedChunks> flush();
 
   std::optional<std::int64_t> due_at_ms() const;
-  // The name of what is being joined, for whoever sees it grow.
+  // The name of what is being joined, for live watchers, who see it grow.
   std::string block() const;
 
  private:

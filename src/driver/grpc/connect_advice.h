@@ -11,7 +11,7 @@ namespace shepherd {
 
 struct ConnectAdvice {
   std::string_view text = {};  // empty: gRPC's words say it all
-  bool is_final = false;       // trying again cannot help: somebody answers, and one side does not trust the other
+  bool is_final = false;       // trying again cannot help: a server answers, and one side does not trust the other
 };
 
 // `why`: the message of a call that found no connection. `certificate`: we gave one of ours.

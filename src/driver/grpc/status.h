@@ -13,7 +13,7 @@ inline constexpr int kGrpcUnavailable = 14;
 
 std::string_view grpc_status_name(int code);  // "UNAVAILABLE"; "UNKNOWN" for what gRPC has no name for
 
-// What a call that did not end well means to whoever started the agent, and what they can do about it.
+// What a call that did not end well means to the operator who started the agent, and what they can do about it.
 struct StreamFault {
   std::string_view code;  // of the error event
   std::string text;

@@ -12,7 +12,7 @@ namespace shepherd {
 
 std::vector<std::string_view> driver_names();
 
-// nullptr for a name nobody knows.
+// nullptr for an unknown name.
 std::unique_ptr<Driver> make_driver(std::string_view name);
 
 }  // namespace shepherd
