@@ -1,5 +1,5 @@
-# Everything a developer or a continuous-integration machine runs. Each target installs what it needs, can be repeated,
-# and is quick the second time. `make` alone lists them.
+# The commands of developers and of continuous integration. Each target installs what it needs, can be repeated, and is
+# quick the second time. `make` alone lists them.
 
 ARGS ?=
 CTEST_ARGS ?=
@@ -10,7 +10,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc clean packages packages-test
+.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc mutants clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
@@ -22,7 +22,7 @@ packages:
 packages-test: packages
 	@tools/install-packages test $$(command -v go >/dev/null || echo go)
 
-# Ninja configures again by itself when a CMakeLists changes, but does not know about presets.
+# Ninja reconfigures when a CMakeLists changes, but it does not track presets.
 build/%/build.ninja: CMakePresets.json
 	cmake --preset $*
 	@touch $@
@@ -36,14 +36,14 @@ build: packages build/release/build.ninja ## Builds the release program: build/b
 	@tools/timed "The release program" cmake --build --preset release --parallel $(JOBS)
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
 
-# Does not build: `sudo make install` must leave nothing of root's in the build directory.
+# Does not build, so that `sudo make install` leaves no root-owned file in the build directory.
 install: ## Installs program, manual, completions and systemd units below PREFIX (/usr/local); make build first
 	@tools/install-files install "$(BINARY)" "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Removes what make install has installed
 	@tools/install-files uninstall "$(BINARY)" "$(DESTDIR)" "$(PREFIX)"
 
-# Everything is built before the tests start, so that no test competes with a compiler.
+# Builds everything before the tests start, so that no test competes with a compiler.
 test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks
 	@tools/make-venv
 	@tools/install-agent
@@ -80,6 +80,9 @@ bench-runner: build packages-test build/dev/build.ninja ## Measures the runner: 
 bench-grpc: build packages-test ## Measures a word to one of 100 streaming agents, there and back
 	@tools/make-venv
 	@build/venv/bin/python -B bench/grpc_bench.py $(ARGS)
+
+mutants: packages-test ## Looks whether tests notice small faults in the source; ARGS="--area model --seed 7"
+	@tools/mutate $(ARGS)
 
 clean: ## Removes everything that was built
 	rm -rf build

@@ -1,11 +1,11 @@
 # shepherd_module(NAME hub LAYER 2 DEPS base model LIBS Boost::json)
 #
-# One folder, one static library, one layer number. Sources are the folder's *.cpp; *_test.cpp beside them become the
-# executable NAME_test. A module may depend only on modules of a lower layer: configuring fails otherwise, and
-# tests/checks/check_layers.py compares every #include with DEPS.
+# One folder is one static library with one layer number. Its sources are the folder's *.cpp; the *_test.cpp files
+# become the executable NAME_test. A module may depend only on modules of a lower layer: configuring fails otherwise,
+# and tests/checks/check_layers.py compares every #include with DEPS.
 #
-# SHEPHERD_UNITY files of a module are compiled together, because most of the time goes into the headers they share. So
-# names in unnamed namespaces are unique within a module. 0 compiles each file alone.
+# SHEPHERD_UNITY files of a module are compiled together, because shared headers take most of the time. Names in unnamed
+# namespaces must therefore be unique within a module. 0 compiles each file alone.
 function(shepherd_module)
   cmake_parse_arguments(M "" "NAME;LAYER" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   if(M_UNPARSED_ARGUMENTS OR NOT M_NAME OR NOT DEFINED M_LAYER)

@@ -1,7 +1,7 @@
 # shepherd_proto(NAME agent_proto FILE gibson/agent.proto)
 #
-# One protocol file from proto/ becomes two static libraries: NAME has its messages, NAME_service its gRPC service as
-# well. The generated code lives in the build tree; it is not ours to warn about. Include it as "gibson/agent.pb.h".
+# Turns one protocol file from proto/ into two static libraries: NAME has its messages, and NAME_service also its gRPC
+# service. The generated code is in the build tree and compiled without our warnings. Include it as "gibson/agent.pb.h".
 function(shepherd_proto)
   cmake_parse_arguments(P "" "NAME;FILE" "" ${ARGN})
   set(proto_dir ${PROJECT_SOURCE_DIR}/proto)

@@ -1,7 +1,7 @@
-# Compiler flags, ccache and the fast linker. Warnings are errors: a warning nobody fixes hides the next one.
+# Compiler flags, ccache and the fast linker. Warnings are errors, because an unfixed warning hides the next one.
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths relative to the tree, so that another build directory or clone finds what this one compiled.
+  # Relative paths let another build directory or clone reuse cached objects.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
                                   ${CCACHE})
 endif()
@@ -14,7 +14,7 @@ add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor -Woverloaded-virtua
                     -fno-omit-frame-pointer -fdiagnostics-color=auto)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wthread-safety -Wthread-safety-beta)
-  # libstdc++ 12 deprecates what it uses itself; members left out of a designated initializer have their defaults.
+  # libstdc++ 12 deprecates functions that it uses itself. Members left out of a designated initializer have defaults.
   add_compile_options(-Wno-deprecated-declarations -Wno-missing-designated-field-initializers)
 else()
   add_compile_options(-Wshadow=local)
@@ -25,6 +25,6 @@ if(SHEPHERD_SANITIZE)
   add_compile_options(-fsanitize=${SHEPHERD_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SHEPHERD_SANITIZE})
   if(SHEPHERD_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-tsan)  # Asio's fences, which the sanitizer cannot see; its queues have a mutex besides
+    add_compile_options(-Wno-tsan)  # the sanitizer cannot see Asio's fences; its queues also have a mutex
   endif()
 endif()

@@ -1,6 +1,6 @@
-// Whatever a program that should be Claude Code prints, in any cut, while an operator speaks to it: the server takes
-// every event, what is written to the agent are whole lines of JSON, every command has an answer in the end, and the
-// cut changes nothing.
+// Feeds the driver any output, cut anywhere, while an operator sends commands. The server accepts every event,
+// everything written to the agent is whole lines of JSON, every command is settled in the end, and the cuts change
+// nothing.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts
   auto take = [&](const Line& line) {
     std::int64_t now = kFuzzStart + static_cast<std::int64_t>(lines) * 40;
     driver.record(line.text, now, out);
-    // Commands come between lines, so that every cut gives them at the same place.
+    // Commands come between lines, so that they are at the same place for every cut.
     if (lines < kKinds.size() && (input.choice & 0x80) != 0) driver.command(command_of(kKinds[lines]), now, out);
     if (lines % 3 == 2) driver.tick(now, out);
     ++lines;

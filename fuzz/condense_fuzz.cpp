@@ -1,5 +1,5 @@
-// Any object as a tool's input: condensing bounds every string, keeps whole characters from its beginning, changes
-// nothing twice, and says truly whether it cut.
+// Condenses any object as a tool's input. Every string stays bounded and keeps whole characters from its start,
+// condensing twice equals condensing once, and the result states correctly whether anything was cut.
 #include <boost/json.hpp>
 #include <cstddef>
 #include <cstdint>

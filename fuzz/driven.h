@@ -1,8 +1,6 @@
-// What must hold of anything a driver puts out, whatever its agent printed.
+// Properties of every driver's output, whatever its agent printed.
 // Threads: value.
 #pragma once
-
-#include <simdjson.h>
 
 #include <cstdint>
 #include <string>
@@ -25,7 +23,7 @@ inline bool is_json_object(std::string_view text) {
   return root && root->is_object();
 }
 
-// The server takes the event as it is posted, and it is for people: one line, bounded.
+// The server accepts the event as it is posted, and its summary is one bounded line.
 inline void check_event(const DriverEvent& event) {
   static const CondenseRules kRules;
   Intake intake;
@@ -50,7 +48,7 @@ inline void check_output(const DriverOutput& out) {
   }
 }
 
-// The newest word on a command; accepted when there is none.
+// The newest state of a command; accepted if there is none.
 inline CommandState settled(const DriverOutput& out, std::string_view id) {
   CommandState state = CommandState::accepted;
   for (const auto& update : out.commands) {
@@ -59,7 +57,7 @@ inline CommandState settled(const DriverOutput& out, std::string_view id) {
   return state;
 }
 
-// Everything an output holds, to compare two of them.
+// All content of an output as text, to compare two outputs.
 inline std::string as_text(const DriverOutput& out, const Verdict& verdict) {
   std::string text;
   for (const auto& event : out.events) text.append(event.json).append(event.detail).push_back('\n');

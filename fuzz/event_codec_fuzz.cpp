@@ -1,5 +1,5 @@
-// Arbitrary bodies through the door, in both framings, with redaction and condensing on. Whatever is let in must be
-// compact JSON that parses again, passes the door again (condensing changes nothing twice) and survives numbering.
+// Decodes arbitrary bodies in both framings, with redaction and condensing on. An accepted event must be compact JSON
+// that parses again, is accepted again (condensing twice equals condensing once) and survives numbering.
 #include <simdjson.h>
 
 #include <cstddef>
@@ -47,7 +47,7 @@ void check(const DraftBatch& batch, const Draft& draft, const Intake& intake) {
   SHEPHERD_ASSERT(view.has_value() && view->type == draft.type, "a finished event can be read");
   SHEPHERD_ASSERT(searchable_text(event, 64).size() <= 64, "searchable text is bounded");
 
-  // A text that was cut can look like a secret that the whole text was not, so only condensing is compared.
+  // Only condensing is compared, because a text that was cut can look like a secret although the whole text does not.
   std::string posted = "{" + std::string(body) + "}";
   SHEPHERD_ASSERT(decode_events(posted, Framing::json, intake).has_value(), "what came in may come in again");
   Intake plain = intake;

@@ -1,4 +1,4 @@
-// What a fuzz target is given: bytes, and how they are cut. The first byte says how many cuts follow it.
+// A fuzz target's input: bytes, and how to cut them. The first byte gives the number of cuts that follow it.
 // Threads: value.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace shepherd {
 
 struct Given {
-  std::uint8_t choice = 0;  // for the target to choose by
+  std::uint8_t choice = 0;  // the target may use it to choose a variant
   std::vector<std::uint8_t> cuts;
   std::string_view bytes;
 };
@@ -27,8 +27,8 @@ inline Given given(const std::uint8_t* data, std::size_t size) {
   return input;
 }
 
-// Calls take(piece) with each piece in memory of its own size, so that a byte read beyond it is noticed. Without cuts
-// it is one piece.
+// Calls take(piece) with each piece in memory of exactly its size, so that sanitizers detect a read beyond it. Without
+// cuts there is one piece.
 template <class Take>
 void in_pieces(std::string_view bytes, const std::vector<std::uint8_t>& cuts, Take take) {
   for (std::size_t turn = 0; !bytes.empty(); ++turn) {
@@ -39,7 +39,7 @@ void in_pieces(std::string_view bytes, const std::vector<std::uint8_t>& cuts, Ta
   }
 }
 
-// The text without "<+>", which breaks made-up secrets in the seeds up, so that no scanner takes them for live ones.
+// The text without "<+>", which breaks up made-up secrets in the seeds, so that scanners do not report them as real.
 inline std::string unbroken(std::string text) {
   for (std::size_t at = text.find("<+>"); at != std::string::npos; at = text.find("<+>", at)) text.erase(at, 3);
   return text;

@@ -1,6 +1,6 @@
-// Messages of a streaming agent, as the wire has them (each after its length) or as lines of JSON, and anything else:
-// the server takes every event, every command has an answer in the end, and a message that was read is written as JSON
-// that is read back as the same message.
+// Feeds the driver messages of a streaming agent, in the wire format (each after its length) or as lines of JSON, and
+// any other bytes. The server accepts every event, every command is settled in the end, and a message that was read is
+// written as JSON that reads back as the same message.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a hook is given, and anything else: a call that is taken names its session, the server takes its events, and the
+// Feeds a hook's input, and any other bytes. An accepted call names its session, the server accepts its events, and the
 // same call at the same time gives the same events with the same ids.
 #include <cstddef>
 #include <cstdint>

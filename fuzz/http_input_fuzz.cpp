@@ -1,5 +1,5 @@
-// Any bytes, in any split, into the HTTP parser. It must not crash, must keep every bound, and must read the same
-// requests from the same bytes however they were cut.
+// Feeds any bytes, cut anywhere, to the HTTP parser. It must not crash, must keep every bound, and must read the same
+// requests from the same bytes regardless of the cuts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace shepherd::net;
 
 constexpr std::size_t kMaxBody = 4'096;
 
-// Admits by what the head says, so that refusals come from every place.
+// Accepts or refuses depending on the head, so that refusals come from every place.
 class FuzzHandler final : public HttpHandler {
  public:
   Admission admit(const Request& head) override {
@@ -34,7 +34,7 @@ class FuzzHandler final : public HttpHandler {
   }
 };
 
-// One line per request, and how it ended.
+// One line per request, and how the input ended.
 std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts) {
   FuzzHandler handler;
   RequestReader reader(handler);

@@ -1,5 +1,5 @@
-// Any text as JSON. The readers agree: what the validating parser takes as a record, JsonSlices takes too, and the
-// other way round; both read the same members and texts. Walking never leaves the text, whatever it is.
+// Parses any text as JSON. The validating parser and JsonSlices accept the same records and read the same members and
+// texts. Walking never leaves the text, whatever it contains.
 #include <simdjson.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace shepherd;
 
-constexpr std::size_t kDeepestRecord = kMaxJsonDepth - 4;  // what JsonSlices takes
+constexpr std::size_t kDeepestRecord = kMaxJsonDepth - 4;  // the depth that JsonSlices accepts
 
 bool into_all(std::string_view, std::string_view) {
   return true;
@@ -35,7 +35,7 @@ bool within(std::string_view part, std::string_view whole) {
   return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-// Text that is not JSON, as likely as not: nothing that comes out lies outside.
+// The text may not be JSON; every result must still lie inside it.
 void walk(std::string_view json, int depth = 0) {
   JsonMembers members(json);
   while (members.next()) {
@@ -54,7 +54,7 @@ void walk(std::string_view json, int depth = 0) {
   SHEPHERD_ASSERT(longest_string(json) <= json.size(), "so does the longest string");
 }
 
-// The nodes of a record say what the parser's elements say.
+// The nodes of a record must equal the parser's elements.
 void compare(const JsonSlices& slices, const JsonNode& node, simdjson::dom::element element) {
   if (element.is_object()) {
     SHEPHERD_ASSERT(node.kind == JsonKind::object, "an object is one");
@@ -80,7 +80,7 @@ void compare(const JsonSlices& slices, const JsonNode& node, simdjson::dom::elem
     SHEPHERD_ASSERT(string_value(node.slice) == text, "also when it is scanned");
   } else if (element.is_number()) {
     double number = element.get_double().value();
-    bool tiny = std::abs(number) < std::numeric_limits<double>::min();  // 1e-400 is no number to everybody
+    bool tiny = std::abs(number) < std::numeric_limits<double>::min();  // readers disagree about 1e-400
     SHEPHERD_ASSERT(node.kind == JsonKind::number && (tiny || number_of(node) == number), "a number is the same");
   } else if (element.is_bool()) {
     SHEPHERD_ASSERT(node.kind == JsonKind::boolean && is_true(node) == element.get_bool().value(), "so is a truth");
@@ -92,7 +92,7 @@ void compare(const JsonSlices& slices, const JsonNode& node, simdjson::dom::elem
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // In memory of its own size: a byte read beyond it is noticed.
+  // Memory of exactly its size, so that sanitizers detect a read beyond it.
   auto memory = std::make_unique<char[]>(size);
   std::copy_n(data, size, memory.get());
   std::string_view text(memory.get(), size);

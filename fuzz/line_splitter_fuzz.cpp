@@ -1,5 +1,5 @@
-// Any bytes, in any cut, into lines: valid UTF-8 without NUL and newline, bounded, the same lines however the bytes are
-// cut, and what is UTF-8 already stays as it is.
+// Splits any bytes, cut anywhere, into lines. Lines are valid UTF-8 without NUL and newline, bounded and independent of
+// the cuts, and valid UTF-8 stays unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,7 +42,7 @@ std::vector<Kept> split(std::string_view bytes, const std::vector<std::uint8_t>&
   return lines;
 }
 
-// The same by hand, for bytes that need no mending.
+// A simple splitter for bytes that need no repair.
 std::vector<Kept> expected(std::string_view bytes) {
   std::vector<Kept> lines;
   while (!bytes.empty()) {

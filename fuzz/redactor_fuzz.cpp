@@ -1,5 +1,5 @@
-// Any text through redaction: redacting twice is redacting once, the quick look never misses what redaction would
-// change, also in the text's JSON spelling, and an exact secret is in no result.
+// Redacts any text. Redacting twice equals redacting once, the quick check never misses what redaction would change,
+// also in the text's JSON spelling, and no result contains an exact secret.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     append_json_string(json, text);
     SHEPHERD_ASSERT(redactor().may_match(json), "and in its JSON spelling");
   }
-  // The first line as a member's name.
+  // Uses the first line as a member's name.
   std::size_t end = text.find('\n');
   if (end == std::string::npos) return 0;
   std::string key = text.substr(0, end), value = text.substr(end + 1);

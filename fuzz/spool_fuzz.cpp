@@ -1,5 +1,5 @@
-// A spool file of any bytes, and one of whole records with a byte of damage. The reader finds what read_record finds,
-// in the file as it is; it reads everything before the damage and nothing that was not written.
+// Reads a spool file of any bytes, and one of whole records with one damaged byte. The reader finds the same records as
+// read_record. It reads everything before the damage and nothing that was not written.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ struct Kept {
   bool operator==(const Kept&) const = default;
 };
 
-// One file for all inputs: making one each time costs more than what is tried.
+// One file for all inputs, because creating a file takes longer than the test itself.
 int file_of(std::string_view bytes) {
   static const int kFile = ::memfd_create("spool", MFD_CLOEXEC);
   SHEPHERD_ASSERT(kFile >= 0 && ::ftruncate(kFile, 0) == 0, "there is a file");
@@ -33,7 +33,7 @@ int file_of(std::string_view bytes) {
   return kFile;
 }
 
-// `beyond`: the reader is told of bytes that the file does not have, as when it was cut meanwhile.
+// Tells the reader of `beyond` more bytes than the file has, as if it had been truncated meanwhile.
 std::vector<Kept> read(std::string_view bytes, std::size_t beyond) {
   std::vector<Kept> records;
   SpoolReader reader(file_of(bytes), 0, static_cast<off_t>(bytes.size() + beyond));
@@ -49,7 +49,7 @@ std::vector<Kept> read(std::string_view bytes, std::size_t beyond) {
   return records;
 }
 
-// Records as the bytes say: kind, number, and as much text.
+// Parses the bytes independently: kind, number, and that much text.
 std::vector<Kept> records_of(std::string_view bytes) {
   constexpr std::string_view kKinds = "IERD";
   std::vector<Kept> records;

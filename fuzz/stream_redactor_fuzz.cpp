@@ -1,5 +1,5 @@
-// Live text in any pieces: nothing shows that redaction would hide in the whole, and an exact secret never does. (That
-// both give the same text holds of real secrets, as stream_redactor_test says; of damaged ones a stream may hide more.)
+// Redacts live text in any pieces. It never shows text that redaction would hide in the whole, nor an exact secret.
+// (Both give the same text for real secrets, see stream_redactor_test; for damaged ones a stream may hide more.)
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -33,15 +33,15 @@ const Redactor& redactor() {
   return kRedactor;
 }
 
-// Two things a stream does not do today, so nothing is claimed of them here. A key whose first line and headers have
-// been shown is not recognised by the lines that follow, unless its end comes. And it is cut inside a secret of another
-// script, when the character that tells what it is comes more than kDeltaTailBytes after its beginning.
+// Two known gaps of the stream, which this target does not check. It does not recognise the remaining lines of a key
+// whose first line and headers were already shown, unless the key's end comes. And it may cut inside a secret in
+// another script if the character that identifies it comes more than kDeltaTailBytes after its start.
 constexpr std::string_view kKeyMark = "[redacted:private_key:";
 bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// The stretches of `text` that are not in `redacted`: each mark says how many characters it stands for.
+// The parts of `text` that are missing in `redacted`. Each mark gives the number of characters it replaces.
 std::vector<std::string> hidden_in(std::string_view text, std::string_view redacted) {
   std::vector<std::string> hidden;
   while (!redacted.empty()) {
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text = unbroken(std::string(readable_text(input.bytes, store)));
   StreamRedactor stream(redactor());
   std::string shown;
-  std::string piece;  // whole characters, as an agent's pieces are
+  std::string piece;  // whole characters, like an agent's pieces
   in_pieces(text, input.cuts, [&](std::string_view bytes) {
     piece += bytes;
     if (readable_text(piece, store) != piece) return;
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   shown += stream.finish();
   SHEPHERD_ASSERT(shown.find(kSecret) == std::string::npos, "an exact secret is never shown");
-  if (text.find("[redacted:") != std::string::npos) return 0;  // it cannot be told what a mark stands for
+  if (text.find("[redacted:") != std::string::npos) return 0;  // a mark in the input looks like a new one
   std::string whole = redactor().redact(text);
   for (const std::string& secret : hidden_in(text, whole)) {
     bool elsewhere = secret.size() < kMinSecretBytes || whole.find(secret) != std::string::npos;

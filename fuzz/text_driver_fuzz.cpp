@@ -1,5 +1,5 @@
-// Any program's output as lines, on both streams, in any cut: the server takes every event, nothing that was printed is
-// lost, and the cut changes nothing.
+// Feeds any program's output as lines, on both streams, cut anywhere. The server accepts every event, no printed text
+// is lost, and the cuts change nothing.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace shepherd;
 
-// What the events of a type say: the whole text where the event has only its beginning.
+// The text of all events of a type; the full text if an event has only its beginning.
 std::string text_of(const DriverOutput& out, EventType type, std::string_view member) {
   std::string all;
   for (const auto& event : out.events) {
@@ -32,7 +32,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// The lines that say something, in order.
+// The non-blank lines, in order.
 std::string said(std::string_view text) {
   std::string lines;
   while (!text.empty()) {

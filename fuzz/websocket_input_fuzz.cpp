@@ -1,5 +1,5 @@
-// Any bytes, in any split, into the WebSocket frame reader. It must not crash, must keep its bound, must hand out only
-// valid UTF-8, and must read the same messages from the same bytes however they were cut.
+// Feeds any bytes, cut anywhere, to the WebSocket frame reader. It must not crash, must keep its bound, must return
+// only valid UTF-8, and must read the same messages from the same bytes regardless of the cuts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,9 @@
-// Authentication: tokens, browser sessions, login links and tickets. No HTTP words here; api/auth maps requests to it.
+// Authentication: tokens, browser sessions, login links and tickets. No HTTP words here; api/credentials.h maps
+// requests to it.
 //
 // Tokens are random, named, expiring, listable and revocable; only a SHA-256 of them is stored (EventStore records of
 // kind "token"). Text form: "shp_" + 43 characters of base64url (32 random bytes). A browser's session is a secret of
-// another kind ("shs_"): whoever gets hold of the cookie cannot use it as a token.
+// another kind ("shs_"): a stolen cookie does not work as a token.
 #pragma once
 
 #include <cstdint>
@@ -33,48 +34,55 @@ class Access {
   // Loads the tokens from the store. The references must outlive it; `random` must be fit for secrets and is used by
   // one thread at a time.
   static Result<std::unique_ptr<Access>> open(Journal& journal, const Clock& clock, Random& random);
-  virtual ~Access() = default;
+  ~Access();
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
 
   // The principal of a token, or of the session in a browser's cookie; neither is taken for the other.
   // unauthenticated/bad_token, unauthenticated/token_expired.
-  virtual Result<std::shared_ptr<const Principal>> authenticate(std::string_view secret) const = 0;
-  virtual Result<std::shared_ptr<const Principal>> authenticate_session(std::string_view secret) const = 0;
+  Result<std::shared_ptr<const Principal>> authenticate(std::string_view secret) const;
+  Result<std::shared_ptr<const Principal>> authenticate_session(std::string_view secret) const;
   // Grows with every revocation and every expiry; a cached principal is good while it has not changed, or if
   // still_valid().
-  virtual std::uint64_t revision() const = 0;
-  virtual bool still_valid(const Principal& principal) const = 0;
+  std::uint64_t revision() const;
+  bool still_valid(const Principal& principal) const;
   // Calls back (any thread) after a token was revoked, once for it and for each session that goes with it, so that live
   // streams can be cut. Returns an id for forget(), which does not wait for a call that is under way: capture a
   // weak_ptr.
-  virtual std::uint64_t on_revoked(std::function<void(const std::string& token_id)> callback) = 0;
-  virtual void forget(std::uint64_t callback_id) = 0;
+  std::uint64_t on_revoked(std::function<void(const std::string& token_id)> callback);
+  void forget(std::uint64_t callback_id);
 
   // expires_ms 0: never. invalid_argument/bad_token_name, /bad_token_task (only producers have one), /bad_token_expiry;
   // conflict/too_many_tokens.
-  virtual void create_token(std::string token_name, Scope scope, std::string only_task, std::int64_t expires_ms,
-                            Done<NewToken> done) = 0;
+  void create_token(std::string token_name, Scope scope, std::string only_task, std::int64_t expires_ms,
+                    Done<NewToken> done);
   // Takes the browser sessions that were made with it along, all in one transaction. not_found/unknown_token.
-  virtual void revoke_token(std::string id, Done<void> done) = 0;
-  virtual std::vector<TokenInfo> tokens() const = 0;  // oldest first
+  void revoke_token(std::string id, Done<void> done);
+  std::vector<TokenInfo> tokens() const;  // oldest first
 
   // One-time login links: a code that becomes a browser session of the same rights, once, within kLoginLinkLife. The
   // session lives kSessionLife, but not longer than the token that asked for the link. A token that has
   // kLoginCodesPerToken open links loses its oldest. rate_limited/too_many_login_links: all tokens together have too
   // many.
-  virtual Result<std::string> make_login_code(const Principal& principal) = 0;
+  Result<std::string> make_login_code(const Principal& principal);
   // The same for the token of this name or id. not_found/unknown_token: there is none, or there are several.
-  virtual Result<std::string> make_login_code_for(std::string_view token) = 0;
-  virtual void redeem_login_code(std::string_view code, Done<NewToken> done) = 0;  // unauthenticated/bad_login_code
-  // A session for somebody who has the token itself. unauthenticated/bad_token when it is gone meanwhile.
-  virtual void open_session(const Principal& principal, Done<NewToken> done) = 0;
+  Result<std::string> make_login_code_for(std::string_view token);
+  void redeem_login_code(std::string_view code, Done<NewToken> done);  // unauthenticated/bad_login_code
+  // A session for a caller that has the token itself. unauthenticated/bad_token when it is gone meanwhile.
+  void open_session(const Principal& principal, Done<NewToken> done);
 
   // Tickets for streams of clients that cannot set headers: single use within kTicketLife; the stream that used it may
   // reconnect with it and a cursor for kTicketReconnect. `stream` is the path it is first used on.
   // A token that has kTicketsPerToken loses its own oldest. make: unauthenticated/bad_token when the principal's token
   // is gone; rate_limited/too_many_tickets when all tokens together have too many. use: unauthenticated/bad_ticket.
-  virtual Result<std::string> make_ticket(std::shared_ptr<const Principal> principal) = 0;
-  virtual Result<std::shared_ptr<const Principal>> use_ticket(std::string_view ticket, std::string_view stream,
-                                                              bool has_cursor) = 0;
+  Result<std::string> make_ticket(std::shared_ptr<const Principal> principal);
+  Result<std::shared_ptr<const Principal>> use_ticket(std::string_view ticket, std::string_view stream,
+                                                      bool has_cursor);
+
+ private:
+  struct Impl;
+  explicit Access(std::shared_ptr<Impl> impl);
+  const std::shared_ptr<Impl> impl_;  // shared: completions of the journal may outlive this
 };
 
 // Makes the admin token of a data directory at first start and keeps it in `path` (mode 0600, its directory must

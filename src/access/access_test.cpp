@@ -168,7 +168,7 @@ TEST_F(AccessTest, RevokingATokenTakesItsSessionsAlong) {
   auto token = create("ada", Scope::operator_);
   auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
   ASSERT_TRUE(session.has_value());
-  auto second = redeem(*access_->make_login_code(*principal_of(session->secret)));  // a phone, from the laptop's page
+  auto second = redeem(*access_->make_login_code(*principal_of(session->secret)));  // a phone, by the laptop's page
   auto of_another = redeem(*access_->make_login_code(*principal_of(create("bob", Scope::viewer)->secret)));
   ASSERT_TRUE(second.has_value() && of_another.has_value());
   EXPECT_EQ(session->info.parent, token->info.id);
@@ -189,7 +189,7 @@ TEST_F(AccessTest, ASessionWhoseTokenIsGoneDoesNotComeBack) {
   auto token = create("ada", Scope::operator_);
   auto session = redeem(*access_->make_login_code(*principal_of(token->secret)));
   auto second = redeem(*access_->make_login_code(*principal_of(session->secret)));
-  // As after a crash between the two commits of a revocation that met a login.
+  // As after a crash between the two commits of a revocation that raced with a login.
   auto removed = wait_for<void>([&](auto done) {
     journal_.write([id = token->info.id](WriteTxn& txn) { return txn.put_record("token", id, ""); }, std::move(done));
   });
@@ -343,7 +343,7 @@ TEST_F(AccessTest, ManyLoginLinksOfOneTokenEndNobodyElses) {
   auto session = redeem(*access_->make_login_code(*principal_of(bob->secret)));
   std::string last;
   for (int i = 0; i < 1'010; ++i) {
-    // By the token, and by a session of it: they share one bound.
+    // By the token and by one of its sessions, which share one bound.
     auto code = access_->make_login_code(*principal_of(i % 2 == 0 ? bob->secret : session->secret));
     ASSERT_TRUE(code.has_value()) << i;
     last = *code;
@@ -376,7 +376,7 @@ TEST_F(AccessTest, SessionsOfOneTokenAreBoundedAndTheFirstOnesGo) {
   EXPECT_NE(principal_of(made[3].secret), nullptr);
   EXPECT_NE(principal_of(made.back().secret), nullptr);
   EXPECT_NE(principal_of(other->secret), nullptr);
-  // Sessions that were made with a session count for its token as well.
+  // Sessions made with a session also count for its token.
   clock_.advance_ms(1);
   ASSERT_TRUE(redeem(*access_->make_login_code(*principal_of(made.back().secret))).has_value());
   EXPECT_EQ(principal_of(made[3].secret), nullptr);

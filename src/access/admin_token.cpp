@@ -1,4 +1,4 @@
-// The admin token's file: written whole or not at all, readable by its owner only.
+// The admin token's file: written completely or not at all, readable only by its owner.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ std::unexpected<Error> token_file_error(const std::string& path, const char* wha
               std::string("cannot ") + what + " " + path + ": " + std::strerror(errno));
 }
 
-// The file's first line; empty when there is no file.
+// Returns the file's first line, or an empty text if there is no file.
 Result<std::string> read_secret(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return errno == ENOENT ? Result<std::string>("") : token_file_error(path, "open");
@@ -41,7 +41,7 @@ Result<std::string> read_secret(const std::string& path) {
 
 Result<void> write_secret(const std::string& path, const std::string& secret) {
   std::string draft = path + ".new";
-  ::unlink(draft.c_str());  // of a start that died here
+  ::unlink(draft.c_str());  // left by a start that died here
   {
     Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
     if (!file) return token_file_error(draft, "create");
@@ -77,7 +77,7 @@ Result<std::string> ensure_admin_token(Access& access, const std::string& path) 
   auto token = created.get_future().get();
   if (!token) return fail(token.error());
   if (auto written = write_secret(path, token->secret); !written) {
-    // Nobody will ever know this token's secret.
+    // This token's secret is lost, so revoke it.
     access.revoke_token(token->info.id, [](const Result<void>&) {});
     return fail(written.error());
   }

@@ -19,7 +19,7 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kWriteBytes = 256 * kKiB;         // lines written in one piece
-constexpr std::size_t kHurryRecords = kAuditQueue / 2;  // so full the queue is written without waiting
+constexpr std::size_t kHurryRecords = kAuditQueue / 2;  // a queue this full is written without waiting
 
 void append_text(std::string& out, std::string_view member, std::string_view text) {
   if (text.empty()) return;
@@ -57,8 +57,8 @@ void append_line(std::string& out, const AuditRecord& record) {
   out += "}\n";
 }
 
-// Two buffers: callers fill one under a mutex held for a move, the thread writes the other. Callers wake the thread
-// only with the first record of a buffer and when it fills up.
+// Two buffers: callers fill one under a mutex held only for a move, and the thread writes the other. Callers wake the
+// thread only with the first record of a buffer and when it fills up.
 class FileAudit final : public Audit {
  public:
   FileAudit(std::string path, MetricRegistry& metrics)
@@ -140,7 +140,7 @@ class FileAudit final : public Audit {
     flush(lines, in_lines);
   }
 
-  // Writes and empties `lines`; what cannot be written is dropped, counted, and reported later.
+  // Writes and empties `lines`. Lines that cannot be written are dropped, counted and reported later.
   bool flush(std::string& lines, std::uint64_t& in_lines) {
     if (lines.empty()) return true;
     auto appended = file_.append(lines);
@@ -157,9 +157,9 @@ class FileAudit final : public Audit {
     return appended.has_value();
   }
 
-  AuditFile file_;                // the thread's, once it runs
-  std::uint64_t unreported_ = 0;  // the thread's: dropped records that no line tells of yet
-  bool failing_ = false;          // the thread's
+  AuditFile file_;                // owned by the thread once it runs
+  std::uint64_t unreported_ = 0;  // owned by the thread: dropped records that no line reports yet
+  bool failing_ = false;          // owned by the thread
   Counter& written_;
   Counter& dropped_;
   Mutex mutex_;

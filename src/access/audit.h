@@ -23,8 +23,8 @@ struct AuditRecord {
   std::int64_t duration_ms = 0;
 };
 
-// Owns its thread and file; the destructor writes what is queued.
-// Threads: any.
+// open() returns the one that writes the file: it owns its thread and file, and its destructor writes what is queued.
+// An interface, because tests record in memory. Threads: any.
 class Audit {
  public:
   static Result<std::unique_ptr<Audit>> open(const std::string& directory, MetricRegistry& metrics);

@@ -139,7 +139,7 @@ TEST_F(AuditTest, KeepsOrderAndCountsOverThreads) {
 }
 
 TEST_F(AuditTest, NeverBlocksAndSaysHowManyWereDropped) {
-  // A pipe that nobody reads is a disk that does not follow.
+  // A pipe without a reader simulates a disk that is too slow.
   std::string path = directory_ / "audit.ndjson";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   auto audit = open();
@@ -189,7 +189,7 @@ TEST_F(AuditTest, TakesBackWhatAFullDiskCutOff) {
   std::string path = directory_ / "audit.ndjson";
   AuditFile file(path);
   ASSERT_TRUE(file.append("first\n").has_value());
-  // A file size limit is the full disk that a test can have.
+  // A file size limit simulates a full disk.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   auto handler = ::signal(SIGXFSZ, SIG_IGN);

@@ -18,7 +18,7 @@ constexpr double kDrainPerMs = kFailedLoginsPerMinute / kMinuteMs;
 
 Result<void> FailedLoginLimit::check(std::string_view peer) {
   std::int64_t now_ms = clock_.steady_ms();
-  // A minute after the last failure anywhere every peer has drained.
+  // A minute after the last failure anywhere, every peer's count is back to zero.
   if (static_cast<double>(now_ms - last_failure_ms_.load(std::memory_order_relaxed)) > kMinuteMs) return {};
   std::string address = address_of(peer);
   MutexLock lock(mutex_);
@@ -50,7 +50,7 @@ void FailedLoginLimit::failed(std::string_view peer) {
     return;
   }
   Peer& found = *known->second;
-  // Capped: however many came at once, the peer is welcome again within a minute.
+  // Capped, so that the peer may try again within a minute however many failures came at once.
   found.failures = std::min(failures_at(found, now_ms) + 1, static_cast<double>(kFailedLoginsPerMinute));
   found.at_ms = now_ms;
   peers_.splice(peers_.end(), peers_, known->second);

@@ -17,7 +17,7 @@
 namespace shepherd {
 
 // Remembers at most kFailedLoginPeers addresses; the one that was quiet longest is forgotten first.
-// Threads: any. check() takes no lock while nobody has failed lately.
+// Threads: any. check() takes no lock while no login has failed lately.
 class FailedLoginLimit {
  public:
   explicit FailedLoginLimit(const Clock& clock) : clock_(clock) {}

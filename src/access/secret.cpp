@@ -16,7 +16,7 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretCharacters = 43;
 constexpr std::size_t kPrefixCharacters = 4;
 
-// Fetching the algorithm and allocating a context cost more than the hash of so short a text: both are kept.
+// Fetching the algorithm and allocating a context cost more than hashing such a short text, so both are kept.
 Digest sha256(std::string_view text) {
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   thread_local std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
@@ -41,7 +41,7 @@ bool operator==(const Digest& a, const Digest& b) {
 
 std::string make_secret(std::string_view prefix, Random& random) {
   SHEPHERD_ASSERT(prefix.size() == kPrefixCharacters, "digest_secret relies on the length");
-  std::array<unsigned char, kSecretBytes + 1> bytes{};  // one zero byte of padding completes the last group
+  std::array<unsigned char, kSecretBytes + 1> bytes{};  // a zero byte of padding completes the last group
   for (std::size_t i = 0; i < kSecretBytes; i += 8) {
     std::uint64_t word = random.next();
     std::memcpy(&bytes[i], &word, sizeof word);

@@ -1,4 +1,5 @@
-// The parts of access that need no journal: principals, secrets, token records, tickets, login codes, the limit.
+// Tests for the parts of access that need no journal: principals, secrets, token records, tickets, login codes, the
+// rate limit.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -81,7 +82,7 @@ TEST(TokenTable, RecordsSurviveTheStore) {
   EXPECT_TRUE(read->info.session);
   EXPECT_EQ(read->info.parent, "id0");
   EXPECT_EQ(read->digest, token.digest);
-  // As earlier versions wrote it.
+  // The format of earlier versions.
   auto older = decode_token("id1", R"({"sha256":")" + to_hex(token.digest) + R"(","scope":"viewer","session":true})");
   ASSERT_TRUE(older.has_value());
   EXPECT_EQ(older->info.parent, "");
@@ -196,12 +197,12 @@ TEST(TokenTable, ARevocationFindsItsFamilyWithoutLookingAtAll) {
     if (n % 100 == 0) parent = id;
   }
   EXPECT_EQ(table.root(parent), "root");
-  std::clock_t before = std::clock();  // of the processor: another process's work does not count
+  std::clock_t before = std::clock();  // processor time, so that other processes do not count
   std::vector<std::string> family = table.family("root");
   EXPECT_EQ(family.size(), kMany + 1U);
   for (const std::string& id : family) table.remove(id);
   EXPECT_EQ(table.size(), 0U);
-  // Some hundredths; looking for each among all takes minutes.
+  // This takes some hundredths of a second; searching all for each would take minutes.
   EXPECT_LT((std::clock() - before) / CLOCKS_PER_SEC, 10);
 }
 

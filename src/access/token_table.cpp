@@ -124,7 +124,7 @@ std::string TokenTable::root(const std::string& id) const {
 std::vector<std::string> TokenTable::sessions_over(const std::string& root_id, std::size_t most) const {
   std::vector<std::string> sessions = family(root_id);
   std::vector<std::string> out;
-  if (sessions.size() <= most) return out;  // the root itself is among them, in the place of the one to come
+  if (sessions.size() <= most) return out;  // the root itself is counted in place of the new session
   std::ranges::sort(sessions);
   std::unordered_set<std::string> going;
   std::size_t excess = sessions.size() - most;

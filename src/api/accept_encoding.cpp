@@ -15,14 +15,14 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-// Cuts the part before the separator off the text.
+// Cuts the part before the separator off `text` and returns it.
 std::string_view next_part(std::string_view& text, char separator) {
   std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(part.size() + 1, text.size()));
   return trimmed(part);
 }
 
-// Whether the parameters behind a coding's name leave it any weight.
+// Whether the parameters after a coding's name leave it a weight above 0.
 bool has_weight(std::string_view parameters) {
   while (!parameters.empty()) {
     std::string_view parameter = next_part(parameters, ';');

@@ -33,8 +33,8 @@ class AccessApi : public ApiFixture {
   }
 };
 
-// Who may do what, spelled out: v viewer, o operator, p producer, 1 producer of t1, 2 producer of t2, a admin, - nobody
-// in particular. Written by hand, so that a slip in the route table does not agree with itself.
+// The expected permissions: v viewer, o operator, p producer, 1 producer of t1, 2 producer of t2, a admin, - anonymous.
+// Written by hand, so that a mistake in the route table does not confirm itself.
 const std::map<std::string, std::string> kWhoMay{
     {"POST /api/v1/tasks/{id}/events", "p1a"},
     {"GET /api/v1/tasks/{id}/events", "vop1a"},
@@ -42,7 +42,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"GET /api/v1/tasks/{id}/events/{sequence}/detail", "vop1a"},
     {"POST /api/v1/tasks/{id}/status", "p1a"},
     {"POST /api/v1/tasks/{id}/deltas", "p1a"},
-    {"POST /api/v1/claims", "p12a"},  // whoever may run anything; which task is the handler's question
+    {"POST /api/v1/claims", "p12a"},  // any producer; the handler checks the task
     {"POST /api/v1/hooks/claude", "pa"},
     {"PUT /api/v1/tasks/{id}/lease", "p1a"},
     {"GET /api/v1/tasks/{id}/data", "p1a"},
@@ -55,7 +55,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"PATCH /api/v1/tasks/{id}", "oa"},
     {"DELETE /api/v1/tasks/{id}", "a"},
     {"GET /api/v1/tasks/{id}/timeline", "vop1a"},
-    {"GET /api/v1/inbox", "vop12a"},  // a producer of one task sees that task's
+    {"GET /api/v1/inbox", "vop12a"},  // a producer of one task sees only that task's items
     {"POST /api/v1/inbox/dismiss", "oa"},
     {"GET /api/v1/findings", "vopa"},
     {"GET /api/v1/stats", "vopa"},
@@ -70,7 +70,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"DELETE /api/v1/tokens/{id}", "a"},
     {"POST /api/v1/tickets", "vop12a"},
     {"GET /login", "-vop12a"},
-    {"POST /login", ""},  // only a form of our own page, which says its Origin
+    {"POST /login", ""},  // only a form of our own page, which sends its Origin
     {"POST /api/v1/login-links", "voa"},
     {"POST /api/v1/logout", "vop12a"},
     {"GET /api/v1/whoami", "vop12a"},
@@ -82,7 +82,7 @@ const std::map<std::string, std::string> kWhoMay{
     {"GET /assets/{name}", "-vop12a"},
 };
 
-// A request that passes the gate may fail later, but not with 401 or 403 (a bad login code apart).
+// A request that passes the gate may fail later, but not with 401 or 403 (except for a bad login code).
 TEST_F(AccessApi, ScopesByRoute) {
   const std::map<char, std::string> callers{{'-', ""},
                                             {'v', token("v", Scope::viewer)},
@@ -263,7 +263,7 @@ TEST_F(AccessApi, StreamsOfClientsWithoutHeaders) {
       open_socket("/api/v1/tasks/t1/events", {{"Sec-WebSocket-Protocol", "shepherd.v1, bearer." + base64url(admin_)}});
   EXPECT_TRUE(socket) << socket.error().message;
 
-  // A ticket opens one stream, and that stream again when it carries a cursor.
+  // A ticket opens one stream, and reopens it with a cursor.
   append_lines("t1", 1);
   std::string ticket(parsed(post("/api/v1/tickets", "{}")).at("ticket").as_string());
   std::string target = "/api/v1/tasks/t1/events?ticket=" + ticket;

@@ -20,7 +20,8 @@ struct Api::Impl {
   }
   ~Impl() {
     core.parts.access.forget(revocations);
-    // Calls on workers and in the writer's queue use the core; there is nobody to wake us, and this happens once.
+    // Calls on workers and in the writer's queue still use the core. Polls, because no call signals its end and this
+    // happens only once.
     while (core.in_flight.load(std::memory_order_acquire) != 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

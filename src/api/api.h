@@ -26,7 +26,7 @@
 namespace shepherd {
 
 struct ListenerConfig {
-  bool auth = true;       // false: everybody may come in; whoever configures it has checked that the network allows it
+  bool auth = true;       // false: every caller is let in; the operator has to protect the network
   bool any_host = false;  // a trusted network: the Host header is not checked (service names are not known here)
   std::vector<std::string> hosts;    // names in the Host header beside loopback names and bare addresses
   std::vector<std::string> origins;  // "https://tower.example.com": pages of other origins that may call

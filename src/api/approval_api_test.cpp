@@ -1,4 +1,4 @@
-// Who settles an approval: operators by commands, and the stream that opened it. Nobody else.
+// Only operators, by commands, and the stream that opened an approval can settle it.
 #include "api/api_fixture.h"
 
 namespace shepherd {

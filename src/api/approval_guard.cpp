@@ -10,13 +10,13 @@
 namespace shepherd {
 namespace {
 
-// The approval that this event is about; empty: none.
+// The id of the approval in this event; empty if there is none.
 std::string approval_of(const DraftBatch& batch, const Draft& draft) {
   if (draft.type != EventType::approval) return {};
   return text_member(find_member(batch.body(draft), "data"), "approvalID");
 }
 
-// Who opened it; nullopt when the event is no longer kept.
+// The producer that opened the approval; nullopt if the event is no longer kept.
 std::optional<std::string> opener(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return std::nullopt;
@@ -36,7 +36,7 @@ bool has_approvals(const DraftBatch& batch) {
 Result<void> check_approvals(const EventStore& store, const std::string& task, const DraftBatch& batch,
                              std::string_view producer) {
   auto known = store.task(task);
-  if (!known) return {};  // the append says so
+  if (!known) return {};  // the append reports the unknown task
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     std::string id = approval_of(batch, batch.drafts[i]);
     const TaskApproval* open = id.empty() ? nullptr : find_approval(known->state, id);

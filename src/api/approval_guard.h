@@ -1,7 +1,6 @@
 // Who may say in a log that an approval is settled. Operators do it by commands; the stream that opened the approval
-// does it because it knows what its agent was told. Anybody else who posts "approved" would only take it out of the
-// inbox while the agent goes on waiting.
-// Threads: any (no state); check_approvals() reads the store.
+// does it because it knows what its agent got. Another producer that posts "approved" would only take it out of the
+// inbox while the agent goes on waiting. Threads: any (no state); check_approvals() reads the store.
 #pragma once
 
 #include <string>

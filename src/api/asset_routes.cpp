@@ -1,4 +1,4 @@
-// What the binary carries with it: the page and the description of the API.
+// The files embedded in the binary: the page and the description of the API.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +11,8 @@
 namespace shepherd {
 namespace {
 
-// `cache`: a name with a hash in it never means other bytes; "index.html" is asked for again each time, by its tag.
+// A file whose name contains a hash never changes, so `cache` may be long. "index.html" is revalidated each time by its
+// tag.
 void send_file(Call call, const PageFile& file, std::string_view cache) {
   net::Response response;
   response.headers.emplace_back("Cache-Control", cache);

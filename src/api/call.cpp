@@ -87,7 +87,7 @@ void Call::fail(const Error& error, int status) {
 void Call::finish(net::Response response, std::string_view reason) {
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun_;
   route_metrics_->answered(pass_.route, response.status, taken.count());
-  // Probes and static files ask nothing of anybody; everything else leaves a trace.
+  // Probes and static files need no credentials and are not audited; everything else is.
   if (!audited_elsewhere_ && (pass_.principal != nullptr || response.status >= 400)) {
     AuditRecord record = audit_record();
     record.status = response.status;

@@ -38,11 +38,11 @@ class Call {
   void set_principal(std::shared_ptr<const Principal> principal) { pass_.principal = std::move(principal); }
   // The range of numbers that went out with this answer.
   void set_range(std::uint64_t first, std::uint64_t last);
-  // Whether whoever asked has gone since; for requests that wait. It outlives the call.
+  // Whether the caller has gone since; for requests that wait. It outlives the call.
   std::function<bool()> peer_watch() const { return responder_.peer_watch(); }
   // Frees what only the handler needed (headers, body), before the call waits in a queue.
   void drop_request();
-  // From here on somebody else audits this call unless it fails.
+  // From here on this call is audited elsewhere, or not at all, unless it fails.
   void skip_audit() { audited_elsewhere_ = true; }
   AuditRecord audit_record() const;
 

@@ -1,4 +1,4 @@
-// Commands in: what operators ask of running tasks. The WebSocket form is in live_websocket.cpp.
+// Commands of operators to running tasks. The WebSocket form is in live_websocket.cpp.
 #include <utility>
 
 #include "api/handlers.h"

@@ -8,7 +8,7 @@
 namespace shepherd {
 namespace {
 
-// Calls visit(part) for each part between separators; stops when it answers true.
+// Calls visit(part) for each part between separators until it returns true.
 template <class Visit>
 void each_part(std::string_view text, char separator, Visit visit) {
   while (!text.empty()) {

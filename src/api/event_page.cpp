@@ -20,7 +20,7 @@ void note_bounds(EventPage& page, const Page& read) {
   page.head = read.head;
 }
 
-// What was asked for after `after` and dropped since.
+// Notes requested events after `after` that are no longer stored.
 void note_gap(EventPage& page, std::uint64_t after, std::uint64_t before) {
   std::uint64_t oldest = page.first == 0 ? page.head + 1 : page.first;
   if (after + 1 < oldest && after + 1 < before) page.gap = {after + 1, std::min(oldest, before) - 1};
@@ -61,7 +61,7 @@ Result<EventPage> read_forward(const EventStore& store, const PageRequest& reque
   }
 }
 
-// Newest first, then turned around. `count` events at most.
+// Reads at most `count` events from the newest backwards, then reverses them.
 Result<EventPage> read_backward(const EventStore& store, const PageRequest& request, std::size_t count,
                                 std::size_t most_scanned) {
   EventPage page;

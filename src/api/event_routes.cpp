@@ -1,4 +1,4 @@
-// Events in: what producers post. The per-event path: decode on the io thread, append, answer from the writer's thread.
+// Events from producers. The hot path decodes on the io thread, appends, and answers from the writer's thread.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -40,7 +40,7 @@ std::string accepted(std::uint64_t sequence, std::uint64_t producer_sequence) {
   return body;
 }
 
-// The header makes a producer strict; numbers without it are taken as they come.
+// The header makes a producer strict; without it, the producer's numbers are loose.
 Result<Producer> producer_of(const Call& call, const DraftBatch& batch) {
   std::string_view id = call.request().header("shepherd-producer");
   if (id.empty()) {
@@ -65,14 +65,14 @@ Result<Producer> producer_of(const Call& call, const DraftBatch& batch) {
   return Producer{ProducerKind::strict, redacted_name(id, call.parts().redaction())};
 }
 
-// Nobody repeats what such a producer sent, so it is not refused for having been overtaken by the task's end. Ids are
-// for those who import or report a second time.
+// Such a producer does not retry, so the server accepts its events even if the task's end overtook them. Producers with
+// event ids import or report again, so they do retry.
 bool fires_and_forgets(const Producer& producer, const DraftBatch& batch) {
   if (producer.kind == ProducerKind::strict) return false;
   return std::ranges::all_of(batch.drafts, [](const Draft& draft) { return draft.event_id.empty(); });
 }
 
-// The connection's audit trail for this task. Only on the io thread.
+// Returns the connection's audit trail for this task. Only on the io thread.
 std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   ConnectionState* connection = call.connection();
   if (connection == nullptr) return nullptr;
@@ -83,8 +83,8 @@ std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   return connection->trail;
 }
 
-// A post keeps its task's lease. A runner that names its lease is told when another one has the task, and keeps no
-// lease but its own; the store looks again when the events are committed.
+// A post renews its task's lease. If a runner names its lease, it renews only that one and gets an error when another
+// runner has the task; the store checks again at the commit.
 Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
   Leases& leases = call.parts().steering.leases();
   auto epoch = lease_header(call.request());
@@ -128,7 +128,7 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   request.drafts = std::move(*batch);
   request.received_ms = now_ms;
   request.fence = fence;
-  call.drop_request();  // here, not on the writer's thread
+  call.drop_request();  // on this thread, not on the writer's
   if (!has_approvals(request.drafts)) return append(std::move(call), std::move(trail), std::move(request));
   Call::on_worker(std::move(call), [trail = std::move(trail), request = std::move(request)](Call asked) mutable {
     auto may = check_approvals(asked.parts().journal.store(), request.task, request.drafts, request.producer.id);
@@ -137,7 +137,7 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   });
 }
 
-// The same terminal state again is fine; another one is not.
+// Reporting the same terminal state again succeeds; a different one fails.
 void answer_ended(Call call, State wanted, Error error) {
   std::string current;
   for (const ErrorField& field : error.fields) {
@@ -199,12 +199,12 @@ void post_status(Call call) {
 void post_deltas(Call call) {
   auto fence = keep_lease(call);
   if (!fence) return call.fail(fence.error());
-  if (*fence && !(*fence)->live) return call.fail(lease_lost());  // text of now, of a lease that is over
+  if (*fence && !(*fence)->live) return call.fail(lease_lost());  // live text under a lease that is over
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());
   for (std::string& delta : *deltas) parts.journal.publish_delta(call.id(), std::move(delta));
-  call.skip_audit();  // live text is best effort and leaves nothing behind
+  call.skip_audit();  // live text is best effort and is not stored
   call.send_json(202, R"({"status":"accepted"})");
 }
 

@@ -57,7 +57,7 @@ TEST_F(EventsApi, AStrictProducerIsHeldToItsNumbers) {
 }
 
 TEST_F(EventsApi, AnOlderRunnerPostsNumbersWithoutAHeader) {
-  // Many goroutines, so the second may overtake the first.
+  // Two connections, so the second post may overtake the first.
   auto second = std::async(std::launch::async, [&] { return produce(kEvents, numbered(2, "b")); });
   auto first = produce(kEvents, numbered(1, "a"));
   EXPECT_EQ(first.status, 200);

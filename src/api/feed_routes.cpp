@@ -1,4 +1,4 @@
-// Feeds out: a request becomes a WebSocket, an event stream or a page. What can be refused is refused before that.
+// Feeds: a request becomes a WebSocket, an event stream or a page. All refusals happen before that.
 #include <charconv>
 #include <utility>
 
@@ -29,9 +29,9 @@ StreamTrail trail_of(const Call& call, std::string task, std::uint64_t after) {
   return trail;
 }
 
-// What a stream's query and headers ask for.
+// The parameters of a stream, from its query and headers.
 struct StreamRequest {
-  std::string resume;  // Last-Event-ID, else `after`; empty: not given
+  std::string resume;  // Last-Event-ID, otherwise `after`; empty if neither is given
   bool from_header = false;
   std::optional<std::uint64_t> tail;
   TypeFilter types;
@@ -55,7 +55,7 @@ Result<StreamRequest> stream_request(const Call& call, const Query& query) {
   } else {
     request.resume = query.text("after").value_or("");
   }
-  // A reconnect goes on where it was, whatever the first request asked for.
+  // A reconnect continues where it was, whatever the first request specified.
   if (request.from_header) request.tail.reset();
   if (request.tail && !request.resume.empty()) {
     return fail(bad_parameter("tail", "`tail` and `after` exclude each other."));
@@ -69,7 +69,7 @@ std::string_view resume_name(const StreamRequest& request) {
 
 struct Resume {
   std::uint64_t after = 0;
-  bool ended = false;  // "7.end": the client has seen task_complete
+  bool ended = false;  // "7.end": the client has already received task_complete
 };
 
 Result<Resume> parse_resume(const StreamRequest& request) {
@@ -88,14 +88,14 @@ Result<Resume> parse_resume(const StreamRequest& request) {
   return resume;
 }
 
-// Who asks for commands by name on the runners' listener will take them to the agent.
+// A client that selects commands by name on the runners' listener delivers them to the agent.
 bool takes_commands(const Call& call, const FeedOptions& options) {
   return call.on_internal() && (options.types.known & mask_of(EventType::command)) != 0;
 }
 
 void open_task_stream(Call call, StreamRequest request, Resume resume) {
   const EventStore& store = call.parts().journal.store();
-  auto newest = store.read_before(call.id(), 0, {1, 1});  // says what the log holds, and whether it has ended
+  auto newest = store.read_before(call.id(), 0, {1, 1});  // shows the log's range and whether the task has ended
   if (!newest) return call.fail(newest.error());
   if (resume.after > newest->head) return call.fail(cursor_ahead(newest->head));
   if (resume.ended && resume.after == newest->head && !newest->complete.empty()) {
@@ -126,7 +126,7 @@ void open_task_stream(Call call, StreamRequest request, Resume resume) {
               std::make_shared<LiveSse>(core, std::move(options), std::move(trail), std::move(start_id)));
 }
 
-// The tasks a multiplexed feed may carry: those asked for, or all that the caller may see.
+// The tasks that a multiplexed feed may carry: the requested ones, or all that the caller may see.
 Result<std::optional<std::set<std::string>>> chosen_tasks(const Principal& principal,
                                                           const std::optional<std::vector<std::string>>& asked) {
   if (!asked) {

@@ -138,7 +138,7 @@ TEST_F(FeedsApi, ManyLogsOnOneConnection) {
   append_lines("t2", 1);
   EXPECT_EQ(next(some, "task_event").at("taskID").as_string(), "t2") << "an end does not end it";
 
-  // The cursor of a message resumes exactly behind it.
+  // A message's cursor resumes exactly after it.
   auto resumed = follow("/api/v1/events?tasks=t1,t2&after=" + std::string(first.at("cursor").as_string()));
   auto again = next(resumed, "task_event");
   EXPECT_EQ(again.at("taskID").as_string(), "t2");
@@ -171,7 +171,7 @@ TEST_F(FeedsApi, SubscriptionsChangeTheSet) {
   EXPECT_EQ(unsupported.at("data").at("code").as_string(), "unsupported");
 }
 
-// A runner of many tasks has one connection: whom it follows has somebody who takes commands.
+// A runner of many tasks has one connection, which counts as a command taker for each of them.
 TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
   for (const char* task : {"a", "b"}) create(task);
   auto command = [&](const std::string& task) {
@@ -199,7 +199,7 @@ TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
   EXPECT_EQ(command("b"), "refused");
 }
 
-// On the public listener somebody watches; nobody there takes a command to an agent.
+// Clients on the public listener only watch; they do not deliver commands to agents.
 TEST_F(FeedsApi, AWatcherOfCommandsIsNoRunner) {
   create("a");
   auto watcher = follow("/api/v1/events?types=command");

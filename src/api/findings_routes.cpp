@@ -1,4 +1,4 @@
-// Findings of all tasks: the ledger knows where they are, the store what they say.
+// Findings of all tasks: the ledger has their places, the store has their content.
 #include <utility>
 
 #include "api/handlers.h"
@@ -15,7 +15,7 @@
 namespace shepherd {
 namespace {
 
-// Nothing when the event is gone: retention or deletion took it, and the ledger follows.
+// Appends nothing if the event is gone: retention or a deletion removed it, and the ledger follows later.
 Result<void> append_finding(std::string& out, const EventStore& store, const FindingPlace& place) {
   auto task = store.task(place.task);
   if (!task) return task.error().code == ErrorCode::not_found ? Result<void>() : fail(task.error());
@@ -45,7 +45,7 @@ Result<void> append_finding(std::string& out, const EventStore& store, const Fin
 
 void send_findings(Call call, FindingFilter filter) {
   std::size_t limit = filter.limit;
-  ++filter.limit;  // one more tells whether there is a next page
+  ++filter.limit;  // one more shows whether there is a next page
   auto places = call.parts().ledger->ledger().findings(filter);
   if (!places) return call.fail(places.error());
   bool more = places->size() > limit;

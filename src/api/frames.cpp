@@ -8,7 +8,7 @@
 namespace shepherd {
 namespace {
 
-// Frames are built by the million: the scratch text keeps its memory.
+// Frames are built in large numbers, so the scratch text keeps its memory.
 std::string& scratch() {
   thread_local std::string text;
   text.clear();

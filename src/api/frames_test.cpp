@@ -18,7 +18,7 @@ EventBatch run_of_two() {
   return batch;
 }
 
-// The payload of a short text frame, after checking its header.
+// Checks the header of a short text frame and returns its payload.
 std::string payload(const std::string& frame) {
   EXPECT_EQ(static_cast<unsigned char>(frame.at(0)), 0x81);
   EXPECT_LT(frame.size(), 128U);

@@ -102,7 +102,7 @@ std::expected<Pass, Refusal> Gate::check(const net::Request& request) {
   const Route& route = *found.route;
   bool mutation = changes_something(request);
   if (mutation || request.is_websocket) {
-    // A form needs no leave to be sent from anywhere, so it must prove that it came from our own page.
+    // Any web page can submit a form, so a form must prove that it came from our own page.
     OriginRule rule = route.body == BodyKind::form ? OriginRule::required : OriginRule::if_sent;
     if (auto good = check_origin(request, config_, rule); !good) return refuse(good.error(), &route);
   }
@@ -166,7 +166,7 @@ Result<Gate::Identity> Gate::identify(const net::Request& request, const Route& 
   if (identity && state != nullptr && identity->credential == CredentialKind::bearer) {
     state->authorization = authorization;
     state->principal = identity->principal;
-    state->revision = revision;  // read before the look-up: a revocation in between is seen next time
+    state->revision = revision;  // read before the look-up, so that a later check notices a revocation in between
   }
   return identity;
 }
@@ -180,7 +180,7 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
     return fail(ErrorCode::unauthenticated, "missing_credentials",
                 "Send a token as `Authorization: Bearer …`. `shepherd token create` makes one.");
   }
-  // Without an address there is nobody to count for: one stranger must not lock out the rest.
+  // Without an address failures cannot be counted per client, and one stranger must not lock out the rest.
   bool counted = anonymous_ == nullptr && !request.peer.empty();
   auto principal = credential.kind == CredentialKind::ticket
                        ? access.use_ticket(credential.secret, request.path(), has_cursor(request))
@@ -188,7 +188,7 @@ Result<Gate::Identity> Gate::look_up(const net::Request& request, const Route& r
                                                                : access.authenticate(credential.secret);
   if (principal) return Identity{std::move(*principal), credential.kind};
   if (anonymous_ != nullptr) return Identity{anonymous_, CredentialKind::none};
-  // Only failures are slowed down: one program with a stale token must not lock out its neighbours with good ones.
+  // Throttles only failures, so that one program's stale token does not lock out its neighbours.
   if (counted) {
     if (auto few = core_.failed_logins.check(request.peer); !few) return fail(few.error());
     core_.failed_logins.failed(request.peer);

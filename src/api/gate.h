@@ -66,7 +66,7 @@ class Gate {
   const unsigned listener_;
   Router router_;
   std::string other_listener_;
-  std::shared_ptr<const Principal> anonymous_;  // everybody, where the listener has no authentication
+  std::shared_ptr<const Principal> anonymous_;  // every caller of a listener without authentication
 };
 
 }  // namespace shepherd

@@ -26,7 +26,7 @@ void readyz(Call call) {
 }
 
 void metrics(Call call) {
-  // Reading computed gauges may touch the disk.
+  // Reading computed gauges may access the disk.
   Call::on_worker(std::move(call), [](Call on_worker) {
     net::Response response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,5 +1,5 @@
-// Hooks in: what a person's own Claude Code session reports becomes a task. One transaction finds the session's task,
-// opens one where there is none, and appends what the hook says, so calls that come at once do not make two.
+// Hooks: reports of a person's own Claude Code session become a task. One transaction finds the session's task, opens
+// it if there is none, and appends the report, so that concurrent calls do not create two tasks.
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,15 +24,15 @@ namespace {
 constexpr std::size_t kTitleCharacters = 120;
 constexpr std::string_view kEndLabel = "sessionEndedAt";  // by the sender's clock
 
-// One hook call, ready to be appended. Drafts that only some tasks need are made beforehand: decoding does not belong
-// onto the writer's thread.
+// One hook call, ready to append. Drafts that only some tasks need are prepared beforehand, because decoding must not
+// run on the writer's thread.
 struct HookStep {
   ClaudeHook hook;
   DraftBatch drafts;
-  DraftBatch joined;   // a session that was under way when its first hook came
-  DraftBatch goes_on;  // a session that was waiting
+  DraftBatch joined;   // for a session that had already begun when its first hook arrived
+  DraftBatch goes_on;  // for a session that was waiting
   std::string words;   // the prompt, redacted, for title and description
-  std::string task;    // where it went
+  std::string task;    // the task that received it
 };
 
 struct HookPost {
@@ -87,7 +87,7 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
   return step;
 }
 
-// A body is one hook call, or an array of those that a sender could not deliver before.
+// A body is one hook call, or an array of calls that a sender could not deliver before.
 Result<std::vector<HookStep>> read_steps(const std::string& body, const ApiParts& parts, std::int64_t now_ms) {
   JsonSlices outer;
   std::vector<std::string> payloads;
@@ -116,7 +116,7 @@ struct SessionTask {
   std::string free_id;          // for the next one
 };
 
-// A session's tasks are claude-SESSION, claude-SESSION-2, …: each time it is resumed after its task ended, one more.
+// A session's tasks are claude-SESSION, claude-SESSION-2, …, one more each time it is resumed after its task ended.
 Result<SessionTask> session_task(WriteTxn& txn, const std::string& session) {
   SessionTask found;
   for (int number = 1; number <= kMaxSessionTasks; ++number) {
@@ -149,7 +149,7 @@ TaskSpec spec_of(const HookStep& step, const SessionTask& session) {
   return spec;
 }
 
-// How many of them are new.
+// Returns the number of new events.
 Result<std::uint64_t> append(WriteTxn& txn, const std::string& task, const DraftBatch& drafts, std::int64_t now_ms,
                              bool by_server = false) {
   if (drafts.drafts.empty()) return 0;
@@ -157,11 +157,11 @@ Result<std::uint64_t> append(WriteTxn& txn, const std::string& task, const Draft
   request.task = task;
   request.drafts = drafts;
   request.received_ms = now_ms;
-  // That a session has ended is the server's conclusion: what its hooks still say is kept, as late.
+  // The server infers that a session has ended; later hook calls are kept as late.
   request.by_server = by_server;
   Result<Appended> appended = txn.append(request);
   if (appended) return appended->added;
-  // Somebody else has ended the task for good; that the session goes on is nobody's mistake.
+  // Another client has ended the task for good; a continuing session is then no error.
   if (appended.error().code == ErrorCode::gone) return 0;
   return fail(appended.error());
 }
@@ -170,15 +170,15 @@ bool waits(State state) {
   return state == State::waiting_for_input || state == State::paused || state == State::interrupted;
 }
 
-// Whether a call means that the session goes on, in another task. One that was delivered before may come again, and one
-// from before the end may come after it: they must not open one.
+// Whether a call means that the session continues in another task. A repeated call, or a call from before the end that
+// arrives after it, must not open one.
 bool goes_on_after(const Task& ended, const ClaudeHook& hook) {
   auto label = ended.spec.labels.find(std::string(kEndLabel));
   if (label != ended.spec.labels.end()) {
     Result<std::int64_t> end = parse_timestamp(label->second);
     return hook.opens && !(end && hook.at_ms <= *end);
   }
-  // It never said that it ended: the server took its silence for it, so any work shows that it did not.
+  // The session did not report its end; the server inferred it from silence, so any later work disproves it.
   bool silent = ended.state.inferred_end;
   return silent ? (hook.opens || hook.works) && hook.at_ms > ended.state.completed_ms : hook.opens;
 }
@@ -254,7 +254,7 @@ void post_claude_hooks(Call call) {
           for (const std::string& task : post->changed) call.core().updates.touch(task);
           for (const Task& task : post->opened) call.parts().steering.created(task);
           for (const HookStep& step : post->steps) publish_deltas(call.parts().journal, step);
-          // The agent takes an answer for a decision about its own work: an empty object decides nothing.
+          // The agent treats an answer as a decision about its own work; an empty object decides nothing.
           call.send_json(200, "{}");
         });
   });

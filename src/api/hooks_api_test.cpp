@@ -5,7 +5,7 @@ namespace {
 
 class HooksApi : public ApiFixture {
  protected:
-  // A hook call of session s1 that happened so many seconds after the first.
+  // A hook call of session s1, `second` seconds after the first.
   static std::string hook(const std::string& name, int second, const std::string& members = "") {
     return R"({"session_id":"s1","cwd":"/work","hook_event_name":")" + name + R"(","timestamp":"2026-02-18T14:00:)" +
            (second < 10 ? "0" : "") + std::to_string(second) + R"(.000Z")" + (members.empty() ? "" : "," + members) +
@@ -46,7 +46,7 @@ TEST_F(HooksApi, ASessionBecomesATask) {
   EXPECT_EQ(shown.at("title").as_string(), "Fix the login bug");
   EXPECT_EQ(shown.at("labels").at("source").as_string(), "claude-hook");
   EXPECT_EQ(shown.at("sessionID").as_string(), "s1");
-  EXPECT_EQ(shown.at("agent").as_string(), "");  // nobody may claim it
+  EXPECT_EQ(shown.at("agent").as_string(), "");  // so no runner claims it
   EXPECT_EQ(state("claude-s1"), "running");
   report(hook("Stop", 4, R"("last_assistant_message":"Done.")"));
   EXPECT_EQ(state("claude-s1"), "waiting_for_input");
@@ -92,7 +92,7 @@ TEST_F(HooksApi, AResumedSessionOpensAnotherTask) {
   EXPECT_EQ(task("claude-s1-3").at("title").as_string(), "Third");
 }
 
-// A terminal that was closed says no SessionEnd. Should the session speak again after all, that is another task.
+// A closed terminal sends no SessionEnd. If the session works again after all, it gets another task.
 TEST_F(HooksApi, ASessionThatFellSilentGoesOnInAnotherTask) {
   steering_config_.session_idle_seconds = 1;
   restart_with(config_);

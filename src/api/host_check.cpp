@@ -11,7 +11,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// "name:port" or "[::1]:port" without the port; empty when it is neither.
+// Removes the port from "name:port" or "[::1]:port"; returns an empty text for anything else.
 std::string_view host_name(std::string_view host) {
   std::size_t end = host.empty() || host.front() != '[' ? host.find(':') : host.find(']');
   if (end != std::string_view::npos && host[end] == ']') ++end;
@@ -30,7 +30,7 @@ bool is_address(std::string_view name) {
              return std::isxdigit(c) || c == ':' || c == '.';
            });
   }
-  // A host whose last label is digits is an IPv4 address to every browser, never a name to look up.
+  // Browsers treat a host whose last label is digits as an IPv4 address and never look it up as a name.
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) || c == '.'; });
 }
 

@@ -19,7 +19,7 @@ Error no_inbox() {
   return {ErrorCode::not_found, "inbox_disabled", "This server keeps no inbox.", {}};
 }
 
-// The input that the agent wants to use, as its event has it; empty when the event is gone.
+// The input of the requested call, as in its event; empty if the event is gone.
 std::string input_of(const EventStore& store, const TaskNeed& need) {
   auto page = store.read(need.task, need.sequence - 1, {1, 1});
   if (!page || page->batches.empty() || need.sequence < page->batches.front()->first) return {};

@@ -1,5 +1,5 @@
-// `inbox_update` messages: that the inbox has changed, to whoever follows many logs by WebSocket and may see all of
-// them, at most one every kInboxUpdateInterval.
+// `inbox_update` messages say that the inbox has changed. They go to clients that follow many logs by WebSocket and may
+// see all of them, at most one every kInboxUpdateInterval.
 #pragma once
 
 #include <cstdint>

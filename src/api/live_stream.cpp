@@ -32,7 +32,7 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   executor_ = &connection.executor();
   core_.live.add(*this);
   follows(options_->task.empty() ? options_->tasks : std::set<std::string>{options_->task});
-  // Only now would a revocation find this stream, so one that came since the gate is looked for here.
+  // A revocation finds this stream only from now on, so check for one since the gate.
   access_revision_ = core_.parts.access.revision();
   if (!core_.parts.access.still_valid(principal())) return end(kCloseRevoked, "token revoked");
   on_start();
@@ -57,7 +57,7 @@ void LiveStream::listen_for_commands(std::vector<std::string> tasks) {
 }
 
 void LiveStream::pump() {
-  if (pumping_) return;  // the loop below goes on
+  if (pumping_) return;  // the running loop below continues
   pumping_ = true;
   while (feed_ != nullptr && !waiting_ && !draining_ && !ended_) {
     waiting_ = true;
@@ -114,7 +114,7 @@ void LiveStream::on_drained() {
 void LiveStream::on_tick(std::int64_t steady_ms) {
   if (connection_ == nullptr || ended_) return;
   std::uint64_t revision = core_.parts.access.revision();
-  if (revision != access_revision_) {  // also grows when a token expires
+  if (revision != access_revision_) {  // also changes when a token expires
     access_revision_ = revision;
     if (!core_.parts.access.still_valid(principal())) return end(kCloseRevoked, "token revoked or expired");
   }
@@ -140,7 +140,7 @@ void LiveStream::on_close(net::CloseCause cause) {
   on_stop();
   record(cause, feed_ == nullptr ? trail_->after : feed_->number());
   if (feed_ == nullptr) return;
-  // Not here: the feed may be the one that is calling.
+  // Not destroyed here, because the feed may be the caller.
   executor_->post([self = shared_from_this(), feed = std::move(feed_)]() mutable { feed.reset(); });
 }
 

@@ -16,7 +16,7 @@
 
 namespace shepherd {
 
-// Who watches what since when: for the audit, and for whoever must cut the stream.
+// Who watches what since when: for the audit, and for a revocation that cuts the stream.
 struct StreamTrail {
   std::shared_ptr<const Principal> principal;
   std::string peer;
@@ -62,7 +62,7 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   // False when it did not fit.
   bool say(ByteSpan message);
   Feed* feed() { return feed_.get(); }
-  // The stream follows these logs from now on (nullopt: all): whoever waits for commands there is somebody's runner.
+  // The stream follows these logs from now on (nullopt: all): a caller that waits for commands there is a runner.
   void follows(const std::optional<std::set<std::string>>& tasks);
   Core& core() { return core_; }
   bool ended() const { return ended_; }

@@ -14,7 +14,7 @@
 namespace shepherd {
 namespace {
 
-// A peer that takes bytes only while `takes` holds.
+// A peer that accepts bytes only while `takes` is true.
 class ScriptedConnection final : public net::StreamConnection {
  public:
   explicit ScriptedConnection(Executor& executor) : executor_(executor) {}

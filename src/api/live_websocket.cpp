@@ -115,7 +115,7 @@ void LiveWebSocket::command(const json::object& message, std::string_view text, 
   auto command = decode_command(text);
   if (!command) return refuse(command.error(), id);
   command->by = principal().person;
-  // The answer comes from the writer's thread, when this stream may be gone.
+  // The writer's thread delivers the answer, and this stream may be gone by then.
   std::weak_ptr<LiveStream> stream = weak_from_this();
   auto on_stream = [stream, &home = executor()](auto act) {
     home.post([stream, act = std::move(act)] {

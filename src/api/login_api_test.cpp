@@ -1,4 +1,4 @@
-// Signing a browser in: links, pasted tokens, where the cookie may go, and what it is good for.
+// Browser sign-in: links, pasted tokens, the scope of the cookie and its use.
 #include "api/api_fixture.h"
 #include "api/host_check.h"
 
@@ -17,7 +17,7 @@ class LoginApi : public ApiFixture {
     return cookie.substr(0, cookie.find(';'));
   }
   std::string own_host() { return "shepherd.localhost:" + std::to_string(public_->port()); }
-  // What a browser's form on our own page sends.
+  // Sends the form of our own page as a browser does.
   net::ClientResponse paste(const std::string& form, net::HeaderList headers) {
     headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
     return call(*public_, "POST", "/login", form, std::move(headers));

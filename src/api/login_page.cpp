@@ -52,7 +52,7 @@ void send_login_page(Call call, LoginTrouble trouble) {
   response.headers.emplace_back("Cache-Control", "no-store");
   if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="shepherd")");
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  // Not "no-referrer" as elsewhere: the form would then not say where it comes from.
+  // Not "no-referrer" as elsewhere, because the form would then not send its origin.
   response.headers.emplace_back("Referrer-Policy", "same-origin");
   response.headers.emplace_back("Content-Security-Policy",
                                 "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "

@@ -1,4 +1,4 @@
-// Browsers: a one-time login link, or a token that somebody pastes, becomes a session cookie.
+// Browser sign-in: a one-time login link or a pasted token becomes a session cookie.
 #include <utility>
 
 #include "access/limits.h"
@@ -27,7 +27,7 @@ void send_to(Call call, int status, std::string place) {
   call.send(std::move(response));
 }
 
-// Tells the browser its session and leads it to the page.
+// Sets the browser's session cookie and redirects it to the page.
 void sign_in(Call call, NewToken session) {
   auto person = std::make_shared<Principal>();
   person->person = session.info.name;
@@ -41,8 +41,8 @@ void sign_in(Call call, NewToken session) {
   call.send(std::move(response));
 }
 
-// What did not work is counted for the address, and told as a page, because a person reads it. Only failures are slowed
-// down: what is good works at once, however much went wrong from the same address.
+// Counts a failure for the address and reports it as a page, because a person reads it. Only failures are throttled:
+// good credentials work at once, however many attempts from that address failed.
 void refuse_login(Call call, LoginTrouble trouble) {
   std::string_view peer = call.request().peer;
   if (auto few = call.core().failed_logins.check(peer); !few) return call.fail(few.error());
@@ -61,7 +61,7 @@ bool has_session(const Call& call) {
 std::string page_elsewhere(const Call& call) {
   const net::Request& request = call.request();
   const ListenerConfig& listener = call.parts().config.public_listener;
-  // Origins that somebody configured are the page's own addresses, behind a proxy that may call us by ours.
+  // Configured origins are the page's own addresses, behind a proxy that may use our address.
   if (!listener.auth || !listener.origins.empty() || request.header("sec-fetch-mode") != "navigate") return {};
   return own_name_url(request.header("host"), request.secure);
 }
@@ -73,7 +73,7 @@ void login(Call call) {
   }
   auto query = Query::parse(call.query());
   std::string code = query ? std::string(query->text("code").value_or("")) : std::string();
-  // Whoever only looks (HEAD) does not use the link up.
+  // HEAD does not use the link up.
   if (call.request().method == "HEAD") return send_login_page(std::move(call), LoginTrouble::none);
   if (code.empty()) {
     if (has_session(call)) return send_to(std::move(call), 302, "/");
@@ -83,7 +83,7 @@ void login(Call call) {
   access.redeem_login_code(code, [call = std::move(call)](Result<NewToken> session) mutable {
     if (session) return sign_in(std::move(call), *std::move(session));
     if (session.error().code != ErrorCode::unauthenticated) return call.fail(session.error());
-    // The link in the terminal is clicked twice by everybody.
+    // People click the link in the terminal twice.
     if (has_session(call)) return send_to(std::move(call), 302, "/");
     refuse_login(std::move(call), LoginTrouble::bad_link);
   });
@@ -140,7 +140,7 @@ void logout(Call call) {
     response.headers.emplace_back("Set-Cookie", session_cookie("", 0, answered.request().secure));
     answered.send(std::move(response));
   };
-  // Only a browser's session ends here; a token given in a header belongs to whoever made it.
+  // Only a browser's session ends here; a token in a header stays valid.
   if (call.credential() != CredentialKind::cookie) return answer(std::move(call));
   Access& access = call.parts().access;
   std::string id = call.principal()->token_id;

@@ -1,5 +1,5 @@
-// Agents and sessions under the names of earlier dashboards, where an agent is what is a task here. Thin: everything in
-// them is also in /tasks and its events.
+// Agents and sessions under the names of earlier dashboards, which call a task an agent. A thin layer: /tasks and its
+// events have all of this, too.
 #include <algorithm>
 #include <utility>
 
@@ -56,7 +56,7 @@ void append_agents(std::string& out, const std::vector<Task>& tasks) {
   out += ']';
 }
 
-// With the task it belongs to, as an agent.
+// The event with its task's id as `agent_id`.
 std::string event_of_agent(const SessionEvent& event) {
   std::string out = R"({"agent_id":)";
   append_json_string(out, event.batch->task);
@@ -125,7 +125,7 @@ void list_agents(Call call) {
   filter.before = query->text("before").value_or("");
   auto limit = query->limit(kTaskPage, kMaxTaskPage);
   if (!limit) return call.fail(limit.error());
-  filter.limit = *limit + 1;  // one more tells whether there is a next page
+  filter.limit = *limit + 1;  // one more shows whether there is a next page
   Call::on_worker(std::move(call), [filter = std::move(filter)](Call on_worker) {
     auto tasks = on_worker.parts().journal.store().tasks(filter);
     if (!tasks) return on_worker.fail(tasks.error());
@@ -145,7 +145,7 @@ void list_agents(Call call) {
 }
 
 void get_session(Call call) {
-  // The gate took the session for a task's id, and a session may belong to any task.
+  // The gate checked the session as a task id, but a session may belong to any task.
   if (!call.principal()->may(Right::view, "")) {
     return call.fail({ErrorCode::permission_denied, "forbidden", "This token may not see sessions.", {}});
   }

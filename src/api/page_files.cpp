@@ -5,7 +5,7 @@
 
 #include "api/accept_encoding.h"
 
-// One block of bytes; the table below says what lies where. Both are written by web/scripts/embed.mjs.
+// One block of bytes, with a table of its files below. web/scripts/embed.mjs writes both.
 // NOLINTNEXTLINE(hicpp-no-assembler)
 asm(".pushsection .rodata\n.global shepherd_page_bytes\nshepherd_page_bytes:\n.incbin \"" SHEPHERD_PAGE_BYTES
     "\"\n.popsection");

@@ -1,4 +1,4 @@
-// Reading a log without a stream: pages, one event, one event's detail.
+// Reads a log without a stream: pages, one event, one event's detail.
 #include <charconv>
 #include <utility>
 
@@ -31,13 +31,13 @@ Result<PageRequest> page_request(const Query& query, const std::string& task) {
   request.before = *before;
   request.tail = *tail;
   request.types = std::move(*types);
-  // A tail is its own limit unless one is given.
+  // A tail is its own limit unless the request sets one.
   request.limit = *tail && !query.text("limit") ? kMaxPageEvents : *limit;
   return request;
 }
 
-// Puts each event's detail into it as the last member. Details are large: a page whose bytes are used up ends early, at
-// the end from which the next page goes on.
+// Adds each event's detail as its last member. Details are large, so a page that runs out of bytes ends early, on the
+// side where the next page continues.
 Result<std::vector<std::string>> with_details(EventPage& page, const EventStore& store, bool backward) {
   std::vector<std::string> texts(page.events.size());
   std::size_t bytes = 0;
@@ -165,7 +165,7 @@ void get_event_detail(Call call) {
   if (!sequence) return call.fail(sequence.error());
   Call::on_worker(std::move(call), [sequence = *sequence](Call on_worker) {
     const EventStore& store = on_worker.parts().journal.store();
-    // The event first, so that a missing task or event is told apart from a missing detail.
+    // Reads the event first, to distinguish a missing task or event from a missing detail.
     if (auto event = find_event(store, on_worker.id(), sequence); !event) return on_worker.fail(event.error());
     auto detail = store.detail(on_worker.id(), sequence);
     if (!detail) return on_worker.fail(detail.error());

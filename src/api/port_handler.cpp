@@ -11,14 +11,14 @@ PortHandler::PortHandler(Core& core, unsigned listener, std::string_view name, c
     : core_(core), metrics_(core.parts.metrics, name), gate_(core, listener, config) {}
 
 net::Admission PortHandler::admit(const net::Request& head) {
-  // Without a body there is nothing to save by refusing now, and handle() can keep the connection.
+  // Without a body an early refusal saves nothing, and handle() can keep the connection.
   if (!has_body(head)) return {kMaxSmallBodyBytes, std::nullopt};
   auto pass = gate_.check(head);
   if (!pass) return {0, refuse(head, pass.error())};
-  // Routes without a body still take a small one: some clients send `{}` with every POST.
+  // Routes without a body still accept a small one, because some clients send `{}` with every POST.
   std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
   std::string caller = pass->principal == nullptr ? std::string() : pass->principal->token_id;
-  // Kept for handle(), so that the work is done once.
+  // Kept for handle(), so that the check runs once.
   if (ConnectionState* state = connection_state(head)) state->admitted = std::move(*pass);
   return {most, std::nullopt, std::move(caller)};
 }

@@ -20,7 +20,7 @@ net::Response json_response(int status, std::string body);
 
 // nosniff, no-referrer and, unless the answer has its own Cache-Control, no-store: for everything but pages.
 void add_api_headers(net::Response& response);
-// The strict policy of the page: nothing inline, nothing from elsewhere, nobody frames it.
+// The strict policy of the page: nothing inline, nothing from elsewhere, no frame around it.
 void add_page_headers(net::Response& response);
 
 }  // namespace shepherd

@@ -32,7 +32,7 @@ bool ProducerTrail::goes_on(const std::shared_ptr<const Principal>& principal, s
 void ProducerTrail::posted(std::uint64_t first, std::uint64_t last) {
   posted_.store(true, std::memory_order_relaxed);
   if (first == 0 || first > last) return;  // only repeats
-  // A connection posts one request at a time, so these never race with themselves.
+  // A connection posts one request at a time, so these stores never race with each other.
   if (first_.load(std::memory_order_relaxed) == 0) first_.store(first, std::memory_order_relaxed);
   last_.store(last, std::memory_order_relaxed);
 }

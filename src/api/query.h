@@ -41,7 +41,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// Whether an event passes the filter. `json` is the finished event; it is parsed only for types nobody knows.
+// Whether an event passes the filter. `json` is the finished event; it is parsed only for unknown types.
 bool passes(const TypeFilter& filter, EventType type, std::string_view json);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// What a replay needs beside the events: the time bar.
+// The timeline for replays.
 #include <algorithm>
 #include <utility>
 

@@ -12,7 +12,7 @@ constexpr auto kJson = BodyKind::json;
 
 // clang-format off
 constexpr Route kRoutes[] = {
-    // method, pattern, listeners, need, body, most bytes of it, stream, handler
+    // method, pattern, listeners, need, body, maximum body bytes, stream, handler
     {"POST", "/api/v1/tasks/{id}/events", kOnInternal, Need::produce, BodyKind::events, kMaxBodyBytes, false, post_events},
     {"GET", "/api/v1/tasks/{id}/events", kOnBoth, Need::view, kNone, 0, true, get_task_events},
     {"GET", "/api/v1/tasks/{id}/events/{sequence}", kOnBoth, Need::view, kNone, 0, false, get_event},

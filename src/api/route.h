@@ -18,8 +18,8 @@ inline constexpr unsigned kOnBoth = kOnPublic | kOnInternal;
 
 // What a caller must be to get past the gate. Rights about a task are checked for the route's {id}.
 enum class Need : std::uint8_t {
-  open,     // nobody in particular
-  anyone,   // known, whoever it is; the handler looks closer
+  open,     // no credentials
+  anyone,   // any known principal; the handler looks closer
   person,   // known, and not a producer: those are programs, often agents
   metrics,  // view, unless the metrics are open
   view,

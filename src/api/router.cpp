@@ -7,7 +7,7 @@
 namespace shepherd {
 namespace {
 
-// The path's segments after its leading slash; false when there are more than fit.
+// Splits the path after its leading slash into segments; returns false if there are more than fit.
 bool split(std::string_view path, std::span<std::string_view> segments, std::size_t& count) {
   count = 0;
   if (path.empty() || path.front() != '/') return false;
@@ -26,7 +26,7 @@ bool is_parameter(std::string_view segment) {
 }
 
 bool matches(const std::vector<std::string_view>& pattern, std::span<const std::string_view> segments) {
-  for (std::size_t i = pattern.size(); i-- > 0;) {  // the ends differ most
+  for (std::size_t i = pattern.size(); i-- > 0;) {  // paths differ most at their ends
     if (is_parameter(pattern[i]) ? segments[i].empty() : pattern[i] != segments[i]) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-// What runners ask for: a task to work on, more time, what the task is about.
+// Requests of runners: claim a task, renew its lease, read its data.
 #include <utility>
 
 #include "api/handlers.h"
@@ -27,7 +27,7 @@ void claim_task(Call call) {
     return call.fail(may_not_claim(principal, request->task.empty() ? "any task" : "this task"));
   }
   Steering& steering = call.parts().steering;
-  call.drop_request();  // it may wait for a while
+  call.drop_request();  // the claim may wait for a while
   auto gone = call.peer_watch();
   steering.claims().claim(
       std::move(*request),
@@ -50,7 +50,7 @@ void renew_lease(Call call) {
   if (auto renewed = leases.renew(call.id(), request->epoch, request->runner); !renewed) {
     return call.fail(renewed.error());
   }
-  call.skip_audit();  // every few seconds, and it changes nothing that lasts
+  call.skip_audit();  // frequent, and without a lasting effect
   call.send_json(200, encode_lease({}, request->epoch, leases.lease_seconds()));
 }
 

@@ -18,7 +18,7 @@ class SearchApi : public ApiFixture {
     ASSERT_TRUE(index) << index.error().message;
     index_ = std::move(*index);
     search_ = index_.get();
-    running_indexer_ = Indexer::start(store_, *index_, metrics_);
+    running_indexer_ = std::make_unique<Indexer>(store_, *index_, metrics_);
     indexer_ = running_indexer_.get();
     ApiFixture::SetUp();
   }
@@ -28,7 +28,7 @@ class SearchApi : public ApiFixture {
     index_.reset();
     std::filesystem::remove_all(directory_);
   }
-  // The answer once the index has caught up with the store.
+  // Returns the answer once the index has caught up with the store.
   json::object find(const std::string& query) {
     for (;;) {
       indexer_->wake();

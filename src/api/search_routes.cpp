@@ -39,7 +39,7 @@ Result<SearchRequest> search_request(const Query& query) {
   return request;
 }
 
-// Appends the hit at a position. False when its event is gone: the index follows the store, never leads it.
+// Appends the hit at a position. Returns false if its event is gone, because the index lags behind the store.
 Result<bool> append_hit(std::string& out, const EventStore& store, std::uint64_t position, std::string_view words) {
   auto page = store.read_all(position - 1, {1, 1});
   if (!page) return fail(page.error());

@@ -7,7 +7,7 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kSnippetBytes = 160;
-constexpr std::size_t kLeadBytes = 60;  // of it before the word
+constexpr std::size_t kLeadBytes = 60;  // maximum part of it before the word
 
 char folded(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -24,7 +24,7 @@ bool is_word_byte(char c) {
   return std::isalnum(byte) || byte >= 0x80 || c == '_';
 }
 
-// Where the first word of the query that must be there occurs.
+// The position of the first required word of the query.
 std::size_t find_any_word(std::string_view text, std::string_view query) {
   std::size_t i = 0;
   while (i < query.size()) {

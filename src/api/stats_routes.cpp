@@ -1,4 +1,4 @@
-// Stats over a range of time, and how the fleet is now.
+// Statistics over a time range, and the current state of the fleet.
 #include "views/stats.h"
 
 #include <algorithm>

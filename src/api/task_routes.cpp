@@ -24,10 +24,10 @@
 namespace shepherd {
 namespace {
 
-// The answer to a creation request: the task, and what of the request nobody reads.
+// The answer to a creation request: the task and warnings about ignored members.
 std::string created_json(std::string task, const std::vector<std::string>& warnings) {
   if (warnings.empty()) return task;
-  task.back() = ',';  // the object goes on
+  task.back() = ',';  // the object continues
   task += R"("warnings":[)";
   for (const std::string& warning : warnings) {
     if (&warning != &warnings.front()) task += ',';
@@ -77,17 +77,17 @@ Result<TaskFilter> task_filter(const Query& query) {
   return filter;
 }
 
-// The task with the state it had after that event.
+// Sends the task with its state after that event.
 void get_task_at(Call call, std::uint64_t sequence) {
   auto at = task_at(call.parts().journal.store(), call.id(), sequence);
   if (!at) return call.fail(at.error());
   std::string body = task_json(at->task, call.parts());
-  body.back() = ',';  // the object goes on
+  body.back() = ',';  // the object continues
   body += R"("at":)" + std::to_string(sequence) + R"(,"whole":)" + (at->whole ? "true}" : "false}");
   call.send_json(200, std::move(body));
 }
 
-// The rows of a list. Tasks are read a few at a time: each may hold a megabyte that is not shown.
+// The rows of a list. Reads a few tasks at a time, because each may have a megabyte that is not shown.
 class TaskRows {
  public:
   TaskRows(ApiParts& parts, std::size_t limit) : parts_(parts), limit_(limit) {}
@@ -114,7 +114,7 @@ class TaskRows {
 
   std::string json() const { return body_ + "]"; }
   bool more() const { return more_; }
-  const std::string& last() const { return last_; }  // where the next page goes on
+  const std::string& last() const { return last_; }  // where the next page continues
 
  private:
   void take(const Task& task) {
@@ -132,12 +132,12 @@ class TaskRows {
   std::string body_ = "[", last_;
 };
 
-// `from` and `to` as in /stats: tasks with an event received in that time. Nullopt when neither is given.
+// `from` and `to` as in /stats select tasks with an event received in that time. Nullopt if neither is given.
 Result<std::optional<TimeRange>> time_range(const Query& query, std::int64_t now_ms) {
   if (!query.text("from") && !query.text("to")) return std::nullopt;
   auto from = time_named(query.text("from").value_or("1970-01-01T00:00:00Z"), now_ms);
   if (!from) return fail(bad_parameter("from", from.error().message));
-  // What has been received by now was received before the next millisecond.
+  // Everything received so far was received before the next millisecond.
   auto to = time_named(query.text("to").value_or("now"), now_ms + 1);
   if (!to) return fail(bad_parameter("to", to.error().message));
   if (*to <= *from) return fail(bad_parameter("from", "`from` must be before `to`."));
@@ -153,7 +153,7 @@ Error unknown_resume_task(const std::string& id) {
       .with("member", std::string("resumeOf"));
 }
 
-// Before the task is made: one that cannot go on with anything would fail at its start.
+// Checked before the task is created, because a task without a session to resume would fail at its start.
 Error no_session(const std::string& id) {
   return Error{ErrorCode::invalid_argument,
                "no_session",
@@ -163,7 +163,7 @@ Error no_session(const std::string& id) {
       .with("member", std::string("resumeOf"));
 }
 
-// A title is shown to everybody, in many places. What the agent is told stays as it was given.
+// Titles are shown in many places, so secrets in them are redacted. The agent still gets the original text.
 void redact_title(TaskSpec& spec, const Redactor* redactor) {
   if (redactor == nullptr) return;
   std::string shown = shown_title(spec);
@@ -173,7 +173,7 @@ void redact_title(TaskSpec& spec, const Redactor* redactor) {
 
 struct Creation {
   std::string key;    // Idempotency-Key
-  bool named = true;  // the id is the caller's own, so a key that made a task of another id was for something else
+  bool named = true;  // the caller chose the id, so a key of a task with another id is a conflict
   std::vector<std::string> warnings;
 };
 
@@ -204,7 +204,7 @@ void create_checked(Call call, TaskSpec spec, Creation creation) {
       });
 }
 
-// Erasing is written down before it is done, so it needs a little room as well.
+// Deleting first writes a record, so it also needs a little free space.
 Error with_advice(Error error) {
   if (error.code != ErrorCode::storage_full) return error;
   error.message +=
@@ -253,7 +253,7 @@ void list_tasks(Call call) {
   Call::on_worker(std::move(call), [query = std::move(*query), filter = std::move(*filter),
                                     range = *range](Call on_worker) mutable {
     TaskRows rows(on_worker.parts(), filter.limit);
-    ++filter.limit;  // one more tells whether there is a next page
+    ++filter.limit;  // one more shows whether there is a next page
     auto read = range ? rows.take_between(filter, *range) : rows.take_all(filter);
     if (!read) return on_worker.fail(read.error());
     net::Response response = json_response(200, rows.json());
@@ -298,7 +298,7 @@ void patch_task(Call call) {
 void delete_task(Call call) {
   Call::on_worker(std::move(call), [](Call on_worker) {
     ApiParts& parts = on_worker.parts();
-    // The index first: once the events are gone nobody knows their words any more.
+    // The index first: once the events are gone, their words are unknown.
     if (parts.indexer != nullptr) {
       if (auto forgotten = parts.indexer->forget_task(on_worker.id()); !forgotten) {
         return on_worker.fail(with_advice(std::move(forgotten.error())));

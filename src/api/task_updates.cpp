@@ -15,14 +15,14 @@
 
 namespace shepherd {
 
-struct TaskUpdates::State final : std::enable_shared_from_this<State> {
+struct TaskUpdates::Impl final : std::enable_shared_from_this<Impl> {
   struct Row {
     bool changed = false;
     std::int64_t told_ms = 0;
   };
 
-  State(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_workers,
-        const Clock& the_clock, LiveRegistry& the_live)
+  Impl(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_workers,
+       const Clock& the_clock, LiveRegistry& the_live)
       : journal(the_journal),
         steering(the_steering),
         redactor(the_redactor),
@@ -56,7 +56,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
     return watchers > 0 && !stopped;
   }
 
-  // Starts reading the rows that are due; one read at a time, so that an old row never follows a newer one.
+  // Starts reading the rows that are due, one read at a time, so that an old row never follows a newer one.
   void flush() EXCLUDES(mutex) {
     std::vector<std::string> due;
     {
@@ -109,7 +109,7 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
 
   ChangedTasks feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
                       take_names(tasks, through);
-                    }};  // the executor's
+                    }};  // owned by the executor
 
   std::atomic<int> jobs{0};
   Mutex mutex;
@@ -122,55 +122,55 @@ struct TaskUpdates::State final : std::enable_shared_from_this<State> {
 
 TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& workers,
                          const Clock& clock, LiveRegistry& live)
-    : state_(std::make_shared<State>(journal, steering, redactor, workers, clock, live)) {}
+    : impl_(std::make_shared<Impl>(journal, steering, redactor, workers, clock, live)) {}
 
 TaskUpdates::~TaskUpdates() {
   {
-    MutexLock lock(state_->mutex);
-    state_->stopped = true;
+    MutexLock lock(impl_->mutex);
+    impl_->stopped = true;
   }
-  while (state_->jobs.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (impl_->jobs.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void TaskUpdates::watch(Executor& executor, std::uint64_t position) {
   Executor* home = nullptr;
   {
-    MutexLock lock(state_->mutex);
-    if (++state_->watchers != 1) return;
-    if (state_->executor == nullptr) state_->executor = &executor;
-    home = state_->executor;
+    MutexLock lock(impl_->mutex);
+    if (++impl_->watchers != 1) return;
+    if (impl_->executor == nullptr) impl_->executor = &executor;
+    home = impl_->executor;
   }
-  home->post([state = state_, home, position] { state->open(*home, position); });
+  home->post([impl = impl_, home, position] { impl->open(*home, position); });
 }
 
 void TaskUpdates::unwatch() {
   Executor* home = nullptr;
   {
-    MutexLock lock(state_->mutex);
-    if (--state_->watchers != 0) return;
-    home = state_->executor;
-    state_->rows.clear();
+    MutexLock lock(impl_->mutex);
+    if (--impl_->watchers != 0) return;
+    home = impl_->executor;
+    impl_->rows.clear();
   }
-  home->post([state = state_] { state->close_if_unwatched(); });
+  home->post([impl = impl_] { impl->close_if_unwatched(); });
 }
 
 void TaskUpdates::touch(const std::string& task) {
   {
-    MutexLock lock(state_->mutex);
-    if (state_->watchers == 0) return;
-    state_->rows[task].changed = true;
+    MutexLock lock(impl_->mutex);
+    if (impl_->watchers == 0) return;
+    impl_->rows[task].changed = true;
   }
-  state_->flush();
+  impl_->flush();
 }
 
 void TaskUpdates::tick() {
   Executor* home = nullptr;
   {
-    MutexLock lock(state_->mutex);
-    home = state_->executor;
+    MutexLock lock(impl_->mutex);
+    home = impl_->executor;
   }
-  if (home != nullptr) home->post([state = state_] { state->feed.tick(state->clock.steady_ms()); });
-  state_->flush();
+  if (home != nullptr) home->post([impl = impl_] { impl->feed.tick(impl->clock.steady_ms()); });
+  impl_->flush();
 }
 
 }  // namespace shepherd

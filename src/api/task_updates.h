@@ -1,5 +1,5 @@
-// `task_update` messages: the rows of tasks that changed, to whoever follows many logs by WebSocket, at most one every
-// kTaskUpdateInterval per task. Reads all logs by a feed of its own while somebody listens, and only then.
+// `task_update` messages: the rows of tasks that changed. They go to clients that follow many logs by WebSocket, at
+// most one every kTaskUpdateInterval per task. A feed over all logs is open only while there is such a client.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class TaskUpdates {
   TaskUpdates(const TaskUpdates&) = delete;
   TaskUpdates& operator=(const TaskUpdates&) = delete;
 
-  // Somebody listens. The feed lives on the first one's executor and starts after `position`.
+  // A client begins to watch. The feed lives on the first one's executor and starts after `position`.
   void watch(Executor& executor, std::uint64_t position);
   void unwatch();
   // A row changed without an event (created, renamed).
@@ -34,8 +34,8 @@ class TaskUpdates {
   void tick();
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;  // shared: feed and workers may still hold it when this goes
 };
 
 }  // namespace shepherd

@@ -1,4 +1,5 @@
-// The small pure parts: cursors, queries, credentials, host and origin, accepted codings, problem details, snippets.
+// Tests for the small pure parts: cursors, queries, credentials, host and origin, accepted codings, problem details,
+// snippets.
 #include <gtest/gtest.h>
 
 #include <boost/json/object.hpp>

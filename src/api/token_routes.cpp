@@ -55,7 +55,7 @@ Result<std::int64_t> expiry(const json::object& object, std::int64_t now_ms) {
   return now_ms + seconds->get_int64() * 1000;
 }
 
-// A member that is not understood could be a limit that its sender counts on.
+// An unknown member could be a restriction that its sender relies on.
 Result<void> only_known_members(const json::object& object) {
   constexpr auto kMembers =
       std::to_array<std::string_view>({"name", "scope", "taskID", "task", "expiresAt", "expiresInSeconds"});
@@ -69,7 +69,7 @@ Result<void> only_known_members(const json::object& object) {
   return {};
 }
 
-// The one task of a producer. `task` is the name that older clients send.
+// The one task of a producer. Older clients send it as `task`.
 Result<std::string> only_task(const json::object& object) {
   auto task = required_text(object, "taskID");
   auto older = required_text(object, "task");

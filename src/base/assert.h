@@ -1,4 +1,4 @@
-// What must hold in our own code. Checked in release builds too: a process that has broken its own rules must not go on
+// Assertions about our own code, checked in release builds too: a process that broke its own invariants must not keep
 // writing a log. Never used on outside input, which gets an Error. Threads: any.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// Standard alphabet, padding optional; nullopt when a character does not belong.
+// Standard alphabet, padding optional; nullopt if any character is invalid.
 std::optional<std::string> decode_base64(std::string_view text);
 
 // Standard alphabet, without padding.

@@ -1,4 +1,4 @@
-// Bytes that somebody keeps alive: what feeds hand to connections without copying.
+// Bytes with a shared owner that keeps them alive. Feeds hand them to connections without copying.
 // Threads: value.
 #pragma once
 

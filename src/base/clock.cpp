@@ -14,7 +14,7 @@ constexpr std::int64_t kMsPerDay = 86'400'000;
 
 // Smaller steps back are ordinary clock discipline and not worth a warning.
 constexpr std::int64_t kNotableJumpMs = 1000;
-// Larger ones are not waited for: times would stand still for as long.
+// Steps back larger than this are followed immediately, because holding the time would freeze it for as long.
 constexpr std::int64_t kLongestHoldMs = 600'000;
 
 void put_digits(char* at, std::int64_t value, int digits) {
@@ -24,7 +24,7 @@ void put_digits(char* at, std::int64_t value, int digits) {
   }
 }
 
-// Reads exactly `digits` digits at `text[at]`; -1 when there are none such.
+// Reads exactly `digits` digits at `text[at]`; -1 when there are fewer.
 int take_digits(std::string_view text, std::size_t at, std::size_t digits) {
   if (at + digits > text.size()) return -1;
   int value = 0;
@@ -46,7 +46,7 @@ Error bad_timestamp(std::string_view text) {
 
 std::int64_t SystemClock::wall_ms() const {
   using namespace std::chrono;
-  static WallFilter filter;  // the machine has one clock
+  static WallFilter filter;  // one per process, because the machine has one clock
   timespec boot{};
   clock_gettime(CLOCK_BOOTTIME, &boot);
   std::int64_t boot_ms = std::int64_t{boot.tv_sec} * 1'000 + boot.tv_nsec / 1'000'000;
@@ -60,7 +60,7 @@ std::int64_t SystemClock::never_back(std::int64_t reading_ms) const {
   }
   if (newest - reading_ms >= kLongestHoldMs) {
     newest_ms_.compare_exchange_strong(newest, reading_ms, std::memory_order_relaxed);
-    return reading_ms;  // it was set back for good: time goes on from there
+    return reading_ms;  // the clock was set back permanently; continue from its new time
   }
   if (newest - reading_ms >= kNotableJumpMs) {
     static std::atomic<bool> warned{false};

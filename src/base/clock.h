@@ -18,8 +18,8 @@ class Clock {
   virtual std::int64_t steady_ms() const = 0;
 };
 
-// The machine's clocks. wall_ms() does not go backwards for a small step of the machine's clock: it stands still until
-// real time has caught up, so receivedAt stays ordered. A jump is followed once it has lasted (base/wall_filter.h).
+// The machine's clocks. When the machine's clock steps back a little, wall_ms() stands still until real time has caught
+// up, so receivedAt stays ordered. A larger jump is followed once it has lasted (base/wall_filter.h).
 class SystemClock final : public Clock {
  public:
   std::int64_t wall_ms() const override;

@@ -1,5 +1,5 @@
-// Expected failures, as values. The list of codes is closed: adapters translate at their border, and one table in
-// api/status_map maps a code to HTTP and WebSocket close, one in rpc/status_map to gRPC.
+// Expected failures, as values. The list of codes is closed: adapters translate their own errors into it.
+// api/status_map maps each code to HTTP and WebSocket close codes, rpc/status_map to gRPC.
 // Threads: value.
 #pragma once
 
@@ -32,7 +32,7 @@ std::string_view name(ErrorCode code);
 // True when the same request may succeed later without a change by the caller.
 bool retryable(ErrorCode code);
 
-// A machine-readable member that an error carries beside its message, for example expectedSequence.
+// A machine-readable field that an error carries in addition to its message, for example expectedSequence.
 struct ErrorField {
   std::string name;
   std::variant<std::int64_t, std::string> value;
@@ -40,7 +40,7 @@ struct ErrorField {
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
-  std::string reason;   // stable snake_case word for programs: "cursor_ahead", "sequence_reused"
+  std::string reason;   // stable snake_case identifier for programs: "cursor_ahead", "sequence_reused"
   std::string message;  // for a person; says what to do next
   std::vector<ErrorField> fields;
 

@@ -1,4 +1,4 @@
-// Where work runs: an io thread, a pool of workers for blocking reads, or a test's hand-cranked queue.
+// Where work runs: an io thread, a pool of workers for blocking reads, or a queue that a test steps through.
 #pragma once
 
 #include <functional>

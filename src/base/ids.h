@@ -1,4 +1,4 @@
-// Identifiers: time-sortable unique ids, and the rule for ids that callers bring. Threads: value.
+// Identifiers: time-sortable unique ids, and the rule for ids that callers supply. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ std::string make_sortable_id(std::int64_t wall_ms, Random& random);
 // "task-" + sortable id.
 std::string make_task_id(std::int64_t wall_ms, Random& random);
 
-// A caller's own task id: [A-Za-z0-9._-]{1,128}, and not "." or "..".
+// A task id supplied by a caller: [A-Za-z0-9._-]{1,128}, and not "." or "..".
 bool is_task_id(std::string_view id);
 
 }  // namespace shepherd

@@ -1,5 +1,5 @@
-// Bounds that several modules share, with their reasons; the others are in the limits.h of their module.
-// A bound that is in none of them does not exist. Threads: value.
+// Bounds that several modules share, with their reasons. Every other bound is in the limits.h of its module.
+// Threads: value.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,14 @@ inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kMaxTaskIdBytes = 128;
 
 // --- HTTP ---
-inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};  // a peer that takes nothing for this long is dead
+inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};  // a peer that accepts nothing for this long is dead
 
 // --- feeds and hub ---
-inline constexpr std::size_t kSegmentBytes = 64 * kKiB;  // framed bytes come in pieces; a stalled consumer pins one
+// Framed bytes come in such pieces; a stalled consumer pins one.
+inline constexpr std::size_t kSegmentBytes = 64 * kKiB;
 
 // --- SQLite ---
-inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // another process holds the database
+inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // while another process locks the database
 inline constexpr std::size_t kReadConnections = 4;
 
 // --- search ---
@@ -28,27 +29,26 @@ inline constexpr std::size_t kMaxQueryBytes = 1'000;
 inline constexpr std::size_t kMaxSearchResults = 500;
 
 // --- gRPC ---
-inline constexpr std::size_t kMaxSessionEvents = 1'000;  // GetSession answers with
+inline constexpr std::size_t kMaxSessionEvents = 1'000;  // maximum number of events in a GetSession answer
 
 // --- inbox, timeline, findings, stats ---
-inline constexpr int kLedgerDays =
-    400;  // figures are kept this long, unless retention.stats_days says: a year and a month
+inline constexpr int kLedgerDays = 400;  // a year and a month; retention.stats_days changes it
 
 // --- runner: the agent's processes ---
-inline constexpr int kAgentPipeBytes = 1024 * 1024;        // output an agent can write while its listener is busy
-inline constexpr std::size_t kAgentReadBytes = 64 * kKiB;  // one read of it
+inline constexpr int kAgentPipeBytes = 1024 * 1024;        // output an agent can write while its reader is busy
+inline constexpr std::size_t kAgentReadBytes = 64 * kKiB;  // one read of an agent's output
 
 // --- runner: one task ---
-inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working agent this quiet is reported, not ended
+inline constexpr std::chrono::milliseconds kStallSilence{300'000};  // a working agent this silent is reported
 
 // --- streaming agents (gRPC) ---
-inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon a stop is seen while connecting
+inline constexpr std::chrono::milliseconds kAgentConnectLook{100};  // how soon a stop is noticed while connecting
 
 inline constexpr std::size_t kMaxTaskPage = 1'000;
 
 // --- files ---
 inline constexpr std::size_t kMaxFirstLineBytes = 16 * kKiB;  // of a file that holds one value, such as a token
 
-inline constexpr std::size_t kMaxHookBatch = 500;  // hook calls in one request: one commit
+inline constexpr std::size_t kMaxHookBatch = 500;  // hook calls in one request, which is one commit
 
 }  // namespace shepherd

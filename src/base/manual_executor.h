@@ -1,4 +1,4 @@
-// An executor that a test or a simulation cranks by hand, in any order it likes.
+// An executor that a test or a simulation steps by hand, in any order.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class ManualExecutor final : public Executor {
 
   std::size_t pending() const { return queue_.size(); }
   bool run_one() { return run_nth(0); }
-  // Runs the n-th oldest piece of work, for schedules in which order is not promised.
+  // Runs the n-th oldest piece of work, for schedules that do not preserve order.
   bool run_nth(std::size_t n) {
     if (n >= queue_.size()) return false;
     Work work = std::move(queue_[n]);

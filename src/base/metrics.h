@@ -1,4 +1,4 @@
-// Counters, gauges and histograms that cost an atomic add. Rendered as Prometheus text by fleet/prometheus.
+// Counters, gauges and histograms; an update costs one atomic add. views/prometheus renders them as Prometheus text.
 // Instruments live as long as the registry; modules keep references.
 // Threads: any.
 #pragma once
@@ -52,30 +52,30 @@ class Histogram {
 };
 
 struct MetricSample {
-  std::string name;    // family, e.g. shepherd_events_appended_total
-  std::string labels;  // `route="/x",code="200"` already escaped, or empty
+  std::string name;    // metric family, e.g. shepherd_events_appended_total
+  std::string labels;  // e.g. `route="/x",code="200"`, already escaped; may be empty
   std::string help;
   enum class Kind { counter, gauge, histogram } kind;
   const Counter* counter = nullptr;
   const Gauge* gauge = nullptr;
   const Histogram* histogram = nullptr;
-  std::function<double()> read;  // gauges and counters computed at scrape time
+  std::function<double()> read;  // computes the value of a gauge or counter at scrape time
 };
 
 class MetricRegistry {
  public:
-  // Asking again with the same name and labels gives the same instrument.
+  // A repeated call with the same name and labels returns the same instrument.
   Counter& counter(std::string_view name, std::string_view help, std::string_view labels = "");
   Gauge& gauge(std::string_view name, std::string_view help, std::string_view labels = "");
   Histogram& histogram(std::string_view name, std::string_view help, std::string_view labels = "");
-  // read() is called while scraping, without locks held; it must not outlive what it captures.
+  // read() is called while scraping, without locks held. Everything it captures must outlive the registry's scrapes.
   void computed(std::string_view name, std::string_view help, std::function<double()> read,
                 std::string_view labels = "");
-  // The same for what only grows; the name ends in _total.
+  // The same for a value that only grows; the name ends in _total.
   void computed_counter(std::string_view name, std::string_view help, std::function<double()> read,
                         std::string_view labels = "");
 
-  // All instruments, families together, in order of first registration.
+  // All instruments, grouped by family, in order of first registration.
   std::vector<MetricSample> samples() const;
 
  private:

@@ -11,7 +11,7 @@
 #else
 #define SHEPHERD_TSA(x)
 #endif
-// Abseil, which grpc++ includes, defines these two the same way in other words.
+// Abseil, which grpc++ includes, defines these two macros with the same meaning but different text.
 #undef GUARDED_BY
 #undef NO_THREAD_SAFETY_ANALYSIS
 #define CAPABILITY(x) SHEPHERD_TSA(capability(x))
@@ -46,7 +46,7 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// Waits are always in a loop around the condition they wait for.
+// Always wait in a loop that checks the condition.
 class CondVar {
  public:
   void wait(Mutex& mutex) REQUIRES(mutex) {
@@ -54,7 +54,7 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  // False when the time passed without a notification.
+  // False if the timeout passed without a notification.
   bool wait_for(Mutex& mutex, std::chrono::milliseconds timeout) REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     bool notified = condition_.wait_for(lock, timeout) == std::cv_status::no_timeout;

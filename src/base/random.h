@@ -9,16 +9,16 @@
 
 namespace shepherd {
 
-// Threads: implementations say.
+// Threads: each implementation states its own rule.
 class Random {
  public:
   virtual ~Random() = default;
   virtual std::uint64_t next() = 0;
-  // Uniform enough for schedules and jitter: [0, bound).
+  // A number in [0, bound), uniform enough for schedules and jitter.
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : next() % bound; }
 };
 
-// The kernel's generator; fit for secrets. Threads: any.
+// The kernel's generator, suitable for secrets. Threads: any.
 class SystemRandom final : public Random {
  public:
   std::uint64_t next() override;

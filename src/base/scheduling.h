@@ -4,8 +4,8 @@
 
 namespace shepherd {
 
-// For a thread whose work nobody waits for: it gets what the others leave. A wish for the calling thread: where the
-// kernel does not grant it, the thread runs like any other.
+// Lets the calling thread run only when no other thread wants the core; for work that no request waits for. If the
+// kernel refuses, the thread keeps its normal priority.
 void run_when_idle();
 
 }  // namespace shepherd

@@ -12,8 +12,8 @@
 
 namespace shepherd {
 
-// Owns its threads; the destructor runs what was posted and joins them. Work of different workers runs in parallel, so
-// there is no order between two posts.
+// Owns its threads; the destructor runs all posted work and joins them. The threads run in parallel, so two posts have
+// no order.
 // Threads: any.
 class ThreadPool final : public Executor {
  public:

@@ -10,7 +10,7 @@ std::int64_t WallFilter::read(std::int64_t wall_ms, std::int64_t boot_ms) {
   std::int64_t offset_ms = wall_ms - boot_ms;
   std::int64_t believed_ms = offset_ms_.load(std::memory_order_relaxed);
   if (believed_ms != kUnset && std::abs(offset_ms - believed_ms) >= kJumpMs) return doubt(offset_ms, boot_ms);
-  if (doubting_.load(std::memory_order_relaxed)) doubting_ = false;  // it came back
+  if (doubting_.load(std::memory_order_relaxed)) doubting_ = false;  // the reading is back to normal
   offset_ms_.store(offset_ms, std::memory_order_relaxed);
   return wall_ms;
 }

@@ -25,7 +25,7 @@ TEST(WallFilter, ASecondOfAnotherYearChangesNothing) {
     EXPECT_EQ(filter.read(kStart + 400 * kDayMs + ms, ms), kStart + ms);
   }
   EXPECT_EQ(filter.read(kStart + 1'000, 1'000), kStart + 1'000);
-  // And again later: the doubt does not add up.
+  // A later wrong reading starts from zero again: separate doubts do not add up.
   for (std::int64_t at = 20'000; at < 100'000; at += 20'000) {
     EXPECT_EQ(filter.read(kStart + 400 * kDayMs + at, at), kStart + at);
     EXPECT_EQ(filter.read(kStart + at + 1, at + 1), kStart + at + 1);

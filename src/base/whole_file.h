@@ -1,4 +1,4 @@
-// Small files read and replaced as a whole: a reader sees the old one or the new one, never half of it.
+// Reads and replaces small files as a whole: a reader sees the old content or the new content, never a mix.
 // Threads: value.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace shepherd {
 
-// nullopt when there is no such file; too_large over `most` bytes.
+// nullopt when the file does not exist; too_large above `most` bytes.
 Result<std::optional<std::string>> read_whole_file(const std::string& path, std::size_t most);
 
-// Its first line, for files that hold one value; empty when there is no such file.
+// The first line of a file that holds one value; empty when the file does not exist.
 Result<std::string> read_first_line(const std::string& path);
 
-// Replaces the file, or makes it with `mode`. An existing file keeps its mode; a symbolic link stays one, and the file
+// Replaces the file, or creates it with `mode`. An existing file keeps its mode. A symbolic link stays a link; the file
 // it points to is replaced.
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode);
 

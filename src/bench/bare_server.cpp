@@ -20,8 +20,8 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr std::size_t kKeepLogBytes = 1024 * 1024;  // frames stay until the slowest consumer has them and this is full
-// The answer to the one key that Subscribers sends.
+constexpr std::size_t kKeepLogBytes = 1024 * 1024;  // log size at which frames that all consumers have are dropped
+// The handshake answer for the one key that Subscribers sends.
 constexpr std::string_view kUpgraded =
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Accept: bench\r\n\r\n";
@@ -107,7 +107,7 @@ void BareServer::on_ready(Poller& poller, int fd) {
   if (connection.watching_write) send_log(poller, fd);
   long got = recv(fd, buffer_.data(), buffer_.size(), 0);
   if (got == 0 || (got < 0 && errno != EAGAIN)) return drop(poller, fd);
-  if (got < 0 || connection.channel != nullptr) return;  // a consumer's own frames (pongs) mean nothing here
+  if (got < 0 || connection.channel != nullptr) return;  // ignores a consumer's own frames (pongs)
   connection.in.append(buffer_.data(), static_cast<std::size_t>(got));
   while (connection.open && take_request(poller, fd)) {
   }
@@ -155,7 +155,7 @@ void BareServer::append_events(Channel& channel, std::string_view name, std::str
     std::string_view event = body.substr(0, body.find('\n'));
     body.remove_prefix(std::min(event.size() + 1, body.size()));
     if (event.size() < 2) continue;
-    event.remove_prefix(1);  // its opening brace comes with the members that a server adds
+    event.remove_prefix(1);  // the members that the server adds include the opening brace
     char wrap[512];
     auto end = fmt::format_to_n(wrap, sizeof wrap,
                                 R"({{"type":"task_event","taskID":"{}","data":{{"sequence":{},)"
@@ -170,7 +170,7 @@ void BareServer::append_events(Channel& channel, std::string_view name, std::str
 void BareServer::flush(Poller& poller) {
   for (Channel* channel : changed_) {
     channel->changed = false;
-    // By index: a consumer that has gone is taken out of the list on the way.
+    // By index, because send_log() may remove a disconnected consumer from the list.
     for (std::size_t i = channel->subscribers.size(); i-- > 0;) {
       int fd = channel->subscribers[i];
       if (!connections_[static_cast<std::size_t>(fd)].watching_write) send_log(poller, fd);
@@ -180,7 +180,7 @@ void BareServer::flush(Poller& poller) {
   changed_.clear();
 }
 
-// Everybody has everything: start over in memory that is still in the cache. Otherwise only a long log is cut.
+// If every consumer has everything, starts over in memory that is still in the cache. Otherwise cuts only a long log.
 void BareServer::cut(Channel& channel) {
   std::size_t slowest = channel.log.size();
   for (int fd : channel.subscribers) slowest = std::min(slowest, connections_[static_cast<std::size_t>(fd)].offset);

@@ -1,9 +1,9 @@
-// The limit of the machine: the least that a server must do to hand posted events to WebSocket consumers. One thread,
-// one epoll, no storage, no authentication, no look into the JSON; it only wraps each event as Shepherd does, so that
-// the same bytes go out, and sends what has gathered once per turn of its loop.
+// The limit of the machine: the least work a server must do to deliver posted events to WebSocket consumers. One
+// thread, one epoll, no storage, no authentication, no parsing of JSON. It wraps each event like Shepherd, so that the
+// same bytes are sent, and sends what has accumulated once per turn of its loop.
 //
-//   POST /{channel}   NDJSON; answered at once
-//   GET /{channel}    WebSocket upgrade; from now on
+//   POST /{channel}   NDJSON; answered immediately
+//   GET /{channel}    WebSocket upgrade; sends new events only
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace shepherd::bench {
 
 // Owns the listening socket and its connections.
-// Threads: caller, except that stop() may come from any thread or from a signal.
+// Threads: caller, except that any thread or signal handler may call stop().
 class BareServer {
  public:
   // Listens on a free port of 127.0.0.1. unavailable/no_port.
@@ -33,15 +33,15 @@ class BareServer {
 
  private:
   struct Channel {
-    std::string log;  // frames that somebody may still need
+    std::string log;  // frames that a consumer may still need
     std::uint64_t sequence = 0;
     std::vector<int> subscribers;  // descriptors
     bool changed = false;
   };
   struct Connection {
     std::string in;
-    Channel* channel = nullptr;  // of a subscriber
-    std::size_t offset = 0;      // into the channel's log: what it has been sent
+    Channel* channel = nullptr;  // set for a subscriber
+    std::size_t offset = 0;      // end of what was sent of the channel's log
     bool watching_write = false;
     bool open = false;
   };

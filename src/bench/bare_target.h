@@ -1,4 +1,4 @@
-// The bare server in a process of its own.
+// Runs the bare server in its own process.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace shepherd::bench {
 
 // Owns the process. WebSocket only.
-// Threads: caller; the process must have one thread when start() is called.
+// Threads: caller; the process must have only one thread when start() is called.
 class BareTarget final : public Target {
  public:
   static Result<BareTarget> start(int core);

@@ -30,7 +30,7 @@ const std::vector<Scenario> kScenarios{{"single-posts", measure_single_posts},
                                        {"fleet", measure_fleet},
                                        {"grpc", measure_grpc}};
 
-// Children inherit it, so the servers get it too.
+// Child processes inherit the limit, so the servers get it too.
 void raise_open_files() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);

@@ -1,4 +1,4 @@
-// A certificate for the server under test: self-signed, P-256, for 127.0.0.1, good for a day.
+// Creates a certificate for the server under test: self-signed, P-256, for 127.0.0.1, valid for a day.
 // Threads: any.
 #pragma once
 

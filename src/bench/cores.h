@@ -1,18 +1,18 @@
-// Which core a measured server runs on, and which one the tool, so that they do not push each other around.
+// Assigns different cores to a measured server and the tool, so that they do not disturb each other.
 // Threads: any.
 #pragma once
 
 namespace shepherd::bench {
 
 struct Cores {
-  int server = -1;  // -1: wherever the kernel likes
+  int server = -1;  // -1: any core
   int tool = -1;
 };
 
-// The last core for servers, the first for the tool; nothing to choose on a machine with one.
+// The last core for servers, the first for the tool; no choice on a machine with one core.
 Cores separate_cores();
 
-// The calling thread (before an exec: the program); -1: any core.
+// Pins the calling thread, and a program that it executes, to the core; -1: any core.
 void run_on_core(int core);
 
 }  // namespace shepherd::bench

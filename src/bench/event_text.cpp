@@ -11,7 +11,7 @@ namespace shepherd::bench {
 namespace {
 
 constexpr std::size_t kTexts = 61;
-constexpr std::uint64_t kSeed = 20260218;  // the same events in every run, so that runs compare
+constexpr std::uint64_t kSeed = 20260218;  // the same events in every run, so that runs are comparable
 
 constexpr std::array<std::string_view, 32> kWords{
     "go",     "test",  "build",  "src",     "auth",   "handler", "server", "token",  "error",  "return", "config",

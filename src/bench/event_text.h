@@ -1,5 +1,5 @@
-// The events of the load: valid Shepherd events of one length, with room for a marker in their summary. A few dozen
-// texts take turns, so that a store that compresses gains no more than it would on real agents' steps.
+// The events of the load: valid Shepherd events of equal length, with room for a marker in their summary. A few dozen
+// texts alternate, so that a store that compresses gains no more than with real agents' events.
 // Threads: value.
 #pragma once
 
@@ -19,12 +19,12 @@ class EventTexts {
   explicit EventTexts(std::size_t bytes = kDefaultBytes);
 
   std::size_t bytes() const { return texts_.front().size(); }
-  // Appends one event that carries `marker`.
+  // Appends one event with this marker.
   void append(std::string& out, const Marker& marker) const;
 
  private:
   std::vector<std::string> texts_;
-  std::size_t marker_at_ = 0;  // the same in all of them
+  std::size_t marker_at_ = 0;  // equal in all of them
 };
 
 }  // namespace shepherd::bench

@@ -76,7 +76,7 @@ Result<std::uint64_t> fill_ledger(const std::filesystem::path& ledger, int days,
   auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::int64_t to = now / 3'600 * 3'600, from = to - days * 86'400;
-  // A day is left out at the end: the tasks above are in it.
+  // The last day is left out, because the tasks above are in it.
   std::string minutes = fmt::format(
       "WITH RECURSIVE minute(at) AS (SELECT {} UNION ALL SELECT at + 60 FROM minute WHERE at + 60 < {}),"
       " who(n) AS (VALUES(0),(1),(2),(3)), tool(n) AS (VALUES(0),(1),(2),(3),(4)), class(n) AS (VALUES(20),(30),(40)) ",

@@ -23,7 +23,7 @@ class Repeat final : public grpc::ServerGenericBidiReactor {
   void write_next() {
     if (left_ == 0) return Finish(grpc::Status::OK);
     --left_;
-    // As Shepherd does: what follows at once need not be sent by itself; the first write carries the headers.
+    // Like Shepherd: a write that another one follows immediately may be buffered; the first write carries the headers.
     grpc::WriteOptions options;
     if (begun_ && left_ > 0) options.set_buffer_hint();
     begun_ = true;
@@ -43,7 +43,7 @@ class RepeatService final : public grpc::CallbackGenericService {
     if (given != context->client_metadata().end()) {
       std::from_chars(given->second.data(), given->second.data() + given->second.size(), count);
     }
-    return new Repeat(count);  // ends itself
+    return new Repeat(count);  // deletes itself
   }
 };
 

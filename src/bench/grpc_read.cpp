@@ -13,7 +13,7 @@
 namespace shepherd::bench {
 namespace {
 
-// Waits for the one thing that is on its way; false: it failed.
+// Waits for the one pending operation; false if it failed.
 bool wait(grpc::CompletionQueue& queue) {
   void* tag = nullptr;
   bool good = false;
@@ -24,7 +24,7 @@ bool wait(grpc::CompletionQueue& queue) {
 
 Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<bool(std::string_view)>& use) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // its own connection
   auto channel = grpc::CreateCustomChannel(stream.address, grpc::InsecureChannelCredentials(), arguments);
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;

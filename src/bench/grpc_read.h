@@ -1,4 +1,4 @@
-// Reading a gRPC stream as fast as it comes.
+// Reads a gRPC stream as fast as it arrives.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct GrpcRead {
   double seconds = 0;  // from the call to its end
 };
 
-// `use` gets every message's bytes and says whether to go on; the stream is cancelled when not.
-// unavailable/stream_failed with the status when it ends by itself and not with OK. Threads: any; gRPC's own threads
-// stay, so nothing may fork after it.
+// `use` gets the bytes of every message and returns whether to continue; if not, the stream is cancelled.
+// unavailable/stream_failed with the status if the stream ends with anything but OK.
+// Threads: any. gRPC's own threads stay, so the process must not fork afterwards.
 Result<GrpcRead> read_grpc_stream(const GrpcStream& stream, const std::function<bool(std::string_view)>& use);
 
 }  // namespace shepherd::bench

@@ -1,4 +1,4 @@
-// Spans of time, counted in buckets that grow with the value: any answer is at most 1/64 above the truth, for spans
+// Counts durations in buckets that grow with the value: a result is at most 1/64 above the true value, for durations
 // from a nanosecond to centuries, in 30 KB.
 // Threads: caller.
 #pragma once
@@ -24,11 +24,11 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
   std::uint64_t max_ns() const { return max_; }
-  // The smallest bucket end that at least `share` (0 to 1) of the values do not exceed; 0 when there are none.
+  // The smallest bucket end that at least `share` (0 to 1) of the values do not exceed; 0 if there are none.
   std::uint64_t quantile_ns(double share) const;
 
  private:
-  static constexpr unsigned kStepBits = 6;  // 64 steps an octave
+  static constexpr unsigned kStepBits = 6;  // 64 steps per octave
   static constexpr std::size_t kBuckets = (64 - kStepBits + 1) << kStepBits;
 
   static std::size_t bucket_of(std::uint64_t ns) {

@@ -23,12 +23,12 @@ std::string text_of(const Address& at, const HttpRequest& request) {
 
 struct Caller {
   Link link;
-  std::size_t request = 0;  // the one under way
+  std::size_t request = 0;  // index of the current request
   std::string out, in;
   bool busy = false;
 };
 
-// The whole answer, taken off the front of `in`; false: not all there yet.
+// Removes the complete answer from the front of `in`; false if it is not complete yet.
 Result<bool> take_answer(std::string& in, HttpAnswer& answer) {
   Result<AnswerHead> head = read_answer_head(in);
   if (!head) return fail(head.error());

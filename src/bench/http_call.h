@@ -1,4 +1,4 @@
-// Plain requests beside the load: making tasks, reading metrics and pages. Waits for the answers.
+// Plain requests beside the load: creating tasks, reading metrics and pages. Waits for the answers.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace shepherd::bench {
 struct HttpRequest {
   std::string method = "GET";
   std::string target;
-  std::string headers = {};  // each with its line end
+  std::string headers = {};  // each ends with a line break
   std::string body = {};
 };
 struct HttpAnswer {
@@ -20,8 +20,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// All of them over a few connections, the answers in the requests' order. unavailable when a connection ends or the
-// time is over; a status is never an error.
+// Sends all requests over a few connections and returns the answers in the same order. unavailable if a connection ends
+// or the time is over; a status is never an error.
 // Threads: caller.
 Result<std::vector<HttpAnswer>> http_calls(const Address& at, const std::vector<HttpRequest>& requests,
                                            std::size_t connections = 16, double seconds = 60);

@@ -78,7 +78,7 @@ Result<void> wait_for_port(Process& process, std::uint16_t port, double seconds)
     poll(nullptr, 0, 5);
   }
   return fail(ErrorCode::unavailable, "not_started",
-              fmt::format("nobody listens on port {}{}", port, process.running() ? "" : ": the program ended"));
+              fmt::format("no process listens on port {}{}", port, process.running() ? "" : ": the program ended"));
 }
 
 }  // namespace shepherd::bench

@@ -1,4 +1,4 @@
-// What it takes to start somebody else's server: where the program is, a port for it, and when it is ready.
+// What is needed to start another program's server: the program's path, a port, and a check that it is ready.
 // Threads: any.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace shepherd::bench {
 
-// A directory of our own that goes away with its owner.
+// A directory that its owner deletes in its destructor.
 class ScratchDirectory {
  public:
-  // Below `parent` (empty: the system's place for temporary files). unavailable/no_directory.
+  // Creates it below `parent` (empty: the system's temporary directory). unavailable/no_directory.
   static Result<ScratchDirectory> create(const std::string& parent);
   ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   ScratchDirectory& operator=(ScratchDirectory&& other) noexcept {
@@ -24,9 +24,9 @@ class ScratchDirectory {
   ~ScratchDirectory();
 
   const std::filesystem::path& path() const { return path_; }
-  // A new empty directory inside.
+  // Creates an empty directory inside.
   std::filesystem::path make(const std::string& name) const;
-  // Stays when the owner goes.
+  // Keeps the directory after the owner is destroyed.
   void keep() { kept_ = true; }
 
  private:
@@ -36,13 +36,13 @@ class ScratchDirectory {
   bool kept_ = false;
 };
 
-// The program in PATH or the system's directories; not_found/not_installed names the Debian package.
+// Finds the program in PATH or the system's directories; not_found/not_installed names the Debian package.
 Result<std::string> find_program(const std::string& name, const std::string& package);
 
-// A port of 127.0.0.1 that nobody listens on now.
+// A currently unused port of 127.0.0.1.
 Result<std::uint16_t> free_port();
 
-// Waits until somebody listens there. unavailable/not_started when `process` ends first or the time is over.
+// Waits until a process listens there. unavailable/not_started if `process` ends first or the time is over.
 Result<void> wait_for_port(Process& process, std::uint16_t port, double seconds);
 
 }  // namespace shepherd::bench

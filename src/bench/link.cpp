@@ -107,7 +107,7 @@ long Link::send(const char* data, std::size_t size) {
   }
   long sent = ::send(fd_, data, size, MSG_NOSIGNAL);
   if (sent >= 0) return sent;
-  // ENOTCONN: the connect is still under way.
+  // ENOTCONN means that the connection is still being established.
   wants_write_ = errno == EAGAIN || errno == ENOTCONN;
   return wants_write_ || errno == EINTR ? 0 : -1;
 }

@@ -1,4 +1,4 @@
-// One TCP connection that never blocks, in the clear or with TLS.
+// One non-blocking TCP connection, with or without TLS.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -20,14 +20,15 @@ struct Address {
   std::string authority() const;
 };
 
-// "http://127.0.0.1:8080", "https://…"; IPv4 addresses only. invalid_argument/bad_url.
+// Parses "http://127.0.0.1:8080", "https://…"; IPv4 addresses only. invalid_argument/bad_url.
 Result<Address> parse_url(std::string_view url);
 
-// Owns a descriptor and, with TLS, its session. A certificate is not checked: the tool has started the server itself.
+// Owns a descriptor and, with TLS, its session. Does not check the certificate, because the tool started the server
+// itself.
 // Threads: caller.
 class Link {
  public:
-  // Starts connecting; sending and receiving say "not yet" until that is done. unavailable/connect_failed.
+  // Starts connecting. Until it is connected, send() and receive() return 0. unavailable/connect_failed.
   static Result<Link> open(const Address& address);
 
   Link(Link&& other) noexcept;
@@ -35,10 +36,11 @@ class Link {
   ~Link();
 
   int fd() const { return fd_; }
-  // Bytes moved; 0: not yet, wait for the socket; -1: the other end is gone. TLS receives as many records as fit.
+  // Number of bytes moved; 0: wait for the socket and try again; -1: the peer closed. TLS receives as many records as
+  // fit.
   long send(const char* data, std::size_t size);
   long receive(char* into, std::size_t size);
-  // True when the last "not yet" is over once the socket can be written, not read.
+  // After a result of 0: true to wait until the socket is writable, false until it is readable.
   bool wants_write() const { return wants_write_; }
 
  private:

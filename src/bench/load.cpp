@@ -15,7 +15,7 @@ namespace shepherd::bench {
 namespace {
 
 constexpr double kConnectSeconds = 60;
-constexpr double kSettleSeconds = 0.2;  // servers that subscribe after their yes: nchan
+constexpr double kSettleSeconds = 0.2;  // nchan subscribes only after its answer
 
 double own_cpu_seconds() {
   rusage usage{};
@@ -47,7 +47,7 @@ class LoadRun {
         publishers_(plan_.publish, *plan_.wire, texts_, poller_) {}
 
   Result<LoadResult> run() {
-    // Without this the kernel may round a wait up by 50 microseconds.
+    // Otherwise the kernel may round a wait up by 50 microseconds.
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (plan_.subscribe.count > 0) {
       if (Result<void> connected = subscribers_.connect(kConnectSeconds); !connected) return fail(connected.error());
@@ -70,7 +70,7 @@ class LoadRun {
     return {};
   }
 
-  // Waits for something to happen, at most until `until_ns`, and handles it.
+  // Waits for an event, at most until `until_ns`, and handles it.
   Result<void> turn(std::uint64_t until_ns) {
     if (Result<void> going = check_interrupt(); !going) return going;
     std::uint64_t now_ns = steady_ns();
@@ -178,7 +178,7 @@ class LoadRun {
     result_.latency = std::move(subscribers_.receipts().latency);
     result_.answer_latency.add(publishers_.answer_latency());
     result_.defects = subscribers_.finish(publishers_.sent());
-    // A request without an answer after the drain is an event nobody vouches for.
+    // A request that is unanswered after the drain counts as a missing event.
     if (plan_.subscribe.count == 0) {
       result_.defects.missing += publishers_.sent_events() - publishers_.answered_events();
     }
@@ -197,8 +197,8 @@ class LoadRun {
   Publishers publishers_;
   LoadResult result_;
   std::uint64_t start_ns_ = 0;
-  std::uint64_t turns_ = 0;     // requests that were due so far, at a rate
-  std::uint64_t expected_ = 0;  // deliveries that what was sent must cause
+  std::uint64_t turns_ = 0;     // requests due so far, at a rate
+  std::uint64_t expected_ = 0;  // deliveries that the sent events must cause
   std::uint64_t measured_from_ns_ = 0;
   std::uint64_t answered_before_ = 0;
   double server_cpu_before_ = 0;

@@ -9,7 +9,7 @@
 namespace shepherd::bench {
 namespace {
 
-// The bare server on a thread of its own.
+// Runs the bare server on its own thread.
 class LoadTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ TEST_F(LoadTest, AtARate) {
 
 TEST_F(LoadTest, ARefusalIsAnErrorWithItsReason) {
   LoadPlan refused = plan(1, 1, 1, 1);
-  refused.subscribe.transport = Transport::sse;  // the bare server upgrades whatever is asked
+  refused.subscribe.transport = Transport::sse;  // the bare server answers every GET with an upgrade
   Result<LoadResult> result = run_load(refused);
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().message.find("101"), std::string::npos) << result.error().message;

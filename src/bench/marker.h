@@ -1,5 +1,5 @@
-// What an event of the load carries in its summary, so that a subscriber can tell when it was sent and whether one is
-// missing, repeated or out of order. Fixed length, so that it is written over a template in place.
+// A marker in an event's summary, by which a subscriber can tell when the event was sent and whether one is missing,
+// repeated or out of order. It has a fixed length, so that it can be written in place into a template.
 //
 //   '^' run(4) channel(4) stream(8) sequence(8) time(16)     hexadecimal with the digits a to p
 //
@@ -14,9 +14,9 @@
 namespace shepherd::bench {
 
 struct Marker {
-  std::uint16_t run = 0;  // one measurement: events of an earlier one are not counted
+  std::uint16_t run = 0;  // one measurement; events of other runs are not counted
   std::uint16_t channel = 0;
-  std::uint32_t stream = 0;    // which publisher of the channel
+  std::uint32_t stream = 0;    // index of the publisher in the channel
   std::uint32_t sequence = 0;  // from 0, per channel and stream
   std::uint64_t time_ns = 0;
 
@@ -28,7 +28,8 @@ inline constexpr std::size_t kMarkerBytes = 1 + 5 * 8;
 
 namespace marker_detail {
 
-// Eight letters at a time: a word of nibbles spread over eight bytes, the first letter being the highest nibble.
+// Encodes eight letters at a time: a word of nibbles spread over eight bytes, the first letter being the highest
+// nibble.
 inline std::uint64_t spread(std::uint32_t value) {
   std::uint64_t x = value;
   x = (x | (x << 16)) & 0x0000'FFFF'0000'FFFF;
@@ -50,12 +51,12 @@ inline void write_word(char* at, std::uint32_t value) {
   std::memcpy(at, &letters, sizeof letters);
 }
 
-// Bits of `bad` are set when a byte was not one of the sixteen letters.
+// Sets bits of `bad` if a byte was not one of the sixteen letters.
 inline std::uint32_t read_word(const char* at, std::uint64_t& bad) {
   std::uint64_t letters;
   std::memcpy(&letters, at, sizeof letters);
   std::uint64_t nibbles = __builtin_bswap64(letters ^ 0x6060'6060'6060'6060);
-  nibbles -= 0x0101'0101'0101'0101;  // 'a' is 0x61; a byte below it borrows and shows up in `bad`
+  nibbles -= 0x0101'0101'0101'0101;  // 'a' is 0x61; a byte below it borrows, which sets a bit of `bad`
   bad |= nibbles & 0xF0F0'F0F0'F0F0'F0F0;
   return gather(nibbles);
 }
@@ -73,7 +74,7 @@ inline void write_marker(char* at, const Marker& marker) {
   write_word(at + 33, static_cast<std::uint32_t>(marker.time_ns));
 }
 
-// Finds the first marker of a message. False: it has none.
+// Finds the first marker of a message; false if it has none.
 inline bool find_marker(std::string_view message, Marker& marker) {
   using marker_detail::read_word;
   const char* at = message.data();

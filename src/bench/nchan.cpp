@@ -17,7 +17,7 @@ constexpr double kNchanReadySeconds = 10;
 constexpr std::string_view kPackages = "nginx-light libnginx-mod-nchan";
 constexpr const char* kModule = "/usr/lib/nginx/modules/ngx_nchan_module.so";
 
-// Messages are kept as long as Shepherd's hub keeps them, so that a consumer that lags a little loses nothing.
+// Keeps messages as long as Shepherd's hub does, so that a consumer that lags a little loses none.
 constexpr std::string_view kConfiguration = R"(load_module {module};
 {user}
 worker_processes 1;

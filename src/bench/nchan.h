@@ -1,4 +1,4 @@
-// nchan, the publish/subscribe module of nginx: the usual way to fan events out to many WebSockets. One worker.
+// nchan, the publish/subscribe module of nginx, is the usual way to send events to many WebSockets. Uses one worker.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace shepherd::bench {
 
-// Owns the process. It keeps nothing on disk and takes one event a POST.
+// Owns the process. nchan stores nothing on disk and accepts one event per POST.
 // Threads: caller.
 class Nchan final : public Target {
  public:
-  // `directory`: an empty one. not_found/not_installed names the packages.
+  // `directory` must be empty. not_found/not_installed names the packages.
   static Result<Nchan> start(const std::filesystem::path& directory, int core);
   Result<LoadPlan> plan(const Shape& shape) override;
 

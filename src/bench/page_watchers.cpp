@@ -21,7 +21,7 @@ constexpr std::string_view kUpdate = R"({"type":"task_update")";
 }  // namespace
 
 Result<void> PageWatchers::start(const Address& at, const std::string& headers, std::size_t pages) {
-  // As the page's fleet view asks.
+  // The request of the page's fleet view.
   std::string request = fmt::format(
       "GET /api/v1/events?types=approval HTTP/1.1\r\nHost: {}\r\n{}Upgrade: websocket\r\nConnection: Upgrade\r\n"
       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
@@ -75,7 +75,7 @@ void PageWatchers::read() {
   }
 }
 
-// False: the connection has ended. Pings are left unanswered: a measurement is shorter than the server's patience.
+// False if the connection has ended. Pings stay unanswered, because a measurement is shorter than the server's timeout.
 bool PageWatchers::take(Page& page) {
   std::array<char, 65'536> buffer;
   long got = page.link.receive(buffer.data(), buffer.size());

@@ -1,4 +1,4 @@
-// Dashboards that somebody keeps open: WebSockets over all logs that count the task rows they are told.
+// Simulates open dashboards: WebSockets over all logs that count the task rows they receive.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,16 @@
 
 namespace shepherd::bench {
 
-// Owns connections and the thread that reads them.
+// Owns the connections and the thread that reads them.
 // Threads: caller.
 class PageWatchers {
  public:
-  // Waits until every one of them is answered. unavailable/refused.
+  // Waits until every connection is answered. unavailable/refused.
   Result<void> start(const Address& at, const std::string& headers, std::size_t pages);
   ~PageWatchers() { stop(); }
   void stop();
 
-  std::uint64_t updates() const { return updates_; }  // by all pages
+  std::uint64_t updates() const { return updates_; }  // of all pages
   std::uint64_t lost() const { return lost_; }        // connections that ended
 
  private:

@@ -1,4 +1,4 @@
-// A small epoll: descriptors with a number each.
+// A small epoll wrapper: each descriptor has a number.
 #pragma once
 
 #include <sys/epoll.h>
@@ -22,7 +22,8 @@ class Poller {
   void change(int fd, std::uint64_t number, bool write);
   void remove(int fd);
 
-  // Waits until something is ready or `timeout_ns` has passed (0: only looks). The events hold until the next call.
+  // Waits until a descriptor is ready or `timeout_ns` has passed (0: only checks). The events are valid until the next
+  // call.
   std::span<const epoll_event> wait(std::uint64_t timeout_ns);
 
  private:

@@ -24,13 +24,13 @@ std::unexpected<Error> not_started(std::string message) {
   return fail(ErrorCode::unavailable, "not_started", std::move(message));
 }
 
-// In the child, between fork and exec: only calls that are safe there.
+// Runs in the child between fork and exec, so it uses only async-signal-safe calls.
 void become_child(pid_t parent, int core) {
   setpgid(0, 0);
   for (int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   // SIGTERM, because some servers end their own workers on it.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(127);  // the parent died before the line above
+  if (getppid() != parent) _exit(127);  // the parent died before the call above
   run_on_core(core);
 }
 

@@ -1,4 +1,4 @@
-// Programs that the bench starts: servers to measure. It ends exactly what it started, also when it dies itself.
+// Runs the servers that the bench measures. They end with the bench, even if it crashes.
 #pragma once
 
 #include <sys/types.h>
@@ -11,19 +11,19 @@
 
 namespace shepherd::bench {
 
-// Owns a process: the destructor ends it (SIGTERM, then SIGKILL) and waits for it. It is the leader of a process group,
+// Owns a process: the destructor ends it (SIGTERM, then SIGKILL) and waits for it. The process leads a process group,
 // so its own children end with it.
 // Threads: caller.
 class Process {
  public:
   struct Options {
     std::vector<std::string> arguments;  // the program first
-    std::string error_file = {};         // where its standard error goes
+    std::string error_file = {};         // file for its standard error
     int core = -1;
   };
   // unavailable/not_started.
   static Result<Process> start(const Options& options);
-  // Runs `body` in a fork of this process, which must have one thread only.
+  // Runs `body` in a fork of this process, which must have only one thread.
   static Result<Process> fork_only(const std::function<void()>& body, int core);
 
   Process(Process&& other) noexcept;
@@ -32,7 +32,7 @@ class Process {
 
   pid_t pid() const { return pid_; }
   bool running();
-  // One line of its standard output; unavailable when it ends first or says nothing for so long.
+  // Reads one line of its standard output; unavailable if it ends first or prints nothing in time.
   Result<std::string> read_line(double seconds);
   void stop();
 

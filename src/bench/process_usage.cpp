@@ -22,7 +22,7 @@ double own_cpu_seconds(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
   std::getline(file, text);
-  std::size_t name_end = text.rfind(')');  // the name may hold blanks
+  std::size_t name_end = text.rfind(')');  // the name may contain spaces
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_end + 1));
   std::string skipped;

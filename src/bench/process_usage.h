@@ -1,5 +1,5 @@
-// What a process costs, from /proc: its own use and that of its living children (nginx works in one).
-// 0 for a process that is gone.
+// Resource use of a process, from /proc: its own and that of its living children (nginx works in one). 0 if the process
+// does not exist.
 // Threads: any.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How a publisher speaks to the server it loads: what a request looks like, and where an answer ends.
+// A publisher's protocol: how to write a request, and where an answer ends.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class PublishWire {
  public:
   virtual ~PublishWire() = default;
   virtual void append_request(std::string& out, std::size_t channel, std::string_view body) const = 0;
-  // The bytes of the first answer in `in`; 0: not all there yet. unavailable/refused with what the server said.
+  // Size of the first answer in `in`; 0: not complete yet. unavailable/refused with the server's message.
   virtual Result<std::size_t> read_answer(std::string_view in) const = 0;
 };
 
-// POST with keep-alive to one target per channel; any 2xx is a yes.
+// POST with keep-alive to one target per channel; any 2xx is success.
 class HttpWire final : public PublishWire {
  public:
   HttpWire(const Address& at, const std::vector<std::string>& targets, const std::string& headers);
@@ -28,7 +28,7 @@ class HttpWire final : public PublishWire {
   Result<std::size_t> read_answer(std::string_view in) const override;
 
  private:
-  std::vector<std::string> heads_;  // up to Content-Length's value
+  std::vector<std::string> heads_;  // up to the value of Content-Length
 };
 
 }  // namespace shepherd::bench

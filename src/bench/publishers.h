@@ -1,7 +1,7 @@
-// Many producers on one thread: each has one connection and one request in flight.
+// Many producers on one thread, each with one connection and one request in flight.
 //
-// With no more publishers than channels each channel has one of them, which serves its channels in turn; with more,
-// publisher p writes to channel p mod channels. So a channel's streams are numbered by p / channels.
+// With at most as many publishers as channels, each channel has one publisher, which serves its channels in turn. With
+// more, publisher p writes to channel p mod channels, so a channel's streams are numbered p / channels.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct PublishPlan {
   Address at;
   std::size_t count = 0;
   std::size_t channels = 1;
-  std::size_t batch = 1;  // events in a request
+  std::size_t batch = 1;  // events per request
   std::uint16_t run = 0;
-  bool paced = false;  // publish_due() is used, not publish_next()
+  bool paced = false;  // uses publish_due(), not publish_next()
 };
 
-// Owns the connections. Descriptor i of it has the number kPublisherNumbers + i in the poller.
+// Owns the connections. Descriptor i has the number kPublisherNumbers + i in the poller.
 // Threads: caller.
 class Publishers {
  public:
@@ -36,14 +36,14 @@ class Publishers {
   Publishers(PublishPlan plan, const PublishWire& wire, const EventTexts& texts, Poller& poller);
 
   Result<void> connect();
-  // unavailable when a connection ended or a request was refused: no load can be measured after that.
+  // unavailable if a connection ended or a request was refused; the load cannot be measured after that.
   Result<void> on_ready(std::uint64_t number);
 
-  // As fast as answers come: the publisher whose turn it is, and the channel it would write to.
+  // At full speed: the next idle publisher, and the channel it would write to.
   bool any_idle() const { return !idle_.empty(); }
   std::size_t next_channel() const { return channel_of(idle_.front()); }
   Result<void> publish_next(std::uint64_t now_ns);
-  // At a rate: the request number `turn` was due at `due_ns`; waits for its publisher if that is busy.
+  // At a rate: request number `turn` was due at `due_ns`. If its publisher is busy, the request waits for it.
   Result<void> publish_due(std::uint64_t turn, std::uint64_t due_ns, std::uint64_t now_ns);
 
   bool all_answered() const { return busy_ == 0; }

@@ -1,4 +1,4 @@
-// Consumers that come late: they read logs that are already there, from the start or from where they were.
+// Consumers that read existing logs, from the start or from where they stopped.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct LogRead {
   bool clean = false;
 };
 
-// Reads what `written` has sent; each consumer starts at event `first` of each stream of its channel. Ends with the
-// last event, or incomplete after so many seconds without the end.
+// Reads what `written` has sent. Each consumer starts at event `first` of each stream of its channel. Ends with the
+// last event, or incomplete after this many seconds.
 // Threads: caller.
 Result<LogRead> read_log(SubscribePlan plan, const LoadResult& written, std::uint32_t first, double seconds);
 

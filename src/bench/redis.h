@@ -1,4 +1,4 @@
-// Redis streams with an append-only file that is synced for every write: the usual way to keep events durably at speed.
+// Redis streams with an append-only file, synced for every write, are the usual way to store events durably and fast.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace shepherd::bench {
 
-// XADD key * e BODY, one in flight a connection.
+// XADD key * e BODY, one in flight per connection.
 // Threads: value.
 class XaddWire final : public PublishWire {
  public:
@@ -23,11 +23,11 @@ class XaddWire final : public PublishWire {
   std::vector<std::string> keys_;
 };
 
-// Owns the process. Has no subscribers here: only what it takes to keep events is compared.
+// Owns the process. It has no subscribers, because only the cost of storing events is compared.
 // Threads: caller.
 class Redis final : public Target {
  public:
-  // `directory`: an empty one. not_found/not_installed names the package.
+  // `directory` must be empty. not_found/not_installed names the package.
   static Result<Redis> start(const std::filesystem::path& directory, int core);
   Result<LoadPlan> plan(const Shape& shape) override;
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Four significant digits are more than such a measurement has.
+// Such a measurement is less precise than four significant digits.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));

@@ -1,4 +1,4 @@
-// What was measured: rows for a person, one JSON object for programs.
+// The measurements: rows for a person, one JSON object for programs.
 #pragma once
 
 #include <boost/json.hpp>
@@ -19,14 +19,14 @@ enum class Unit { per_second, milliseconds, bytes, seconds };
 // 1234567 per second: "1.23 M/s".
 std::string figure_text(double value, Unit unit);
 
-// A target: the measured value against its bound.
+// A target: compares the measured value with a bound.
 struct Judgement {
   std::string what;  // "x nchan", "of bare"
   double value = 0;
   double bound = 0;
-  bool at_least = true;  // else at most
+  bool at_least = true;  // otherwise at most
   Unit unit = Unit::per_second;
-  bool ratio = true;  // of two figures of the same run; else a figure
+  bool ratio = true;  // a ratio of two figures of the same run; otherwise a single figure
 
   bool met() const { return at_least ? value >= bound : value <= bound; }
   std::string text() const;  // "7.2 x nchan (6)"
@@ -39,18 +39,18 @@ struct Row {
   double value = 0;
   Unit unit = Unit::per_second;
   std::optional<double> p50_ms = {}, p99_ms = {}, max_ms = {};
-  std::optional<double> server_cpu = {};  // cores
-  std::optional<double> server_us = {};   // of CPU time for one event: what a busy machine disturbs least
+  std::optional<double> server_cpu = {};  // number of cores
+  std::optional<double> server_us = {};  // CPU time per event, the figure that other load on the machine disturbs least
   std::vector<std::pair<std::string, double>> more = {};  // further figures, for programs
   std::vector<Judgement> judgements = {};
   Defects defects = {};
   bool clean = true;
-  std::string note = {};  // shown when there is nothing to judge
+  std::string note = {};  // shown if there is nothing to judge
 
   void set_latency(const LatencyHistogram& latency);
 };
 
-// Prints each row as it comes.
+// Prints each row immediately.
 // Threads: caller.
 class Report {
  public:
@@ -58,12 +58,12 @@ class Report {
 
   void heading(std::string_view text);
   void add(Row row);
-  // A scenario that could not be measured.
+  // Reports a scenario that could not be measured.
   void failure(std::string_view scenario, std::string_view why);
   void note(std::string_view text);
 
   bool clean() const { return clean_; }
-  // Rows, what was missed, and facts about the run given by the caller.
+  // Rows, missed targets, and the caller's facts about the run.
   std::string json_line(boost::json::object facts) const;
 
  private:

@@ -1,4 +1,4 @@
-// One scenario: a question about the server, measured by a few loads and reported as rows.
+// A scenario answers one question about the server: it runs a few loads and reports rows.
 #pragma once
 
 #include <sched.h>
@@ -18,14 +18,14 @@
 
 namespace shepherd::bench {
 
-// What every scenario gets. Threads: caller.
+// The context of every scenario. Threads: caller.
 struct Bench {
   const BenchOptions& options;
   Report& report;
   const ScratchDirectory& scratch;
   int directories = 0;
 
-  int rounds() const { return options.quick ? 1 : 3; }  // where ratios are judged
+  int rounds() const { return options.quick ? 1 : 3; }  // for judged ratios
   // Measured seconds of one run.
   double seconds(double usual) const;
   double warmup() const { return options.quick ? 0.2 : 0.5; }
@@ -33,7 +33,7 @@ struct Bench {
   Result<ShepherdServer> start_server(bool tls = false, int core = -1);
 };
 
-// Puts the tool on its core for as long as it lives.
+// Pins the tool to its core during its lifetime.
 class PinnedTool {
  public:
   explicit PinnedTool(int core) {
@@ -51,11 +51,11 @@ class PinnedTool {
 // Plans and runs one load of this shape.
 Result<LoadResult> run_shape(Target& target, const Shape& shape, double warmup_seconds, double seconds);
 
-// The run whose rate is in the middle. Defects of all runs are added up in it.
+// The run with the median rate, with the defects of all runs added up.
 LoadResult median_run(std::vector<LoadResult> runs, double LoadResult::* rate);
 double median(std::vector<double> values);
 
-// The row of a load; `rate` is what it is about.
+// The row of a load; `rate` selects its main figure.
 Row load_row(std::string id, std::string title, const LoadResult& result, double LoadResult::* rate);
 
 Result<void> measure_single_posts(Bench& bench);

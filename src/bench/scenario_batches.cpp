@@ -1,5 +1,5 @@
-// Durable batches: 16 producers, 16 events a POST, over 1,000 tasks; at the start, and once the database is large.
-// Beside it SQLite inserting the rows that the server wrote.
+// Durable batches: 16 producers, 16 events per POST, over 1,000 tasks, at the start and with a large database. Compared
+// with SQLite inserting the rows that the server wrote.
 #include <fmt/format.h>
 
 #include "bench/read_log.h"
@@ -28,7 +28,7 @@ Result<Counts> counts_of(ShepherdServer& server) {
   return Counts{*events, *commits};
 }
 
-// One load on fresh tasks, and every log read again.
+// Runs one load on fresh tasks and reads every log again.
 Result<LoadResult> load_and_read(Bench& bench, ShepherdServer& server, double seconds, std::uint64_t max_events) {
   Result<std::vector<std::string>> tasks = server.create_tasks(kBatchShape.channels);
   if (!tasks) return fail(tasks.error());
@@ -63,7 +63,7 @@ Result<void> measure_batches(Bench& bench) {
     own.push_back(std::move(*result));
     Result<Counts> after = counts_of(*server);
     if (!after) return fail(after.error());
-    // Making the tasks took commits too, but few of them: they were made together.
+    // Creating the tasks also took commits, but only a few, because they were created together.
     events_per_commit = (after->events - before->events) / std::max(1.0, after->commits - before->commits);
     Result<SqliteInserts> inserts =
         insert_rows_again(server->data() / "shepherd.db", bench.new_directory("sqlite") / "copy.db", events_per_commit,

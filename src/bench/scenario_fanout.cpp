@@ -1,6 +1,7 @@
-// Fan-out: 1,000 consumers on 1, 100 or 1,000 tasks. Beside it the bare limit of the machine and nchan, in turns, each
-// server on the same core and the load tool on another. Only where many events are committed (16 a POST) does Shepherd
-// share all cores with the tool, as it is built to: the others have one thread, which is best off alone on its core.
+// Fan-out: 1,000 consumers on 1, 100 or 1,000 tasks, compared in turns with the bare limit of the machine and nchan.
+// Each server runs on the same core and the load tool on another. Only with many commits (16 events per POST) does
+// Shepherd share all cores with the tool, as it is designed to; the other servers have one thread, which works best
+// alone on its core.
 #include <fmt/format.h>
 
 #include <map>
@@ -18,9 +19,9 @@ constexpr std::size_t kBatch = 16;
 
 struct Spread {
   std::size_t tasks;
-  std::size_t producers;  // more tasks have more
+  std::size_t producers;  // grows with the number of tasks
   std::string name;
-  // Targets; 0: none.
+  // Targets; 0 means none.
   double single_of_nchan, single_of_bare, batch_of_nchan;
 };
 const std::vector<Spread> kSpreads{
@@ -38,11 +39,11 @@ std::string batch_name(std::size_t batch) {
   return batch > 1 ? "batch16" : "single";
 }
 
-// Who takes turns, and what each reached.
+// The competing servers and their results.
 struct Contest {
   Bench& bench;
-  ShepherdServer& shepherd;       // on its core
-  ShepherdServer& free_shepherd;  // on all of them
+  ShepherdServer& shepherd;       // on one core
+  ShepherdServer& free_shepherd;  // on all cores
   int tool_core;
   BareTarget& bare;
   std::optional<Nchan>& nchan;
@@ -93,7 +94,7 @@ Result<void> measure_spread(Contest& contest, const Spread& spread) {
     LoadResult other = contest.middle("nchan");
     nchan = other.delivered_per_second;
     Row row = fanout_row(spread, "nchan", "single", other);
-    // Others' losses are theirs: they are shown, and are no defect of the server under test.
+    // Losses of other servers are shown, but are not defects of the server under test.
     if (!row.clean) row.note = fmt::format("{} missing", other.defects.missing);
     row.clean = true;
     report.add(std::move(row));
@@ -121,7 +122,7 @@ Result<void> measure_spread(Contest& contest, const Spread& spread) {
   return {};
 }
 
-// The other transports: no target of their own, but nothing may be lost on them either.
+// The other transports have no target, but must not lose events either.
 Result<void> measure_transport(Bench& bench, ShepherdServer& server, Transport transport, bool tls) {
   std::string who = std::string(transport == Transport::sse ? "sse" : "websocket") + (tls ? "+tls" : "");
   for (const Spread& spread : kSpreads) {

@@ -1,5 +1,5 @@
-// The dashboard's questions, asked of a server with a busy month behind it: one request after the other, and a hundred
-// pages that are told about every change.
+// The dashboard's requests to a server with a busy month of data: one request after the other, and a hundred pages that
+// receive every change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,14 +18,14 @@ namespace {
 constexpr int kAsked = 30, kAskedQuick = 10;
 constexpr std::uint64_t kLongLog = 100'000;
 constexpr std::size_t kPages = 100;
-constexpr double kEventsPerTask = 10;  // a second
-constexpr double kUpdatesPerTask = 4;  // a second, at most
+constexpr double kEventsPerTask = 10;  // per second
+constexpr double kUpdatesPerTask = 4;  // per second, at most
 constexpr int kLedgerDays = 30, kLedgerDaysQuick = 5;
 constexpr std::size_t kLedgerSpans = 100'000;
 
 struct Question {
   std::string id, title, target;
-  double most_ms;  // what a person does not notice, or for the largest ranges: does not wait for
+  double most_ms;  // below what a person notices or, for the largest ranges, waits for
 };
 
 std::vector<Question> questions(const std::string& long_task) {
@@ -82,7 +82,7 @@ Result<void> measure_pages(Bench& bench, ShepherdServer& server, const Fleet& fl
   double seconds = static_cast<double>(steady_ns() - start_ns) / 1e9;
   double updates = static_cast<double>(pages.updates() - before) / seconds;
   Row row{
-      .id = "fleet.updates", .title = fmt::format("rows told to {} pages, 1,000 events/s", kPages), .value = updates};
+      .id = "fleet.updates", .title = fmt::format("rows sent to {} pages, 1,000 events/s", kPages), .value = updates};
   row.set_latency(load->answer_latency);  // how long producers wait meanwhile
   row.server_cpu = (cpu_seconds(server.pid()) - cpu_before) / seconds;
   row.server_us = updates > 0 ? *row.server_cpu * 1e6 / updates : 0;

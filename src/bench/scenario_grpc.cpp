@@ -1,5 +1,5 @@
-// A log read over gRPC, beside a bare grpc++ server that streams the same bytes without looking at them: by one caller
-// from the store, and by many as it grows.
+// Reads a log over gRPC, by one caller from the store and by many callers while it grows. Compared with a bare grpc++
+// server that streams the same bytes without parsing them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace shepherd::bench {
 namespace {
 
 constexpr std::uint64_t kEvents = 200'000, kEventsQuick = 50'000;
-// Many callers: each event is prepared once for all of them, as the bare server's message is.
+// With many callers, each event is prepared once for all of them, like the bare server's message.
 constexpr std::size_t kCallers = 32, kCallersQuick = 8;
 constexpr std::uint64_t kLiveEvents = 10'000, kLiveEventsQuick = 2'000;
 constexpr double kMostOfBare = 1.5;
 constexpr double kStartSeconds = 20;
 
 struct Run {
-  double rate = 0, cpu_us = 0;  // messages a second; the server's time for one
+  double rate = 0, cpu_us = 0;  // messages per second; the server's CPU time per message
   Defects defects;
   bool clean = true;
 };
@@ -37,7 +37,7 @@ Run run_of(std::uint64_t messages_read, double seconds, double cpu_seconds) {
   return {.rate = messages / seconds, .cpu_us = cpu_seconds / messages * 1e6, .defects = {}, .clean = true};
 }
 
-// The log's numbers, which must be 1, 2, 3, …
+// Checks the log's numbers, which must be 1, 2, 3, …
 class Numbers {
  public:
   void see(std::string_view bytes) {
@@ -92,7 +92,7 @@ Result<Run> run_shepherd(const ShepherdServer& server, const WrittenLog& log, st
   return run;
 }
 
-// So many callers at once, each of whom gets the message so often.
+// Runs `callers` callers concurrently; each receives the message `count` times.
 Result<Run> run_bare(Process& bare, std::uint16_t port, const std::string& sample, std::uint64_t count,
                      std::size_t callers) {
   GrpcStream stream{.address = fmt::format("127.0.0.1:{}", port),
@@ -105,7 +105,7 @@ Result<Run> run_bare(Process& bare, std::uint16_t port, const std::string& sampl
   reads.reserve(callers);
   for (std::size_t i = 0; i < callers; ++i) {
     reads.push_back(std::async(std::launch::async, [&] {
-      observability::v1::AgentEvent event;  // looked at as Shepherd's are
+      observability::v1::AgentEvent event;  // parsed like Shepherd's events
       return read_grpc_stream(stream, [&](std::string_view bytes) {
         event.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
         return true;
@@ -119,7 +119,7 @@ Result<Run> run_bare(Process& bare, std::uint16_t port, const std::string& sampl
   return run_of(count * callers, seconds, cpu_seconds(bare.pid()) - before);
 }
 
-// Writes a log to its end, the search index included. The server's CPU time for it.
+// Writes a log and waits for the search index. Returns the server's CPU time.
 Result<double> cost_of_writing(ShepherdServer& server, const std::string& task, std::uint64_t events) {
   double before = cpu_seconds(server.pid());
   if (Result<LoadResult> load = write_to(server, task, events, 16); !load) return fail(load.error());
@@ -127,8 +127,8 @@ Result<double> cost_of_writing(ShepherdServer& server, const std::string& task, 
   return cpu_seconds(server.pid()) - before;
 }
 
-// The callers wait at the end of an empty log, which then grows. What it costs to write such a log for nobody is taken
-// off the server's time.
+// The callers wait at the end of an empty log, which then grows. The cost of writing such a log without callers is
+// subtracted from the server's time.
 Result<Run> run_live(ShepherdServer& server, std::uint64_t events, std::size_t callers) {
   Result<std::vector<std::string>> tasks = server.create_tasks(2);
   if (!tasks) return fail(tasks.error());
@@ -150,7 +150,7 @@ Result<Run> run_live(ShepherdServer& server, std::uint64_t events, std::size_t c
         if (seen.caught_up()) arrive();
         return seen.last() < events;
       });
-      arrive();  // also when it failed
+      arrive();  // also if it failed
       return read;
     }));
   }
@@ -206,7 +206,7 @@ void add_rows(Bench& bench, const std::string& id, const std::string& title, con
 
 }  // namespace
 
-// The last scenario: gRPC's threads stay in this process, and the others fork.
+// Must be the last scenario, because gRPC's threads stay in this process and the others fork.
 Result<void> measure_grpc(Bench& bench) {
   bench.report.heading("gRPC: one caller reads a log that is there already");
   Cores cores = bench.options.pin ? separate_cores() : Cores{};

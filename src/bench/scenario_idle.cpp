@@ -1,5 +1,5 @@
-// What an idle consumer costs: the server's resident memory with 10,000 of them over 1,000 tasks, less what it had
-// before. Memory of the kernel's sockets is not counted.
+// The cost of an idle consumer: the server's resident memory with 10,000 of them over 1,000 tasks, minus what it had
+// before. The kernel's socket memory is not counted.
 #include <fmt/format.h>
 
 #include "bench/interrupt.h"
@@ -38,7 +38,7 @@ Result<void> measure_idle(Bench& bench) {
     if (!server) return fail(server.error());
     Result<std::vector<std::string>> tasks = server->create_tasks(kTasks);
     if (!tasks) return fail(tasks.error());
-    // A few consumers first, so that what the server needs once is there already.
+    // Connects a few consumers first, so that the server's one-time allocations are not counted.
     Result<std::uint64_t> before = rss_with(*server, *tasks, 10, transport, 0.5);
     if (!before) return fail(before.error());
     Result<std::uint64_t> with = rss_with(*server, *tasks, kIdleConsumers, transport, bench.options.quick ? 0.5 : 3);

@@ -1,5 +1,5 @@
-// Latency of a server that is busy but not saturated: 1,000 events a second over 100 tasks with 10 consumers each,
-// from the time an event was due to the time a consumer has it, durable in between.
+// Latency of a busy but unsaturated server: 1,000 events per second over 100 tasks with 10 consumers each, from the
+// time an event was due to the time a consumer has it, including the durable commit.
 #include "bench/scenario.h"
 
 namespace shepherd::bench {

@@ -1,5 +1,5 @@
-// Consumers that come late: resuming 10,000 events behind, reading a long log from its start, and its newest page. And
-// what an event costs on disk.
+// Late consumers: resuming 10,000 events behind, reading a long log from its start, and reading its newest page. Also
+// the size of an event on disk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,7 +101,7 @@ Result<void> measure_replay(Bench& bench) {
 
   Result<double> events = server->metric("shepherd_events_appended_total");
   if (!events) return fail(events.error());
-  server->stop();  // so that the write-ahead log is in the database
+  server->stop();  // moves the write-ahead log into the database
   Row row{.id = "store.bytes_per_event",
           .title = "store bytes an event",
           .value = static_cast<double>(server->store_bytes()) / std::max(1.0, *events),

@@ -1,4 +1,4 @@
-// Durable single POSTs: 64 producers, each with a task of its own and one event in flight. Beside it Redis streams with
+// Durable single POSTs: 64 producers, each with its own task and one event in flight. Compared with Redis streams with
 // an append-only file synced for every write.
 #include <optional>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kProducers = 64;
 constexpr double kOfRedis = 0.7;
 constexpr double kPostReadSeconds = 120;
 
-// Loads fresh tasks and reads their logs again: what was answered must be there.
+// Loads fresh tasks and reads their logs again: every acknowledged event must be there.
 Result<LoadResult> load_and_read(Bench& bench, ShepherdServer& server, const Shape& shape) {
   Result<std::vector<std::string>> tasks = server.create_tasks(shape.channels);
   if (!tasks) return fail(tasks.error());

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 
 constexpr double kReadySeconds = 30;
-constexpr std::size_t kLogEnd = 2'000;  // characters of the server's log that an error shows
+constexpr std::size_t kLogEnd = 2'000;  // characters from the end of the server's log in an error
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path);
@@ -42,7 +42,7 @@ std::vector<std::string> targets_of(const std::vector<std::string>& tasks, const
 Result<ShepherdServer> ShepherdServer::start(const Options& options) {
   fs::path data = options.directory / "data", log = options.directory / "server.log";
   fs::path config = options.directory / "empty.yaml";
-  std::ofstream(config) << "{}\n";  // whoever runs the bench may have a configuration of their own
+  std::ofstream(config) << "{}\n";  // ignores the configuration of the person who runs the bench
   Process::Options run{
       .arguments = {options.program, "serve", "--json", "--data", data.string(), "--config", config.string(),
                     "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"},

@@ -1,4 +1,4 @@
-// The server under test: a child process with a data directory of its own, and the few calls a measurement makes.
+// The server under test: a child process with its own data directory, and the few calls that a measurement makes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace shepherd::bench {
 
-// Owns the process; it ends with this.
+// Owns the process, which ends with this object.
 // Threads: caller.
 class ShepherdServer final : public Target {
  public:
   struct Options {
-    std::string program;                 // what to run: `PROGRAM serve …`
-    std::vector<std::string> arguments;  // further ones
-    std::filesystem::path directory;     // an empty one: the data and the log go there
+    std::string program;                 // runs as `PROGRAM serve …`
+    std::vector<std::string> arguments;  // further arguments
+    std::filesystem::path directory;     // must be empty; holds the data and the log
     bool tls = false;                    // on the public address
     int core = -1;
   };
@@ -34,27 +34,27 @@ class ShepherdServer final : public Target {
   const std::filesystem::path& data() const { return data_; }
   const Address& open() const { return open_; }
   const std::string& grpc() const { return grpc_; }    // "127.0.0.1:8082"
-  const std::string& token() const { return token_; }  // an admin's
-  // Ends it in good order, so that its files are complete.
+  const std::string& token() const { return token_; }  // an admin token
+  // Shuts it down properly, so that its files are complete.
   void stop() { process_.stop(); }
 
   Result<HttpAnswer> get(const std::string& target);
-  // All of them on the internal port, the answers in their order.
+  // Sends all requests to the internal port; the answers are in the same order.
   Result<std::vector<HttpAnswer>> internal_calls(std::vector<HttpRequest> requests);
   std::string authorization() const { return "Authorization: Bearer " + token_ + "\r\n"; }
-  // Makes tasks with fresh names.
+  // Creates tasks with new names.
   Result<std::vector<std::string>> create_tasks(std::size_t count);
-  // A number of /metrics; 0 when it is not there.
+  // A value from /metrics; 0 if it is absent.
   Result<double> metric(const std::string& name);
-  // Bytes of the event database: its file and what SQLite keeps beside it.
+  // Size of the event database: its file and SQLite's files beside it.
   std::uint64_t store_bytes() const;
 
-  // Producers and consumers of these tasks; targets are /api/v1/tasks/{id}/events and `query` (such as "?after=7").
+  // Consumers of these tasks. Targets are /api/v1/tasks/{id}/events and `query` (such as "?after=7").
   SubscribePlan subscribe(const std::vector<std::string>& tasks, std::size_t count, Transport transport,
                           const std::string& query = "") const;
-  // The load on these tasks. Its wire lives until the next plan.
+  // The load on these tasks. Its wire is valid until the next plan.
   LoadPlan plan_for(const std::vector<std::string>& tasks, const Shape& shape);
-  // Fresh tasks and the load on them.
+  // Creates tasks and plans the load on them.
   Result<LoadPlan> plan(const Shape& shape) override;
 
  private:
@@ -64,7 +64,7 @@ class ShepherdServer final : public Target {
   std::filesystem::path data_;
   Address open_, internal_;
   std::string grpc_, token_;
-  std::uint64_t made_ = 0;  // tasks so far
+  std::uint64_t made_ = 0;  // tasks created so far
   std::unique_ptr<HttpWire> wire_;
 };
 

@@ -59,7 +59,7 @@ Result<std::int64_t> number(sqlite3* database, const std::string& sql) {
   return sqlite3_column_int64(statement->get(), 0);
 }
 
-// Table and indexes as the server made them, whatever they are.
+// Copies the server's table and indexes.
 Result<void> make_table(sqlite3* source, sqlite3* copy) {
   Result<Statement> schema =
       prepare(source, "SELECT sql FROM sqlite_schema WHERE tbl_name = 'run' AND sql IS NOT NULL ORDER BY type DESC");

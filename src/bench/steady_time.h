@@ -1,4 +1,4 @@
-// The clock of every measurement: nanoseconds that only go forward.
+// The clock of every measurement: monotonic nanoseconds.
 // Threads: any.
 #pragma once
 

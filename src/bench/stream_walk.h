@@ -1,5 +1,5 @@
-// Walking over what a server streams, in place and without copying: WebSocket frames, SSE blocks, and the chunks that
-// may be around the latter. Each walk stops before the first incomplete piece and says how far it came.
+// Walks over a server's stream in place, without copying: WebSocket frames, SSE blocks, and the HTTP chunks that may
+// wrap the latter. Each walk stops before the first incomplete piece and returns how far it came.
 // Threads: caller.
 #pragma once
 
@@ -14,7 +14,7 @@ inline constexpr std::size_t kBrokenStream = static_cast<std::size_t>(-1);
 
 enum class Opcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close = 8, ping = 9, pong = 10 };
 
-// on_frame(Opcode, payload) for every complete frame of a server (which never masks). Answers the bytes used, or
+// Calls on_frame(Opcode, payload) for every complete frame of a server (which never masks). Returns the bytes used, or
 // kBrokenStream.
 template <class OnFrame>
 std::size_t walk_websocket(std::string_view bytes, OnFrame&& on_frame) {
@@ -41,7 +41,8 @@ std::size_t walk_websocket(std::string_view bytes, OnFrame&& on_frame) {
   return at;
 }
 
-// on_block(text) for every complete block (its lines, without the empty line that ends it). Answers the bytes used.
+// Calls on_block(text) for every complete block (its lines, without the empty line that ends it). Returns the bytes
+// used.
 template <class OnBlock>
 std::size_t walk_sse(std::string_view bytes, OnBlock&& on_block) {
   std::size_t start = 0, at = 0;
@@ -56,10 +57,10 @@ std::size_t walk_sse(std::string_view bytes, OnBlock&& on_block) {
   return start;
 }
 
-// Takes HTTP's chunk framing out of a stream, in place. Keeps only its place in the framing between calls.
+// Removes HTTP's chunk framing from a stream, in place. Between calls it keeps only its state in the framing.
 class ChunkDecoder {
  public:
-  // The payload among data[0, size) ends up in front; answers its length, or kBrokenStream.
+  // Moves the payload in data[0, size) to the front and returns its length, or kBrokenStream.
   std::size_t decode(char* data, std::size_t size);
   bool ended() const { return state_ == State::ended; }
 
@@ -67,7 +68,7 @@ class ChunkDecoder {
   enum class State : std::uint8_t { size, extension, payload, payload_end, ended };
 
   State state_ = State::size;
-  std::uint64_t left_ = 0;  // of the chunk; while reading its size, the digits so far
+  std::uint64_t left_ = 0;  // bytes left in the chunk; while reading its size, the value so far
   bool any_digit_ = false;
 };
 

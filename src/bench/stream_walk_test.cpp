@@ -18,7 +18,7 @@ std::string frame(char first, const std::string& payload) {
   return text + payload;
 }
 
-// Whatever way the bytes arrive, the same messages come out.
+// However the bytes are split, the messages are the same.
 TEST(StreamWalk, WebSocketFramesInAnyPieces) {
   std::string stream = frame('\x81', "one") + frame('\x89', "ping") + frame('\x81', std::string(700, 'x'));
   for (std::size_t piece = 1; piece <= stream.size(); ++piece) {

@@ -13,11 +13,11 @@
 namespace shepherd::bench {
 namespace {
 
-constexpr std::size_t kConnecting = 128;                  // at once: below any listen backlog
-constexpr std::size_t kSubscriberReadBytes = 256 * 1024;  // stays in the second-level cache
+constexpr std::size_t kConnecting = 128;                  // concurrent connects, below any listen backlog
+constexpr std::size_t kSubscriberReadBytes = 256 * 1024;  // fits into the second-level cache
 constexpr std::size_t kMaxMessageBytes = 1024 * 1024;
 
-// A client must mask what it sends; a mask of zeros leaves the payload as it is.
+// A client must mask its frames; a mask of zeros leaves the payload unchanged.
 void append_pong(std::string& out, std::string_view payload) {
   out += static_cast<char>(0x80 | static_cast<int>(Opcode::pong));
   out += static_cast<char>(0x80 | static_cast<int>(payload.size()));
@@ -172,7 +172,7 @@ std::size_t Subscribers::walk(Peer& peer, std::string_view bytes, std::uint64_t 
 
 void Subscribers::take_event(Peer& peer, std::string_view message, std::uint64_t now_ns) {
   Marker marker;
-  if (!find_marker(message, marker)) return;  // caught_up, keepalive and the like
+  if (!find_marker(message, marker)) return;  // caught_up, keepalive and similar
   if (marker.run != plan_.run || marker.channel != peer.channel ||
       !peer.checker.receive(marker.stream, marker.sequence)) {
     ++foreign_;

@@ -1,5 +1,5 @@
-// Many consumers of streams, on one thread: they connect, ask for their channel's events over WebSocket or SSE, and
-// check what comes.
+// Many consumers of streams on one thread: they connect, request their channel's events over WebSocket or SSE, and
+// check what arrives.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,19 @@ struct SubscribePlan {
   Address at;
   Transport transport = Transport::websocket;
   std::size_t count = 0;
-  std::vector<std::string>
-      targets;               // one request target per channel; subscriber i listens to channel i mod their number
-  std::string headers = {};  // further request headers, each with its line end
-  std::size_t streams = 1;   // publishers of each channel
-  std::uint32_t first_sequence = 0;  // of each stream: where a consumer that has seen the start goes on
+  std::vector<std::string> targets;  // one request target per channel; subscriber i reads channel i mod their number
+  std::string headers = {};          // further request headers, each ends with a line break
+  std::size_t streams = 1;           // publishers per channel
+  std::uint32_t first_sequence = 0;  // of each stream, for a consumer that has seen the start
   std::uint16_t run = 0;             // markers of other runs are not counted
 };
 
-// What arrived while measuring.
+// What arrived during the measurement.
 struct Receipts {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t reads = 0;
-  LatencyHistogram latency;  // marker's time to the read that brought it
+  LatencyHistogram latency;  // from the marker's time to the read that received it
 };
 
 // Owns the connections. Its descriptors have the numbers 0 … count-1 in the poller.
@@ -45,11 +44,11 @@ class Subscribers {
  public:
   Subscribers(SubscribePlan plan, Poller& poller);
 
-  // Connects all of them and waits for every server's yes. unavailable/refused with what the server said.
+  // Connects all of them and waits until each is accepted. unavailable/refused with the server's message.
   Result<void> connect(double seconds);
   void on_ready(std::uint64_t number, std::uint32_t events);
 
-  std::uint64_t received() const { return received_; }    // all events of this run so far, repeats too
+  std::uint64_t received() const { return received_; }    // all events of this run so far, including repeats
   std::uint64_t newest_ns() const { return newest_ns_; }  // when the newest arrived
   std::uint64_t lost() const { return lost_; }            // connections that ended
   std::uint64_t foreign() const { return foreign_; }      // events of other channels or runs
@@ -58,7 +57,7 @@ class Subscribers {
   void measure(bool on) { measuring_ = on; }
   Receipts& receipts() { return receipts_; }
 
-  // sent[channel][stream]: how many events were sent.
+  // sent[channel][stream] is the number of events sent.
   Defects finish(std::span<const std::vector<std::uint32_t>> sent) const;
 
  private:
@@ -67,8 +66,8 @@ class Subscribers {
     Link link;
     std::uint32_t channel;
     OrderChecker checker;
-    std::string out;    // request, pongs: what is not sent yet
-    std::string carry;  // the start of a message whose end has not come
+    std::string out;    // unsent bytes: request, pongs
+    std::string carry;  // the start of an incomplete message
     ChunkDecoder chunks;
     State state = State::asking;
     bool chunked = false;
@@ -80,7 +79,7 @@ class Subscribers {
   void flush(std::uint64_t number);
   void watch(std::uint64_t number);
   void read(std::uint64_t number);
-  // Takes the answer's head off [data, data+size); how many bytes it had, 0 when it is not complete.
+  // Reads the answer's head from [data, data+size) and returns its size, or 0 if it is not complete.
   std::size_t take_head(std::uint64_t number, const char* data, std::size_t size);
   std::size_t walk(Peer& peer, std::string_view bytes, std::uint64_t now_ns);
   void take_event(Peer& peer, std::string_view message, std::uint64_t now_ns);

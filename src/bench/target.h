@@ -1,4 +1,4 @@
-// What a load can be put on: the server under test and the ones it is compared with.
+// A server that can be loaded: the server under test, or one it is compared with.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace shepherd::bench {
 
-// How many of what.
+// The size of a load.
 struct Shape {
   std::size_t channels = 1;
   std::size_t subscribers = 0;
@@ -22,7 +22,7 @@ struct Shape {
 class Target {
  public:
   virtual ~Target() = default;
-  // The load of this shape on channels that nobody has used before. The plan is good until the next call.
+  // The load of this shape on new channels. The plan is valid until the next call.
   virtual Result<LoadPlan> plan(const Shape& shape) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A log to read: written by a load, and indexed, so that reading it is measured by itself.
+// A log that a load has written and the server has indexed, so that reading it can be measured alone.
 // Threads: caller.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace shepherd::bench {
 
-// A task with a log of so many events.
+// A task with a log of the requested length.
 struct WrittenLog {
   std::string task;
   LoadResult load;
 };
 Result<WrittenLog> write_log(ShepherdServer& server, std::uint64_t events, std::size_t publishers);
-// So many more events of a task that is there.
+// Appends `events` more events to an existing task.
 Result<LoadResult> write_to(ShepherdServer& server, const std::string& task, std::uint64_t events,
                             std::size_t publishers);
 
-// Until the search index, which works behind the commits, has caught up. unavailable/index_behind.
+// Waits until the search index, which runs after the commits, has caught up. unavailable/index_behind.
 Result<void> wait_for_index(ShepherdServer& server);
-// Likewise the ledger.
+// The same for the ledger.
 Result<void> wait_for_ledger(ShepherdServer& server);
 
 }  // namespace shepherd::bench

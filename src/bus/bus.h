@@ -1,4 +1,5 @@
-// The bus: hints between replicas that a log has grown. May lose, repeat and reorder; the store stays the truth.
+// The bus carries hints between replicas that a log has grown. It may lose, repeat and reorder them; the store stays
+// the truth.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@ class Bus {
   virtual ~Bus() = default;
   virtual void publish(const Hint& hint) = 0;
   virtual void subscribe(std::function<void(const Hint&)> handler) = 0;
-  // False when there is nobody else who could write to the store.
+  // False when no other process can write to the store.
   virtual bool connects_replicas() const = 0;
 };
 
-// One process, nobody to tell.
+// For a single process, which has no replica to notify.
 class NoBus final : public Bus {
  public:
   void publish(const Hint&) override {}

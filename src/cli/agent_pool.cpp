@@ -11,7 +11,7 @@ PoolOptions pool_options(const Config& config, std::size_t slots) {
   PoolOptions options;
   options.slots = slots;
   options.agents = runnable_agents(config);
-  std::error_code error;  // agents work elsewhere
+  std::error_code error;  // absolute, because agents work in other directories
   options.data_directory = std::filesystem::absolute(config.data, error).lexically_normal().string();
   options.redact = config.redact;
   options.rules = config.rules;

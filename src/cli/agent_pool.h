@@ -1,4 +1,4 @@
-// The runner pool as the configuration describes it, for `serve` and `shepherd runner`.
+// Derives the options of the runner pool from the configuration, for `serve` and `shepherd runner`.
 // Threads: value.
 #pragma once
 

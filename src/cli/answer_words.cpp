@@ -20,7 +20,7 @@ bool same_words(std::string_view a, std::string_view b) {
   return true;
 }
 
-// 1, 2, …; 0: not a number.
+// 1, 2, …; 0 if it is not a number.
 std::size_t number_of(std::string_view text) {
   std::size_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,7 +58,7 @@ struct Split {
   std::string_view name, answer;
 };
 
-// The first `=` parts them, unless a question itself holds one.
+// Splits at the first `=` that follows the name of a question, because a question itself may contain `=`.
 Split split(const std::vector<AskedQuestion>& questions, std::string_view word) {
   for (std::size_t at = word.find('='); at != std::string_view::npos; at = word.find('=', at + 1)) {
     if (named(questions, word.substr(0, at)) != nullptr) return {word.substr(0, at), word.substr(at + 1)};
@@ -98,7 +98,7 @@ Result<std::string> answers_json(const std::vector<AskedQuestion>& questions, co
     auto [name, answer] = split(questions, word);
     const AskedQuestion* question = name.empty() && questions.size() == 1 ? &questions.front() : named(questions, name);
     if (question == nullptr && name.empty()) return refuse(fmt::format("\"{}\" answers which question?", word));
-    if (question == nullptr) return refuse(fmt::format("there is no question \"{}\"", name));
+    if (question == nullptr) return refuse(fmt::format("the agent did not ask \"{}\"", name));
     answers[question->text] = option_meant(*question, answer);
   }
   for (const AskedQuestion& question : questions) {

@@ -1,4 +1,4 @@
-// An operator's answers as typed (`1=Blue`, `Colour=Blue`, `Blue`) to the questions that an agent asked.
+// Matches an operator's typed answers (`1=Blue`, `Colour=Blue`, `Blue`) to the questions that an agent asked.
 // Threads: value.
 #pragma once
 
@@ -11,17 +11,17 @@
 namespace shepherd {
 
 struct AskedQuestion {
-  std::string text;    // what the agent expects as the name of the answer
-  std::string header;  // a short name, may be empty
+  std::string text;    // key of the answer that the agent expects
+  std::string header;  // short name, may be empty
   std::vector<std::string> options;
 };
 
-// From the `data` of an approval event.
+// Reads the questions from the `data` of an approval event.
 std::vector<AskedQuestion> asked_questions(std::string_view approval_data);
 
-// The `answers` object of a command. A question is named by its number, its text or its header, without regard to case;
-// where there is only one, a word without `=` answers it. An answer that is the number of an option means that option.
-// invalid_argument says what was asked when a question is unknown or left out.
+// Builds the `answers` object of a command. A question is named by its number, its text or its header, ignoring case;
+// if there is only one, a word without `=` answers it. An answer that is an option's number means that option.
+// invalid_argument lists the questions if one is unknown or unanswered.
 Result<std::string> answers_json(const std::vector<AskedQuestion>& questions, const std::vector<std::string>& words);
 
 }  // namespace shepherd

@@ -63,7 +63,7 @@ TEST(OpenApprovals, TheOnlyOneNeedsNoName) {
 
 TEST(OpenApprovals, AmongSeveralOneIsNamed) {
   std::vector<OpenApproval> open{{"aa", "", "", "one", 1}, {"aab", "", "", "two", 2}, {"b", "", "", "three", 3}};
-  EXPECT_EQ(choose_approval(open, "aa").value().summary, "one");  // exactly it, though another begins so
+  EXPECT_EQ(choose_approval(open, "aa").value().summary, "one");  // an exact id wins over a prefix
   EXPECT_EQ(choose_approval(open, "b").value().summary, "three");
   for (const char* unclear : {"", "a"}) {
     auto chosen = choose_approval(open, unclear);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kValueMark = "| ";
 constexpr std::string_view kBreakMark = "  ";
-constexpr std::string_view kMarkWord = "redacted";  // as redaction writes it: [redacted:password:8]
+constexpr std::string_view kMarkWord = "redacted";  // as in [redacted:password:8]
 constexpr std::size_t kMaxMarkerBytes = 48;
 
 void add_wrapped(std::vector<std::string>& lines, std::string_view mark, std::string_view text, std::size_t columns) {
@@ -42,7 +42,7 @@ void add_member(std::vector<std::string>& lines, std::string_view key, std::stri
   }
 }
 
-// "How should it be split?" and below it "By month | By customer".
+// Shows "How should it be split?" with "By month | By customer" below it.
 void add_questions(std::vector<std::string>& lines, const std::vector<AskedQuestion>& questions, std::size_t columns) {
   for (const AskedQuestion& question : questions) {
     add_wrapped(lines, "", exact_text(question.text, Lines::join), columns);
@@ -54,17 +54,17 @@ void add_questions(std::vector<std::string>& lines, const std::vector<AskedQuest
   }
 }
 
-// The text of the marker that begins here, without brackets: "redacted:password:8"; empty: it is none.
+// The marker at the start of the text, without brackets ("redacted:password:8"); empty if there is none.
 std::string_view marker_at(std::string_view text) {
   std::size_t end = text.find(']');
-  if (end > kMaxMarkerBytes) return {};  // or there is none
+  if (end > kMaxMarkerBytes) return {};  // too long, or no closing bracket
   std::string_view inside = text.substr(1, end - 1);
   std::string_view rest = inside.substr(kMarkWord.size());
   bool plain = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789:") == std::string_view::npos;
   return plain && (rest.empty() || rest.front() == ':') ? inside : std::string_view();
 }
 
-// "password, 8 characters" of "redacted:password:8".
+// "password, 8 characters" for "redacted:password:8".
 std::string marker_words(std::string_view marker) {
   marker.remove_prefix(std::min(marker.size(), kMarkWord.size() + 1));
   std::size_t colon = marker.find(':');

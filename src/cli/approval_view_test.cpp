@@ -23,7 +23,7 @@ TEST(InputLines, EveryMemberIsThere) {
   EXPECT_EQ(input_lines("{}", 0), Lines{});
 }
 
-// Control strings as an agent sent them to hide the second command; bash ran all of it.
+// Control characters that an agent could send to hide the second command; bash runs all of it.
 TEST(InputLines, NoCharacterHidesAnother) {
   EXPECT_EQ(input_lines(input_of("echo hi\u009d; touch PWN \u009c"), 0).front(),
             "command: echo hi\\u009d; touch PWN \\u009c");

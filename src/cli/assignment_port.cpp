@@ -42,7 +42,7 @@ bool is_json(std::string_view content_type) {
   return boost::iequals(type, "application/json");
 }
 
-// No web page has any business here: neither one that says so, nor one whose name was rebound to this machine.
+// Rejects web pages: both those with an Origin and those whose host name was rebound to this machine.
 Result<void> not_a_page(const net::Request& head, bool any_host) {
   ListenerConfig names;
   names.any_host = any_host;
@@ -74,7 +74,7 @@ Result<std::unique_ptr<AssignmentPort>> AssignmentPort::open(AssignmentOptions o
 
 AssignmentPort::~AssignmentPort() {
   if (server_) server_->shutdown(0);
-  lane_.reset();  // runs what was asked
+  lane_.reset();  // finishes posted work
   server_.reset();
   io_.stop();
 }
@@ -87,7 +87,7 @@ net::Admission AssignmentPort::admit(const net::Request& head) {
   bool probe = head.path() == "/healthz" && (head.method == "GET" || head.method == "HEAD");
   bool known =
       options_.open || (given.starts_with(kBearer) && same_secret(given.substr(kBearer.size()), options_.token));
-  // Elsewhere it is called by the name of a machine or service, which is not known here.
+  // Beyond loopback the Host is the name of a machine or service, which is unknown here.
   Result<void> caller = not_a_page(head, !is_loopback(options_.listen));
   if (!caller) {
     admission.refuse = problem(http_status(caller.error().code), caller.error().reason, caller.error().message);
@@ -109,7 +109,7 @@ net::Response AssignmentPort::protocol_error(int status, std::string_view reason
   return problem(status, reason, message);
 }
 
-// A claim is a question to the server, which may take its time; the io thread must not wait for it.
+// A claim is a request to the server, which may take long, so it must not run on the io thread.
 void AssignmentPort::handle(net::Request&& request, net::Responder responder) {
   if (request.path() == "/healthz") {
     net::Response healthy;

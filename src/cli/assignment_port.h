@@ -1,9 +1,9 @@
-// The port of a listening runner: POST /task {taskID, apiURL} hands it a task.
+// The port of a listening runner: POST /task {taskID, apiURL} assigns it a task.
 //
-// Bound to loopback unless said otherwise, with a bearer token unless its operator wants none, and only for servers on
-// a list: whoever reaches the port must not be able to make this runner work for, or send its token to, a server of
-// their choice. Web pages are refused: a request with an Origin, under a Host name that could be rebound, or without a
-// JSON content type. GET /healthz is open, for probes.
+// It is bound to loopback by default, requires a bearer token by default, and accepts only servers on a list: a caller
+// must not be able to make this runner work for, or send its token to, an arbitrary server. Web pages are refused: a
+// request with an Origin, under a Host name that could be rebound, or without a JSON content type. GET /healthz is
+// open, for probes.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ namespace shepherd {
 
 struct AssignmentOptions {
   std::string listen = "127.0.0.1:8888";
-  bool open = false;                  // anybody who reaches it may assign
-  std::string token;                  // else: who calls must have it; not empty
-  std::vector<std::string> api_urls;  // servers whose tasks are taken, as they name themselves
+  bool open = false;                  // no token needed
+  std::string token;                  // otherwise callers must send this; not empty
+  std::vector<std::string> api_urls;  // servers whose tasks are accepted, under their own names
 };
 
 // Threads: any.

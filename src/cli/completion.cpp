@@ -20,10 +20,10 @@ struct Flag {
   std::string name;  // "--state", "-h"
   std::string help;
   Value value = Value::none;
-  std::vector<std::string> choices;  // of Value::choice
+  std::vector<std::string> choices;  // for Value::choice
 };
 
-// The flags whose value is a file or directory. A shell that offers files for an address or a number only misleads.
+// The flags whose value is a file or directory. Offering files for an address or a number would be misleading.
 constexpr std::array<std::string_view, 18> kFileFlags{
     "ca-file",          "cert-file",         "config", "data",     "directory", "grpc-tls-cert",
     "grpc-tls-key",     "internal-tls-cert", "junit",  "key-file", "program",   "rules",
@@ -31,11 +31,11 @@ constexpr std::array<std::string_view, 18> kFileFlags{
 constexpr std::array<std::string_view, 3> kTaskFlags{"dismiss", "resume", "task"};
 
 struct VerbTree {
-  std::string path;  // "tasks create"; empty: the program itself
+  std::string path;  // "tasks create"; empty for the program itself
   std::string help;
   std::vector<Flag> flags;
-  bool takes_task = false;           // its first word is a task
-  std::vector<std::string> choices;  // or one of a few
+  bool takes_task = false;           // its first argument is a task
+  std::vector<std::string> choices;  // choices for its first argument
   std::vector<VerbTree> commands;
   std::string name() const { return path.substr(path.rfind(' ') + 1); }
 };
@@ -83,7 +83,7 @@ std::string joined_names(const VerbTree& command) {
   return words;
 }
 
-// Descriptions go into single quotes, and zsh gives brackets and colons a meaning.
+// Descriptions are in single quotes, and brackets and colons have a meaning in zsh.
 std::string shell_quoted(std::string_view text, std::string_view escaped = "") {
   std::string out;
   for (char c : text) {
@@ -121,7 +121,7 @@ std::string zsh_value(const Flag& flag) {
   return "";
 }
 
-// Where nothing fits, bash is not to offer files instead.
+// If nothing matches, bash must not offer files instead.
 std::string bash_value(const Flag& flag) {
   if (flag.value == Value::file) return "COMPREPLY=($(compgen -f -- \"$current\"))";
   std::string words = flag.value == Value::choice ? fmt::format("'{}'", fmt::join(flag.choices, " "))

@@ -1,4 +1,4 @@
-// Completion scripts for shells, made from the command tree itself, so they cannot go stale.
+// Completion scripts for shells, generated from the command tree, so that they are always current.
 // Threads: value.
 #pragma once
 

@@ -35,13 +35,13 @@ Result<std::string> data_directory(const Context& context, const std::string& fl
   Result<LoadedConfig> loaded = load_config(inputs, context.environment);
   if (!loaded) return fail(loaded.error());
   if (!loaded->config.data.empty()) return loaded->config.data;
-  return default_data_directory(context.environment);  // says why there is none
+  return default_data_directory(context.environment);  // its error explains why there is none
 }
 
 Result<Destination> locate_server(const Context& context, const ServerOptions& options) {
   Result<std::string> data = data_directory(context, options.data);
   bool has_url = !options.url.empty() || !context.environment("SHEPHERD_URL").empty();
-  if (!data && !has_url) return fail(data.error());  // with an address, a broken configuration does not matter
+  if (!data && !has_url) return fail(data.error());  // with a URL, a broken configuration does not matter
   return find_server({options.url, options.internal_url, data.value_or("")}, context.environment);
 }
 

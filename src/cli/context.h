@@ -1,4 +1,4 @@
-// What every command gets: its environment, where it writes, and how it reaches the server.
+// The context of every command: its environment, its output, and how it connects to the server.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,21 +20,21 @@ struct Context {
   Environment environment;
   Output out;
   Output err;
-  // What the chosen command does; set while the command line is parsed, called after it.
+  // The chosen command's action; set while the command line is parsed, called afterwards.
   std::function<Result<ExitCode>()> action;
-  std::vector<std::string> after_dashes = {};  // `run`, `agent`: the words behind --
+  std::vector<std::string> after_dashes = {};  // arguments after -- of `run` and `agent`
 
-  // One line on standard error: "shepherd: …". The text may come from a server or an agent: nothing of it acts on a
-  // terminal, and nothing of it is dropped.
+  // Prints one line on standard error: "shepherd: …". The text may come from a server or an agent, so it is escaped for
+  // the terminal; nothing is dropped.
   void complain(std::string_view message);
 };
 
-// The flags of every verb that talks to a server.
+// Adds the flags of every command that connects to a server.
 void add_server_options(CLI::App& command, ServerOptions& options);
-// And --internal-url, for commands that post events.
+// Adds --internal-url, for commands that post events.
 void add_internal_option(CLI::App& command, ServerOptions& options);
 
-// The data directory of flag, environment and configuration file.
+// The data directory from the flag, the environment or the configuration file.
 Result<std::string> data_directory(const Context& context, const std::string& flag);
 Result<Destination> locate_server(const Context& context, const ServerOptions& options);
 Result<ApiClient> connect_server(const Context& context, const ServerOptions& options);

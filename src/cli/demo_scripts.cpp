@@ -3,7 +3,7 @@
 namespace shepherd {
 namespace {
 
-// Two bugs, three runs of the tests, and a push that somebody has to allow.
+// Two bugs, three test runs, and a push that needs approval.
 constexpr const char* kFixLogin = R"json([
   {"think":"The test fails only sometimes. That smells of time: a token that expires between two lines."},
   {"say":"I will look at the failing test first."},
@@ -34,7 +34,7 @@ constexpr const char* kFixLogin = R"json([
   {"say":"The login test no longer depends on the clock of the machine, and `expired` is right at the very second."}
 ])json";
 
-// Many files, a sub-agent, some failures on the way; goes on for minutes.
+// Many files, a sub-agent, some failures; runs for minutes.
 constexpr const char* kMigrate = R"json([
   {"say":"Forty call sites use the old client. I will move them in small steps and run the tests after each."},
   {"tool":"Grep","input":{"pattern":"OldHttpClient","output_mode":"count"},"ms":800,
@@ -60,7 +60,7 @@ constexpr const char* kMigrate = R"json([
   {"say":"All forty call sites use the new client, and the old one is gone."}
 ])json";
 
-// Does not know, and asks.
+// Cannot decide, and asks.
 constexpr const char* kSchema = R"json([
   {"think":"Orders grow by two million rows a month. Both ways are sound; the choice is not mine."},
   {"tool":"Read","input":{"file_path":"db/schema.sql"},"ms":700,"result":"CREATE TABLE orders (id bigint PRIMARY KEY, placed_at timestamptz, …);"},

@@ -1,4 +1,4 @@
-// The agents of `shepherd demo`: what each is asked, and the script it follows.
+// The agents of `shepherd demo`: their prompts and the scripts they follow.
 // Threads: value.
 #pragma once
 
@@ -10,13 +10,13 @@ namespace shepherd {
 struct DemoAgent {
   std::string title, prompt;
   std::string model;
-  std::string mode;    // interactive: it asks before it acts
-  std::string script;  // JSON steps, as demo/script.h has them
+  std::string mode;    // interactive: asks before it acts
+  std::string script;  // JSON steps in the format of demo/script.h
 };
 
 std::vector<DemoAgent> demo_agents();
 
-// What the agent without a driver reports: events of a review, in order, JSON each. They have findings in them.
+// The events that the agent without a driver posts: a review with findings, in order, each as JSON.
 std::vector<std::string> demo_review();
 
 }  // namespace shepherd

@@ -1,5 +1,5 @@
-// Goes on in the background: a child in its own session does the work, and this process ends once the child has told
-// that it began, or why it could not.
+// Continues in the background: a child in its own session does the work, and this process ends once the child reports
+// that it started or why it failed.
 // Threads: caller; no thread may have been started yet.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace shepherd {
 
-// The child's word to its parent.
+// The child's end of the pipe to its parent.
 class Detached {
  public:
   explicit Detached(int pipe) : pipe_(pipe) {}
-  // The first call ends the parent's waiting.
+  // The first of these calls ends the parent's wait.
   void started(const std::string& task, const std::string& link) const;
   void failed(const Error& error) const;
 
@@ -23,7 +23,7 @@ class Detached {
   mutable int pipe_;
 };
 
-// In the child, never returns. In the parent: prints the task's id and where to look.
+// Never returns in the child. In the parent, prints the task's id and its link.
 Result<ExitCode> detach(Context& context, const std::function<Result<ExitCode>(const Detached&)>& work);
 
 }  // namespace shepherd

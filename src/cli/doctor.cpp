@@ -36,7 +36,7 @@ constexpr std::uint64_t kDiskWarnBytes = 1024 * kMiB;
 constexpr std::uint64_t kDiskFailBytes = 100 * kMiB;
 constexpr std::size_t kShownProblems = 10;
 constexpr const char* kRestore = "stop the server, keep a copy of the data directory, restore the newest backup";
-constexpr std::int64_t kEarliestMs = 1'735'689'600'000;  // 2025: a clock before that was never set
+constexpr std::int64_t kEarliestMs = 1'735'689'600'000;  // 2025; an earlier clock was never set
 
 Finding examine_mode(const std::string& path, const char* subject, mode_t allowed) {
   struct stat facts{};

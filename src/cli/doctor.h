@@ -1,4 +1,4 @@
-// What may be wrong with an installation, looked at from outside. Every finding says what to do about it.
+// Checks an installation from outside. Every problem comes with advice on how to fix it.
 // Threads: value.
 #pragma once
 
@@ -15,17 +15,17 @@ struct Finding {
   Level level = Level::ok;
   std::string subject;  // "database"
   std::string text;
-  std::string advice;  // empty when all is well
+  std::string advice;  // empty if there is no problem
 };
 
 std::vector<Finding> examine_data(const std::string& directory);      // directory, permissions, lock, disk
-std::vector<Finding> examine_database(const std::string& directory);  // reads all of it
-std::vector<Finding> examine_ledger(const std::string& directory);    // likewise: what statistics show
+std::vector<Finding> examine_database(const std::string& directory);  // reads the whole database
+std::vector<Finding> examine_ledger(const std::string& directory);    // reads the whole ledger, which statistics use
 std::vector<Finding> examine_machine();                               // clock, limits
-std::vector<Finding> examine_ports(const Config& config);             // when no server runs: are they free?
-std::vector<Finding> examine_agents(const Config& config);  // the agents' programs: are they there, which version?
-std::vector<Finding> examine_server(ApiClient& client);     // when one runs: does it answer, is search behind?
-// Starts a program as agents are.
+std::vector<Finding> examine_ports(const Config& config);             // if no server runs: are the ports free?
+std::vector<Finding> examine_agents(const Config& config);  // are the agents' programs installed, and which version?
+std::vector<Finding> examine_server(ApiClient& client);     // if a server runs: does it answer, is search behind?
+// Starts a program with the confinement of agents.
 Finding examine_confinement(const Config& config, const Environment& environment);
 
 }  // namespace shepherd

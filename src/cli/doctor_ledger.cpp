@@ -1,5 +1,5 @@
-// The ledger, as `shepherd doctor` looks at it. Nothing here is lost for good but figures older than the kept events,
-// so what is wrong with it is mended by beginning anew.
+// `shepherd doctor` for the ledger. Only figures older than the kept events can be lost for good, so the remedy for any
+// problem is to rebuild it.
 #include <fmt/format.h>
 
 #include <filesystem>

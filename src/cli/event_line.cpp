@@ -46,7 +46,7 @@ void describe_usage(EventLine& line, std::string_view event) {
   if (line.text.empty() && usd > 0) line.text = fmt::format("${:.4f} so far", usd);
 }
 
-// Whether the text says the state already, as "waiting_for_input" or in words: "Waiting for input: shall I?"
+// Whether the text already contains the state, as "waiting_for_input" or in words ("Waiting for input: shall I?").
 bool says(std::string_view text, std::string_view state) {
   auto same = [](char a, char b) { return a == b || (a == ' ' && b == '_') || (a >= 'A' && a <= 'Z' && a + 32 == b); };
   return std::search(text.begin(), text.end(), state.begin(), state.end(), same) != text.end();
@@ -83,7 +83,7 @@ void describe_text(EventLine& line, EventType type, std::string_view event) {
   line.is_answer = type == EventType::thinking && text_member(data, "kind") == "text" &&
                    find_member(event, "parentCallID").empty() && !line.body.empty();
   std::string_view cut = find_member(event, "cut");
-  // Servers that put no mark on what they cut do it at this size.
+  // Servers that do not mark what they cut do it at this size.
   bool full = line.body.size() + kMaxUtf8Bytes > kMaxEventTextBytes;
   if (!line.body.empty()) {
     if (full || !find_member(cut, "text").empty()) line.cut = "text";
@@ -93,7 +93,7 @@ void describe_text(EventLine& line, EventType type, std::string_view event) {
   }
 }
 
-// What an agent wants to do or waits for; a person may decide by it.
+// Event types that show what an agent wants to do or waits for. A person may decide based on them.
 bool is_intent(EventType type) {
   return type == EventType::approval || type == EventType::tool_call || type == EventType::status ||
          type == EventType::command;

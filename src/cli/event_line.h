@@ -1,5 +1,5 @@
-// One event as one readable line. All text of it is an agent's: what it printed or said is made harmless, what it wants
-// to do is shown to the last character (terminal_text.h).
+// Formats one event as a readable line. All its text comes from an agent: output is escaped for the terminal, and a
+// request is shown to the last character (terminal_text.h).
 // Threads: value.
 #pragma once
 
@@ -17,19 +17,20 @@ struct EventLine {
   std::string word;  // short name of the type
   std::string text;
   Color color = Color::plain;
-  // Of what an agent said or printed: all that the event has of it, with its line breaks; empty otherwise.
+  // The agent's full text or output in the event, with line breaks; empty for other events.
   std::string body;
-  std::string cut;         // the member of the event's detail that has all of it; empty: the event does
-  bool is_answer = false;  // the agent itself says it, not one of its sub-agents
-  bool asks = false;       // an approval that nobody has decided yet
-  bool passing = false;    // it is overtaken by a later one and needs no line: what a turn that is not over has used
+  std::string cut;         // member of the event's detail that has the full text; empty: the event has it
+  bool is_answer = false;  // said by the agent itself, not by a sub-agent
+  bool asks = false;       // an undecided approval
+  // Replaced by a later event, so it needs no line: for example, usage before a turn has ended.
+  bool passing = false;
 };
 
-// An event that cannot be read is shown as it is.
+// Shows an unreadable event unchanged.
 EventLine event_line(std::string_view event_json);
 
-// The line as it is printed: number, `when`, type, text.
+// The printed line: number, `when`, type, text.
 std::string painted_line(const Output& out, const EventLine& line, std::string_view when);
-std::size_t head_columns(const EventLine& line, std::string_view when);  // before the text
+std::size_t head_columns(const EventLine& line, std::string_view when);  // columns before the text
 
 }  // namespace shepherd

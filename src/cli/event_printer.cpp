@@ -9,9 +9,9 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kBelow = "    ";
-constexpr std::size_t kLeastRoom = 20;  // a terminal too narrow for it is not wrapped for
+constexpr std::size_t kLeastRoom = 20;  // no wrapping on a terminal narrower than this
 
-// Without the blank lines around it, which say nothing.
+// The text without surrounding blank lines.
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   while (text.starts_with('\n')) text.remove_prefix(1);
@@ -32,7 +32,7 @@ std::string EventPrinter::whole_text(std::string_view task, const EventLine& lin
   Result<std::string> detail = client ? client->detail(task, line.sequence) : fail(client.error());
   std::optional<std::string> whole = detail ? string_value(find_member(*detail, line.cut)) : std::nullopt;
   if (whole) return terminal_text(*whole, Lines::keep);
-  // Nothing to be had: the server keeps no details, or the text ended just there.
+  // There is no more text: the server keeps no details, or the text ended exactly there.
   return detail || detail.error().code == ErrorCode::not_found ? line.body
                                                                : line.body + "\n(the rest cannot be read now)";
 }

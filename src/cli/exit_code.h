@@ -1,4 +1,4 @@
-// The exit codes of every command, in one place: scripts depend on them.
+// The exit codes of every command, in one place, because scripts depend on them.
 // Threads: value.
 #pragma once
 
@@ -10,22 +10,22 @@ namespace shepherd {
 
 enum class ExitCode : int {
   ok = 0,
-  failed = 1,            // anything not below
+  failed = 1,            // any other failure
   usage = 2,             // the command line or the configuration is wrong
-  unreachable = 3,       // no server, or it cannot answer now: trying again may help
-  refused = 4,           // not signed in, or not allowed
+  unreachable = 3,       // no server, or it cannot answer now: a retry may help
+  refused = 4,           // not signed in, or not permitted
   not_found = 5,         // no such task, token or event
-  conflict = 6,          // it exists already with other content, or it has ended
-  task_failed = 7,       // run, watch: the task ended, but not as completed
+  conflict = 6,          // already exists with different content, or has ended
+  task_failed = 7,       // run, watch: the task ended but did not complete
   task_timed_out = 8,    // run: it took too long
   task_cancelled = 9,    // run: it was stopped
-  command_refused = 10,  // steering: the agent or the server would not do it
+  command_refused = 10,  // steering: the agent or the server refused it
   command_expired = 11,  // steering: no runner took it in time
 };
 
 ExitCode exit_code_of(const Error& error);
 
-// The table for --help.
+// The table of exit codes for --help.
 std::string exit_code_help();
 
 }  // namespace shepherd

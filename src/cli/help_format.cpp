@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShownChoices = 40;  // characters; longer lists go into the description
 
-// "TEXT:{a,b}", "UINT:INT in [1 - 256]": what the parser calls it, without what its checks call themselves.
+// Removes the checks from the parser's type names, such as "TEXT:{a,b}" and "UINT:INT in [1 - 256]".
 std::string value_name(const CLI::Option& option) {
   std::string type = option.get_type_name();
   type.resize(std::min(type.size(), type.find(':')));

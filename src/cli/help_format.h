@@ -1,4 +1,4 @@
-// How the help of every command looks: plain words for what an option takes, its default in the description.
+// The format of every command's help: plain names for values, defaults in the description.
 // Threads: value.
 #pragma once
 
@@ -17,12 +17,12 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
-// The values that an option takes, when they are a few words; empty: any.
+// The values of an option that accepts a few words; empty: any.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
-// An amount of money of at least zero, for CLI::Option::check().
+// Checks for an amount of money of at least zero, for CLI::Option::check().
 CLI::Validator amount_check();
-// A whole number of at least `least`.
+// Checks for a whole number of at least `least`.
 CLI::Validator count_check(long long least);
 
 }  // namespace shepherd

@@ -13,8 +13,8 @@
 namespace shepherd {
 namespace {
 
-constexpr std::string_view kClaude = "claude";  // the one agent whose program is looked for
-constexpr std::string_view kService = "grpc";   // an agent somewhere: it needs an address
+constexpr std::string_view kClaude = "claude";  // the only agent whose program is checked
+constexpr std::string_view kService = "grpc";   // a remote agent, which needs an address
 
 std::unexpected<Error> wrong(std::string reason, std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(reason), std::move(message));
@@ -24,7 +24,7 @@ bool can_run(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// As its process will find it: a name in PATH, a path from where it works.
+// Resolves the program like its process will: a name in PATH, or a path relative to its directory.
 bool is_here(const std::string& program, const RunRequest& request) {
   if (program.starts_with('/')) return can_run(program);
   if (program.contains('/')) return can_run((request.directory.empty() ? "." : request.directory) + "/" + program);

@@ -1,4 +1,4 @@
-// Which agents there are here: those that are built in, and those of the configuration.
+// The agents available here: the built-in ones and those of the configuration.
 // Threads: value.
 #pragma once
 
@@ -11,14 +11,13 @@
 
 namespace shepherd {
 
-// What a runner of this configuration can run when all it knows is the agent's name.
+// The agents that a runner of this configuration can run by name alone.
 std::vector<std::string> runnable_agents(const Config& config);
 
-// Whether the request's agent can be run here; invalid_argument says what to do.
+// Whether the request's agent can run here; invalid_argument says what to do.
 Result<void> check_agent(const Config& config, const RunRequest& request);
 
-// Whether its program is here: a task of an agent that is not installed would only fail, and stand in everybody's
-// inbox.
+// Whether the agent's program is installed. Without it the task would only fail and appear in every inbox.
 Result<void> check_program(const Config& config, const RunRequest& request);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// The bounds of app, with their reasons. Threads: value.
+// The bounds of cli, with their reasons. Threads: value.
 #pragma once
 
 #include <chrono>
@@ -10,31 +10,32 @@
 namespace shepherd {
 
 // --- the server process ---
-inline constexpr int kMallocArenas = 4;  // each keeps freed memory to itself
+inline constexpr int kMallocArenas = 4;  // each keeps its freed memory
 inline constexpr int kMallocKeepBytes =
-    2 * static_cast<int>(kMiB);  // of it, so that pages of a replay are not faulted in again
+    2 * static_cast<int>(kMiB);  // freed memory kept, so that a replay's pages are not faulted in again
 
 // --- terminal, hooks and imports ---
-inline constexpr std::chrono::milliseconds kReplayIdle{3'000};   // replay: longer pauses of a log are shortened to this
-inline constexpr std::size_t kReplayPage = 500;                  // events that replay reads at once
-inline constexpr std::chrono::milliseconds kStopWait{30'000};    // `stop` waits this long for the agent to be gone
-inline constexpr std::chrono::milliseconds kStopLook{100};       // between two looks while `stop` waits
-inline constexpr std::chrono::milliseconds kSettleSlack{5'000};  // after a command's expiry, for the server to say so
-inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;       // an agent's settings file that hooks are added to
-inline constexpr std::size_t kCompletedTasks = 100;              // newest ids that a shell is offered
-inline constexpr std::size_t kInboxInputLines = 12;              // of one approval in `inbox`; the rest has a mark
-inline constexpr std::size_t kInboxTitleColumns = 24;            // of a title, before `inbox` says what the task used
-inline constexpr std::size_t kTopTasks = 2'000;                  // rows that `top` keeps
-inline constexpr std::size_t kTopLogLines = 1'000;               // newest events of the log it shows
-inline constexpr std::chrono::milliseconds kTopRefresh{1'000};   // elapsed times move on
-inline constexpr std::chrono::milliseconds kTopInbox{10'000};    // the inbox changes also when nothing happens
+inline constexpr std::chrono::milliseconds kReplayIdle{3'000};  // replay shortens longer pauses of a log to this
+inline constexpr std::size_t kReplayPage = 500;                 // events that replay reads per request
+inline constexpr std::chrono::milliseconds kStopWait{30'000};   // `stop` waits this long for the agent to end
+inline constexpr std::chrono::milliseconds kStopLook{100};      // between two polls while `stop` waits
+// After a command's expiry, for the server to report it.
+inline constexpr std::chrono::milliseconds kSettleSlack{5'000};
+inline constexpr std::size_t kMaxSettingsBytes = 4 * kMiB;  // an agent's settings file that hooks are added to
+inline constexpr std::size_t kCompletedTasks = 100;         // newest ids that shell completion offers
+inline constexpr std::size_t kInboxInputLines = 12;    // input lines per approval in `inbox`; the rest is marked as cut
+inline constexpr std::size_t kInboxTitleColumns = 24;  // least width of a title beside the task's usage in `inbox`
+inline constexpr std::size_t kTopTasks = 2'000;        // rows that `top` keeps
+inline constexpr std::size_t kTopLogLines = 1'000;     // newest events of the log that `top` shows
+inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // updates elapsed times
+inline constexpr std::chrono::milliseconds kTopInbox{10'000};   // the inbox can change without any event
 
 // --- runner: many tasks ---
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
-inline constexpr std::chrono::milliseconds kBoardTick{250};  // how often the live lines are drawn again
+inline constexpr std::chrono::milliseconds kBoardTick{250};  // redraw interval of the live lines
 inline constexpr std::size_t kBoardFixedColumns = 32;        // state, time and cost of the last table, and its gaps
-inline constexpr std::size_t kBoardResultColumns = 20;       // with less room than this it has no results
+inline constexpr std::size_t kBoardResultColumns = 20;       // with less room than this the table has no results
 inline constexpr std::size_t kBoardNameColumns = 8;          // names are not cut shorter than this
 
 }  // namespace shepherd

@@ -34,7 +34,7 @@ bool LivePrinter::on_event(std::string_view task, std::uint64_t, std::string_vie
 }
 
 void LivePrinter::on_gap(std::string_view, std::uint64_t from, std::uint64_t to) {
-  // Over all tasks the range is in opaque cursors: only that something is gone can be told.
+  // Over all tasks the range is in opaque cursors, so only the loss itself can be reported.
   std::string range = to == 0 ? std::string("older events") : fmt::format("events {} to {}", from, to);
   remark(range + " are past retention and gone", Color::yellow);
 }

@@ -1,5 +1,5 @@
-// Prints what a live client brings: a line an event, what an agent says in full, and its last answer again at the end.
-// Events go to standard output, remarks about the connection to standard error.
+// Prints a live client's events: one line each, an agent's text in full, and its last answer again at the end. Events
+// go to standard output, remarks about the connection to standard error.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace shepherd {
 
 struct PrinterOptions {
-  bool one_task = true;           // else each line names its task
-  bool json = false;              // events as they came
+  bool one_task = true;           // otherwise each line names its task
+  bool json = false;              // prints events unchanged
   bool brief = false;             // an agent's text as one line
-  std::int64_t started_ms = 0;    // wall; 0: the first event's time
+  std::int64_t started_ms = 0;    // wall clock; 0: the first event's time
   bool quiet_about_live = false;  // no remark when it has caught up
 };
 
@@ -37,7 +37,7 @@ class LivePrinter : public LiveObserver {
   void on_complete(std::string_view task, std::string_view data) override;
 
   bool completed() const { return status_ == "completed" || status_ == "Succeeded"; }
-  const std::string& status() const { return status_; }  // of the task that completed last; empty: none has
+  const std::string& status() const { return status_; }  // of the most recently completed task, or empty
 
  protected:
   void remark(std::string_view text, Color color);
@@ -51,7 +51,7 @@ class LivePrinter : public LiveObserver {
   EventPrinter events_;
   std::int64_t started_ms_;
   bool live_ = false;
-  bool said_live_;  // or there is nothing to wait for
+  bool said_live_;  // already said, or nothing to wait for
   std::string status_;
 };
 

@@ -59,7 +59,7 @@ LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientT
 
 Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
   Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
-  // A run is never the continuation of another one, whatever their words.
+  // A run never continues another one, even with the same request.
   if (created ? created->existed : created.error().reason == "task_exists") {
     return fail(ErrorCode::conflict, "task_exists",
                 fmt::format("the task {} exists already; choose another --id", request.id));
@@ -116,7 +116,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::start(const RunRequest& request, O
   std::string task = order->task;
   Result<std::unique_ptr<TaskRun>> run =
       prepare(server, *checked, *std::move(order), std::move(options), std::move(observe));
-  // Nobody else may run it, and nobody else will say what became of it.
+  // No other runner can claim the task, so this one must report its failure.
   if (!run && claim && *claim) {
     if (Result<void> told = server.end_unstarted(**claim, State::failed, run.error().message); !told) {
       log_warn("{}: {}", task, told.error().message);

@@ -1,4 +1,4 @@
-// The runner inside `shepherd run`: makes tasks on the server and runs them here, each on a thread of its caller.
+// The runner inside `shepherd run`: creates tasks on the server and runs each on a thread of its caller.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,31 @@
 
 namespace shepherd {
 
-// How a run's outcome leaves the program.
+// The program's exit code for a run's outcome.
 ExitCode exit_code_of(State state);
 
-// What the agents of this configuration are started with: program and output format by the agent's name.
+// Program and output format of this configuration for an agent.
 AgentSettings agent_settings(const Config& config, const std::string& agent);
 
-// What became of what earlier runs and hooks left behind.
+// The result of delivering what earlier runs and hooks left behind.
 struct PendingDelivered {
-  std::uint64_t events = 0;            // and calls of hooks
-  std::vector<std::string> set_aside;  // spools of tasks that were deleted
+  std::uint64_t events = 0;            // including hook calls
+  std::vector<std::string> set_aside;  // spools of deleted tasks
 };
 
 // Threads: any.
 class LocalRunner {
  public:
-  // All must outlive it.
+  // The arguments must outlive it.
   LocalRunner(const Config& config, const RunHost& host, net::ClientTls tls);
 
-  // Makes the task, claims it and prepares its run; TaskRun::run() does the rest. A task to go on with (its id, a
-  // unique prefix of it, or -) is looked at first: without a conversation nothing is made. `observe` sees every event
-  // of the agent before it is delivered; it must be quick.
+  // Creates the task, claims it and prepares its run; TaskRun::run() does the rest. A task to resume (its id, a unique
+  // prefix, or -) is checked first: without a conversation, no task is created. `observe` sees every event of the agent
+  // before delivery and must be quick.
   Result<std::unique_ptr<TaskRun>> start(const RunRequest& request, Observe observe = {});
-  // Says to the server what an operator at this terminal asks; to the agent itself when the server is away.
+  // Sends a command from this terminal to the server, or directly to the agent if the server is unreachable.
   void command(TaskRun& run, Command command);
-  // Delivers the spools and what hooks left behind, until it is told to stop.
+  // Delivers the spools and what hooks left behind, until `stop` is requested.
   PendingDelivered deliver_pending(const std::vector<PendingSpool>& spools, const std::stop_token& stop);
 
   std::string spool_directory() const { return config_.data + "/spool"; }

@@ -1,5 +1,5 @@
-// The tests' own main(): whatever starts an agent's program starts this executable again as its warden, and must not
-// get a second run of all tests. Threads: caller.
+// The tests' own main(). A test that starts an agent's program starts this executable again as its warden, which must
+// not run all tests again. Threads: caller.
 #include <gtest/gtest.h>
 
 #include <string_view>

@@ -12,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-// Text in which troff finds nothing to obey.
+// Escapes everything that troff would interpret.
 std::string plain(std::string_view text) {
   std::string out;
   bool starts_line = true;

@@ -1,4 +1,4 @@
-// The manual page, made from the command tree itself, so that it cannot go stale.
+// The manual page, generated from the command tree, so that it is always current.
 // Threads: value.
 #pragma once
 

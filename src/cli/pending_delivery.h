@@ -1,4 +1,4 @@
-// What hooks and earlier runs left behind, delivered beside a run: its start does not wait for it.
+// Delivers what hooks and earlier runs left behind while a run works, so that its start does not wait.
 #pragma once
 
 #include <thread>
@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-// Looks for spools when it is made, before the run makes its own; one thread delivers them.
+// The constructor finds the spools, before the run creates its own; one thread delivers them.
 // Threads: caller. The runner must outlive it.
 class PendingDelivery {
  public:
@@ -17,12 +17,12 @@ class PendingDelivery {
   PendingDelivery(const PendingDelivery&) = delete;
   PendingDelivery& operator=(const PendingDelivery&) = delete;
 
-  // Waits for what is under way; kPendingDrain at most when the server does not take it. Once.
+  // Waits for the current delivery, at most kPendingDrain if the server does not accept it. Call once.
   PendingDelivered finish();
 
  private:
-  PendingDelivered delivered_;  // the thread's, until it is joined
-  std::jthread thread_;         // last: it uses all of the above
+  PendingDelivered delivered_;  // owned by the thread until it is joined
+  std::jthread thread_;         // last, because it uses all of the above
 };
 
 }  // namespace shepherd

@@ -48,7 +48,7 @@ void group(CLI::App& app, std::string_view title, const std::vector<std::string>
   for (const std::string& name : names) app.get_subcommand(name)->group(std::string(title));
 }
 
-// The command that the user got as far as, e.g. "shepherd tasks create".
+// The command that the user typed so far, e.g. "shepherd tasks create".
 std::string command_path(const CLI::App& app) {
   std::string path = app.get_name();
   const CLI::App* here = &app;
@@ -65,7 +65,7 @@ const CLI::App& deepest(const CLI::App& app) {
   return *here;
 }
 
-// What the command has no use for, the first of it: a flag with one that is like it, or a word.
+// Describes the first unexpected argument: an unknown flag with the most similar one, or an extra word.
 std::string unexpected_word(const CLI::App& command, const std::vector<std::string>& extra) {
   auto is_flag = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
   auto flag = std::ranges::find_if(extra, is_flag);
@@ -79,7 +79,7 @@ std::string unexpected_word(const CLI::App& command, const std::vector<std::stri
   return fmt::format("there is no flag {}{}", word, near.empty() ? "" : fmt::format("; did you mean {}?", near));
 }
 
-// "--state: wonderful not in {a,b}" and the like, as a person would say it.
+// Rewrites messages like "--state: wonderful not in {a,b}" for people.
 std::string in_words(std::string message) {
   constexpr std::string_view kNotIn = " not in {";
   constexpr std::string_view kConvert = "Could not convert: ";
@@ -101,7 +101,7 @@ std::string in_words(std::string message) {
   return message;
 }
 
-// CLI11's sentences end with a full stop or a second line; ours are one line with what to do.
+// CLI11's messages end with a full stop or a second line; ours are one line that says what to do.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   std::string help = fmt::format("; see \"{} --help\"", command_path(app));
   if (app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-')) {
@@ -176,13 +176,13 @@ int run_program(int argc, const char* const* argv, Context& context) {
   CLI::App app;
   build_command_line(app, context);
   std::vector<const char*> words(argv, argv + argc);
-  // "shepherd help VERB" is "shepherd VERB --help".
+  // "shepherd help VERB" means "shepherd VERB --help".
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     words.erase(words.begin() + 1);
     words.push_back("--help");
     argv = words.data();
   }
-  // What follows -- is another program's command line; our parser must not look at it.
+  // The arguments after -- are another program's command line, which our parser must ignore.
   int own = argc;
   if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "agent")) {
     own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);

@@ -1,4 +1,4 @@
-// The command line as a whole: the tree of subcommands, and how a run of it ends. Threads: caller.
+// The whole command line: the tree of subcommands, and running it. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,10 +7,10 @@
 
 namespace shepherd {
 
-// Adds every subcommand. The tree and the context must live together: commands write into the context.
+// Adds every subcommand. The context must outlive the tree, because commands write into it.
 void build_command_line(CLI::App& app, Context& context);
 
-// Parses, runs and reports. Answers the process's exit code; errors are one line on standard error.
+// Parses, runs and reports. Returns the process's exit code; an error is one line on standard error.
 int run_program(int argc, const char* const* argv, Context& context);
 
 }  // namespace shepherd

@@ -18,7 +18,7 @@ struct Ran {
   std::string out, err;
 };
 
-// Runs the whole program as main() does, with a made-up environment and its output collected.
+// Runs the whole program like main(), with a made-up environment, and collects its output.
 Ran run(std::vector<std::string> words, std::map<std::string, std::string> variables = {}) {
   Ran ran;
   variables.try_emplace("HOME", testing::TempDir() + "nobody");

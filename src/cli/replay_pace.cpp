@@ -7,7 +7,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::array<int, 8> kSpeeds{1, 2, 4, 8, 16, 32, 64, 0};  // 0: without any pause
+constexpr std::array<int, 8> kSpeeds{1, 2, 4, 8, 16, 32, 64, 0};  // 0: no pauses
 
 std::string name_of(int speed) {
   return speed == 0 ? "max" : std::to_string(speed);

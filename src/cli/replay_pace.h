@@ -1,4 +1,4 @@
-// The time of a replay: how long to wait before the next event, at a speed that can change while it waits.
+// The timing of a replay: how long to wait before the next event, at a speed that can change during the wait.
 // Threads: value.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace shepherd {
 
 class ReplayPace {
  public:
-  // One of speeds(); pauses of the log longer than `idle` are shortened to it.
+  // `speed` is one of speeds(). Pauses of the log longer than `idle` are shortened to it.
   ReplayPace(std::string_view speed, std::chrono::milliseconds idle);
 
   static std::vector<std::string> speeds();  // "1", "2", … "64", "max"
@@ -22,11 +22,11 @@ class ReplayPace {
   void slower();
   std::string text() const;  // "8x", "max"
 
-  // The event that happened at this time comes next. Clocks of producers may go back: that is no pause.
+  // Schedules the event that happened at this time. If a producer's clock went back, there is no pause.
   void next_event(std::int64_t happened_ms);
-  // Real time until then; zero: now.
+  // Real time until that event; zero: now.
   std::chrono::milliseconds left() const;
-  // Real time has passed, waiting.
+  // Records that real time has passed.
   void passed(std::chrono::milliseconds real);
   void skip() { left_ms_ = 0; }
 
@@ -34,7 +34,7 @@ class ReplayPace {
   std::size_t speed_ = 0;
   std::int64_t idle_ms_;
   std::optional<std::int64_t> last_ms_;  // when the newest event happened
-  double left_ms_ = 0;                   // of the log's time
+  double left_ms_ = 0;                   // in the log's time
 };
 
 }  // namespace shepherd

@@ -33,7 +33,7 @@ TEST(ReplayPace, LongPausesAreShortenedBeforeTheSpeed) {
   EXPECT_EQ(waits(ReplayPace("2", milliseconds(3'000)), {0, 3'600'000}), (std::vector<std::int64_t>{0, 1'500}));
 }
 
-// An agent's clock that is set back for one event must not make the next one wait twice.
+// A clock that went back for one event must not make the next event wait twice.
 TEST(ReplayPace, AClockThatGoesBackIsNoPause) {
   EXPECT_EQ(waits(ReplayPace("1", milliseconds(3'000)), {1'000, 400, 1'500}), (std::vector<std::int64_t>{0, 0, 500}));
 }

@@ -1,4 +1,4 @@
-// What one task of `shepherd run` is: the flags of the command line, or an entry of a task file.
+// One task of `shepherd run`, from the flags of the command line or an entry of a task file.
 // Threads: value.
 #pragma once
 
@@ -12,16 +12,16 @@
 namespace shepherd {
 
 struct RunRequest {
-  std::string name;                  // the task's title; empty: none
-  std::string id;                    // empty: the server makes one
-  std::string prompt;                // what to do, or
-  std::vector<std::string> command;  // a command line to run
-  std::string agent = "claude";      // of a prompt
-  std::string address;               // of the agent grpc: where it is
-  std::string program;               // the agent's; empty: its usual one
+  std::string name;                  // the task's title, or empty
+  std::string id;                    // empty: the server creates one
+  std::string prompt;                // either a prompt,
+  std::vector<std::string> command;  // or a command line to run
+  std::string agent = "claude";      // for a prompt
+  std::string address;               // of an agent of type grpc
+  std::string program;               // the agent's program; empty: the default
   std::string model, mode, context;
-  std::string resume_of;  // go on with that task's conversation
-  std::string directory;  // empty: the current one
+  std::string resume_of;  // task whose conversation to resume
+  std::string directory;  // empty: the current directory
   bool worktree = false;
   bool keep_open = false;
   std::int64_t max_turns = 0;
@@ -35,15 +35,14 @@ struct RunRequest {
   std::string command_line() const;
 };
 
-// Whether the task can work where it is told to: the directory is there, and for a work tree it belongs to a repository
-// with a commit. Asked before a task is made of a typing mistake. Errors: invalid_argument/bad_directory,
-// no_repository.
+// Checks the task's directory before the task is created: it exists and, for a work tree, belongs to a repository with
+// a commit. Errors: invalid_argument/bad_directory, no_repository.
 Result<void> check_place(const RunRequest& request);
 
-// A word as a shell needs it: quoted unless it is plain.
+// Quotes a word for the shell if necessary.
 std::string shell_word(const std::string& word);
 
-// The body of POST /api/v1/tasks; `runner` is who will claim it.
+// The body of POST /api/v1/tasks; `runner` is the runner that will claim the task.
 std::string creation_body(const RunRequest& request, const std::string& runner);
 
 }  // namespace shepherd

@@ -16,7 +16,7 @@
 namespace shepherd {
 namespace {
 
-// The tasks on their way: workers take the next one as long as there is one. Threads: any.
+// All tasks of a file. Each worker takes the next one until none is left. Threads: any.
 class Crowd {
  public:
   Crowd(LocalRunner& runner, const RunHost& host, const std::vector<RunRequest>& tasks, const RunTasksOptions& options,
@@ -64,7 +64,8 @@ class Crowd {
 
  private:
   void run(std::size_t index) EXCLUDES(mutex_) {
-    // A server that is away, or being handed over, is waited for: it has to know the task before the agent starts.
+    // Waits for a server that is unreachable or being handed over, because it must have the task before the agent
+    // starts.
     while (!closing_ && !host_.reachable()) std::this_thread::sleep_for(kHostLook);
     if (closing_) return board_.ended(index, State::cancelled, "not started", std::nullopt);
     Result<std::unique_ptr<TaskRun>> started =
@@ -96,7 +97,7 @@ class Crowd {
   TaskBoard& board_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> closing_ = false;
-  int signals_ = 0;  // of the thread that takes them
+  int signals_ = 0;  // used only by the thread that takes signals
   Mutex mutex_;
   std::vector<std::shared_ptr<TaskRun>> runs_ GUARDED_BY(mutex_);
 };

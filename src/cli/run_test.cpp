@@ -66,7 +66,7 @@ TEST(TaskFile, SaysWhereAndWhatIsWrong) {
   EXPECT_NE(problem(""), "");
 }
 
-// The switch of those who come with such a configuration: the agent works, and nobody looks over its shoulder.
+// With observability switched off, the agent works but is not watched step by step.
 TEST(AgentSettings, WithoutObservabilityClaudeIsNotWatchedStepByStep) {
   Config config;
   EXPECT_EQ(agent_settings(config, "claude").format, OutputFormat::bidirectional);
@@ -107,7 +107,7 @@ TEST_F(BoardTest, TellsChangesOfStateAsLines) {
   board.draw();
   EXPECT_EQ(out_,
             "docs  starting  task-1\n"
-            "docs  running  task-1: Reading \\x1b[31mx\n"  // what it wants to do, to the last character
+            "docs  running  task-1: Reading \\x1b[31mx\n"  // a request, to the last character
             "docs  waiting_for_input  task-1: Needs approval\n");
   out_.clear();
   board.ended(0, State::completed, "done", std::nullopt);

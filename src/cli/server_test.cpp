@@ -1,4 +1,4 @@
-// The whole program against a real server on free ports: what a person types, and what comes back.
+// Runs the whole program against a real server on free ports: what a person types, and the output.
 #include "host/server.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ class ServerTest : public testing::Test {
     ran.code = run_program(static_cast<int>(arguments.size()), arguments.data(), context);
     return ran;
   }
-  // Events of an export, without what each server stamps itself.
+  // Events of an export, without the members that each server sets itself.
   static std::vector<json::object> events_of(const std::string& exported) {
     std::vector<json::object> events;
     std::istringstream lines(exported);
@@ -97,7 +97,7 @@ TEST_F(ServerTest, ATaskFromCreationToItsEnd) {
 
   Ran listed = run({"tasks", "--label", "team=web", "--state", "completed"});
   EXPECT_NE(listed.out.find("hello"), std::string::npos) << listed.out << listed.err;
-  EXPECT_EQ(run({"post", "hello", "just after the end"}).code, 0);  // kept, marked late
+  EXPECT_EQ(run({"post", "hello", "just after the end"}).code, 0);  // kept and marked late
   EXPECT_EQ(run({"tasks", "delete", "hello"}).code, 0);
   EXPECT_EQ(run({"tasks", "show", "hello"}).code, 5);
 }
@@ -137,7 +137,7 @@ TEST_F(ServerTest, ExportAndImportKeepEveryEventAndRepeatAddsNothing) {
   std::string file = directory_ + "/all.ndjson";
   std::ofstream(file) << exported.out;
 
-  // Where it came from nothing is new.
+  // Importing into the original server adds nothing.
   EXPECT_EQ(run({"import", file, "--json"}).out, "{\"tasks\":1,\"events\":3,\"added\":0}\n");
 
   Result<std::unique_ptr<Server>> second = Server::start(config(directory_ + "/second"));
@@ -148,7 +148,7 @@ TEST_F(ServerTest, ExportAndImportKeepEveryEventAndRepeatAddsNothing) {
   EXPECT_EQ(events_of(run({"export", "t", "--detail"}, other).out), events_of(exported.out));
   second->reset();
 
-  // Another log under the same id is not touched.
+  // A different log under the same id is not changed.
   second = Server::start(config(directory_ + "/third"));
   ASSERT_TRUE(second) << second.error().message;
   run({"tasks", "create", "--id", "t", "something else"}, directory_ + "/third");
@@ -158,7 +158,7 @@ TEST_F(ServerTest, ExportAndImportKeepEveryEventAndRepeatAddsNothing) {
   EXPECT_NE(refused.err.find("line 2"), std::string::npos) << refused.err;
 }
 
-// A log that went on after its end, and an operator's command: both only a server may write.
+// A log that continued after its end, and an operator's command: only a server may write either.
 TEST_F(ServerTest, ImportBringsInWhatOnlyAServerMayWrite) {
   start();
   std::string file = directory_ + "/odd.ndjson";
@@ -213,7 +213,7 @@ TEST_F(ServerTest, ARestartKeepsTasksTokensAndNumbers) {
   std::ifstream file(server_->admin_token_file());
   std::string before((std::istreambuf_iterator<char>(file)), {});
   server_.reset();
-  EXPECT_EQ(run({"tasks"}).code, 3);  // it took its record away
+  EXPECT_EQ(run({"tasks"}).code, 3);  // the server removed its record
   start();
   std::ifstream again(server_->admin_token_file());
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(again)), {}), before);
@@ -226,7 +226,7 @@ TEST_F(ServerTest, ASecondServerIsToldWhoHoldsTheData) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().reason, "data_in_use");
   EXPECT_NE(second.error().message.find(std::to_string(getpid())), std::string::npos) << second.error().message;
-  EXPECT_EQ(run({"tasks"}).code, 0);  // the first one is unharmed
+  EXPECT_EQ(run({"tasks"}).code, 0);  // the first server still works
 }
 
 TEST_F(ServerTest, ATakenPortNamesTheAddress) {

@@ -145,13 +145,13 @@ void TaskBoard::draw() {
   std::size_t width = 0;
   for (const BoardRow& row : rows) width = std::max(width, character_count(row.name));
   std::int64_t now_ms = clock_.steady_ms();
-  // From the start of the line: the terminal has echoed what was typed, a Ctrl-C too.
+  // Starts at the beginning of the line, because the terminal echoes typed characters, including Ctrl-C.
   std::string text = drawn_ > 0 ? fmt::format("\r\x1b[{}A", drawn_) : "";
   for (const BoardRow& row : rows) {
     std::string line = board_line(row, now_ms, width, context_.out.columns() - 1);
     text += "\x1b[K" + context_.out.paint(color_of(row.state), line) + "\n";
   }
-  context_.out.line(text + "\x1b[J\x1b[A");  // line() ends the last line; what is below the board goes
+  context_.out.line(text + "\x1b[J\x1b[A");  // line() ends the last line; clears everything below the board
   context_.out.flush();
   drawn_ = rows.size();
 }
@@ -162,7 +162,7 @@ void TaskBoard::note(std::string_view text) {
     context_.err.line(text);
     return context_.err.flush();
   }
-  // In place of the board, which is drawn again below it.
+  // Replaces the board, which is drawn again below the text.
   context_.out.line(drawn_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J{}", drawn_, text) : std::string(text));
   drawn_ = 0;
   draw();

@@ -1,5 +1,5 @@
-// What is known of many running tasks, and how it is shown: lines that are drawn over and over on a terminal, a line
-// for each change elsewhere, a table at the end.
+// The state of many running tasks and its display: redrawn lines on a terminal, one line per change elsewhere, a table
+// at the end.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace shepherd {
 struct BoardRow {
   std::string name, task;
   State state = State::queued;
-  std::string activity;                       // what it does now, or how it ended; made harmless
-  std::int64_t started_ms = 0, ended_ms = 0;  // steady; 0: not yet
+  std::string activity;                       // current activity or outcome; escaped
+  std::int64_t started_ms = 0, ended_ms = 0;  // steady clock; 0: not yet
   double cost_usd = 0;
 };
 
 // One row as a line of at most `columns`, without colour: "docs   running  1:02  $0.12  Reading README.md".
 std::string board_line(const BoardRow& row, std::int64_t now_ms, std::size_t name_width, std::size_t columns);
 
-// Threads: any, but draw(), note() and finish() from one.
+// Threads: any, but draw(), note() and finish() from one thread.
 class TaskBoard {
  public:
   enum class Form { live, lines, json, silent };
@@ -38,9 +38,9 @@ class TaskBoard {
   void ended(std::size_t index, State state, const std::string& message, std::optional<double> cost_usd)
       EXCLUDES(mutex_);
 
-  void draw() EXCLUDES(mutex_);      // about every kBoardTick
-  void note(std::string_view text);  // a line that stays, above what is drawn
-  void finish() EXCLUDES(mutex_);    // the table
+  void draw() EXCLUDES(mutex_);      // call about every kBoardTick
+  void note(std::string_view text);  // prints a permanent line above the board
+  void finish() EXCLUDES(mutex_);    // prints the table
 
   std::vector<BoardRow> rows() const EXCLUDES(mutex_);
 
@@ -52,8 +52,8 @@ class TaskBoard {
   const Clock& clock_;
   mutable Mutex mutex_;
   std::vector<BoardRow> rows_ GUARDED_BY(mutex_);
-  std::vector<BoardRow> changes_ GUARDED_BY(mutex_);  // to be told, in order
-  std::size_t drawn_ = 0;                             // lines on the terminal that the next drawing replaces
+  std::vector<BoardRow> changes_ GUARDED_BY(mutex_);  // not printed yet, in order
+  std::size_t drawn_ = 0;                             // lines on the terminal that the next draw replaces
 };
 
 }  // namespace shepherd

@@ -20,7 +20,7 @@
 namespace shepherd {
 namespace {
 
-// What is wrong in a file, found deep inside it.
+// An error in a file, thrown from deep inside the parser.
 struct Wrong {
   YAML::Mark mark;
   std::string message;
@@ -207,7 +207,7 @@ Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags
   if (!*text) return bad(fmt::format("cannot read {}: there is no such file", path));
   Result<TaskFile> parsed = parse_task_file(**text, path, flags, config);
   if (!parsed) return parsed;
-  // Directories are meant from where the file is, wherever it is used from.
+  // Directories are relative to the file, not to the current directory.
   std::filesystem::path beside = std::filesystem::path(path).parent_path();
   for (RunRequest& request : parsed->tasks) {
     if (!request.directory.empty()) request.directory = (beside / request.directory).string();

@@ -8,7 +8,7 @@
 //       worktree: true
 //     - {name: tests, command: [make, test], directory: service, timeout: 10m, environment: {CI: "1"}}
 //
-// Errors are invalid_argument and name the file, the line and what would be right.
+// Errors are invalid_argument and name the file, the line and a correct value.
 // Threads: value.
 #pragma once
 
@@ -26,7 +26,7 @@ struct TaskFile {
   std::vector<RunRequest> tasks;  // at least one; names are unique
 };
 
-// `flags` are what the command line said for all of them; the file's own words win. `config` knows the agents.
+// `flags` are the command line's settings for all tasks; the file's own settings win. `config` has the agents.
 Result<TaskFile> read_task_file(const std::string& path, const RunRequest& flags, const Config& config);
 Result<TaskFile> parse_task_file(const std::string& text, const std::string& name, const RunRequest& flags,
                                  const Config& config);

@@ -16,12 +16,12 @@ namespace {
 
 namespace json = boost::json;
 
-// What of a task's public object tells what it was. Nothing that makes anybody act: not its agent and runner (it would
-// run again), callbackURL, timeout and budget.
+// The members of a task's public object that describe it. Members that would trigger actions are left out: agent and
+// runner (the task would run again), callbackURL, timeout and budget.
 constexpr std::string_view kToldMembers[] = {"id",   "namespace", "title",    "task",         "repo",       "model",
                                              "mode", "labels",    "maxTurns", "allowedTools", "workflowID", "resumeOf"};
 
-constexpr std::string_view kImportedLabel = "imported";  // its value: the agent that did it
+constexpr std::string_view kImportedLabel = "imported";  // value: the agent that did the task
 
 json::object creation_of(const json::object& given) {
   json::object body;
@@ -39,7 +39,7 @@ json::object creation_of(const json::object& given) {
   return body;
 }
 
-// Always the same for the same file, so that the second import is a repetition of the first.
+// Always the same for the same file, so that a second import repeats the first.
 std::string closing_event(std::string_view timestamp) {
   json::object event{{"type", "status"},
                      {"timestamp", timestamp},
@@ -50,14 +50,14 @@ std::string closing_event(std::string_view timestamp) {
 }
 
 std::uint64_t stable_hash(std::string_view a, std::string_view b) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same on every machine and in every version
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, the same on every machine and in every version
   for (std::string_view text : {a, std::string_view("\n"), b}) {
     for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
   return hash;
 }
 
-// The event's own members, without braces: what the server numbered and stamped is left out.
+// The event's own members without braces; leaves out the number and times that the server set.
 Result<std::string> members_of(std::string_view event) {
   if (std::string_view body = body_of(event); !body.empty()) return std::string(body);
   boost::system::error_code error;
@@ -117,7 +117,7 @@ Result<void> TaskImport::begin_task(std::string_view source) {
   if (created) {
     there_before_ = created->task.last_sequence;
   } else if (created.error().reason == "task_exists") {
-    // Same id, other words: the log decides whether it is the same task.
+    // Same id but a different request: the log decides whether it is the same task.
     Result<TaskView> known = client_.task(task);
     if (!known) return fail(known.error());
     there_before_ = known->last_sequence;
@@ -134,7 +134,7 @@ Result<void> TaskImport::begin_task(std::string_view source) {
 Result<void> TaskImport::begin_log(std::string_view first_event) {
   begun_ = true;
   producer_ = fmt::format("import-{:016x}", stable_hash(task_, first_event));
-  comparing_ = foreign_;  // a task that waits for its runner has no log, and is not ours to end
+  comparing_ = foreign_;  // an existing task without a log may wait for its runner, so it must not be ended here
   if (there_before_ == 0) return {};
   Result<LogPage> page = client_.events(task_, {{"after", "0"}, {"limit", "1"}});
   if (!page) return fail(page.error());
@@ -145,7 +145,7 @@ Result<void> TaskImport::begin_log(std::string_view first_event) {
 
 Result<void> TaskImport::event(std::string_view source) {
   ++totals_.events;
-  // The server would fill in its own time, and the second import would not be the same as the first.
+  // Without a timestamp the server would use its own time, and a second import would differ from the first.
   std::string_view time = find_member(source, "timestamp");
   if (time.size() < 2) return fail(ErrorCode::invalid_argument, "no_timestamp", "is an event without a timestamp");
   last_time_ = time.substr(1, time.size() - 2);
@@ -215,7 +215,7 @@ Result<void> TaskImport::post() {
   return {};
 }
 
-// Nobody works on an imported task: one that had not ended would wait forever, and so would its approvals.
+// No runner works on an imported task, so an open task and its approvals would wait forever.
 Result<void> TaskImport::end_task() {
   std::string end = std::exchange(end_, {});
   if (end.empty()) end = closing_event(last_time_.empty() ? "1970-01-01T00:00:00.000Z" : last_time_);

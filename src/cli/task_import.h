@@ -1,15 +1,15 @@
-// Recreates tasks and their logs from NDJSON as `shepherd export` writes it: a line {"task":{…}}, then its events.
+// Recreates tasks and their logs from the NDJSON of `shepherd export`: a line {"task":{…}}, then its events.
 //
-// Running it twice adds nothing. Events go in under a strict producer whose name follows from the task and its first
-// event, so the server itself knows what it has. A task that is already there with a log of its own is compared
-// instead: the same events are fine (an export imported where it came from), others are conflict/other_log.
+// Running it twice adds nothing. Events are posted under a strict producer whose name is derived from the task and its
+// first event, so the server recognises repeats. If the task already exists with its own log, the logs are compared:
+// equal events are accepted (an export imported where it came from), different ones are conflict/other_log.
 //
-// What comes in is a record, and makes nobody work: a task without agent and runner, with the label `imported` that
-// names the agent it had. One that had not ended is closed as cancelled.
+// An import is a record and triggers no work: the task has no agent and no runner, and the label `imported` names its
+// original agent. A task that had not ended is closed as cancelled.
 //
-// What else differs from the original: createdAt and receivedAt (the server's clock), the numbers of a log whose
-// beginning retention had removed (they begin at 1), and events that only a server may write (`command`), which come
-// in as `imported_command`. Events that followed a task's end come in before it, because the end closes a log.
+// Other differences from the original: createdAt and receivedAt (the server's clock), the numbers of a log whose
+// beginning retention had removed (they start at 1), and events that only a server may write (`command`), which become
+// `imported_command`. Events after a task's end are imported before it, because the end closes a log.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ namespace shepherd {
 
 struct ImportTotals {
   std::uint64_t tasks = 0;
-  std::uint64_t events = 0;  // read
-  std::uint64_t added = 0;   // new to the server
+  std::uint64_t events = 0;  // events read
+  std::uint64_t added = 0;   // events that are new to the server
 };
 
 // Threads: caller.
@@ -35,7 +35,7 @@ class TaskImport {
   explicit TaskImport(ApiClient& client) : client_(client) {}
 
   Result<void> line(std::string_view text);
-  Result<void> finish();  // posts what is left; call it once, at the end
+  Result<void> finish();  // posts the rest; call it once, at the end
   const ImportTotals& totals() const { return totals_; }
 
  private:
@@ -50,19 +50,19 @@ class TaskImport {
   ApiClient& client_;
   ImportTotals totals_;
 
-  // The current task; empty before the first.
+  // The current task; empty before the first one.
   std::string task_;
-  std::uint64_t there_before_ = 0;  // events its log had
+  std::uint64_t there_before_ = 0;  // events that its log already had
   bool begun_ = false;              // the first event was seen
-  bool comparing_ = false;          // the log is somebody else's: nothing is posted
-  bool foreign_ = false;            // the task was there with other words
+  bool comparing_ = false;          // the log is not from this import, so nothing is posted
+  bool foreign_ = false;            // the task existed with a different request
   std::string last_time_;           // of the newest event in the file, or of the task
   std::uint64_t number_ = 0;        // newest producer number
   std::string producer_;
-  std::string end_;  // members of the terminal status, kept for last
+  std::string end_;  // members of the terminal status, posted last
   std::string batch_;
   std::size_t batch_events_ = 0;
-  LogPage page_;  // comparing: the log's events from page_first_ on
+  LogPage page_;  // when comparing: the current page of the log
   std::size_t page_used_ = 0;
   std::string page_after_ = "0";
 };

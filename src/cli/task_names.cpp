@@ -10,7 +10,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kShownNames = 5;  // of tasks that begin alike
+constexpr std::size_t kShownNames = 5;  // of tasks with the same prefix
 
 std::unexpected<Error> no_task(std::string_view typed) {
   return fail(ErrorCode::not_found, "unknown_task",

@@ -22,20 +22,20 @@
 namespace shepherd {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{100};         // between two looks at signals, the keyboard and the end
-constexpr std::chrono::milliseconds kReadingTime{500};  // nobody reads a question faster than this
+constexpr std::chrono::milliseconds kLook{100};         // poll interval for signals, the keyboard and the end
+constexpr std::chrono::milliseconds kReadingTime{500};  // a faster answer was meant for the previous question
 
-// What the agent waits for, and what the person at the keyboard was asked. Threads: value.
+// An approval that the agent waits for and the person was asked about. Threads: value.
 struct Asked {
   std::string id, kind;
-  std::string data;  // of the event that asks
+  std::string data;  // of the approval's event
   std::vector<std::string> lines;
-  std::int64_t replaced_ms = 0;  // steady: when it took the place of another question; 0: it was the first
+  std::int64_t replaced_ms = 0;  // steady clock: when it replaced another question; 0: it was the first
 };
 
-// Prints the log, and asks the person at the keyboard about one approval at a time: what they type answers what they
-// were shown last, also when the agent asks more meanwhile.
-// Threads: the printing one; asked() any.
+// Prints the log and asks the person at the keyboard about one approval at a time. A typed line answers the question
+// shown last, even if the agent asks more meanwhile.
+// Threads: the printing thread; asked() from any.
 class RunPrinter final : public LivePrinter {
  public:
   RunPrinter(Context& context, PrinterOptions options, Connect connect, bool asks)
@@ -47,7 +47,7 @@ class RunPrinter final : public LivePrinter {
     return goes_on;
   }
 
-  // What the person was asked and has not been decided since.
+  // The undecided approval that the person was asked about.
   std::optional<Asked> asked() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return open_.empty() ? std::nullopt : std::optional(open_.front());
@@ -105,15 +105,15 @@ class RunPrinter final : public LivePrinter {
   std::deque<Asked> open_ GUARDED_BY(mutex_);
 };
 
-// Lines that an operator types, when a person sits there. Threads: caller.
+// Reads lines that an operator types, if standard input is a terminal. Threads: caller.
 class Keyboard {
  public:
   explicit Keyboard(bool on) : on_(on && isatty(0) == 1) {}
   bool on() const { return on_; }
 
-  // The next whole line; nullopt: none yet.
+  // The next complete line; nullopt: none yet.
   std::optional<std::string> line() {
-    // In the background a read would stop us.
+    // In the background a read would stop the process.
     if (!on_ || tcgetpgrp(0) != getpgrp()) return std::nullopt;
     pollfd ready{0, POLLIN, 0};
     if (poll(&ready, 1, 0) > 0) {
@@ -140,14 +140,14 @@ Command make_command(CommandKind kind) {
   return command;
 }
 
-// What to do about signals, in the order in which they come. Threads: caller.
+// Reacts to signals in order of arrival. Threads: caller.
 class Interrupts {
  public:
   Interrupts(Context& context, LocalRunner& runner, TaskRun& run, bool quiet)
       : context_(context), runner_(runner), run_(run), quiet_(quiet) {}
 
   void take(int signal) {
-    // Only a person's Ctrl-C is a question; a program that ends us means it.
+    // Only a person's Ctrl-C interrupts first; a signal from a program stops immediately.
     bool can_interrupt = signal == SIGINT && count_ == 0 && run_.can(CommandKind::interrupt);
     ++count_;
     if (can_interrupt) {
@@ -159,7 +159,7 @@ class Interrupts {
       Command stop = make_command(CommandKind::stop);
       stop.reason = "stopped at the terminal";
       runner_.command(run_, stop);
-      // For certain, also when the server takes the command and cannot hand it back.
+      // Ends the run here too, because the server may accept the command but be unable to return it.
       run_.end(EndCause::stopped, stop.reason);
     } else {
       say("killing");
@@ -209,12 +209,12 @@ void take_typed(Context& context, LocalRunner& runner, TaskRun& run, const RunPr
   runner.command(run, std::move(steer));
 }
 
-// A server that cannot be reached at the first try is no reason to show nothing: another run may be about to host it.
+// Retries if the server is unreachable at first, because another run may be about to host it.
 void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std::atomic<bool>& closing) {
   for (;;) {
     Result<bool> end = live.run(printer);
     if (end || closing) return;
-    if (end.error().reason == "task_deleted") return;  // the run itself ends with it, and says so
+    if (end.error().reason == "task_deleted") return;  // the run itself ends and reports this
     if (!retryable(end.error().code)) return context.complain(end.error().message);
     std::this_thread::sleep_for(kLook);
   }
@@ -263,7 +263,7 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
     }
   }
   worker.join();
-  // What was delivered is about to be shown; what was not cannot be.
+  // Waits for delivered events to be printed; undelivered ones cannot be.
   std::int64_t until_ms = clock.steady_ms() + (outcome.drained.everything ? kConnectTimeout.count() : 0);
   while (!printed && clock.steady_ms() < until_ms && signals.wait(kLook) == 0) {
   }

@@ -1,4 +1,4 @@
-// One task that runs here, at a terminal: its log as it grows, Ctrl-C, and what the operator types.
+// Runs one task at a terminal: its log as it grows, Ctrl-C, and the operator's input.
 #pragma once
 
 #include "cli/context.h"
@@ -10,15 +10,14 @@ namespace shepherd {
 struct TerminalRunOptions {
   bool json = false;
   bool brief = false;  // the agent's text as one line
-  bool quiet = false;  // print nothing at all
+  bool quiet = false;  // prints nothing at all
 };
 
 // Blocks until the task has ended and its log is delivered.
 //
-// Ctrl-C once interrupts the agent (what it can be interrupted at), twice stops it, three times kills it. SIGTERM and
-// SIGHUP stop it. Each says what the next one does. On a terminal a typed line steers the agent; while it waits for an
-// approval, y and n decide about the one that was asked last on the screen, and while it asks a question, the line is
-// the answer.
+// The first Ctrl-C interrupts the agent (if it can be interrupted), the second stops it, the third kills it. SIGTERM
+// and SIGHUP stop it. Each prints what the next one does. On a terminal a typed line steers the agent. While it waits
+// for an approval, y and n decide the one shown last on the screen; while it asks a question, the line is the answer.
 // Threads: caller.
 TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run, RunHost& host,
                             const EndSignals& signals, const TerminalRunOptions& options);

@@ -22,7 +22,7 @@ struct Columns {
   Column state, title, agent, time, tokens, cost, activity;
 };
 
-// Columns that do not fit are left out, the least telling first.
+// Columns that do not fit are left out, the least important first.
 Columns columns_for(std::size_t width) {
   Columns all;
   all.state = {"STATE", 0, 11, false};
@@ -128,7 +128,7 @@ ScreenLine footer(const TopFrame& frame, std::string_view keys) {
   return line;
 }
 
-// A screen is as many lines as the terminal has, the footer last.
+// Pads the screen to the terminal's height; the footer comes last.
 void fill_to(std::vector<ScreenLine>& screen, std::size_t lines) {
   while (screen.size() < lines) screen.emplace_back();
   screen.resize(lines);

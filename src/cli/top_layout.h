@@ -1,4 +1,4 @@
-// `shepherd top` as lines of a screen: what is where, in which colour. Pure, so that it is tested without a terminal.
+// Lays out `shepherd top` as lines of a screen with colours. Pure functions, so that tests need no terminal.
 // Threads: value.
 #pragma once
 
@@ -24,20 +24,20 @@ struct ScreenSpan {
 
 struct ScreenLine {
   std::vector<ScreenSpan> spans;
-  bool reversed = false;  // the chosen row, a bar
+  bool reversed = false;  // the selected row, or a bar
 };
 
 struct ScreenSize {
   std::size_t columns = 80, lines = 24;
 };
 
-// What the frame around list and log says.
+// The content of the frame around list and log.
 struct TopFrame {
   ScreenSize size;
   std::int64_t now_ms = 0;
-  std::string notice;      // newest news, or a question; empty: the keys are shown
+  std::string notice;      // newest message or a question; empty: shows the keys
   std::string connection;  // empty: connected
-  std::string input;       // of the filter that is being typed
+  std::string input;       // the filter text being typed
   bool typing = false;
 };
 
@@ -46,12 +46,12 @@ struct TopLog {
   std::deque<EventLine> lines;  // newest last, at most kTopLogLines
   std::int64_t started_ms = 0;
   std::uint64_t last_sequence = 0;
-  std::size_t back = 0;  // lines scrolled back from the end; 0: follows
+  std::size_t back = 0;  // lines scrolled back from the end; 0: follows the log
 };
 
 std::vector<ScreenLine> list_screen(TopModel& model, const TopFrame& frame);
 std::vector<ScreenLine> log_screen(const TopLog& log, const TopRow* row, const TopFrame& frame);
-// All that an approval asks for, behind a question in the notice; `first` is moved where there is nothing below it.
+// An approval's full input, with a question in the notice. Adjusts `first` if nothing would be below it.
 std::vector<ScreenLine> asked_screen(std::string_view title, const AskedInput& input, std::size_t& first,
                                      const TopFrame& frame);
 std::vector<ScreenLine> help_screen(const TopFrame& frame);

@@ -20,7 +20,7 @@ std::string clean(std::string_view text) {
   return terminal_text(text, Lines::join);
 }
 
-// What an agent does or wants to do: a person decides by it.
+// For text that shows what an agent does or wants to do, because a person decides based on it.
 std::string exact(std::string_view text) {
   return exact_text(text, Lines::join);
 }
@@ -37,7 +37,7 @@ bool contains_word(std::string_view text, std::string_view word) {
   return std::ranges::search(text, word, [](char a, char b) { return lower(a) == lower(b); }).begin() != text.end();
 }
 
-// What the inbox has comes first, what is over last.
+// Tasks in the inbox come first, ended tasks last.
 int urgency(const TopRow& row) {
   if (row.needs_you()) return 0;
   if (row.state == "interrupted" || row.state == "paused") return 1;
@@ -63,7 +63,7 @@ bool comes_before(const TopRow& a, const TopRow& b, TopSort sort) {
       if (a.tokens != b.tokens) return a.tokens > b.tokens;
       break;
     case TopSort::time: {
-      // Without a clock: what began first has run longest.
+      // Needs no clock: the task that started first has run longest.
       std::int64_t begun_a = a.started_ms != 0 ? a.started_ms : a.created_ms;
       std::int64_t begun_b = b.started_ms != 0 ? b.started_ms : b.created_ms;
       if (a.ended() != b.ended()) return !a.ended();
@@ -139,7 +139,7 @@ void TopModel::apply_need(TopRow& row) const {
 
 void TopModel::set_needs(const std::vector<Need>& needs, std::size_t total) {
   needs_.clear();
-  // The most urgent one of a task is its first.
+  // A task's first need is its most urgent one.
   for (std::size_t i = 0; i < needs.size(); ++i) needs_.try_emplace(needs[i].task, needs[i].kind, i);
   needs_total_ = total;
   for (auto& [id, row] : rows_) apply_need(row);
@@ -187,7 +187,7 @@ void TopModel::arrange() const {
     if (is_wanted(row)) shown_.push_back(&row);
   }
   std::ranges::sort(shown_, [this](const TopRow* a, const TopRow* b) { return comes_before(*a, *b, sort_); });
-  // The chosen task is followed wherever it goes; when it is gone, whoever has its place is chosen.
+  // Keeps the selected task selected wherever it moves. If it is gone, selects the row in its place.
   if (shown_.empty()) return;
   auto place = std::ranges::find_if(shown_, [this](const TopRow* row) { return row->id == chosen_; });
   place_ =
@@ -261,7 +261,7 @@ TopTotals TopModel::totals() const {
     if (row.ended()) {
       ++totals.ended;
     } else if (row.waits()) {
-      continue;  // counted by the inbox
+      continue;  // counted through the inbox
     } else if (row.state == "queued") {
       ++totals.queued;
     } else {

@@ -24,7 +24,7 @@ std::string ids(const TopModel& model) {
   return text;
 }
 
-// A screen as a terminal would show it.
+// The screen as a terminal would show it.
 std::string drawn(const std::vector<ScreenLine>& screen) {
   std::string text;
   for (const ScreenLine& line : screen) {
@@ -48,8 +48,8 @@ constexpr std::string_view kTask =
 
 TEST(TopRow, FromATasksJson) {
   TopRow read = read_top_row(kTask).value();
-  EXPECT_EQ(read.title, "Fix login");  // nothing that a terminal would obey
-  EXPECT_EQ(read.tokens, 31'700u);     // all of them, as everywhere
+  EXPECT_EQ(read.title, "Fix login");  // no control characters
+  EXPECT_EQ(read.tokens, 31'700u);     // sum of all classes
   EXPECT_EQ(read.activity, "Needs approval: rm");
   ASSERT_EQ(read.approvals.size(), 1U);
   EXPECT_EQ(read.approvals[0].id, "ap");
@@ -100,7 +100,7 @@ TEST(TopModel, TheChosenTaskIsFollowed) {
   EXPECT_EQ(ids(model), "b a c");
   EXPECT_EQ(model.chosen()->id, "b");
   model.replace({row("a", "running", 3), row("c", "running", 1)});
-  EXPECT_EQ(model.chosen()->id, "a");  // whoever has its place
+  EXPECT_EQ(model.chosen()->id, "a");  // the row in its place
   model.move(100);
   EXPECT_EQ(model.chosen()->id, "c");
   model.move(-100);
@@ -150,7 +150,7 @@ TEST(TopModel, IsBounded) {
     model.put(std::move(ended));
   }
   EXPECT_EQ(model.shown().size(), kTopTasks);
-  EXPECT_NE(model.find("t0"), nullptr);  // it still runs
+  EXPECT_NE(model.find("t0"), nullptr);  // still running
   EXPECT_EQ(model.find("t1"), nullptr);
 }
 

@@ -19,7 +19,7 @@ constexpr int kCtrlZ = 26;
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
 constexpr int kBackspace = 8;
-constexpr int kEscapeWaitMs = 25;  // an escape that nothing follows within this time is the key itself
+constexpr int kEscapeWaitMs = 25;  // an escape that stands alone for this long is the key itself
 
 // Colours by pair number; bold, dim and plain are attributes.
 short pair_of(Color color) {
@@ -61,7 +61,7 @@ Result<TopScreen> TopScreen::open(bool colored) {
                 "top needs a terminal; programs use \"shepherd tasks --json\" or \"shepherd watch --json\"");
   }
   setlocale(LC_CTYPE, "");
-  if (!is_utf8_locale()) setlocale(LC_CTYPE, "C.UTF-8");  // tasks are in UTF-8 whatever the locale says
+  if (!is_utf8_locale()) setlocale(LC_CTYPE, "C.UTF-8");  // tasks are UTF-8 regardless of the locale
   if (newterm(nullptr, stdout, stdin) == nullptr) {
     return fail(ErrorCode::invalid_argument, "no_terminal",
                 "this kind of terminal is not known; set TERM, e.g. TERM=xterm-256color");

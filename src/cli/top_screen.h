@@ -1,6 +1,6 @@
-// The terminal as a full screen, by ncurses: lines out, keys in. Gives the terminal back when it goes.
+// A full-screen terminal using ncurses: writes lines, reads keys. The destructor restores the terminal.
 //
-// Owns the one screen a process can have. Threads: caller; the thread that made it.
+// Owns the only screen of the process. Threads: caller; the thread that created it.
 #pragma once
 
 #include <vector>
@@ -26,14 +26,14 @@ enum class TopKey : int {
   resized = -13,
   quit = -14,  // Ctrl-C
 };
-// Characters are themselves.
+// A character key has its own code.
 constexpr TopKey key_of(char character) {
   return static_cast<TopKey>(character);
 }
 
 class TopScreen {
  public:
-  // invalid_argument/no_terminal when standard input or output is none, or its kind is not known.
+  // invalid_argument/no_terminal if standard input or output is not a terminal, or its type is unknown.
   static Result<TopScreen> open(bool colored);
   TopScreen(TopScreen&& other) noexcept;
   TopScreen& operator=(TopScreen&&) = delete;
@@ -41,9 +41,9 @@ class TopScreen {
 
   ScreenSize size() const;
   void draw(const std::vector<ScreenLine>& lines);
-  // A key that is there already; none: there is none.
+  // A key that was already pressed; none if there is none.
   TopKey key();
-  // Ctrl-Z: gives the terminal back until the process goes on.
+  // Ctrl-Z: restores the terminal until the process continues.
   void suspend();
 
  private:

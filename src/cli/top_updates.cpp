@@ -16,7 +16,7 @@
 namespace shepherd {
 namespace {
 
-// Signals are for the thread that has the screen.
+// Blocks signals in the new thread, because the thread with the screen handles them.
 std::thread start_quietly(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
@@ -33,7 +33,7 @@ TopUpdates::TopUpdates(Context& context, const ServerOptions& server)
     : context_(context),
       server_(server),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      // Rows are all that is wanted; a type that is rare keeps the events themselves away.
+      // Only rows are needed; a rare type keeps the events themselves out of the stream.
       live_([this] { return locate_server(context_, server_); },
             LiveOptions{.task = "", .after = {}, .tail = 0, .cursor = "", .types = "result"}, clock_, random_,
             server.tls()) {
@@ -88,7 +88,7 @@ void TopUpdates::on_state(const LiveChange& change) {
   if (change.state == LiveState::disconnected) tell(TopConnection{"connection lost, trying again"});
   if (change.state != LiveState::connected) return;
   tell(TopConnection{});
-  // Rows that change from now on are told; what they are now, and what changed meanwhile, must be asked for.
+  // The server sends rows that change from now on. The current rows, with changes made meanwhile, must be requested.
   ask([this](ApiClient& client) { list_all(client); });
 }
 
@@ -178,7 +178,7 @@ void TopUpdates::run_errands() {
       errand = std::move(errands_.front());
       errands_.pop_front();
     }
-    // Connected anew each time: a restarted server may be somewhere else.
+    // Connects each time, because a restarted server may have another address.
     Result<ApiClient> client = connect_server(context_, server_);
     if (client) {
       errand(*client);

@@ -1,7 +1,7 @@
-// What comes from the server while `shepherd top` waits for keys: rows, lines of the open log, answers to what was
-// asked. Two threads of its own: one follows the server, one makes calls; whatever they have to say goes into a list
-// that the screen's thread empties when descriptor() becomes readable.
-// Threads: caller, except inside.
+// Receives data from the server while `shepherd top` waits for keys: rows, lines of the open log, answers to requests.
+// It has two threads: one follows the server, one makes calls. They put news into a list, which the screen's thread
+// empties when descriptor() becomes readable.
+// Threads: caller; its own two threads are internal.
 #pragma once
 
 #include <atomic>
@@ -23,19 +23,22 @@
 
 namespace shepherd {
 
-struct TopRows {  // all of them, anew
+// All rows, replacing the old ones.
+struct TopRows {
   std::vector<TopRow> rows;
 };
 struct TopLines {
   std::string task;
   std::vector<EventLine> lines;
-  std::uint64_t last_sequence = 0;  // read so far, also of events that have no line
+  std::uint64_t last_sequence = 0;  // of the newest event read, including events without a line
 };
-struct TopAsked {  // what an approval asks for, in full
+// The full input of an approval.
+struct TopAsked {
   std::string task, approval;
   AskedInput input;
 };
-struct TopNeeds {  // what the server's inbox has
+// The server's inbox.
+struct TopNeeds {
   std::vector<TopModel::Need> needs;
   std::size_t total = 0;
 };
@@ -45,10 +48,12 @@ struct TopNotice {
 struct TopConnection {
   std::string trouble;  // empty: connected
 };
-struct TopSent {  // a command is in the log
+// A command was accepted into the log.
+struct TopSent {
   std::string task, command, kind;
 };
-struct TopEnded {  // following is over: an error that trying again would not change
+// Following has ended with an error that a retry would not fix.
+struct TopEnded {
   Error error;
 };
 using TopNews =
@@ -64,8 +69,8 @@ class TopUpdates final : private LiveObserver {
   int descriptor() const { return wake_; }
   std::vector<TopNews> take() EXCLUDES(mutex_);
 
-  // Asked for now, answered by news.
-  void ask_log(std::string task, std::uint64_t after);  // 0: the newest events of it
+  // Make a request; the answer comes as news.
+  void ask_log(std::string task, std::uint64_t after);  // 0: the newest events
   void ask_needs();
   void ask_input(std::string task, OpenApproval approval);
   void send(std::string task, Command command);

@@ -25,7 +25,7 @@ std::string task_id(const std::string& session, int number) {
   return "claude-" + session + (number <= 1 ? "" : "-" + std::to_string(number));
 }
 
-// The id after this one of the same session.
+// The next task id for the same session.
 std::string next_task_id(const std::string& session, const std::string& known) {
   int number = 1;
   while (number < kMaxSessionTasks && task_id(session, number) != known) ++number;
@@ -47,7 +47,7 @@ std::string session_body(const std::string& id, const ImportedSession& session, 
 
 }  // namespace
 
-// All tasks that belong to a session, once: a session's own task is not found by its name when a runner made it.
+// Reads all tasks that belong to a session, once. A task created by a runner does not have the session's name.
 Result<void> TranscriptImport::learn() {
   if (learned_) return {};
   Result<TaskList> page = client_.tasks({{"limit", std::to_string(kListPage)}});
@@ -57,7 +57,7 @@ Result<void> TranscriptImport::learn() {
       std::string session = text_member(task.json, "sessionID");
       std::string_view work = find_member(task.json, "task");
       if (session.empty() && text_member(work, "sourceType") == "claude") session = text_member(work, "sourceID");
-      // Newest first: the first one seen is the one that counts.
+      // Newest first, so the first one found is the current one.
       if (session.empty() || sessions_.contains(session)) continue;
       sessions_[session] = {task.id, text_member(find_member(task.json, "labels"), "source"), task.ended()};
     }
@@ -103,7 +103,7 @@ Result<TranscriptImport::Done> TranscriptImport::add_totals(const Known& known, 
   Done done{Outcome::totals, known.task, 0};
   if (usage == session.events.size()) return done;
   Result<std::uint64_t> added = post(known.task, {&session.events[usage].event});
-  // A log that its runner closed has the totals: they came with the last turn.
+  // A log that its runner closed already has the totals, because they came with the last turn.
   if (!added && added.error().code == ErrorCode::gone) return done;
   if (!added) return fail(added.error());
   done.added = *added;
@@ -120,7 +120,7 @@ Result<std::int64_t> TranscriptImport::last_time(const std::string& task) {
 Result<TranscriptImport::Done> TranscriptImport::add_events(const std::string& task, const ImportedSession& session,
                                                             std::int64_t after_ms, bool ended) {
   std::vector<const DriverEvent*> events;
-  // The first event tells what session it is; another task of the session needs it too.
+  // The first event names the session, so another task of the session needs it too.
   for (const TranscriptEvent& each : session.events) {
     if (each.at_ms > after_ms || each.event.type == EventType::session_start) events.push_back(&each.event);
   }

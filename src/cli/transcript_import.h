@@ -1,8 +1,8 @@
-// Makes tasks of agent sessions that are over: claude-SESSION, as hooks call them.
+// Creates tasks from past agent sessions, named claude-SESSION like those of hooks.
 //
-// Importing twice adds nothing, because every event has an id of its own. What was watched while it happened (streamed
-// by a runner, or reported by hooks) is in the log already, in the order in which it happened: of such a session only
-// the totals are added. A session that went on after its task had ended goes on in another task.
+// Importing twice adds nothing, because every event has its own id. The log of a session that was watched live
+// (streamed by a runner, or reported by hooks) already has its events in order, so only the totals are added. If a
+// session continued after its task had ended, the rest becomes another task.
 // Threads: caller.
 #pragma once
 
@@ -29,12 +29,12 @@ class TranscriptImport {
     std::uint64_t added = 0;
   };
 
-  // ended false: the session may still be going on, so its task stays open.
+  // If `ended` is false, the session may still be active, so its task stays open.
   Result<Done> session(const ImportedSession& session, bool ended);
 
  private:
   struct Known {
-    std::string task, source;  // source: the label that hooks and imports give
+    std::string task, source;  // source: the label set by hooks and imports
     bool ended = false;
   };
   Result<void> learn();
@@ -45,7 +45,7 @@ class TranscriptImport {
 
   ApiClient& client_;
   bool learned_ = false;
-  std::map<std::string, Known> sessions_;  // by the agent's id: its newest task
+  std::map<std::string, Known> sessions_;  // by the agent's session id: its newest task
 };
 
 }  // namespace shepherd

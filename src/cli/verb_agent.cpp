@@ -1,4 +1,4 @@
-// shepherd agent test: is this agent what the protocol of streaming agents asks for?
+// shepherd agent test: checks an agent against the protocol of streaming agents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string verdict_mark(const Output& out, harness::Verdict verdict) {
   return out.paint(Color::dim, "skip");
 }
 
-// What an agent said may be anything, and several lines.
+// An agent's text may contain anything, including several lines.
 std::string shown(const std::string& text) {
   std::string lines = terminal_text(text, Lines::keep);
   for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; ++at) {
@@ -72,7 +72,7 @@ Result<std::string> text_of(const std::string& path) {
   return **std::move(text);
 }
 
-// A name of the configuration's `agents`: where that agent is and how it lets us in.
+// Looks up a name in the configuration's `agents`: the agent's address and credentials.
 Result<void> look_up(const Context& context, AgentOptions& options) {
   auto inputs = options.flags.inputs();
   if (!inputs) return fail(inputs.error());

@@ -1,4 +1,4 @@
-// shepherd backup: a copy of the database, the ledger and the secret that signs callbacks, while the server runs.
+// shepherd backup: copies the database, the ledger and the callback signing secret while the server runs.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -23,9 +23,9 @@ struct BackupOptions {
 };
 
 struct Copy {
-  std::string file;  // empty: there is none
+  std::string file;  // empty: no copy was made
   std::uint64_t bytes = 0;
-  std::string trouble;  // why there is none
+  std::string trouble;  // why there is no copy
 };
 
 // "tower.db" -> "tower.ledger.db"
@@ -40,8 +40,8 @@ std::string secret_beside(const std::string& destination) {
   return (path.parent_path() / (path.stem().string() + "." + kCallbackSecretFile)).string();
 }
 
-// A restored server with another secret signs callbacks that every receiver rejects. One that the configuration names
-// elsewhere is not ours to copy.
+// A restored server with another secret would sign callbacks that every receiver rejects. A secret file that the
+// configuration names is not copied.
 Result<Copy> copy_secret(const std::string& source, const std::string& destination) {
   Result<std::string> secret = read_first_line(source);
   if (!secret) return fail(std::move(secret.error()));
@@ -56,7 +56,7 @@ Result<Copy> copy_secret(const std::string& source, const std::string& destinati
   return Copy{destination, secret->size() + 1, ""};
 }
 
-// No server is away: whoever tries again must name another place.
+// A missing directory is a usage error, not an unreachable server: a retry must name another place.
 Result<void> check_destination(const std::string& destination) {
   std::filesystem::path directory = std::filesystem::path(destination).parent_path();
   std::error_code error;
@@ -65,7 +65,7 @@ Result<void> check_destination(const std::string& destination) {
               fmt::format("there is no directory {}; make it first, or name another place", directory.string()));
 }
 
-// The logs are worth a backup also when the figures cannot be had.
+// A backup without the ledger is still useful, so its failure is only reported.
 Copy copy_ledger(const std::string& source, const std::string& destination) {
   std::error_code error;
   if (!std::filesystem::exists(source, error)) return {};
@@ -103,7 +103,7 @@ Result<ExitCode> backup(Context& context, const BackupOptions& options) {
                 fmt::format("there is no database at {}; give the right --data", database));
   }
   if (Result<void> place = check_destination(destination); !place) return fail(std::move(place.error()));
-  // The ledger first: what the store has beyond it is read again when they are used together.
+  // Copies the ledger first, because it catches up from the store when both are used together.
   Copy ledger = copy_ledger(*data + "/ledger.db", ledger_beside(destination));
   if (Result<void> copied = backup_database(database, destination); !copied) {
     std::filesystem::remove(ledger.file, error);

@@ -1,4 +1,4 @@
-// shepherd bench: what this machine does, against limits and peers measured in the same run.
+// shepherd bench: measures this machine against its limits and other programs in the same run.
 #include "cli/verb_bench.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Measures this machine: `shepherd bench`. Threads: caller.
+// `shepherd bench`: measures this machine. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// shepherd completion: a script that teaches a shell the commands, flags and tasks; and the manual page.
+// shepherd completion: prints a shell's completion script for commands, flags and tasks, or the manual page.
 #include <memory>
 #include <string>
 
@@ -11,7 +11,7 @@
 namespace shepherd {
 namespace {
 
-// The newest tasks, for a shell that completes a name. Without a server there are none, and nobody wants to know why.
+// Lists the newest tasks for a shell that completes a name. Without a server it prints nothing, not even an error.
 Result<ExitCode> list_tasks(Context& context) {
   Result<ApiClient> client = connect_server(context, {});
   if (!client) return ExitCode::ok;
@@ -41,7 +41,7 @@ void add_completion_verb(CLI::App& app, Context& context) {
                            : *shell == "zsh" ? zsh_completion(app)
                            : *shell == "man" ? manual_page(app)
                                              : fish_completion(app);
-      script.pop_back();  // the line break that line() adds
+      script.pop_back();  // line() adds this line break
       context.out.line(script);
       return ExitCode::ok;
     };

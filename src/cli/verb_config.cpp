@@ -1,4 +1,4 @@
-// shepherd config: the settings in effect and where each came from.
+// shepherd config: shows the effective settings and where each came from.
 #include <memory>
 #include <string>
 
@@ -23,7 +23,7 @@ Result<ExitCode> show(Context& context, const ConfigOptions& options) {
     context.out.json_line(config_as_json(*loaded));
   } else {
     std::string yaml = config_as_yaml(*loaded);
-    yaml.pop_back();  // the line break that line() adds
+    yaml.pop_back();  // line() adds this line break
     context.out.line(yaml);
   }
   return ExitCode::ok;

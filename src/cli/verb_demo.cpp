@@ -34,14 +34,14 @@ Result<Config> configuration(const Context& context, const DemoOptions& options)
   Result<LoadedConfig> loaded = load_config(inputs, context.environment);
   if (!loaded) return fail(std::move(loaded.error()));
   if (!loaded->config.data.empty()) {
-    std::error_code error;  // agents work elsewhere
+    std::error_code error;  // absolute, because agents work in other directories
     loaded->config.data = std::filesystem::absolute(loaded->config.data, error).lexically_normal().string();
   }
   start_log(loaded->sources.at("log.level") != "default" ? loaded->config.log_level : "error");
   return loaded->config;
 }
 
-// A program of its own to start: this one, in its other role.
+// The program to start as the agent: this one, in its other role.
 Result<std::string> make_agent_program(const std::filesystem::path& directory) {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -73,7 +73,7 @@ std::vector<RunRequest> demo_tasks(const std::string& program, const std::string
   return tasks;
 }
 
-// A task without an agent: somebody posts its events, here this command. It has what a review finds.
+// Creates a task without an agent and posts its events: a review with findings.
 Result<void> post_review(const RunHost& host) {
   Result<Destination> destination = host.locate();
   if (!destination) return fail(std::move(destination.error()));
@@ -124,14 +124,14 @@ Result<ExitCode> demo(Context& context, const DemoOptions& options) {
       {.parallel = static_cast<int>(tasks.size()), .json = options.json, .link_shown = true, .first_stops = true});
   signals.unblock();
   if (!ran) return ran;
-  return ExitCode::ok;  // one of them fails by design
+  return ExitCode::ok;  // one of the demo tasks fails on purpose
 }
 
 }  // namespace
 
 int demo_agent_main(int argc, char** argv) try {
   scripted::Script script = scripted::script_from_environment();
-  // Its own name and the role's are not the agent's.
+  // Skips the program's name and the name of the role.
   scripted::Options options = scripted::parse_options(argc - 1, argv + 1, script.refuses);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n", options.error.c_str());

@@ -1,4 +1,4 @@
-// Agents without a model, for a first look: `shepherd demo`. Threads: caller.
+// `shepherd demo`: agents without a model, for a first look. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// This program in the role of the agent: not for people. Takes the flags of Claude Code that a driver passes.
+// Runs this program as the demo agent; not for people. Accepts the flags of Claude Code that a driver passes.
 inline constexpr std::string_view kDemoAgentCommand = "demo-agent";
 int demo_agent_main(int argc, char** argv);
 

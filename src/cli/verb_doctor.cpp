@@ -1,4 +1,4 @@
-// shepherd doctor: is this installation healthy, and if not, what to do.
+// shepherd doctor: checks this installation and says how to fix problems.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void print(Context& context, const Finding& finding, bool as_json) {
   context.out.flush();
 }
 
-// What runs left behind when their server was away.
+// Delivers the events that runs left behind while their server was unreachable.
 std::vector<Finding> deliver_spools(const std::string& data, const std::optional<Destination>& server) {
   std::vector<Finding> findings;
   SystemClock clock;
@@ -81,7 +81,7 @@ std::vector<Finding> deliver_spools(const std::string& data, const std::optional
   return findings;
 }
 
-// What hooks could not deliver.
+// Delivers the hook calls that are still in the spool.
 std::vector<Finding> deliver_hooks(const std::string& data, bool serving) {
   HookSpool spool(data);
   if (spool.empty()) return {};

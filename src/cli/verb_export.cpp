@@ -1,5 +1,5 @@
-// shepherd export: tasks and their logs as NDJSON. A header line {"task":{…}} for each task, then its events, as the
-// server holds them.
+// shepherd export: prints tasks and their logs as NDJSON. For each task a header line {"task":{…}}, then its events as
+// the server stores them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -31,7 +31,7 @@ Result<void> export_task(Context& context, ApiClient& client, const TaskView& ta
     if (!page) return fail(page.error());
     if (page->events.empty()) break;
     for (const std::string& event : page->events) context.out.json_line(event);
-    // A page may end early by its size, so only an empty one is the end.
+    // A page may end early because of its size, so only an empty page is the end.
     after = find_member(page->events.back(), "sequence");
   }
   return {};
@@ -58,11 +58,11 @@ Result<ExitCode> run(Context& context, const ExportOptions& options) {
   if (options.all) {
     Result<std::vector<std::string>> found = all_tasks(*client);
     if (!found) return fail(found.error());
-    ids.assign(found->rbegin(), found->rend());  // oldest first, so that an import makes them in their order
+    ids.assign(found->rbegin(), found->rend());  // oldest first, so that an import creates them in this order
   }
   for (const std::string& id : ids) {
     Result<TaskView> task = options.all ? client->task(id) : find_task(*client, id);
-    // Deleted since it was listed; one that the user named must exist.
+    // With --all, a task may have been deleted since it was listed; a task that the user named must exist.
     if (!task && options.all && task.error().code == ErrorCode::not_found) continue;
     if (!task) return fail(task.error());
     Result<void> done = export_task(context, *client, *task, options.detail);

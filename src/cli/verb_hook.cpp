@@ -1,4 +1,4 @@
-// shepherd hook: makes a person's own Claude Code sessions appear as tasks.
+// shepherd hook: shows a person's own Claude Code sessions as tasks.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ std::string quoted_word(const std::string& text) {
   return word + "'";
 }
 
-// Hooks run with the agent's environment: where the server is must be in their command unless it is the usual place.
+// Hooks run in the agent's environment, so their command must name the server unless it is the default one.
 Result<std::string> command_of(const Context& context, const HookOptions& options) {
   std::error_code error;
   std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
@@ -112,7 +112,7 @@ Result<ExitCode> change(Context& context, const HookOptions& options, bool insta
 Result<std::string> read_input() {
   std::string text;
   std::array<char, 64 * kKiB> buffer{};
-  // Twice the bound still fits into memory; what is beyond is not a hook call.
+  // Twice the bound still fits into memory; more input is not a hook call.
   while (text.size() <= 2 * kMaxHookBytes) {
     ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
@@ -127,7 +127,7 @@ Result<void> deliver(const HookRoute& route) {
   return delivered ? Result<void>() : fail(delivered.error());
 }
 
-// The agent waits for us, so the network is left to a process of its own that has nothing to do with the agent.
+// The agent waits for this process, so a separate, detached process does the network calls.
 void deliver_behind(const HookRoute& route) {
   if (fork() != 0) return;
   setsid();
@@ -149,7 +149,7 @@ Result<void> take_call(Context& context, const HookOptions& options) {
                !context.environment("SHEPHERD_URL").empty();
   HookRoute route{*data, [&] { return locate_server(context, options.server); }, options.server.tls(),
                   named ? HookSpool::For::named_server : HookSpool::For::own_server};
-  // A spool that is full is one more reason to deliver.
+  // Delivers even if the spool is full, because that makes room.
   Result<void> kept = HookSpool(*data, route.whom).append(*call);
   if (!options.wait) {
     deliver_behind(route);
@@ -160,10 +160,10 @@ Result<void> take_call(Context& context, const HookOptions& options) {
 }
 
 Result<ExitCode> send(Context& context, const HookOptions& options) {
-  // An agent that a runner started is watched already, and better.
+  // A runner already watches the agents it started, in more detail.
   if (!context.environment("SHEPHERD_TASK_ID").empty()) return ExitCode::ok;
   Result<void> taken = take_call(context, options);
-  // Whatever goes wrong here is no concern of the agent: an exit code would be shown to its user or even stop it.
+  // Hides failures from the agent: it would show an exit code to its user or even stop.
   if (!taken && options.wait) return fail(taken.error());
   if (!taken && options.verbose) context.complain(taken.error().message);
   return ExitCode::ok;

@@ -1,4 +1,4 @@
-// shepherd import: tasks and logs back from NDJSON, and Claude Code's sessions from what they left on disk.
+// shepherd import: restores tasks and logs from NDJSON, and imports Claude Code's transcripts.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ struct ImportOptions {
   bool json = false, all = false;
 };
 
-// A transcript that was written to this short a time ago may belong to a session that goes on.
+// A transcript written to more recently than this may belong to an active session.
 constexpr std::chrono::minutes kQuiet{2};
 
 Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std::string& name) {
@@ -36,7 +36,7 @@ Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std
     return fail(std::move(error));
   };
   while (true) {
-    // One at a time, so that an error names its line; the import itself posts in batches.
+    // Reads one line at a time, so that an error can name its line; the import itself posts in batches.
     Result<std::vector<std::string>> lines = input.next(1, kMaxInputLineBytes);
     if (!lines) return fail(lines.error());
     if (lines->empty()) break;
@@ -102,7 +102,7 @@ void tell(Context& context, const ImportOptions& options, const std::string& pat
   context.out.json_line(line);
 }
 
-// Of many, one that cannot be read does not keep the others out.
+// An unreadable transcript does not stop the import of the others.
 Result<ExitCode> run_transcripts(Context& context, const ImportOptions& options) {
   Result<std::vector<std::string>> paths = chosen_transcripts(context, options);
   if (!paths) return fail(paths.error());

@@ -44,8 +44,8 @@ Color color_of(const std::string& kind) {
   return kind == "stalled" ? Color::magenta : Color::cyan;
 }
 
-// Enough of an approval's id to mean this one: a later one must not be allowed by what was typed for it. The id is the
-// agent's own, and what is shown here is copied into a shell.
+// Long enough a part of an approval's id to be unique, so that the typed command cannot approve a later request. The
+// agent chose the id, and people copy it into a shell, so it is quoted.
 std::string approval_of(const json::object& item) {
   constexpr std::size_t kEnough = 16;
   const json::value* approval = item.if_contains("approval");
@@ -53,7 +53,7 @@ std::string approval_of(const json::object& item) {
   return shell_word(exact_member(approval->get_object(), "approvalID").substr(0, kEnough));
 }
 
-// What a person types to deal with it.
+// The command that a person types to deal with the item.
 std::string way_out(const json::object& item) {
   std::string task = exact_member(item, "taskID");
   std::string kind = exact_member(item, "kind");
@@ -65,7 +65,7 @@ std::string way_out(const json::object& item) {
 
 constexpr std::string_view kIndent = "    ";
 
-// What an approval asks for, as much of it as fits a list; empty: it is none, or has no input.
+// An approval's input, cut to fit a list; empty if the item is not an approval or has no input.
 std::vector<std::string> asked(ApiClient& client, const json::object& item, std::size_t columns) {
   const json::value* sequence = item.if_contains("sequence");
   if (!item.contains("approval") || sequence == nullptr || !sequence->is_int64()) return {};
@@ -81,7 +81,7 @@ std::vector<std::string> asked(ApiClient& client, const json::object& item, std:
   return lines;
 }
 
-// What it has used so far; empty: nothing is known of it. The list itself does not have it.
+// The task's usage so far; empty if unknown. The list does not contain it.
 std::string used(ApiClient& client, const json::object& item) {
   const json::value* id = item.if_contains("taskID");
   if (id == nullptr || !id->is_string()) return {};
@@ -92,7 +92,7 @@ std::string used(ApiClient& client, const json::object& item) {
   return fmt::format("  {} tokens{}", count_text(tokens), cost);
 }
 
-// The title first, then what it is about, and last, on a line of its own, what to type.
+// Prints the title, then the reason, and finally the command to type on its own line.
 void print_item(Output& out, ApiClient& client, const json::object& item, std::int64_t now_ms) {
   std::string kind = exact_member(item, "kind");
   Result<std::int64_t> since = parse_timestamp(exact_member(item, "since"));

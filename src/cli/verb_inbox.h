@@ -1,4 +1,4 @@
-// What needs a person now: `shepherd inbox`. Threads: caller.
+// `shepherd inbox`: what needs a person now. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

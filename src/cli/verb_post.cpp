@@ -1,4 +1,4 @@
-// shepherd post: events into a task's log, from the command line or from standard input.
+// shepherd post: adds events to a task's log, from the command line or standard input.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ Result<std::string> one_event(const PostOptions& options) {
   return json::serialize(event);
 }
 
-// To the task that was meant. Its name is looked up only when it is not an id: a producer may see one task alone.
+// Posts to the task. A name that is already an id is not looked up, because a producer may only see one task.
 Result<Posted> post_to(PostOptions& options, ApiClient& client, const std::string& body) {
   bool newest = options.task == "-";
   Result<Posted> done = newest ? fail(ErrorCode::not_found, "unknown_task", "")

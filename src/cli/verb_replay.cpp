@@ -1,4 +1,4 @@
-// shepherd replay: a log again, in its own time.
+// shepherd replay: shows a log again at its original pace.
 #include <fmt/format.h>
 
 #include <memory>
@@ -29,14 +29,14 @@ struct ReplayOptions {
   bool json = false, brief = false;
 };
 
-// The events of a log one by one, read a page at a time.
+// Reads the events of a log one by one, a page at a time.
 // Threads: caller.
 class LogReader {
  public:
   LogReader(ApiClient& client, std::string task, std::uint64_t after, std::uint64_t last)
       : client_(client), task_(std::move(task)), after_(after), last_(last) {}
 
-  // Nothing at the end.
+  // nullopt at the end.
   Result<std::optional<std::string>> next() {
     if (used_ == page_.events.size() && after_ < last_) {
       Result<LogPage> page =
@@ -71,7 +71,7 @@ class Player {
         pace_(options.speed, std::chrono::milliseconds(static_cast<std::int64_t>(options.idle_seconds * 1'000))),
         last_(last) {}
 
-  // True: to the end; false: somebody ended it.
+  // True: played to the end; false: the person ended it.
   Result<bool> play(LogReader& log) {
     while (true) {
       Result<std::optional<std::string>> event = log.next();
@@ -91,13 +91,13 @@ class Player {
   }
 
  private:
-  // False: end here.
+  // False: stop here.
   bool wait() {
     while (true) {
       std::chrono::milliseconds left = pace_.left();
       if (left.count() > 0 || paused_) say_where();
       std::int64_t begun_ms = clock_.steady_ms();
-      // At full speed the keys are still asked for, now and then.
+      // Even at full speed, polls the keys from time to time.
       if (left.count() == 0 && !paused_ && begun_ms - looked_ms_ < kLookEvery.count()) return true;
       looked_ms_ = begun_ms;
       int key = keys_.wait(paused_ ? std::nullopt : std::optional(left));

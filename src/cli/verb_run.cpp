@@ -1,4 +1,4 @@
-// shepherd run: an agent here, watched by everybody who is connected to the server.
+// shepherd run: runs an agent here, visible to everyone connected to the server.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ struct RunOptions {
   RunRequest request;
   std::string timeout, config_file, rules, confine;
   std::string tasks_file;
-  int parallel = 0;  // 0: as the file says
+  int parallel = 0;  // 0: the file's value
   bool detach = false, json = false, brief = false;
 };
 
@@ -44,10 +44,10 @@ Result<LoadedConfig> load(const Context& context, const RunOptions& options) {
 Result<Config> configuration(const Context& context, const RunOptions& options, bool quiet) {
   Result<LoadedConfig> loaded = load(context, options);
   if (!loaded) return fail(std::move(loaded.error()));
-  // The terminal belongs to the task's log.
+  // The terminal shows the task's log.
   bool chosen = loaded->sources.at("log.level") != "default";
   for (std::string* path : {&loaded->config.data, &loaded->config.rules}) {
-    std::error_code error;  // agents work elsewhere
+    std::error_code error;  // absolute, because agents work in other directories
     if (!path->empty()) *path = std::filesystem::absolute(*path, error).lexically_normal().string();
   }
   start_log(quiet ? "off" : chosen ? loaded->config.log_level : "error");
@@ -154,7 +154,7 @@ Result<ExitCode> run_here(Context& context, const RunOptions& options, const std
     code = *ran;
   }
   context.out.flush();
-  // Whoever does not want to wait for the others may go; one of them hosts then.
+  // A person who does not want to wait for the other runs may end this process; one of them then hosts the server.
   if (detached == nullptr && (*host)->others_need_us()) {
     context.err.line(context.err.paint(Color::dim, "-- other runs use this server; staying until they have ended"));
     context.err.flush();
@@ -179,7 +179,7 @@ Result<ExitCode> run(Context& context, RunOptions& options) {
   }
   for (const RunRequest& request : tasks.empty() ? std::vector<RunRequest>{options.request} : tasks) {
     if (Result<void> right = check_place(request); !right) return fail(std::move(right.error()));
-    if (!request.resume_of.empty()) continue;  // first it is seen whether there is such a task
+    if (!request.resume_of.empty()) continue;  // the task to resume is checked first
     if (Result<void> here = check_program(loaded->config, request); !here) return fail(std::move(here.error()));
   }
   if (!options.detach) return run_here(context, options, tasks, parallel, nullptr);

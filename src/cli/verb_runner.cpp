@@ -53,7 +53,7 @@ Result<PoolOptions> pool(const RunnerOptions& options, const Config& config) {
   return pool;
 }
 
-// The token of callers: the one of the file that was given, else one of our own that lives in the data directory.
+// The token that callers must send, from the file. If the file is missing and `may_make` is set, creates both.
 Result<std::string> caller_token(const std::string& path, bool may_make) {
   Result<std::string> token = read_first_line(path);
   if (token && !token->empty()) return token;

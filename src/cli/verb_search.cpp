@@ -1,4 +1,4 @@
-// shepherd search: events of all tasks by their text.
+// shepherd search: finds events of all tasks by their text.
 #include <fmt/format.h>
 
 #include <memory>

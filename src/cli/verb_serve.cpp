@@ -1,4 +1,4 @@
-// shepherd serve: the server until a signal ends it.
+// shepherd serve: runs the server until a signal ends it.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   out.line(out.paint(Color::dim, fmt::format("\nThis is process {}. Ctrl-C stops the server.", getpid())));
 }
 
-// All the addresses that are taken, with the flags that choose others: nobody should find them one by one.
+// All addresses in use, with the flags that change them, so that the operator sees them in one error.
 std::string taken_addresses(const Config& config, const std::string& otherwise) {
   std::vector<std::string> taken, flags;
   for (const Finding& port : examine_ports(config)) {
@@ -89,7 +89,7 @@ Result<ExitCode> serve(Context& context, const ServeOptions& options) {
   if (!loaded) return fail(loaded.error());
   loaded->config.grpc_required = loaded->sources.at("grpc.listen") != "default";
   const Config& config = loaded->config;
-  // Threads that come and go between connections would otherwise each keep an arena of freed memory.
+  // Otherwise each of the threads that come and go would keep an arena of freed memory.
   mallopt(M_ARENA_MAX, kMallocArenas);
   mallopt(M_MMAP_THRESHOLD, kMallocKeepBytes);
   mallopt(M_TRIM_THRESHOLD, kMallocKeepBytes);
@@ -98,7 +98,7 @@ Result<ExitCode> serve(Context& context, const ServeOptions& options) {
   ServiceNotify service(context.environment);
   Result<std::unique_ptr<Server>> server = Server::start(config);
   if (!server) {
-    // A taken port or a locked database is this command's failure, not a server that did not answer.
+    // A port in use or a locked database is this command's failure, not an unreachable server.
     if (exit_code_of(server.error()) != ExitCode::unreachable) return fail(server.error());
     bool taken = server.error().reason == "address_in_use";
     context.complain(taken ? taken_addresses(config, server.error().message) : server.error().message);
@@ -109,11 +109,11 @@ Result<ExitCode> serve(Context& context, const ServeOptions& options) {
   service.send("READY=1");
 
   SystemClock clock;
-  // What follows are clients like any other, so they come after the server and go before it.
+  // The following are ordinary clients, so they start after the server and end before it.
   std::unique_ptr<RunnerPool> runners;
   if (config.runners > 0) {
     auto locate = [&] { return find_server({"", "", config.data}, [](const char*) { return std::string(); }); };
-    net::ClientTls tls{"", true};  // our own certificate, on our own machine
+    net::ClientTls tls{"", true};  // our own certificate, on this machine
     runners = std::make_unique<RunnerPool>(pool_options(config, static_cast<std::size_t>(config.runners)), locate, tls,
                                            clock);
   }
@@ -127,7 +127,7 @@ Result<ExitCode> serve(Context& context, const ServeOptions& options) {
       service.send("WATCHDOG=1");
     }
   }
-  signals.unblock();  // a second one ends the process at once; nothing that was acknowledged is lost by that
+  signals.unblock();  // a second signal ends the process immediately; acknowledged events are safe
   service.send("STOPPING=1");
   if (!options.json) context.err.line("Stopping; a second Ctrl-C ends it at once.");
   context.err.flush();

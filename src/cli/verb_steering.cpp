@@ -1,5 +1,5 @@
-// shepherd steer, queue, interrupt, resume, mode, approve, deny, answer, stop: an operator's word to a running agent,
-// and what becomes of it.
+// shepherd steer, queue, interrupt, resume, mode, approve, deny, answer, stop: sends an operator's command to a running
+// agent and reports the result.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ namespace {
 struct SteeringOptions {
   ServerOptions server;
   std::string task;
-  std::vector<std::string> words;  // what is said; of approve, deny and answer: also the approval
+  std::vector<std::string> words;  // the text; for approve, deny and answer also the approval
   std::string reason, message, input, remember, mode, expires;
   bool json = false, no_wait = false;
   bool external = false;  // the task has no agent
@@ -57,7 +57,7 @@ Result<std::string> text_of(const SteeringOptions& options) {
   return text;
 }
 
-// The data of the event that asks.
+// The data of the approval's event.
 Result<std::string> asking_data(ApiClient& client, const SteeringOptions& options, const OpenApproval& approval) {
   Result<LogPage> page =
       client.events(options.task, {{"after", std::to_string(approval.sequence - 1)}, {"limit", "1"}});
@@ -65,7 +65,7 @@ Result<std::string> asking_data(ApiClient& client, const SteeringOptions& option
   return page->events.empty() ? std::string() : std::string(find_member(page->events.front(), "data"));
 }
 
-// What is about to be decided, to the last character, before it is.
+// Shows what is about to be decided, to the last character.
 void show_decision(Context& context, const SteeringOptions& options, ApiClient& client, const OpenApproval& approval,
                    CommandKind kind) {
   if (options.json) return;
@@ -82,7 +82,7 @@ void show_decision(Context& context, const SteeringOptions& options, ApiClient& 
   out.flush();
 }
 
-// approve, deny: the words are the approval's id, if anything.
+// For approve and deny the only optional argument is the approval's id.
 Result<void> fill_decision(Context& context, const SteeringOptions& options, const TaskView& task, ApiClient& client,
                            Command& command) {
   if (options.words.size() > 1) {
@@ -112,7 +112,7 @@ Result<void> fill_answer(const SteeringOptions& options, const TaskView& task, A
   }
   std::vector<std::string> words = options.words;
   std::string id;
-  // The first word is an approval if it names one; otherwise it is an answer.
+  // The first word is an approval if it names one, otherwise an answer.
   if (words.size() > 1 && words.front().find('=') == std::string::npos && choose_approval(open, words.front())) {
     id = words.front();
     words.erase(words.begin());
@@ -164,13 +164,13 @@ Result<Command> make_command(Context& context, CommandKind kind, const SteeringO
       break;
   }
   if (!filled) return fail(filled.error());
-  // What the server would refuse is refused here, by the same rules.
+  // Applies the server's rules here, to refuse a bad command early.
   Result<Command> checked = decode_command(encode_command(command));
   if (!checked) return fail(checked.error());
   return command;
 }
 
-// A refusal's reason for a person who has never seen it.
+// Explains a refusal's reason to a person who has never seen it.
 std::string explained(const std::string& reason, std::string_view task, bool external) {
   if (reason == "no_runner" && external) {
     return fmt::format(
@@ -180,12 +180,12 @@ std::string explained(const std::string& reason, std::string_view task, bool ext
   }
   if (reason == "no_runner") return fmt::format("no runner has this task now (see \"shepherd tasks show {}\")", task);
   if (reason == "unsupported") return "this agent cannot do that";
-  if (reason == "already_answered") return "it has been answered already";
+  if (reason == "already_answered") return "it was already answered";
   if (reason == "task_ended") return "the task has ended";
   return reason;
 }
 
-// What a stop has led to: the order to stop is not the end yet.
+// Waits for the result of a stop, because accepting the command is not the end yet.
 std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock& clock) {
   std::int64_t until_ms = clock.steady_ms() + kStopWait.count();
   while (true) {
@@ -198,8 +198,7 @@ std::string stop_outcome(ApiClient& client, const TaskView& before, const Clock&
       return fmt::format("stopped: the agent and its processes are gone, the task is {}", now->state);
     }
     if (clock.steady_ms() > until_ms) {
-      return fmt::format("the agent has been told to stop, and is not gone yet; follow it: shepherd watch {}",
-                         before.id);
+      return fmt::format("the agent was asked to stop but has not ended yet; follow it: shepherd watch {}", before.id);
     }
     std::this_thread::sleep_for(kStopLook);
   }
@@ -242,8 +241,7 @@ ExitCode tell(Context& context, const SteeringOptions& options, const Command& c
     }
     return ExitCode::ok;
   }
-  if (!options.json)
-    context.complain(settled.task_ended ? "the task ended before it was taken" : "no word about it in time");
+  if (!options.json) context.complain(settled.task_ended ? "the task ended before it was taken" : "no result in time");
   return ExitCode::command_expired;
 }
 
@@ -356,8 +354,7 @@ void add_steering_verbs(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "The outcome as JSON");
     add_server_options(*command, options->server);
     command->footer(
-        std::string(
-            "Exit code 0: the agent has it; 10: refused; 11: expired, no runner took it in time.\n\nExamples:\n") +
+        std::string("Exit code 0: the agent has it; 10: refused; 11: no runner took it in time.\n\nExamples:\n") +
         verb.examples);
     command->callback([options, &context, kind = verb.kind] {
       context.action = [options, &context, kind] { return send(context, *options, kind); };

@@ -1,4 +1,4 @@
-// shepherd tasks: the list, one task, making and deleting one.
+// shepherd tasks: lists, shows, creates and deletes tasks.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -152,7 +152,7 @@ Result<ExitCode> create(Context& context, const TasksOptions& options) {
   if (!client) return fail(client.error());
   Result<CreatedTask> created = client->create_task(json::serialize(body));
   if (!created) return fail(created.error());
-  // The id alone, so that TASK=$(shepherd tasks create …) works; the hint is for people.
+  // Prints only the id on standard output, so that TASK=$(shepherd tasks create …) works.
   if (options.json) {
     context.out.json_line(created->task.json);
   } else {
@@ -165,7 +165,7 @@ Result<ExitCode> create(Context& context, const TasksOptions& options) {
   return ExitCode::ok;
 }
 
-// What its agent asks and nobody has decided, in full.
+// Shows the agent's undecided approvals in full.
 void show_approvals(Context& context, ApiClient& client, const TaskView& task) {
   std::size_t columns = context.out.is_terminal() ? context.out.columns() : 0;
   for (const OpenApproval& approval : open_approvals(task.json)) {

@@ -1,4 +1,4 @@
-// shepherd token: who may come in.
+// shepherd token: manages access tokens.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -48,7 +48,7 @@ Result<ExitCode> create(Context& context, TokenOptions& options) {
     context.out.json_line(*answer);
     return ExitCode::ok;
   }
-  // The secret alone on standard output, so that SHEPHERD_TOKEN=$(shepherd token create …) works.
+  // Prints only the secret on standard output, so that SHEPHERD_TOKEN=$(shepherd token create …) works.
   json::object token = parse_object(*answer);
   context.out.line(shown_member(token, "secret"));
   context.out.flush();

@@ -1,4 +1,4 @@
-// shepherd top: the fleet on a full screen.
+// shepherd top: shows all tasks on a full screen.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ struct TopOptions {
   bool active = false;
 };
 
-// What the keys do. Threads: caller.
+// Handles the keys. Threads: caller.
 class Top {
  public:
   Top(Context& context, const TopOptions& options, TopScreen screen)
@@ -49,7 +49,7 @@ class Top {
       draw();
       std::array<pollfd, 2> polled{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{feed_.descriptor(), POLLIN, 0}};
       poll(polled.data(), polled.size(), static_cast<int>(kTopRefresh.count()));
-      if ((polled[0].revents & (POLLHUP | POLLERR)) != 0) return ExitCode::ok;  // the terminal is gone
+      if ((polled[0].revents & (POLLHUP | POLLERR)) != 0) return ExitCode::ok;  // the terminal was closed
       for (TopKey key = screen_.key(); key != TopKey::none; key = screen_.key()) {
         if (!press(key)) return ExitCode::ok;
       }
@@ -82,7 +82,7 @@ class Top {
     } else if (auto* notice = std::get_if<TopNotice>(&news)) {
       notice_ = terminal_text(notice->text, Lines::join);
       asking_log_ = asking_inbox_ = false;
-      if (question_ && question_->decides() && !question_->input) question_.reset();  // it could not be read
+      if (question_ && question_->decides() && !question_->input) question_.reset();  // the input could not be read
     } else if (auto* connection = std::get_if<TopConnection>(&news)) {
       connection_ = connection->trouble;
     } else if (auto* sent = std::get_if<TopSent>(&news)) {
@@ -92,7 +92,7 @@ class Top {
     }
   }
 
-  // What became of the commands that were given here.
+  // Reports the result of commands given here.
   void settle(const TopRow& row) {
     for (const TopRow::Command& command : row.commands) {
       auto known = pending_.find(command.id);
@@ -111,7 +111,7 @@ class Top {
       if (log_.started_ms == 0) log_.started_ms = line.timestamp_ms;
       log_.last_sequence = line.sequence;
       log_.lines.push_back(std::move(line));
-      if (log_.back > 0) ++log_.back;  // what is being read stays in place
+      if (log_.back > 0) ++log_.back;  // keeps the visible lines in place
     }
     log_.last_sequence = std::max(log_.last_sequence, lines.last_sequence);
     while (log_.lines.size() > kTopLogLines) log_.lines.pop_front();
@@ -126,9 +126,9 @@ class Top {
     feed_.ask_log(log_.task, log_.last_sequence);
   }
 
-  // After every change, at most once a second; and now and then, because a task that says nothing stalls.
+  // Runs after every change, at most once a second, and also periodically, because a silent task becomes stalled.
   void follow_inbox() {
-    if (!connection_.empty()) return;  // the list is asked for anew when it is back
+    if (!connection_.empty()) return;  // the list is requested again after a reconnect
     std::int64_t since_ms = clock_.steady_ms() - inbox_ms_;
     if (asking_inbox_ || since_ms < kTopRefresh.count() || (!inbox_stale_ && since_ms < kTopInbox.count())) return;
     asking_inbox_ = true;
@@ -224,7 +224,7 @@ class Top {
     feed_.ask_log(row->id, 0);
   }
 
-  // The filter as it is being typed; it counts at once.
+  // Handles a key while the filter is typed; the filter applies immediately.
   void type(TopKey key) {
     if (key == TopKey::enter) {
       typing_ = false;
@@ -268,7 +268,7 @@ class Top {
         return true;
       }
       command.approval_id = approval.id;
-      // What is about to be allowed is read, all of it, before it is allowed.
+      // Reads the full input first, because a person must see it before approving.
       question_ = Question{row->id, command, "reading what it asks …", title};
       feed_.ask_input(row->id, approval);
     } else if (stops) {
@@ -290,7 +290,7 @@ class Top {
       if (key == TopKey::down || key == key_of('j')) return void(question_->first += 1);
       if (key == TopKey::page_down || key == key_of(' ')) return void(question_->first += page);
     } else if (question_->decides() && key != TopKey::escape && key != key_of('n')) {
-      return;  // nobody allows what is not on the screen yet
+      return;  // the person cannot approve what is not on the screen yet
     }
     bool yes = key == key_of('y') || key == key_of('Y');
     if (yes) feed_.send(question_->task, question_->command);
@@ -302,8 +302,8 @@ class Top {
     std::string task;
     Command command;
     std::string text, title;
-    std::optional<AskedInput> input = std::nullopt;  // of an approval, once it has been read
-    std::size_t first = 0;                           // line of it on the screen
+    std::optional<AskedInput> input = std::nullopt;  // of an approval, once it was read
+    std::size_t first = 0;                           // its first line on the screen
 
     bool decides() const { return !command.approval_id.empty(); }
   };
@@ -315,15 +315,15 @@ class Top {
   TopLog log_;
   bool helping_ = false, typing_ = false, listed_ = false, asking_log_ = false;
   bool inbox_stale_ = true, asking_inbox_ = false;
-  std::int64_t inbox_ms_ = 0;  // steady: when it was asked for last
+  std::int64_t inbox_ms_ = 0;  // steady clock: time of the last request
   std::string typed_, notice_, connection_;
   std::optional<Question> question_;
   std::map<std::string, std::string> pending_;  // commands given here that have not settled: id, kind
-  TopUpdates feed_;                             // last: its threads end first
+  TopUpdates feed_;                             // last, so that its threads end first
 };
 
 Result<ExitCode> top(Context& context, const TopOptions& options) {
-  // Errors that concern the person belong on an ordinary screen.
+  // Checks this before the full screen opens, so that the person sees the error on an ordinary screen.
   Result<Destination> found = locate_server(context, options.server);
   if (!found) return fail(found.error());
   bool colored = context.environment("NO_COLOR").empty();

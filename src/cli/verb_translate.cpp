@@ -1,4 +1,4 @@
-// shepherd translate: an agent's own stream in, events out, as the runner would post them.
+// shepherd translate: reads an agent's own stream and prints the events that the runner would post.
 #include <fmt/format.h>
 
 #include <memory>

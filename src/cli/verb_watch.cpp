@@ -1,4 +1,4 @@
-// shepherd watch: one task, or all of them, live.
+// shepherd watch: follows one task, or all of them, live.
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ Result<ExitCode> watch(Context& context, WatchOptions& options) {
     options.task = follow.task = task->id;
     ended = task->ended();
     started_ms = parse_timestamp(task->created_at).value_or(0);
-    if (options.tail == std::uint64_t{0}) follow.after = task->last_sequence;  // nothing old, only what comes
+    if (options.tail == std::uint64_t{0}) follow.after = task->last_sequence;  // only new events
     if (!options.json && context.out.is_terminal()) {
       context.out.line(context.out.paint(Color::bold, terminal_text(task->label(), Lines::join)));
     }
@@ -55,7 +55,7 @@ Result<ExitCode> watch(Context& context, WatchOptions& options) {
                       [&] { return connect_server(context, options.server); });
   Result<bool> end = live.run(printer);
   if (!end) return fail(end.error());
-  if (!*end) return ExitCode::ok;  // the reader of our output went away
+  if (!*end) return ExitCode::ok;  // the reader of our output closed the pipe
   return printer.completed() ? ExitCode::ok : ExitCode::task_failed;
 }
 

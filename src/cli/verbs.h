@@ -1,5 +1,5 @@
-// The verbs of the command line, one file each. Each function adds its verb to the command line and puts what it does
-// into the context. Threads: caller.
+// The commands of the command line, one file each. Each function adds its command to the command line and sets the
+// action in the context. Threads: caller.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,7 +25,7 @@ std::unexpected<Error> bad_response(std::string_view what) {
               fmt::format("the server's answer is not {}; is this address a Shepherd server?", what));
 }
 
-// The target in `Link: </api/v1/tasks?…>; rel="next"`; empty when there is none.
+// Returns the target in `Link: </api/v1/tasks?…>; rel="next"`, or an empty text if there is none.
 std::string next_target(std::string_view link) {
   std::size_t rel = link.find("rel=\"next\"");
   if (rel == std::string_view::npos) return {};

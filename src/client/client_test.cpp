@@ -68,7 +68,7 @@ class FindServerTest : public testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-// An agent that ran `shepherd approve` would otherwise be its own operator.
+// Otherwise an agent could run `shepherd approve` as its own operator.
 TEST_F(FindServerTest, TheAdminTokenIsNotUsedInsideATask) {
   serve();
   variables_["SHEPHERD_TASK_ID"] = "task-1";
@@ -78,7 +78,7 @@ TEST_F(FindServerTest, TheAdminTokenIsNotUsedInsideATask) {
   EXPECT_EQ(found->token, "");
   EXPECT_NE(found->no_token.find("SHEPHERD_TASK_ID"), std::string::npos);
   EXPECT_NE(found->no_token.find("SHEPHERD_TOKEN"), std::string::npos);
-  // A token that was given is used, and so is one's own server's.
+  // An explicit token is used, and so is the token of the local server.
   variables_["SHEPHERD_TOKEN"] = "given";
   EXPECT_EQ(find()->token, "given");
   variables_.erase("SHEPHERD_TOKEN");

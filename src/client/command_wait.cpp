@@ -19,7 +19,7 @@ class Outcome final : public LiveObserver {
     if (!state) return true;
     settled_.state = *state;
     settled_.reason = text_member(data, "reason");
-    // Accepted once more: a runner holds it for later, which may be hours.
+    // A second `accepted` means that a runner holds the command for later, perhaps for hours.
     bool more_to_come = *state == CommandState::delivered && wait_.acknowledged_later;
     return more_to_come;
   }
@@ -34,7 +34,7 @@ class Outcome final : public LiveObserver {
   Settled settled_;
 };
 
-// Stops the client when the time is over. Threads: caller.
+// Stops the client at the deadline. Threads: caller.
 class Deadline {
  public:
   Deadline(LiveClient& live, std::chrono::milliseconds most)

@@ -18,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Empty when the file cannot be read.
+// Returns an empty text if the file cannot be read.
 std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -33,7 +33,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// People write localhost, or copy the page's address; servers say 127.0.0.1.
+// People write localhost or copy the page's address; servers record 127.0.0.1.
 std::string as_address(std::string url) {
   for (std::string_view name : {"://localhost:", "://shepherd.localhost:"}) {
     if (std::size_t at = url.find(name); at != std::string::npos) return url.replace(at, name.size(), "://127.0.0.1:");
@@ -119,7 +119,7 @@ Result<void> write_server_record(const std::string& directory, const ServerRecor
 Result<Destination> find_server(const FindOptions& options, const Environment& environment) {
   std::string directory = options.data_directory;
   if (directory.empty()) {
-    // Without a home there is no local server to find, but a URL from the environment still works.
+    // Without a home directory there is no local server, but a URL from the environment still works.
     directory = default_data_directory(environment).value_or("");
   }
   Result<ServerRecord> local = read_server_record(directory);
@@ -160,7 +160,7 @@ Result<Destination> find_server(const FindOptions& options, const Environment& e
                 fmt::format("\"{}\" is not a server's address; it looks like http://127.0.0.1:8080", url));
   }
   found.public_url = url;
-  // A server elsewhere takes events on its internal port; without a word about it, the one address serves both.
+  // A remote server accepts events on its internal port; if none is given, the one address serves both.
   found.internal_url = internal.empty() ? url : internal;
   return found;
 }

@@ -23,13 +23,13 @@ std::uint64_t number_member(std::string_view object, std::string_view name) {
   return value;
 }
 
-// Task ids and message types are plain: no escapes to undo.
+// Task ids and message types contain no escapes.
 std::string_view word_member(std::string_view object, std::string_view name) {
   std::string_view source = find_member(object, name);
   return source.size() >= 2 && source.front() == '"' ? source.substr(1, source.size() - 2) : source;
 }
 
-// A refused handshake carries its HTTP status; anything without one never reached a server.
+// A refused handshake carries its HTTP status; an error without one never reached a server.
 std::optional<ErrorCode> refusal(const Error& error) {
   for (const ErrorField& field : error.fields) {
     const auto* status = std::get_if<std::int64_t>(&field.value);
@@ -68,7 +68,7 @@ bool LiveClient::stopping() {
 
 bool LiveClient::pause() {
   auto full = std::min(kReconnectFirst * (1 << std::min(failures_, 10)), kReconnectMost);
-  // Jitter from half to all of it: a thousand followers of one server must not come back in one instant.
+  // Jitter between half and all of the pause, so that a thousand followers of one server do not reconnect at once.
   std::int64_t half = full.count() / 2;
   std::chrono::milliseconds wait{half + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(half) + 1))};
   ++failures_;
@@ -99,7 +99,7 @@ std::string LiveClient::target() const {
 
 Result<net::WebSocketClient> LiveClient::connect() {
   Result<Destination> destination = locate_();
-  // A stopped server takes its record away: until it is back, its last address is the best guess.
+  // A stopped server removes its record; until it is back, its last address is the best guess.
   if (!destination && !destination_) return fail(destination.error());
   if (destination) destination_ = *std::move(destination);
   Result<net::Url> url = net::parse_url(destination_->public_url);
@@ -153,8 +153,8 @@ Result<LiveClient::Outcome> LiveClient::follow(net::WebSocketClient& socket, Liv
       socket.close();
       return outcome;
     }
-    // A peer that vanished without a word looks like one that has nothing to say. Servers answer every message, if only
-    // to say that they do not know it: silence after a question is a dead connection.
+    // A vanished peer looks like a silent one. Servers answer every message, even an unknown one, so silence after a
+    // message means a dead connection.
     std::int64_t quiet_ms = clock_.steady_ms() - heard_ms;
     if (quiet_ms > (kLiveQuiet + kLiveAnswer).count()) {
       why_ = "the server stopped answering";
@@ -200,7 +200,7 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveObser
     return options_.task.empty() ? Outcome::go_on : Outcome::complete;
   }
   if (type == "task_update") listener.on_row(task, data);
-  return Outcome::go_on;  // deltas and what a newer server may say
+  return Outcome::go_on;  // deltas, and messages of newer servers
 }
 
 Result<LiveClient::Outcome> LiveClient::take_event(std::string_view message, LiveObserver& listener) {

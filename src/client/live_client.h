@@ -4,7 +4,7 @@
 // Ends when the task is complete, when the listener or stop() says so, or with an Error that trying again would not
 // change: unknown task, bad token, a close code of 4100-4199, or a server that keeps leaving the same hole
 // (internal/broken_sequence). A server that cannot be reached at the first try is such an Error too; once connected,
-// the client tries for ever, with a jittered and growing pause.
+// the client tries forever, with a jittered and growing pause.
 #pragma once
 
 #include <cstdint>

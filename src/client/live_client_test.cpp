@@ -159,7 +159,7 @@ TEST_F(LiveClientTest, TheListenerCanStopIt) {
   EXPECT_EQ(seen_.events, (Words{"t:1"}));
 }
 
-// Time that runs ahead: every look at it is five seconds later.
+// A clock that runs ahead: every reading is five seconds later.
 class HurryingClock final : public Clock {
  public:
   std::int64_t wall_ms() const override { return steady_ms(); }
@@ -188,7 +188,7 @@ TEST(LiveClient, NobodyThereAtFirstIsAnErrorThatSaysWhatToDo) {
   SeededRandom random(1);
   LiveOptions options;
   options.task = "t";
-  // Port 1 of loopback: nothing listens there.
+  // Nothing listens on port 1 of loopback.
   LiveClient client([]() -> Result<Destination> { return Destination{"http://127.0.0.1:1", "http://127.0.0.1:1", ""}; },
                     options, clock, random);
   Recorder seen;

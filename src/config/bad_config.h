@@ -1,4 +1,4 @@
-// The error of a setting that cannot be.
+// The error for an invalid setting.
 // Threads: value.
 #pragma once
 

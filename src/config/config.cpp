@@ -13,11 +13,11 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kMaxConfigBytes = 1 * kMiB;  // a file of settings that people write
+constexpr std::size_t kMaxConfigBytes = 1 * kMiB;  // people write this file by hand
 
 struct FoundFile {
   std::string path;
-  bool required = false;  // somebody named it, so it must be there
+  bool required = false;  // named explicitly, so it must exist
 };
 
 std::optional<FoundFile> find_file(const std::string& flag, const Environment& environment) {
@@ -53,7 +53,7 @@ class Loader {
     Result<std::vector<ConfigEntry>> entries = parse_config(**text, found.path);
     if (!entries) return fail(entries.error());
     loaded.file = found.path;
-    // Borrowed names first: where a file has both, Shepherd's own key wins.
+    // Borrowed names first, so that Shepherd's own key wins if a file has both.
     for (bool own : {false, true}) {
       for (const ConfigEntry& entry : *entries) {
         if ((find_config_key(entry.name) != nullptr) != own) continue;

@@ -60,7 +60,7 @@ void read_tls(const YAML::Node& node, RemoteAgent& agent) {
   if (agent.cert_file.empty() != agent.key_file.empty()) throw Wrong{"tls needs \"cert\" and \"key\" together"};
 }
 
-// As gRPC takes it.
+// Accepts the names and values that gRPC accepts.
 void read_metadata(const YAML::Node& node, RemoteAgent& agent) {
   if (!node.IsMap()) throw Wrong{"\"metadata\" must be names with values"};
   for (const auto& pair : node) {

@@ -1,15 +1,15 @@
-// The `agents` of the configuration: agents under names of one's own.
+// The `agents` section of the configuration: agents under user-defined names.
 //
 //   agents:
 //     auditor:
-//       type: grpc                                                               # the only one there is
+//       type: grpc                                                               # the only supported type
 //       address: agents.example.org:443
 //       tls: {ca: ca.pem, cert: ours.pem, key: ours.key, server_name: auditor}   # or tls: true
 //       token_file: auditor.token
 //       metadata: {x-team: red}
 //       connect_ms: 5000
 //
-// Errors say what is wrong with the entry; the caller adds where it stands.
+// An error describes the problem in the entry; the caller adds its place.
 // Threads: value.
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace shepherd {
 
-// The name of an entry: what a task's `agent` may be.
+// Checks the name of an entry, which a task's `agent` may refer to.
 Result<void> check_agent_name(const std::string& name);
 
 // `yaml` is the entry itself.
 Result<RemoteAgent> parse_agent_entry(const std::string& yaml);
 
-// The entry as JSON, which is YAML. Values of metadata are not shown, and what stands in their place is not read back.
+// The entry as JSON, which is also YAML. Values of metadata are hidden, and their placeholders cannot be read back.
 std::string agent_entry_json(const RemoteAgent& agent);
 
 }  // namespace shepherd

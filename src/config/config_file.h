@@ -1,5 +1,5 @@
-// Reading the YAML file into (key, value, line) entries, without knowing what the values mean. Rejects what it does not
-// know: an ignored misspelling is a setting that silently does not apply.
+// Reads the YAML file into (key, value, line) entries without interpreting the values. Rejects unknown keys, because a
+// misspelled setting that is ignored silently does not apply.
 // Threads: value.
 #pragma once
 
@@ -21,7 +21,7 @@ struct ConfigEntry {
 // `path` is for messages: "config.yaml:7: unknown key …".
 Result<std::vector<ConfigEntry>> parse_config(std::string_view yaml, const std::string& path);
 
-// A value from the environment or a flag: text as it is; lists comma-separated or as YAML (`["a,b"]`); tables as YAML.
+// Parses a value from the environment or a flag: plain text; comma-separated or YAML lists (`["a,b"]`); YAML tables.
 Result<KeyValue> parse_config_value(const std::string& text, KeyKind kind);
 
 }  // namespace shepherd

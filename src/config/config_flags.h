@@ -14,9 +14,9 @@ namespace shepherd {
 
 class ConfigFlags {
  public:
-  // --config, --data, --set. Must outlive the command.
+  // Adds --config, --data and --set. This object must outlive the command.
   void add_to(CLI::App& command);
-  // A flag of its own for one key, e.g. --listen for public.listen.
+  // Adds a flag for one key, e.g. --listen for public.listen.
   void add_key(CLI::App& command, const std::string& flag, const std::string& key, const std::string& help);
   void add_switch(CLI::App& command, const std::string& flag, const std::string& key, const std::string& help);
 

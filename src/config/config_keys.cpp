@@ -36,7 +36,7 @@ Result<bool> yes_or_no(const std::string& text) {
   return bad_config(fmt::format("\"{}\" is neither true nor false", text));
 }
 
-// Each builder takes a function from Config& to the member, so one line per key says everything about it.
+// Each builder takes a function from Config& to the member, so that one line per key is enough.
 template <class Member>
 ConfigKey text_key(std::string name, std::string help, Member member, Accept accept = {}) {
   return {std::move(name), KeyKind::text, std::move(help),
@@ -51,7 +51,7 @@ ConfigKey text_key(std::string name, std::string help, Member member, Accept acc
           [member](const Config& config) -> KeyValue { return member(config); }};
 }
 
-// An address to listen on. A port alone means this machine's.
+// An address to listen on. A port alone means the loopback address.
 template <class Member>
 ConfigKey listen_key(std::string name, std::string help, Member member) {
   ConfigKey key = text_key(std::move(name), std::move(help), member);
@@ -140,7 +140,7 @@ ConfigKey agents_key() {
           }};
 }
 
-// The member of a Config, const or not, that a key sets and shows.
+// A function that returns the member of a Config, const or not, that a key sets and shows.
 #define MEMBER(path) [](auto& config) -> auto& { return config.path; }
 
 std::vector<ConfigKey> make_keys() {

@@ -1,4 +1,4 @@
-// The table of configuration keys: the one place that knows their names, kinds and where they live in Config.
+// The table of configuration keys: the only place with their names, kinds and members of Config.
 // Threads: value.
 #pragma once
 
@@ -18,15 +18,15 @@ namespace shepherd {
 // entries: a table whose values are themselves YAML, kept as text.
 enum class KeyKind { text, number, boolean, list, table, entries };
 
-// A value of the key's kind, as it was read or will be shown. Numbers and booleans are text until the key's own rule
-// has looked at them.
+// A value of the key's kind, as it was read or will be shown. Numbers and booleans stay text until the key's own rule
+// parses them.
 using KeyValue = std::variant<std::string, std::vector<std::string>, std::map<std::string, std::string>>;
 
 struct ConfigKey {
   std::string name;  // "public.listen"
   KeyKind kind = KeyKind::text;
   std::string help;
-  // Puts a value into the configuration; the error says only what is wrong with the value, the caller adds where.
+  // Sets the value. The error only describes what is wrong with the value; the caller adds its place.
   std::function<Result<void>(Config&, const KeyValue&)> set;
   std::function<KeyValue(const Config&)> get;
 };
@@ -34,8 +34,7 @@ struct ConfigKey {
 const std::vector<ConfigKey>& config_keys();
 const ConfigKey* find_config_key(std::string_view name);
 
-// Names that other programs' files use: the key they mean, or the same key under another name. dashboard_port changes
-// only the port of public.listen.
+// Names from other programs' files that stand for a key. dashboard_port only changes the port of public.listen.
 struct KeyAlias {
   std::string name;
   std::string key;
@@ -46,7 +45,7 @@ const std::vector<KeyAlias>& config_aliases();
 // "SHEPHERD_PUBLIC_LISTEN" for "public.listen".
 std::string environment_name(std::string_view key);
 
-// The known name that looks most like this one; empty when none is near.
+// The known name most similar to this one; empty if none is similar.
 std::string nearest_key(std::string_view name);
 
 }  // namespace shepherd

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Plain where YAML reads it back as the same text, quoted otherwise.
+// Unquoted if YAML reads it back as the same text, quoted otherwise.
 std::string yaml_scalar(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-:";
   bool plain = !text.empty() && text.find_first_not_of(kPlain) == std::string::npos && text.front() != '-' &&
@@ -71,7 +71,7 @@ json::value json_value(const KeyValue& value, KeyKind kind) {
 std::string config_as_yaml(const LoadedConfig& loaded) {
   std::string out = "# The settings in effect. Flags win over the environment, the environment over the file";
   out += loaded.file.empty() ? " (none was found).\n" : fmt::format(":\n# {}\n", loaded.file);
-  std::vector<std::string> open;  // sections that are already written
+  std::vector<std::string> open;  // sections that were already written
   for (const ConfigKey& key : config_keys()) {
     std::vector<std::string> parts = parts_of(key.name);
     std::size_t shared = 0;

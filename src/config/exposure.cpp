@@ -37,7 +37,7 @@ bool is_loopback(std::string_view listen) {
   std::string_view host = listen.substr(0, listen.rfind(':'));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host == "::1" || host == "localhost") return true;
-  // 127.0.0.0/8, but not a name that only begins like it.
+  // 127.0.0.0/8, but not a host name that starts like it.
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 

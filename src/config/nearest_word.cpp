@@ -19,7 +19,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     std::size_t distance = edit_distance(word, candidate);
-    // A right name in a wrong section is near as well.
+    // A correct name in a wrong section is also similar.
     if (last_part(candidate) == last_part(word)) distance = std::min<std::size_t>(distance, 2);
     if (distance < best_distance) {
       best = candidate;

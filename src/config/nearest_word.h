@@ -1,4 +1,4 @@
-// "Did you mean …": the candidate with the smallest edit distance, when it is near enough to be what was meant.
+// "Did you mean …": the candidate with the smallest edit distance, if it is similar enough.
 // Threads: value.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 namespace shepherd {
 
-std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);  // empty: none is near
+// Empty if no candidate is similar.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace shepherd

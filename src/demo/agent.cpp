@@ -36,7 +36,7 @@ int Agent::run() {
   }
 }
 
-// Without a message: the agent goes on by itself, because a background task has ended.
+// Without a message, the agent starts the turn itself, because a background task has ended.
 void Agent::turn(std::optional<Message> message) {
   ending_ = {};
   interrupted_ = in_tool_ = false;
@@ -71,7 +71,7 @@ void Agent::perform_all(Steps& steps) {
     pump(0);
   }
   if (!over()) return;
-  while (!steps.empty()) {  // what this turn would still have done
+  while (!steps.empty()) {  // drops the remaining steps of this turn
     bool end = steps.front().contains("end");
     steps.pop_front();
     if (end) break;
@@ -116,7 +116,7 @@ void Agent::perform(const json::object& step) {
   if (!perform_more(step)) throw std::runtime_error("unknown step: " + json::serialize(step));
 }
 
-// Messages that came during a turn become part of it, except those for the next one.
+// Messages that arrived during a turn become part of it, except those for the next turn.
 void Agent::take_up_messages() {
   std::deque<Message> later;
   while (!waiting_.empty() && !over()) {
@@ -134,7 +134,7 @@ void Agent::take_up_messages() {
   waiting_.insert(waiting_.begin(), later.begin(), later.end());
 }
 
-// A script in a message replaces what this turn would still have done; anything else is repeated.
+// A script in a message replaces the remaining steps of this turn; any other message is repeated.
 void Agent::react(const Message& message, std::string_view words) {
   auto steps = script_in(message.text);
   if (!steps) return voice_.text(std::string(words) + message.text);

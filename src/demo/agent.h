@@ -1,9 +1,9 @@
 // An agent without a model: takes messages, answers control requests, and performs the steps of its script turn by
 // turn.
 //
-// A turn begins with a message and runs steps up to `{"end":"turn"}` or the end of the script; an interrupt drops the
-// rest of its steps. A message during a turn is taken up after the next tool call, as the real program does it. Words
-// that are no script, when there is nothing else to do, are repeated: "You said: …".
+// A turn starts with a message and runs steps up to `{"end":"turn"}` or the end of the script; an interrupt drops the
+// remaining steps. Like the real program, the agent reads a message that arrives during a turn after the next tool
+// call. If it has no steps left, it repeats a message that is not a script: "You said: …".
 // Threads: caller.
 #pragma once
 
@@ -30,27 +30,27 @@ class Agent {
   virtual ~Agent() = default;
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
-  // The exit code.
+  // Returns the exit code.
   int run();
 
  protected:
-  // A step that only a test's agent knows; false: nobody does.
+  // Performs a step that only a test's agent supports; false if it does not support it.
   virtual bool perform_more(const json::object&) { return false; }
-  // In every process of the agent's own, as soon as it is there.
+  // Called at the start of every process of the agent.
   virtual void process_began() {}
 
   struct Message {
     json::value content;
     std::string text, uuid, priority;
   };
-  // What came back for a tool that had to be asked for.
+  // The answer to a tool that needed permission.
   struct Permission {
     bool allowed = true;
     json::object input = {};
     std::string message = {};
     bool asked = false;
   };
-  // A tool that really runs a command.
+  // The result of a tool that really runs a command.
   struct Command {
     std::string output;
     int status = 0;
@@ -71,7 +71,7 @@ class Agent {
   bool over() const { return interrupted_ || ending_.failed || limit_reached(); }
   bool limit_reached() const;
 
-  // agent_input.cpp: what comes in.
+  // agent_input.cpp: input.
   void pump(std::int64_t until_ns, bool listen = true);
   void handle(const Input::Arrival& arrival);
   void handle_line(std::string_view line);
@@ -99,7 +99,7 @@ class Agent {
   Input input_;
   Voice voice_;
   std::deque<Message> waiting_;
-  std::vector<std::string> taken_;  // ids of the messages of this turn
+  std::vector<std::string> taken_;  // ids of this turn's messages
   std::map<std::string, std::optional<json::object>> asked_;
   std::set<std::string, std::less<>> ignored_;
   std::vector<json::object> rules_;
@@ -108,7 +108,7 @@ class Agent {
   bool in_turn_ = false, interrupted_ = false, in_tool_ = false, input_ended_ = false, told_of_limit_ = false;
   bool session_states_ = false;
   bool leave_after_turn_ = false;
-  pid_t running_ = 0;  // the command of a tool
+  pid_t running_ = 0;  // pid of a tool's command
 };
 
 }  // namespace scripted

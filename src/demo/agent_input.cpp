@@ -17,7 +17,7 @@ std::string words_of(const json::value& content) {
 
 }  // namespace
 
-// Handles what comes until the time is over (0: what is there already) or something ends the turn.
+// Handles input until the time is over (0: only what has already arrived) or something ends the turn.
 void Agent::pump(std::int64_t until_ns, bool listen) {
   for (;;) {
     Input::Arrival arrival = input_.wait(until_ns, listen);
@@ -34,7 +34,7 @@ void Agent::handle(const Input::Arrival& arrival) {
       return handle_line(arrival.line);
     case Input::Arrival::Kind::end:
       input_ended_ = true;
-      // Nobody will answer any more.
+      // No answers can arrive any more.
       for (auto& [id, answer] : asked_) {
         if (!answer) answer = json::object{{"behavior", "deny"}, {"message", "stdin closed"}};
       }
@@ -69,7 +69,7 @@ void Agent::handle_line(std::string_view line) {
   const json::value* response = object.if_contains("response");
   if (response == nullptr || !response->is_object()) return;
   auto asked = asked_.find(text(response->as_object(), "request_id"));
-  if (asked == asked_.end() || asked->second) return;  // withdrawn, or answered before
+  if (asked == asked_.end() || asked->second) return;  // withdrawn, or already answered
   if (options_.replay) voice_.line(object);            // answers are replayed like messages
   const json::value* answer = response->as_object().if_contains("response");
   bool said = text(response->as_object(), "subtype") == "success" && answer != nullptr && answer->is_object();
@@ -118,7 +118,8 @@ void Agent::control_request(const json::object& line) {
   voice_.respond_error(id, "Unsupported control request subtype: " + subtype, "unsupported_request");
 }
 
-// Withdraws open questions, answers, and ends the turn. One that ignores interrupts does not even answer.
+// Withdraws open questions, answers the request, and ends the turn. An agent that ignores interrupts does not even
+// answer.
 void Agent::interrupt(std::string_view request_id, bool cancel_queued) {
   if (ignores("interrupt")) return;
   for (const auto& [id, answer] : asked_) {

@@ -19,7 +19,7 @@ json::object decision(std::string_view word, std::string_view source) {
   return {{"permission_decision", {{"decision", word}, {"source", source}}}};
 }
 
-// "{input}" in a scripted result stands for what really ran: the operator may have changed it.
+// "{input}" in a scripted result stands for the input that really ran, because the operator may have changed it.
 std::string filled_in(std::string result, const json::object& input) {
   constexpr std::string_view kMark = "{input}";
   if (std::size_t at = result.find(kMark); at != std::string::npos) {
@@ -185,7 +185,7 @@ void Agent::sub_agent(const json::object& step) {
   take_up_messages();
 }
 
-// A command that goes on after its call has returned; its end begins a turn of its own.
+// Starts a command that continues after its call has returned; its end starts a new turn.
 void Agent::start_background(const json::object& step) {
   std::string description = text(step, "background");
   json::object input{{"command", description}, {"run_in_background", true}};
@@ -216,7 +216,7 @@ bool Agent::end_background() {
   return true;
 }
 
-// As the real program does: a shell in a session of its own, killed when the turn is interrupted.
+// Like the real program: a shell in its own session, killed when the turn is interrupted.
 Agent::Command Agent::run_command(const std::string& command) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {.output = "no pipe", .status = 127};

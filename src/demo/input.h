@@ -1,6 +1,6 @@
-// What reaches the agent: lines on standard input, SIGINT and SIGTERM, and the output of a command it runs.
+// The agent's input: lines on standard input, SIGINT and SIGTERM, and the output of a command it runs.
 //
-// Owns: a signal descriptor. Both signals are blocked, so that an agent that does not look does not notice.
+// Owns: a signal descriptor. Both signals are blocked, so the agent notices them only when it waits here.
 // Threads: caller.
 #pragma once
 
@@ -25,11 +25,11 @@ class Input {
 
   Input();
 
-  // The next thing that comes before `deadline_ns` of the monotonic clock. Without `listen` standard input is left
-  // unread. `descriptor`: also wait until it can be read.
+  // The next arrival before `deadline_ns` of the monotonic clock. Without `listen`, standard input stays unread. If
+  // `descriptor` is given, also waits until it is readable.
   Arrival wait(std::int64_t deadline_ns, bool listen = true, int descriptor = -1);
 
-  // All of standard input, for a prompt that comes that way.
+  // All of standard input, for a prompt passed that way.
   std::string read_all();
 
  private:

@@ -1,4 +1,4 @@
-// What the scripted agent was started with: the flags of Claude Code that a driver passes, and no others.
+// The scripted agent's command line: only the flags of Claude Code that a driver passes.
 //
 // Threads: value.
 #pragma once
@@ -28,10 +28,10 @@ struct Options {
   std::int64_t max_turns = 0;
   double budget_usd = 0;
 
-  std::string error;  // what the real program would say before it exits with 1
+  std::string error;  // what the real program would print before it exits with 1
 };
 
-// `refused`: options that this agent does not know, as an older version would not.
+// `refused` lists options to reject as unknown, as an older version would.
 Options parse_options(int argc, char** argv, const std::vector<std::string>& refused);
 
 }  // namespace scripted

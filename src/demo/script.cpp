@@ -8,7 +8,7 @@
 namespace scripted {
 namespace {
 
-// The JSON value that `text` begins with; what follows it is left alone.
+// The JSON value at the start of `text`; ignores what follows it.
 std::optional<json::value> leading_value(std::string_view text) {
   json::stream_parser parser;
   boost::system::error_code error;

@@ -154,7 +154,7 @@ std::string Voice::tool_use(std::string_view tool, const json::object& input) {
   return id;
 }
 
-// One line per block; blocks of one message share its id. A message is: reasoning, words, calls, each once here.
+// Writes one line per block. Blocks of one message share its id; a message has reasoning, text and calls, each once.
 void Voice::block(int rank, json::object content, std::string_view stop_reason) {
   if (rank <= rank_) end_message(stop_reason);
   json::object usage{{"input_tokens", kInputTokens},
@@ -207,7 +207,7 @@ void Voice::stream(json::object event) {
         {"api_message_id", message_id_}});
 }
 
-// The block as the API streams it: it begins empty and grows.
+// Streams the block like the API: it starts empty and grows.
 void Voice::stream_block(const json::object& content) {
   if (!options_.partial || !parent.empty()) return;
   std::string kind = scripted::text(content, "type");

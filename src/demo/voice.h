@@ -1,7 +1,7 @@
-// What the scripted agent says: the lines of Claude Code 2.1.325, with their members and in their order.
+// The scripted agent's output: the lines of Claude Code 2.1.325, with their members and in their order.
 //
 // Owns: standard output, the ids, the totals that `result` lines report. A closed or broken standard output is not an
-// error here: an agent that cannot be heard goes on.
+// error; the agent continues without a reader.
 // Threads: caller.
 #pragma once
 
@@ -20,9 +20,9 @@ std::string new_id(std::string_view prefix);
 struct Ending {
   std::string subtype = "success";
   std::string reason = "completed";
-  std::string error;  // of error_* subtypes; of `success` that is none: the API's error
+  std::string error;  // for error_* subtypes; with a failed `success`, the API's error
   bool failed = false;
-  std::string origin;  // what began the turn, when it was no message
+  std::string origin;  // what started the turn if it was not a message
 };
 
 class Voice {
@@ -36,13 +36,13 @@ class Voice {
   void lifecycle(std::string_view message_uuid, std::string_view state);
   void replay(const json::value& content, std::string_view message_uuid);
 
-  // The model's words.
+  // The model's output.
   void text(std::string_view words);
   void thinking(std::string_view words);
   std::string tool_use(std::string_view tool, const json::object& input);
   void end_message(std::string_view stop_reason);
 
-  // What happens around it.
+  // Events around the model.
   void tool_result(std::string_view call, json::value content, bool failed, json::value use_result, json::value meta);
   void user_text(std::string_view words);
   void system(std::string_view subtype, json::object members);
@@ -55,10 +55,10 @@ class Voice {
 
   void line(json::object object);
   void raw(std::string_view bytes);
-  // Formats that print nothing before the end print it here.
+  // Prints the output of the formats that print nothing before the end.
   void finish();
 
-  // The call inside which a sub-agent speaks; empty: nobody.
+  // The call of the sub-agent that currently speaks, or empty.
   std::string parent;
   json::array denials;
 
@@ -79,7 +79,7 @@ class Voice {
   std::string message_id_, last_text_;
   json::array lines_;  // kept for the formats that print at the end
   json::object last_result_;
-  int rank_ = 0;  // of the message's last block: reasoning, text, call
+  int rank_ = 0;  // rank of the message's last block: reasoning, text, call
   std::int64_t index_ = 0, results_ = 0, calls_ = 0, calls_before_ = 0, began_ns_ = 0;
   double cost_usd_ = 0, cost_before_ = 0;
 };

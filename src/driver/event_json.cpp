@@ -144,7 +144,7 @@ void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::str
   EventParts parts;
   parts.type = EventType::log;
   parts.timestamp_ms = lines->at_ms;
-  std::string summary = one_line(kept, kMaxSummaryCharacters);
+  std::string summary = one_line(kept, kTextSummaryCharacters);
   parts.summary = summary;
   parts.data = data;
   parts.session_id = session_id;

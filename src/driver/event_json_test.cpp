@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.h"
+#include "driver/limits.h"
 #include "json/escapes.h"
 #include "json/scan.h"
 #include "json/slices.h"
@@ -117,6 +118,16 @@ TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
   EXPECT_EQ(find_member(event.detail, "output"), output);
   EXPECT_EQ(find_member(event.detail, "data"), data);
   EXPECT_EQ(find_member(event.detail, "raw"), "{}");
+}
+
+// The line of a log is as long as that of any other text; the event has more of it.
+TEST(EventJson, ALogHasALineLikeOtherTexts) {
+  DriverOutput out;
+  std::string line(kTextSummaryCharacters + 50, 'x');
+  add_log(out, JoinedText{line, 0}, "stderr", "");
+  ASSERT_EQ(out.events.size(), 1U);
+  EXPECT_EQ(characters_in(text_member(out.events[0].json, "summary")), kTextSummaryCharacters);
+  EXPECT_EQ(text_member(find_member(out.events[0].json, "data"), "line"), line);
 }
 
 TEST(EventJson, ADeniedCallSaysSo) {

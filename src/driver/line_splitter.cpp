@@ -1,8 +1,8 @@
 #include "driver/line_splitter.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
+
+#include "json/text.h"
 
 namespace shepherd {
 namespace {
@@ -33,7 +33,7 @@ std::size_t sequence_bytes(std::string_view text) {
 }  // namespace
 
 std::string_view readable_text(std::string_view bytes, std::string& store) {
-  if (bytes.find('\0') == std::string_view::npos && simdjson::validate_utf8(bytes.data(), bytes.size())) return bytes;
+  if (bytes.find('\0') == std::string_view::npos && is_utf8(bytes)) return bytes;
   store.clear();
   store.reserve(bytes.size() + 64);
   while (!bytes.empty()) {

@@ -31,7 +31,7 @@ std::int64_t nano_usd(double usd) {
   return std::llround(usd * 1e9);
 }
 
-// Totals of an agent that starts to count anew fall; nothing is given back for that.
+// The totals of an agent that starts counting anew fall; that never subtracts anything.
 std::uint64_t grown(std::uint64_t before, std::uint64_t after) {
   return after > before ? after - before : 0;
 }
@@ -72,7 +72,7 @@ Result<Bookkeeping::Book*> Bookkeeping::book_of(const EventBatch& stored) {
   if (!book.unknown) {
     book.state = decode_task_state(*fold);
   } else if (stored.first > 1) {
-    // It ended before, or its beginning is gone: what comes now adds to what it has.
+    // The task had already ended, or its beginning is gone: new usage adds to its stored state.
     book.state = task->state;
   }
   return &open_.emplace(stored.task, std::move(book)).first->second;
@@ -86,7 +86,7 @@ Result<void> Bookkeeping::enter(LedgerBatch& batch, const EventBatch& stored, st
   if (*found == nullptr) return {};
   Book& book = **found;
   TaskState before = book.state;
-  // Numbers that retention took were added when they were read, or never will be.
+  // Events that retention deleted were either added when they were read, or never will be.
   if (book.state.last_sequence + 1 != stored.first + skip) book.state.last_sequence = stored.first + skip - 1;
   if (auto folded = fold_batch(book.state, stored); !folded) return folded;
   book.changed = true;
@@ -123,14 +123,14 @@ void Bookkeeping::enter_event(LedgerBatch& batch, const EventBatch& stored, std:
   ToolUse& use = batch.tools[{minute_of(stored.received_ms), std::move(tool)}];
   if (type == EventType::tool_result) return enter_result(use, stored, event);
   ++use.calls;
-  if (calls_.size() >= kMaxOpenToolCalls) calls_.clear();  // calls that never end; the others lose their time
+  if (calls_.size() >= kMaxOpenToolCalls) calls_.clear();  // calls that never end; the others lose their start time
   if (auto at = parse_timestamp(text_of(event, "timestamp"))) calls_[call_key(stored, event)] = *at;
 }
 
 void Bookkeeping::enter_result(ToolUse& use, const EventBatch& stored, std::string_view event) {
   std::string_view output = find_member(event, "output");
   auto call = calls_.extract(call_key(stored, event));
-  if (find_member(output, "denied") == "true") return;  // it never ran: no failure of the tool, and no time of it
+  if (find_member(output, "denied") == "true") return;  // it never ran: neither a failure nor time of the tool
   if (find_member(output, "success") == "false") ++use.failures;
   if (auto said = number_value(find_member(event, "durationMS"))) {
     ++use.times[time_class(std::llround(*said))];
@@ -149,7 +149,7 @@ void Bookkeeping::leave_states(LedgerBatch& batch) {
     }
     book = ended ? open_.erase(book) : std::next(book);
   }
-  if (open_.size() > kMaxInboxTasks) open_.clear();  // they are in the ledger
+  if (open_.size() > kMaxInboxTasks) open_.clear();  // the ledger has them
 }
 
 void Bookkeeping::start_over() {

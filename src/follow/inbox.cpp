@@ -18,7 +18,7 @@
 namespace shepherd {
 namespace {
 
-constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log when it was
+constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log at the dismissal
 
 bool same(const TaskNeed& a, const TaskNeed& b) {
   auto approval = [](const TaskNeed& need) { return need.approval ? need.approval->id : std::string(); };
@@ -28,9 +28,9 @@ bool same(const TaskNeed& a, const TaskNeed& b) {
 
 }  // namespace
 
-struct Inbox::State final : std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock,
-        std::chrono::milliseconds the_stall)
+struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
+  Impl(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock,
+       std::chrono::milliseconds the_stall)
       : journal(the_journal), executor(the_executor), workers(the_workers), clock(the_clock), stall(the_stall) {}
 
   // --- on the executor ---
@@ -46,7 +46,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   // --- on any thread ---
 
-  // One worker at a time looks, so that an old row never replaces what a newer one said.
+  // One worker at a time looks, so that an old row never replaces a newer one.
   void look_at(std::set<std::string> tasks, bool everything) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
@@ -83,13 +83,13 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
   bool look_at_task(const std::string& id) EXCLUDES(mutex) {
     auto task = journal.store().task(id);
     if (task) return take(*task);
-    if (task.error().code != ErrorCode::not_found) return false;  // the next sweep comes by again
+    if (task.error().code != ErrorCode::not_found) return false;  // the next sweep tries again
     MutexLock lock(mutex);
     census.erase(id);
     return entries.erase(id) != 0;
   }
 
-  // Everything that is under way, what is listed already, and at first what has failed of late.
+  // Looks at all active tasks, at listed ones and, the first time, at recent failures.
   bool look_at_all() EXCLUDES(mutex) {
     std::set<std::string> listed;
     std::vector<TaskFilter> filters{{.active = true}};
@@ -98,8 +98,8 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
       for (const auto& [task, needs] : entries) listed.insert(task);
       for (const auto& [task, group] : census) listed.insert(task);
       if (!complete) {
-        filters.push_back({.state = shepherd::State::failed});
-        filters.push_back({.state = shepherd::State::timed_out});
+        filters.push_back({.state = State::failed});
+        filters.push_back({.state = State::timed_out});
       }
     }
     bool news = false;
@@ -124,7 +124,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     return news;
   }
 
-  // True when the entries of the task are not what they were.
+  // Returns true if the task's entries changed.
   bool take(const Task& task) EXCLUDES(mutex) {
     std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms(), stall);
     std::vector<TaskNeed> before;
@@ -154,7 +154,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     }
   }
 
-  // Since when: what is still the same keeps its time, and an approval's own event knows it.
+  // Sets the start of a need: an unchanged need keeps its time, and an approval's event has it.
   void set_since(TaskNeed& need, const std::vector<TaskNeed>& before) const {
     for (const TaskNeed& known : before) {
       bool asked = need.approval && known.approval && known.approval->id == need.approval->id;
@@ -189,7 +189,7 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
     return total;
   }
 
-  // Those that have gone quiet and speak again leave the inbox at once, not with the next sweep.
+  // Stalled tasks with new events leave the inbox at once, not at the next sweep.
   void look_at_stalled() EXCLUDES(mutex) {
     std::map<std::string, std::uint64_t> stalled;
     {
@@ -221,24 +221,24 @@ struct Inbox::State final : std::enable_shared_from_this<State> {
 
   ChangedTasks feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
                       take_names(std::move(tasks), through);
-                    }};  // this and the next: the executor's
+                    }};  // the executor owns this and the next member
   bool ended = false;
 
   Mutex mutex;
-  std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need something
-  std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // tasks under way
-  std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // their log's last sequence then
+  std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need a person
+  std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // active tasks
+  std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // the last sequence of their log then
   std::set<std::string> noted GUARDED_BY(mutex);                           // tasks to look at
   std::int64_t swept_ms GUARDED_BY(mutex) = 0;
-  bool sweep GUARDED_BY(mutex) = false;     // look at all
-  bool complete GUARDED_BY(mutex) = false;  // all have been looked at once
+  bool sweep GUARDED_BY(mutex) = false;     // look at all tasks
+  bool complete GUARDED_BY(mutex) = false;  // all tasks have been looked at once
   bool looking GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
-  bool untold GUARDED_BY(mutex) = false;  // something went that no look has seen going
+  bool untold GUARDED_BY(mutex) = false;  // an entry disappeared that no look has reported
   std::function<void(std::size_t)> changed GUARDED_BY(mutex);
 };
 
-Inbox::Inbox(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Inbox::Inbox(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Inbox::~Inbox() = default;
 
 Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
@@ -247,26 +247,26 @@ Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor,
   if (!heads) return fail(heads.error());
   auto records = journal.store().records(kDismissed);
   if (!records) return fail(records.error());
-  auto state = std::make_shared<State>(journal, executor, workers, clock, stall);
+  auto impl = std::make_shared<Impl>(journal, executor, workers, clock, stall);
   {
-    MutexLock lock(state->mutex);
+    MutexLock lock(impl->mutex);
     for (const auto& [task, text] : *records) {
       std::uint64_t last = 0;
       std::from_chars(text.data(), text.data() + text.size(), last);
-      state->dismissed.emplace(task, last);
+      impl->dismissed.emplace(task, last);
     }
-    state->swept_ms = clock.steady_ms();
+    impl->swept_ms = clock.steady_ms();
   }
-  executor.post([state, after = (*heads)[""]] { state->open_feed(after); });
-  state->look_at({}, true);
-  return std::unique_ptr<Inbox>(new Inbox(std::move(state)));
+  executor.post([impl, after = (*heads)[""]] { impl->open_feed(after); });
+  impl->look_at({}, true);
+  return std::unique_ptr<Inbox>(new Inbox(std::move(impl)));
 }
 
 std::vector<TaskNeed> Inbox::needs(const std::string& task) const {
   std::vector<TaskNeed> found;
   {
-    MutexLock lock(state_->mutex);
-    for (const auto& [id, needs] : state_->entries) {
+    MutexLock lock(impl_->mutex);
+    for (const auto& [id, needs] : impl_->entries) {
       if (task.empty() || id == task) found.insert(found.end(), needs.begin(), needs.end());
     }
   }
@@ -276,26 +276,26 @@ std::vector<TaskNeed> Inbox::needs(const std::string& task) const {
 
 std::map<Inbox::TaskGroup, std::size_t> Inbox::active() const {
   std::map<TaskGroup, std::size_t> counts;
-  MutexLock lock(state_->mutex);
-  for (const auto& [task, group] : state_->census) ++counts[group];
+  MutexLock lock(impl_->mutex);
+  for (const auto& [task, group] : impl_->census) ++counts[group];
   return counts;
 }
 
 void Inbox::created(const std::string& task) {
-  state_->look_at({task}, false);
+  impl_->look_at({task}, false);
 }
 
 std::size_t Inbox::size() const {
-  MutexLock lock(state_->mutex);
-  return state_->count();
+  MutexLock lock(impl_->mutex);
+  return impl_->count();
 }
 
 void Inbox::dismiss(const std::string& task, Done<void> done) {
   std::uint64_t last = 0;
   {
-    MutexLock lock(state_->mutex);
-    auto entry = state_->entries.find(task);
-    if (entry != state_->entries.end() && can_be_dismissed(entry->second.front().kind)) {
+    MutexLock lock(impl_->mutex);
+    auto entry = impl_->entries.find(task);
+    if (entry != impl_->entries.end() && can_be_dismissed(entry->second.front().kind)) {
       last = entry->second.front().last_sequence;
     }
   }
@@ -303,68 +303,68 @@ void Inbox::dismiss(const std::string& task, Done<void> done) {
     return done(fail(ErrorCode::conflict, "nothing_to_dismiss",
                      "Task " + task + " has nothing in the inbox that can be dismissed: only stalled and failed can."));
   }
-  state_->journal.write([task, last](WriteTxn& txn) { return txn.put_record(kDismissed, task, std::to_string(last)); },
-                        [state = state_, task, last, done = std::move(done)](Result<void> kept) mutable {
-                          if (kept) {
-                            MutexLock lock(state->mutex);
-                            state->dismissed[task] = last;
-                            state->entries.erase(task);
-                            state->untold = true;
-                          }
-                          if (kept) state->look_at({task}, false);
-                          done(std::move(kept));
-                        });
+  impl_->journal.write([task, last](WriteTxn& txn) { return txn.put_record(kDismissed, task, std::to_string(last)); },
+                       [impl = impl_, task, last, done = std::move(done)](Result<void> kept) mutable {
+                         if (kept) {
+                           MutexLock lock(impl->mutex);
+                           impl->dismissed[task] = last;
+                           impl->entries.erase(task);
+                           impl->untold = true;
+                         }
+                         if (kept) impl->look_at({task}, false);
+                         done(std::move(kept));
+                       });
 }
 
 void Inbox::forget(const std::string& task) {
   bool was_dismissed = false;
   {
-    MutexLock lock(state_->mutex);
-    was_dismissed = state_->dismissed.erase(task) != 0;
+    MutexLock lock(impl_->mutex);
+    was_dismissed = impl_->dismissed.erase(task) != 0;
   }
   if (was_dismissed) {
-    state_->journal.write([task](WriteTxn& txn) { return txn.put_record(kDismissed, task, ""); }, [](Result<void>) {});
+    impl_->journal.write([task](WriteTxn& txn) { return txn.put_record(kDismissed, task, ""); }, [](Result<void>) {});
   }
-  state_->look_at({task}, false);
+  impl_->look_at({task}, false);
 }
 
 void Inbox::on_change(std::function<void(std::size_t)> changed) {
-  MutexLock lock(state_->mutex);
-  state_->changed = std::move(changed);
+  MutexLock lock(impl_->mutex);
+  impl_->changed = std::move(changed);
 }
 
 void Inbox::tick() {
   bool due = false;
   {
-    MutexLock lock(state_->mutex);
-    std::int64_t now_ms = state_->clock.steady_ms();
-    due = now_ms - state_->swept_ms >= std::min(kInboxSweep, state_->stall / 4).count();
-    if (due) state_->swept_ms = now_ms;
+    MutexLock lock(impl_->mutex);
+    std::int64_t now_ms = impl_->clock.steady_ms();
+    due = now_ms - impl_->swept_ms >= std::min(kInboxSweep, impl_->stall / 4).count();
+    if (due) impl_->swept_ms = now_ms;
   }
   if (due) {
-    state_->look_at({}, true);
+    impl_->look_at({}, true);
   } else {
-    state_->look_at_stalled();
+    impl_->look_at_stalled();
   }
-  state_->executor.post([state = state_] { state->feed.tick(state->clock.steady_ms()); });
+  impl_->executor.post([impl = impl_] { impl->feed.tick(impl->clock.steady_ms()); });
 }
 
 void Inbox::stop() {
   {
-    MutexLock lock(state_->mutex);
-    state_->stopped = true;
+    MutexLock lock(impl_->mutex);
+    impl_->stopped = true;
   }
   std::promise<void> ended;
-  state_->executor.post([state = state_, &ended] {
-    state->ended = true;
-    state->feed.close();
+  impl_->executor.post([impl = impl_, &ended] {
+    impl->ended = true;
+    impl->feed.close();
     ended.set_value();
   });
   ended.get_future().wait();
   for (;;) {
     {
-      MutexLock lock(state_->mutex);
-      if (!state_->looking) return;
+      MutexLock lock(impl_->mutex);
+      if (!impl_->looking) return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -1,6 +1,6 @@
-// The inbox: what needs a person now, over all tasks, kept up to date behind the commit. It hears of approvals,
-// commands and states by a feed that carries only those types, so a thousand busy agents cost it nothing; who has gone
-// quiet it finds by looking every kInboxSweep.
+// The inbox: what needs a person now, over all tasks, kept up to date behind the commit. It reads approvals, commands
+// and states by a feed that carries only those types, so a thousand busy agents cost it nothing. It looks for agents
+// that have gone quiet every kInboxSweep.
 #pragma once
 
 #include <chrono>
@@ -33,10 +33,9 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Tasks that are under way, as of when each was last looked at: at what was reported of it, at the latest kInboxSweep
-  // ago.
+  // Tasks that are under way. Each is as of its last event of these types, or as of the last sweep.
   struct TaskGroup {
-    shepherd::State state = shepherd::State::queued;
+    State state = State::queued;
     std::string agent, model;
     friend auto operator<=>(const TaskGroup&, const TaskGroup&) = default;
   };
@@ -61,9 +60,9 @@ class Inbox {
   void stop();  // ends the feed and waits for what is under way
 
  private:
-  struct State;
-  explicit Inbox(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;
+  struct Impl;
+  explicit Inbox(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;  // shared: feed and workers may still hold it when the inbox goes
 };
 
 }  // namespace shepherd

@@ -38,7 +38,7 @@ void append_inbox_metrics(std::string& out, const Inbox& inbox, std::int64_t now
   append_tasks(text, inbox);
   struct Waiting {
     std::uint64_t count = 0;
-    std::int64_t since_ms = 0;  // the oldest one's
+    std::int64_t since_ms = 0;  // of the oldest one
   };
   std::array<Waiting, 5> by_kind{};
   constexpr std::array kKinds{NeedKind::approval, NeedKind::question, NeedKind::waiting, NeedKind::stalled,

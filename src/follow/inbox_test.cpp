@@ -111,7 +111,7 @@ TEST_F(InboxTest, AnApprovalThatIsAnsweredLeavesAtOnce) {
        true);
   EXPECT_EQ(shown(), "");
   EXPECT_EQ(told_.back(), 0U);
-  // Nobody could carry it out: the question is open again.
+  // The answer was refused, so the question is open again.
   post("t", R"({"type":"command_result","summary":"refused","data":{"id":"c1","state":"refused"}})", true);
   EXPECT_EQ(shown(), "approval t");
   post("t", R"({"type":"approval","summary":"denied","data":{"approvalID":"a1","state":"denied"}})");
@@ -132,7 +132,7 @@ TEST_F(InboxTest, AnAgentThatSpeaksAgainIsNotStalled) {
   EXPECT_EQ(shown(), "");
   pass_ms(kInboxSweep.count());
   EXPECT_EQ(shown(), "stalled t");
-  post("t", R"({"type":"thinking","summary":"on"})");  // of a type that the inbox does not hear
+  post("t", R"({"type":"thinking","summary":"on"})");  // of a type that the inbox does not follow
   EXPECT_EQ(shown(), "stalled t");
   pass_ms(1'000);
   EXPECT_EQ(shown(), "");

@@ -2,31 +2,71 @@
 // the lowest priority, so that ingest always comes first.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/metrics.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "follow/wake_signal.h"
 #include "store/event_store.h"
 #include "store/search_index.h"
 
 namespace shepherd {
 
 // Owns its thread (SCHED_IDLE). The destructor stops after the current batch. Where retention left a gap, indexing
-// goes on after it. When the store or the index fails, it waits kIndexRetry and tries again.
+// continues after it. When the store or the index fails, it waits kIndexRetry and tries again.
 // Threads: any.
 class Indexer {
  public:
-  // Store and index must outlive it; nobody else may add to or remove from the index meanwhile.
-  static std::unique_ptr<Indexer> start(const EventStore& store, SearchIndex& index, MetricRegistry& metrics);
-  virtual ~Indexer() = default;
-  virtual void wake() = 0;  // there is something new; cheap and lock-free, may be called per commit
+  // Store and index must outlive it. Only the indexer may add to or remove from the index meanwhile.
+  Indexer(const EventStore& store, SearchIndex& index, MetricRegistry& metrics);
+  ~Indexer();
+  Indexer(const Indexer&) = delete;
+  Indexer& operator=(const Indexer&) = delete;
+
+  void wake() { wake_.set(); }  // there is something new; cheap and lock-free, may be called per commit
   // Takes a task's events out of the index; called before the task is deleted from the store. What is appended to the
   // task between the two stays in the index until it is rebuilt: a search must skip positions that the store does not
   // have. Blocks: from a worker thread. On an idle-starved machine it waits for the batch under way.
-  virtual Result<void> forget_task(const std::string& task) = 0;
+  Result<void> forget_task(const std::string& task) EXCLUDES(mutex_);
   // The same for a task's events through a sequence; called before retention drops them.
-  virtual Result<void> forget_through(const std::string& task, std::uint64_t sequence) = 0;
+  Result<void> forget_through(const std::string& task, std::uint64_t sequence) EXCLUDES(mutex_);
+
+ private:
+  // Events of a task that must not enter the index any more.
+  struct Forgotten {
+    std::uint64_t sequence = 0;  // the last of them by the task's own numbers
+    std::uint64_t position = 0;  // the newest position when they were forgotten; later events are not meant
+  };
+
+  void run() EXCLUDES(mutex_);
+  Result<void> purge() EXCLUDES(mutex_);
+  // Indexes one batch; false when there is nothing left.
+  Result<bool> step() EXCLUDES(mutex_);
+  // Appends the events of a batch after position `after` and through sequence `through`.
+  static void append_entries(std::vector<SearchEntry>& entries, const EventBatch& batch, std::uint64_t after,
+                             std::uint64_t through);
+  void leave_out_forgotten(std::vector<SearchEntry>& entries, const std::vector<BatchPtr>& batches) REQUIRES(mutex_);
+  Result<void> remove(const std::string& task, std::uint64_t through) REQUIRES(mutex_);
+
+  const EventStore& store_;
+  SearchIndex& index_;
+  Gauge& position_;
+  Gauge& lag_;
+  Counter& failures_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> purge_{false};  // tasks were deleted since it was last purged
+  std::uint64_t head_ = 0;          // newest position when last looked at; the thread's own
+  WakeSignal wake_;
+  WakeSignal retry_;                                               // set only to stop
+  Mutex mutex_;                                                    // held while the index changes
+  std::map<std::string, Forgotten> forgotten_ GUARDED_BY(mutex_);  // until the index has passed their position
+  std::thread thread_;                                             // last: it uses all of the above
 };
 
 }  // namespace shepherd

@@ -33,7 +33,7 @@ class IndexerTest : public testing::Test {
   }
 
   void open_index() { index_ = std::move(*open_sqlite_search_index(directory_ / "search.db", 1'000'000)); }
-  void start() { indexer_ = Indexer::start(log_.store, *index_, metrics_); }
+  void start() { indexer_ = std::make_unique<Indexer>(log_.store, *index_, metrics_); }
   void wait_for(std::uint64_t position) {
     auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (index_->indexed_through().value() < position && std::chrono::steady_clock::now() < deadline) {
@@ -125,7 +125,7 @@ TEST_F(IndexerTest, ForgetsThroughASequence) {
   EXPECT_EQ(find("event"), (Positions{8, 7, 6, 5}));
 }
 
-// An index that cannot be written for a while.
+// An index that temporarily refuses writes.
 class FailingIndex final : public SearchIndex {
  public:
   explicit FailingIndex(SearchIndex& index) : index_(index) {}
@@ -151,7 +151,7 @@ TEST_F(IndexerTest, WhatWasForgottenDoesNotComeInLater) {
   log_.append("b", "secret three");
   log_.append("a", "secret four");
   FailingIndex index(*index_);
-  indexer_ = Indexer::start(log_.store, index, metrics_);
+  indexer_ = std::make_unique<Indexer>(log_.store, index, metrics_);
   ASSERT_TRUE(indexer_->forget_task("a").has_value());
   ASSERT_TRUE(indexer_->forget_through("b", 0).has_value());
   log_.append("a", "a new task of that name");

@@ -36,7 +36,7 @@ class LedgerKeeperTest : public testing::Test {
     auto ledger = open_sqlite_ledger((directory_ / "ledger.db").string(), log_.store.heads({""})->at(""));
     ASSERT_TRUE(ledger) << ledger.error().message;
     ledger_ = std::move(*ledger);
-    keeper_ = LedgerKeeper::start(log_.store, *ledger_, metrics_, log_.clock, policy_);
+    keeper_ = std::make_unique<LedgerKeeper>(log_.store, *ledger_, metrics_, log_.clock, policy_);
   }
   void close() {
     keeper_.reset();
@@ -56,7 +56,7 @@ class LedgerKeeperTest : public testing::Test {
     ASSERT_TRUE(drafts) << drafts.error().message;
     log_.append(task, std::move(*drafts));
   }
-  // The keeper runs only when nobody else does: whoever spins here keeps it waiting.
+  // The keeper runs at idle priority, so a spinning test would starve it.
   template <typename Fact>
   static void wait_until(Fact fact) {
     auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -211,7 +211,7 @@ TEST_F(LedgerKeeperTest, ToolsHaveCallsFailuresAndTimes) {
   EXPECT_EQ(read.tools[1].p95_ms, 0);
 }
 
-// A call that was never made has no time, and the tool did not fail. Half of two calls is between them.
+// A denied call has no time and is no failure of the tool. The median of two calls is between them.
 TEST_F(LedgerKeeperTest, DeniedCallsAreNoFailuresAndAMedianIsInTheMiddle) {
   make_task("t", "claude");
   auto call = [&](const std::string& id, int ms, const std::string& output) {
@@ -307,7 +307,7 @@ TEST_F(LedgerKeeperTest, OldFiguresBecomeCoarserAndThenGo) {
 
 TEST_F(LedgerKeeperTest, OverItsBoundItLivesOnFewerDays) {
   close();
-  policy_ = {0, 1};  // smaller than anything: only the newest day is left
+  policy_ = {0, 1};  // smaller than any day, so only the newest day is left
   make_task("t", "claude");
   for (int day = 0; day < 5; ++day) {
     log_.append("t", "once a day");
@@ -370,7 +370,7 @@ TEST_F(LedgerKeeperTest, DamageThatShowsLaterIsMendedByTheNextStart) {
   caught_up();
   close();
   std::string path = (directory_ / "ledger.db").string();
-  // Every page but the first two: it opens, and breaks when it is read.
+  // Damages every page but the first two: the file opens, and fails when it is read.
   auto size = std::filesystem::file_size(path);
   ASSERT_GT(size, 8'192U * 2);
   std::FILE* file = std::fopen(path.c_str(), "r+");

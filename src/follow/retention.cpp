@@ -15,16 +15,16 @@ namespace shepherd {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kMaxRuns = 64 * kRetentionBatchesPerStep;  // looked at in one round
+constexpr std::size_t kMaxRuns = 64 * kRetentionBatchesPerStep;  // examined in one round
 
-using Drops = std::map<std::string, std::uint64_t>;  // by task: its batches through this sequence
+using Drops = std::map<std::string, std::uint64_t>;  // task -> its batches through this sequence
 
 struct Due {
-  std::vector<Drops> steps;  // each at most kRetentionRunsPerStep runs
+  std::vector<Drops> steps;  // each at most kRetentionBatchesPerStep batches
   bool more = false;
 };
 
-// How many bytes the store is over its bound.
+// Returns by how many bytes the store exceeds its bound.
 Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound) {
   if (bound == 0) return 0;
   auto stats = store.stats();
@@ -32,7 +32,7 @@ Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound)
   return stats->content_bytes > bound ? stats->content_bytes - bound : 0;
 }
 
-// The newest sequences of those tasks among the batches that still run.
+// Returns the newest sequences of those tasks in `batches` that are still running.
 Result<std::map<std::string, std::uint64_t>> pinned(const EventStore& store, const std::vector<BatchInfo>& batches) {
   std::set<std::string> tasks;
   for (const BatchInfo& batch : batches) tasks.insert(batch.task);
@@ -77,14 +77,14 @@ Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std
       freed += batch.bytes;
     }
     bool saw_all = batches->size() < limit || reached_young;
-    // By size one round must do: the store's size follows its deletes late, and a second look at once would drop more
-    // than was asked for.
+    // By size, one round must suffice: the store's size shrinks only some time after its deletes, and a second look at
+    // once would drop more than necessary.
     due.more = !saw_all && dropped > 0 && *excess == 0;
     if (saw_all || limit >= kMaxRuns) return due;
   }
 }
 
-// The rest of a round: one step after the other, each a transaction of its own.
+// The rest of a round: its steps run one after the other, each as its own transaction.
 struct Round {
   Journal& journal;
   Due due;
@@ -113,7 +113,7 @@ void retention_step(Journal& journal, const RetentionPolicy& policy, const Clock
     }
     for (const auto& [task, last] : all) {
       auto forgotten = indexer->forget_through(task, last);
-      // The index is derived data; the disk must not fill up because of it.
+      // The index is derived data, so it must not keep retention from freeing the disk.
       if (!forgotten) log_warn("retention: words of {} stay in the search index: {}", task, forgotten.error().message);
     }
   }

@@ -1,5 +1,5 @@
 // Retention by age and size: drops the oldest batches, in small steps between other writes. A consumer that asks for
-// what is gone is told by a `gap`.
+// dropped events gets a `gap`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace shepherd {
 
 struct RetentionPolicy {
-  int days = kRetentionDays;              // 0: for ever
+  int days = kRetentionDays;              // 0: forever
   std::uint64_t bytes = kRetentionBytes;  // store size to keep under; 0: no bound
 };
 

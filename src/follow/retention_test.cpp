@@ -22,7 +22,7 @@ class Retention : public testing::Test {
  protected:
   ~Retention() override { journal_.drain(); }
 
-  // One step; whether there is more.
+  // Runs one step; returns whether there is more.
   bool step(const RetentionPolicy& policy, Indexer* indexer = nullptr) {
     std::optional<Result<bool>> answer;
     retention_step(journal_, policy, log_.clock, [&](Result<bool> more) { answer = std::move(more); }, indexer);
@@ -139,7 +139,7 @@ TEST_F(Retention, TakesWordsOutOfTheIndex) {
   log_.make_task("a");
   append_runs("a", 3);
   {
-    auto indexer = Indexer::start(log_.store, *index, metrics_);
+    auto indexer = std::make_unique<Indexer>(log_.store, *index, metrics_);
     while (index->indexed_through().value() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     log_.clock.advance_ms(100 * kDayMs);
     step({30, 0}, indexer.get());

@@ -10,8 +10,8 @@
 
 namespace shepherd {
 
-// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and whoever waited for a lock that
-// it holds would wait as idly.
+// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and a thread that is blocked on
+// its lock would inherit that priority.
 // Threads: any may set; one waits.
 class WakeSignal {
  public:

@@ -19,12 +19,12 @@ std::string text_of(const grpc::ByteBuffer& buffer) {
 }
 
 struct Answer {
-  std::string message;  // empty: none in time
+  std::string message;  // empty: no answer in time
   grpc::Status status;
 };
 
-// One request and one answer over a method that may stream. The messages of health and reflection are small enough to
-// be written here by hand.
+// Sends one request and reads one answer over a method that may stream. The messages of health and reflection are small
+// enough to encode by hand.
 Answer ask(AgentChannel& channel, const std::string& method, std::string_view request,
            std::chrono::milliseconds timeout) {
   grpc::GenericStub stub(channel.channel);
@@ -49,7 +49,7 @@ Answer ask(AgentChannel& channel, const std::string& method, std::string_view re
       if (step()) got.message = text_of(answer);
     }
   }
-  if (!got.message.empty()) context.TryCancel();  // it may stream on; a failed call has its own status
+  if (!got.message.empty()) context.TryCancel();  // it may stream more; a failed call already has its status
   call->Finish(&got.status, nullptr);
   step();
   queue.Shutdown();
@@ -72,13 +72,15 @@ std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target) {
   grpc::ChannelArguments arguments;
   if (!target.server_name.empty()) arguments.SetSslTargetNameOverride(target.server_name);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxAgentLineBytes));
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // addresses of agents are meant as they are
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);     // one call is one call to the agent
-  // A command takes a moment until it listens: tried again soon, and not later and later.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // agents' addresses are used without a proxy
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);     // one call here is one call to the agent
+  // A command needs a moment until it listens, so reconnects come soon and do not back off.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // pings at an agent that is going would break the connection early
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // an agent that was started again gets a new connection
+  // Pings to an agent that is shutting down would break the connection early.
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // A restarted agent gets a new connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto opened = std::make_shared<AgentChannel>();
   opened->channel = grpc::CreateCustomChannel(target.address, credentials, arguments);
   opened->token = target.token;

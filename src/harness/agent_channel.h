@@ -1,4 +1,4 @@
-// The gRPC channel behind AgentChannel; for the sources that include grpc++ anyway. Threads: any.
+// The gRPC channel behind AgentChannel, for sources that include grpc++ anyway. Threads: any.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

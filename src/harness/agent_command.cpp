@@ -26,7 +26,7 @@ std::unexpected<Error> system_failure(std::string_view what) {
   return fail(ErrorCode::unavailable, "agent_start", fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-// In the child, between fork and exec: nothing that allocates or locks.
+// Runs in the child between fork and exec, so it must not allocate or lock.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int output) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -81,7 +81,7 @@ Result<AgentCommand> AgentCommand::start(std::vector<std::string> arguments, con
   if (pid == 0) become(argument_pointers.data(), variable_pointers.data(), output->writing_end());
   if (pid < 0) return system_failure("cannot start the agent");
   output->close_writing_end();
-  ::setpgid(pid, pid);  // here as well: whichever of the two comes first
+  ::setpgid(pid, pid);  // also set here, because either process may run first
   return AgentCommand(pid, *std::move(output));
 }
 

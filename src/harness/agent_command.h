@@ -1,7 +1,6 @@
-// A command that is an agent: started with the address it is to listen on, ended with its whole process group.
+// An agent started as a command with the address to listen on, and killed with its whole process group.
 //
-// The address takes the place of {address} in its arguments and is in SHEPHERD_AGENT_ADDRESS. Of what it prints the end
-// is kept: tail().
+// The address replaces {address} in its arguments and is in SHEPHERD_AGENT_ADDRESS. tail() has the end of its output.
 // Threads: caller.
 #pragma once
 
@@ -17,14 +16,14 @@
 
 namespace shepherd::harness {
 
-Result<std::string> free_loopback_address();  // 127.0.0.1 with a port nobody listens on now
+Result<std::string> free_loopback_address();  // 127.0.0.1 with a currently unused port
 
 class AgentCommand {
  public:
   static Result<AgentCommand> start(std::vector<std::string> arguments, const std::string& address);
   AgentCommand(AgentCommand&& other) noexcept;
   AgentCommand& operator=(AgentCommand&&) = delete;
-  ~AgentCommand();  // kills what is left
+  ~AgentCommand();  // kills the remaining processes
 
   void terminate() const;  // SIGTERM
   bool running() { return !wait_for_exit(std::chrono::milliseconds(0)); }
@@ -36,7 +35,7 @@ class AgentCommand {
   AgentCommand(pid_t pid, OutputTail output) : pid_(pid), output_(std::move(output)) {}
   pid_t pid_;
   OutputTail output_;
-  std::optional<int> status_;  // as waitpid gives it
+  std::optional<int> status_;  // from waitpid
 };
 
 }  // namespace shepherd::harness

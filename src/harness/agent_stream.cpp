@@ -15,17 +15,17 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// Of a flood of output the rules need to know no more than that its pieces are large; other messages are kept whole,
-// and altogether as much as that many of a kilobyte.
+// For a flood of output the rules only need to see that the pieces are large, so output is cut to this size. Other
+// messages are kept whole, up to this total per transcript.
 constexpr std::size_t kKeptOutputBytes = 10 * kFloodBytes;
 constexpr std::size_t kMaxTranscriptBytes = kMaxTranscriptMessages * kKiB;
-constexpr std::size_t kMaxUnread = kFloodMessages * 10;  // messages that arrived and were not looked at
+constexpr std::size_t kMaxUnread = kFloodMessages * 10;  // received messages that the harness has not processed yet
 
 std::int64_t milliseconds(auto duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-// Each stream has a trace of its own, made from the time: only that it comes back is looked at.
+// Each stream has its own trace id, derived from the time. The rules only check that the agent returns it.
 std::string trace_id_of_now() {
   char digits[33];
   std::snprintf(digits, sizeof digits, "%032llx",
@@ -45,8 +45,8 @@ struct AgentStream::Call {
 
   Mutex mutex;
   CondVar arrived, taken;
-  std::deque<SeenMessage> unread GUARDED_BY(mutex);  // while it is full nothing is read: the agent has to wait
-  bool over GUARDED_BY(mutex) = false;               // nobody takes from it any more
+  std::deque<SeenMessage> unread GUARDED_BY(mutex);  // while it is full nothing is read, so the agent has to wait
+  bool over GUARDED_BY(mutex) = false;               // no more messages are taken
   std::optional<StreamEnd> end GUARDED_BY(mutex);
 
   void read() {
@@ -89,7 +89,7 @@ AgentStream::~AgentStream() {
 }
 
 void AgentStream::send(const pb::ClientMessage& message) {
-  // A stream that has ended takes nothing more; its end is what the waits report.
+  // Writes to an ended stream fail; the waits report its end.
   if (!call_->writes_done) call_->stream->Write(message);
 }
 

@@ -1,6 +1,6 @@
-// One StreamExecute call against the agent under test. Keeps everything in a transcript; every wait has a time limit.
+// One StreamExecute call to the agent under test. Records everything in a transcript; every wait has a time limit.
 //
-// Owns the call and the thread that reads it; the destructor cancels what still runs.
+// Owns the call and the thread that reads it; the destructor cancels a running call.
 // Threads: caller.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace shepherd::harness {
 
-// Where the agent listens and how it wants to be called.
+// The agent's address and how to call it.
 struct AgentTarget {
   std::string address;      // host:port, unix:PATH
-  std::string ca_pem = {};  // TLS with these authorities; empty with `tls`: the system's
+  std::string ca_pem = {};  // TLS with these authorities; with `tls` and empty: the system's
   bool tls = false;
-  std::string cert_pem = {}, key_pem = {};           // of ours; empty: none
-  std::string server_name = {};                      // that its certificate has; empty: the address's
+  std::string cert_pem = {}, key_pem = {};           // our certificate, or empty
+  std::string server_name = {};                      // name in the agent's certificate; empty: from the address
   std::string token = {};                            // sent as `authorization: Bearer …`
   std::map<std::string, std::string> metadata = {};  // sent with every call
 };
@@ -29,10 +29,10 @@ class AgentChannel;
 
 std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target);
 bool wait_until_ready(AgentChannel& channel, std::chrono::milliseconds timeout);
-// Why a channel that is not ready is not: gRPC's own words. Empty: it is still trying.
+// gRPC's error text for a channel that is not ready; empty while it is still connecting.
 std::string why_not_ready(AgentChannel& channel);
 
-// What the agent's server offers besides.
+// Further services that the agent's server offers.
 bool health_is_serving(AgentChannel& channel, std::chrono::milliseconds timeout);
 bool reflection_lists_service(AgentChannel& channel, std::chrono::milliseconds timeout);
 
@@ -55,7 +55,7 @@ class AgentStream {
   void half_close();
   void cancel();
 
-  // Reads on until a message fits, the stream ends or the time is over. A message is looked at once.
+  // Reads until a message matches, the stream ends or the time is over. Each message is matched only once.
   Wait wait_for(const Pattern& pattern, std::chrono::milliseconds timeout);
   Wait wait_for_status(gibson::agent::AgentStatus status, std::chrono::milliseconds timeout);
   bool wait_for_end(std::chrono::milliseconds timeout);  // false: it has not ended
@@ -68,7 +68,7 @@ class AgentStream {
   std::unique_ptr<Call> call_;
   Transcript transcript_;
   std::size_t kept_bytes_ = 0;
-  bool full_ = false;  // nothing more is kept: what follows would look like a gap
+  bool full_ = false;  // the transcript is full, so its rest would look like a gap
 };
 
 }  // namespace shepherd::harness

@@ -35,14 +35,14 @@ constexpr Scenario kScenarios[] = {
     {"cancelling", cancelled},
 };
 
-constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC's numbers
+constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC status codes
 
 std::string last_words(const AgentCommand& command) {
   std::string tail = command.tail();
   return tail.empty() ? "" : "; it printed:\n" + tail;
 }
 
-// A stream that ended before its first message: is it this one, or would it be every one?
+// Called for a stream that ended before its first message. Returns an error if every stream would end this way.
 std::optional<Error> refusal(const StreamEnd& end, const std::string& agent) {
   std::string said = grpc_code_word(end.code) + (end.text.empty() ? "" : ": " + end.text);
   if (end.code == kUnauthenticated || end.code == kPermissionDenied) {
@@ -77,7 +77,7 @@ Result<void> Trial::connect(const std::string& to) {
   target.address = address;
   auto deadline = Steady::now() + (command ? kAgentStartWait : options.answer);
   channel = open_channel(target);
-  std::string why = "nothing was heard of it";
+  std::string why = "no response";
   ConnectAdvice advice;
   while (Steady::now() < deadline && !advice.is_final) {
     if (wait_until_ready(*channel, kAgentTooQuick)) return {};
@@ -138,13 +138,13 @@ bool Trial::runs_do_not_end() const {
   return report.has("completion", "never_ends") || report.has("waiting", "waits_in_autonomous_mode");
 }
 
-// As Shepherd does it to an agent that has said how its run went: some wait for the end of our side.
+// Half-closes the stream after the agent's terminal status, as Shepherd does, because some agents wait for that.
 bool Trial::wait_for_own_end(AgentStream& stream) {
   auto is_last_word = [](const pb::AgentMessage& message) {
     return message.has_status() && is_terminal(message.status().status());
   };
   AgentStream::Wait wait = AgentStream::Wait::ended;
-  // It may have been said while something else was waited for.
+  // The status may have arrived during an earlier wait.
   bool said = std::ranges::any_of(stream.transcript().seen,
                                   [&](const SeenMessage& seen) { return is_last_word(seen.message); });
   if (!said) wait = stream.wait_for(is_last_word, end_wait());
@@ -180,7 +180,7 @@ Result<Report> test_agent(const HarnessOptions& options) {
   if (auto connected = trial.connect(address); !connected) return fail(connected.error());
   for (const Scenario& scenario : kScenarios) {
     if (options.progress) options.progress(scenario.title);
-    // The scenario before this one ended the agent or its connection, on purpose or not.
+    // The previous scenario ended the agent or its connection, deliberately or not.
     if (!trial.channel || (trial.command && !trial.command->running())) {
       if (auto again = trial.connect(address); !again) {
         report.fail("alive", "does_not_start_again", again.error().message);

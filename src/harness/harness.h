@@ -1,8 +1,8 @@
-// Checks one agent: opens streams to it, does to it what an operator does, and looks at everything it says.
+// Checks one agent: opens streams to it, steers it as an operator would, and checks everything it sends.
 //
-// The task it gives has a goal in words and `"conformance": […]`, the things the harness would like to see; an agent
-// may show them on that occasion, or ignore it. What it does not show is a warning, what it does wrong is a failure
-// (report.h). Fails only when the agent cannot be reached at all. Threads: caller.
+// Its task has a goal in words and `"conformance": […]`, a list of features that the harness would like to see. The
+// agent may show them then, or ignore the list. A feature that is not shown is a warning, a violation is a failure
+// (report.h). test_agent() fails only if the agent cannot be reached at all. Threads: caller.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@
 namespace shepherd::harness {
 
 struct HarnessOptions {
-  AgentTarget target;                     // address empty with a command: a free port
-  std::vector<std::string> command = {};  // starts the agent; without it, one that runs already is checked
+  AgentTarget target;                     // empty address with a command: a free port
+  std::vector<std::string> command = {};  // starts the agent; empty: checks an agent that already runs
   std::chrono::milliseconds answer = kAgentAnswer;
   std::chrono::milliseconds run = kAgentRun;
-  std::function<void(const std::string&)> progress = {};  // what is being tried now
+  std::function<void(const std::string&)> progress = {};  // called with what is tried next
 };
 
 Result<Report> test_agent(const HarnessOptions& options);

@@ -1,5 +1,5 @@
-// The harness against real agents: the example, which does everything right, and agents with one defect each, which it
-// must name, and nothing else.
+// Runs the harness against real agents: the example, which has no defects, and agents with one defect each, which the
+// harness must report without any other.
 #include "harness/harness.h"
 
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ namespace shepherd::harness {
 namespace {
 
 struct Expectation {
-  const char* flag;    // of the defective agent
-  const char* check;   // that fails
-  const char* defect;  // as it is named
+  const char* flag;    // selects the defect
+  const char* check;   // the check that fails
+  const char* defect;  // the defect's name
 };
 
 constexpr std::chrono::milliseconds kShort{2'500};
 
-// Sanitizers need memory of their own.
+// Sanitizers need extra memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -41,7 +41,7 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-// A place for sockets and marks, gone at the end.
+// A directory for sockets and marker files, deleted at the end.
 class TestDirectory {
  public:
   TestDirectory() {
@@ -131,7 +131,8 @@ TEST(Harness, SaysThatAnAgentDoesNotStartAgain) {
   EXPECT_NE(to_json(report).find("still locked"), std::string::npos) << to_json(report);
 }
 
-// What it sends and prints is not kept: 64 KiB a message, as fast as it goes, and its standard output beside it.
+// The agent sends messages of 64 KiB and writes to standard output as fast as it can; the harness must not keep all of
+// that.
 TEST(Harness, AFloodIsReadAndForgotten) {
   HarnessOptions options;
   options.command = {"sh", "-c", "yes & exec " DEFECTIVE_AGENT " {address} floods_without_end"};
@@ -230,7 +231,7 @@ constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not
                                     {"stays_open", "completion", "never_ends"},
                                     {"fails", "completion", "run_failed"}};
 
-// What the protocol leaves to the agent, and its own examples do.
+// The protocol leaves these to the agent, and its own examples do them.
 TEST(Harness, WhatIsAllowedIsNoDefect) {
   TestDirectory directory;
   constexpr std::pair<const char*, const char*> kAllowed[] = {{"ends_when_interrupted", "interrupt"},
@@ -247,7 +248,7 @@ TEST(Harness, WhatIsAllowedIsNoDefect) {
   }
 }
 
-// All of them, several at a time: they wait for each other's time limits, not for the processor. An agent that works
+// Runs several agents at a time, because they mostly wait for time limits, not for the processor. A working agent
 // answers in milliseconds, so the limit is short.
 TEST(Harness, EachDefectIsNamedAndNothingElse) {
   TestDirectory directory;
@@ -256,7 +257,8 @@ TEST(Harness, EachDefectIsNamedAndNothingElse) {
     for (std::size_t i = next++; i < std::size(kDefects); i = next++) {
       const Expectation& expected = kDefects[i];
       Report report = tested({DEFECTIVE_AGENT, "{address}", expected.flag}, kShort,
-                             "unix:" + directory.path(std::to_string(i)));  // free ports may be taken between two looks
+                             // A unix socket, because another process could take a free port before the agent does.
+                             "unix:" + directory.path(std::to_string(i)));
       EXPECT_EQ(defects(report), std::set<std::string>({std::string(expected.check) + "/" + expected.defect}))
           << expected.flag << ": " << to_json(report);
       EXPECT_TRUE(report.failed()) << expected.flag;

@@ -87,9 +87,10 @@ void OutputTail::close_writing_end() {
 }
 
 std::string OutputTail::text() const {
-  // What a process wrote before it ended is here already, whether the thread has had its turn or not.
+  // Reads what is already in the pipe, so that an ended process's output is complete even if the thread has not run
+  // yet.
   constexpr std::size_t kMost =
-      static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // a flood does not keep us
+      static_cast<std::size_t>(kAgentPipeBytes) / kAgentReadBytes;  // so that a flood ends the loop
   for (std::size_t i = 0; i < kMost && reader_->take() == Reader::Took::some; ++i) {
   }
   MutexLock lock(reader_->mutex);

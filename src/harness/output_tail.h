@@ -1,5 +1,5 @@
-// The newest bytes of what a process prints: the writing end for the process, a thread that reads and forgets all but
-// the end of it, so that an agent may print as much as it likes.
+// The newest bytes of a process's output. The process gets the writing end of a pipe; a thread reads it and keeps only
+// the end, so that an agent may print any amount.
 // Threads: any.
 #pragma once
 
@@ -15,11 +15,11 @@ class OutputTail {
   static Result<OutputTail> open();
   OutputTail(OutputTail&&) noexcept;
   OutputTail& operator=(OutputTail&&) = delete;
-  ~OutputTail();  // also while somebody holds the writing end
+  ~OutputTail();  // works even if a process still holds the writing end
 
   int writing_end() const;
-  void close_writing_end();  // once the process has it
-  std::string text() const;  // what was printed so far, its newest kStderrTailBytes
+  void close_writing_end();  // after the process has inherited it
+  std::string text() const;  // the newest kStderrTailBytes printed so far
 
  private:
   struct Reader;

@@ -11,7 +11,7 @@ struct CheckTitle {
   std::string_view id, title;
 };
 
-// In the order in which they are reported.
+// In report order.
 constexpr CheckTitle kChecks[] = {
     {"alive", "The agent stays up"},
     {"start", "A start is answered with RUNNING"},
@@ -36,7 +36,7 @@ constexpr CheckTitle kChecks[] = {
     {"bad_first_message", "A stream without a start is refused, best with INVALID_ARGUMENT"},
     {"bad_task", "A broken task_json is refused, best with INVALID_ARGUMENT"},
     {"cancel", "A cancelled stream's work ends"},
-    {"shutdown", "SIGTERM: running streams are told INTERRUPTED, the agent ends"},
+    {"shutdown", "SIGTERM: running streams get INTERRUPTED, the agent ends"},
     {"health", "gRPC health answers SERVING"},
     {"reflection", "gRPC reflection lists the service"},
 };
@@ -72,7 +72,7 @@ CheckResult& Report::of(std::string_view check) {
 void Report::pass(std::string_view check) {
   CheckResult& result = of(check);
   if (result.verdict == Verdict::failed) return;
-  result.verdict = Verdict::passed;  // shown once is shown
+  result.verdict = Verdict::passed;  // one success is enough
   result.note.clear();
 }
 

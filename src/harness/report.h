@@ -1,9 +1,9 @@
-// What the checks of an agent have found. Every check has one verdict: the worst of what was noted for it.
+// The results of an agent's checks. Every check has one verdict: the worst one recorded for it.
 //
-//   passed      shown, and right
-//   not_shown   the agent had no occasion, or does not do it, and nothing demands it: a warning
-//   skipped     could not be tried (says why)
-//   failed      breaks the protocol; `defect` is a stable word for what is wrong
+//   passed      shown, and correct
+//   not_shown   the agent had no occasion or does not support it, and nothing requires it: a warning
+//   skipped     could not be tried; the note says why
+//   failed      breaks the protocol; `defect` is a stable name for what is wrong
 //
 // Threads: caller.
 #pragma once
@@ -20,14 +20,14 @@ std::string_view name(Verdict verdict);
 
 struct Defect {
   std::string code;    // "no_ack"
-  std::string detail;  // for a person: what was seen, what was expected
+  std::string detail;  // for a person: what was seen and what was expected
 };
 
 struct CheckResult {
   std::string_view id, title;
   Verdict verdict = Verdict::skipped;
-  std::string note;             // why it is not shown or was skipped
-  std::vector<Defect> defects;  // of a failed one; each code once
+  std::string note;             // why it was not shown or was skipped
+  std::vector<Defect> defects;  // of a failed check; each code once
 };
 
 class Report {
@@ -38,14 +38,14 @@ class Report {
   void fail(std::string_view check, std::string_view defect, const std::string& detail);
   void not_shown(std::string_view check, std::string note);
   void skip(std::string_view check, std::string note);
-  void skip_rest(const std::string& note);  // every check that nothing was noted for
+  void skip_rest(const std::string& note);  // skips every check without a result
 
   const std::vector<CheckResult>& checks() const { return checks_; }
   std::size_t count(Verdict verdict) const;
   bool has(std::string_view check, std::string_view defect) const;
   bool failed() const { return count(Verdict::failed) > 0; }
 
-  std::string agent;  // what was tested
+  std::string agent;  // the agent that was tested
   std::int64_t duration_ms = 0;
 
  private:
@@ -53,13 +53,13 @@ class Report {
   std::vector<CheckResult> checks_;
 };
 
-// Text of an agent as any reader of the report can take it: lines and printable characters of UTF-8; each other byte
+// An agent's text made safe for any reader of the report: lines and printable UTF-8 characters; every other byte
 // becomes a question mark.
 std::string readable(std::string_view text);
 
-// For a program: one object, one line.
+// One line with one object, for programs.
 std::string to_json(const Report& report);
-// For continuous integration: a test suite with a case per check. A check that is not shown is a skipped case.
+// A test suite with one case per check, for continuous integration. A check that was not shown is a skipped case.
 std::string to_junit(const Report& report);
 
 }  // namespace shepherd::harness

@@ -35,7 +35,7 @@ std::string xml(std::string_view text) {
   return escaped;
 }
 
-// The length of the character that begins here, in UTF-8 and of those that XML knows; 0: there is none.
+// The length of the UTF-8 character at the start of the text if XML allows it; 0 otherwise.
 std::size_t character_at(std::string_view text) {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(0);
@@ -47,7 +47,8 @@ std::size_t character_at(std::string_view text) {
     if ((byte(i) & 0xC0U) != 0x80) return 0;
     code = (code << 6) | (byte(i) & 0x3FU);
   }
-  constexpr std::uint32_t kSmallest[] = {0, 0, 0xA0, 0x800, 0x10000};  // of that length; below 0xA0 are controls
+  // Smallest code of that length; codes below 0xA0 are controls.
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0xA0, 0x800, 0x10000};
   bool right = code >= kSmallest[length] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE &&
                code != 0xFFFF;
   return right ? length : 0;
@@ -100,7 +101,7 @@ std::string to_junit(const Report& report) {
       static_cast<double>(report.duration_ms) / 1000);
   for (const CheckResult& check : report.checks()) {
     text += fmt::format("<testcase classname=\"agent\" name=\"{}\">", xml(check.id));
-    if (!check.defects.empty()) {  // one element, however many: not every reader takes more
+    if (!check.defects.empty()) {  // one element for all defects, because not every reader accepts several
       std::string lines;
       for (const Defect& defect : check.defects) lines += fmt::format("{}: {}\n", defect.code, defect.detail);
       const Defect& first = check.defects.front();

@@ -1,4 +1,4 @@
-// The rules about single messages: numbers, ids, times, output, findings.
+// Rules about single messages: numbers, ids, times, output, findings.
 #include "harness/rules.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What must hold for every stream, whatever was done to it. Each rule looks at one transcript and notes what it finds.
+// Rules that every stream must follow, whatever the harness did to it. Each rule checks one transcript and reports its
+// findings.
 // Threads: caller.
 #pragma once
 
@@ -9,7 +10,7 @@ namespace shepherd::harness {
 
 void check_rules(const Transcript& transcript, Report& report);
 
-// The rules one by one.
+// The single rules.
 void check_sequence(const Transcript& transcript, Report& report);
 void check_trace(const Transcript& transcript, Report& report);
 void check_timestamps(const Transcript& transcript, Report& report);

@@ -1,4 +1,4 @@
-// The rules about messages that belong together: calls and results, acknowledgements, errors and the end.
+// Rules about messages that belong together: calls and results, acknowledgements, errors and the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_json(const std::string& text) {
   return !problem;
 }
 
-// Index of the first terminal status; the number of messages when there is none.
+// Index of the first terminal status; the number of messages if there is none.
 std::size_t terminal_index(const Transcript& transcript) {
   auto found = std::find_if(transcript.seen.begin(), transcript.seen.end(), [](const SeenMessage& seen) {
     return seen.message.has_status() && is_terminal(seen.message.status().status());
@@ -25,7 +25,7 @@ std::size_t terminal_index(const Transcript& transcript) {
   return static_cast<std::size_t>(found - transcript.seen.begin());
 }
 
-// The newest error before the index, or nothing.
+// The newest error before the index, or nullptr.
 const pb::ErrorEvent* last_error(const Transcript& transcript, std::size_t index) {
   for (std::size_t i = index; i-- > 0;) {
     if (transcript.seen[i].message.has_error()) return &transcript.seen[i].message.error();

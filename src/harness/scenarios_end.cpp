@@ -8,8 +8,8 @@
 namespace shepherd::harness {
 namespace pb = gibson::agent;
 
-// Whether cancelled work goes on cannot be seen in the stream, which is gone. It can be seen in a process that is then
-// asked to end: with nothing to wait for it ends soon.
+// A cancelled stream cannot show whether its work continues. The process can: after SIGTERM it ends soon if no work is
+// left.
 void cancelled(Trial& trial) {
   {
     AgentStream stream(*trial.channel, "cancelled");
@@ -26,7 +26,7 @@ void cancelled(Trial& trial) {
   if (trial.report.has("shutdown", "does_not_end")) {
     return trial.report.skip("cancel", "the agent does not end on SIGTERM, so nothing can be seen");
   }
-  trial.channel.reset();  // an idle connection of ours answers no pings, and a server may wait for that
+  trial.channel.reset();  // an idle connection answers no pings, and a server may wait for them
   trial.command->terminate();
   if (trial.command->wait_for_exit(std::min(kAgentEndsWait, trial.options.answer))) {
     trial.report.pass("cancel");
@@ -42,10 +42,10 @@ constexpr int kShutdownLooks = 3;
 
 struct Shutdown {
   Transcript transcript;
-  bool told = false;  // INTERRUPTED, or an end
+  bool told = false;  // an INTERRUPTED or terminal status was received
 };
 
-// Nothing: no run could be begun, which begin() has noted.
+// nullopt if no run could be started; begin() has recorded why.
 std::optional<Shutdown> look_at_shutdown(Trial& trial) {
   Shutdown seen;
   {
@@ -72,11 +72,12 @@ void shut_down(Trial& trial) {
   }
   auto ends = [&trial] { return trial.command->wait_for_exit(std::min(kAgentEndsWait, trial.options.answer)); };
   std::optional<Shutdown> seen = look_at_shutdown(trial);
-  // Looked at again: gRPC drops what it has received when a write of its own fails, and on a busy machine an agent that
-  // ends right after its last words is gone before we have read them. Who says nothing says nothing every time.
+  // Tries again, because gRPC drops received messages if its own write fails: on a busy machine the connection of an
+  // agent that ends right after its last message is gone before we have read it. An agent that sends no status fails
+  // every time.
   for (int looks = 1; seen && !seen->told && is_broken(seen->transcript) && looks < kShutdownLooks && ends(); ++looks) {
     if (!trial.connect(trial.address)) {
-      trial.channel.reset();  // the next scenario tries again and tells
+      trial.channel.reset();  // the next scenario tries again and reports the failure
       return trial.report.skip("shutdown", "the agent did not start again");
     }
     seen = look_at_shutdown(trial);

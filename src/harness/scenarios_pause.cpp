@@ -9,7 +9,7 @@ namespace {
 
 using Wait = AgentStream::Wait;
 
-// True once the agent has said INTERRUPTED. Otherwise it noted why not.
+// True if the agent reported INTERRUPTED. Otherwise the report says why not.
 bool interrupt(Trial& trial, AgentStream& stream, std::string_view dependent) {
   std::int64_t before = stream.transcript().seen.empty() ? 0 : stream.transcript().seen.back().at_ms;
   stream.interrupt("a check of the interrupt");
@@ -36,7 +36,7 @@ void interrupt_and_resume(Trial& trial) {
 
   Wait quiet = stream.wait_for(is_work, kAgentQuiet);
   std::string work = quiet == Wait::found ? kind_of(stream.transcript().seen.back().message) : "";
-  // An agent may finish the step it is in and end, as the protocol's own examples do.
+  // An agent may finish its current step and end, as the protocol's own examples do.
   bool ended = quiet == Wait::ended || (quiet == Wait::found && stream.wait_for_end(kAgentQuiet));
   if (ended && is_broken(stream.transcript())) {
     trial.report.fail(

@@ -6,7 +6,7 @@ namespace shepherd::harness {
 namespace pb = gibson::agent;
 namespace {
 
-constexpr int kInvalidArgument = 3;  // gRPC's number
+constexpr int kInvalidArgument = 3;  // gRPC status code
 
 void expect_refusal(Trial& trial, AgentStream& stream, std::string_view check, std::string_view accepted,
                     std::string_view broken) {
@@ -22,7 +22,7 @@ void expect_refusal(Trial& trial, AgentStream& stream, std::string_view check, s
                       fmt::format("{}: the stream broke off with {} ({}) instead of being refused", transcript.scenario,
                                   grpc_code_word(transcript.end->code), transcript.end->text));
   } else if (transcript.end->code != kInvalidArgument) {
-    // Nothing demands it, but it tells the caller whose fault it is.
+    // The protocol does not require this code, but it shows the caller whose fault it is.
     trial.report.not_shown(check,
                            fmt::format("{}: refused with {} ({}); INVALID_ARGUMENT would say why", transcript.scenario,
                                        grpc_code_word(transcript.end->code), transcript.end->text));

@@ -18,7 +18,8 @@ void note_what_was_not_shown(Report& report) {
   for (const auto& [check, note] : kOptional) report.not_shown(check, note);
 }
 
-// Ids that have no acknowledgement, while there are no acknowledgements of unknown ids that could be meant for them.
+// The number of steering messages without an acknowledgement. Acknowledgements of unknown ids count, because they may
+// be meant for them.
 std::size_t missing_acks(const Transcript& transcript) {
   std::size_t acks = 0;
   for (const SeenMessage& seen : transcript.seen) acks += seen.message.has_steering_ack() ? 1 : 0;

@@ -53,7 +53,7 @@ std::string grpc_code_word(int code) {
 }
 
 bool is_broken(const Transcript& transcript) {
-  constexpr int kUnavailable = 14;  // gRPC's number
+  constexpr int kUnavailable = 14;  // gRPC status code
   return transcript.end && transcript.end->code == kUnavailable;
 }
 

@@ -1,5 +1,5 @@
-// What the scenarios share: the agent under test, the time limits and the report. Each scenario is one function; it
-// opens its own streams and leaves its transcripts to the rules. Threads: caller.
+// The state that scenarios share: the agent under test, the time limits and the report. Each scenario is one function.
+// It opens its own streams and passes their transcripts to the rules. Threads: caller.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,25 @@ struct Trial {
   Report& report;
   std::shared_ptr<AgentChannel> channel = {};
   std::optional<AgentCommand> command = {};
-  std::optional<Error> refused = {};  // why no stream of ours will be taken: then there is nothing to check
-  bool silent = false;                // a start was not answered in time: neither would be the next ones
+  std::optional<Error> refused = {};  // set if the agent refuses all streams, so there is nothing to check
+  bool silent = false;                // the agent did not answer a start in time, so it would not answer the next one
   std::string address = {};           // of the newest connect()
 
   Result<void> connect(const std::string& to);  // starts the command, if there is one
-  // True when the command has ended: what its streams then show is no fault of theirs.
+  // True if the command has ended; its streams are then not to blame for what they show.
   bool agent_is_gone() { return command && command->wait_for_exit(kAgentTooQuick); }
-  // Called for every stream that ended. A process that crashes loses its connections before it is gone: after a stream
-  // that broke it is given time to be gone, or the next scenario would be spoiled by the agent of this one.
+  // Called for every stream that ended. A crashing process loses its connections before it exits. After a broken stream
+  // this gives it time to exit, so that the next scenario does not meet the old process.
   void saw_end(const Transcript& transcript);
   std::string task_json() const;
-  // Starts a run and waits for its first message. False: it noted why it cannot be used.
+  // Starts a run and waits for its first message. If it returns false, the report says why the stream cannot be used.
   bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS);
-  // False: the agent has not brought the stream to its end in time. Our side ends once the agent has said how it went.
+  // Waits until the agent ends the stream; false if it does not in time. Half-closes our side after the agent's
+  // terminal status.
   bool wait_for_own_end(AgentStream& stream);
-  // Lets the agent bring a stream to its own end, then applies the rules.
+  // Waits until the agent ends the stream, then applies the rules.
   void run_to_end(AgentStream& stream);
-  // Known of this agent: then a short look is enough, or each of its runs would be waited for.
+  // Whether this agent's runs are already known not to end; then a short wait is enough.
   bool runs_do_not_end() const;
   std::chrono::milliseconds end_wait() const { return runs_do_not_end() ? kAgentQuiet : options.run; }
   void look(AgentStream& stream) {
@@ -53,7 +54,7 @@ void mode_switch(Trial& trial);
 // scenarios_refusal.cpp
 void bad_first_message(Trial& trial);
 void bad_task(Trial& trial);
-// scenarios_end.cpp; with a command the agent has ended after each
+// scenarios_end.cpp; a command has ended after each of them
 void shut_down(Trial& trial);
 void cancelled(Trial& trial);
 

@@ -26,7 +26,8 @@ namespace json = boost::json;
 
 constexpr const char* kTokenFile = "/hook.token";
 
-// SESSION.jsonl has its sub-agents' files in SESSION/subagents; each names the call that started it.
+// A session's SESSION.jsonl has its sub-agents' files in SESSION/subagents. Each file names the call that started its
+// sub-agent.
 std::string parent_call(const json::object& call) {
   std::string agent = text_member(call, "agent_id");
   std::string transcript = text_member(call, "transcript_path");
@@ -62,7 +63,7 @@ class HookSender {
     std::string body = fmt::format("[{}]", fmt::join(calls, ","));
     Result<void> posted = client_->post_hooks(body);
     if (posted || posted.error().code != ErrorCode::unauthenticated || renewed_) return posted;
-    renewed_ = true;  // revoked, expired, or another server's
+    renewed_ = true;  // the token was revoked, expired, or belongs to another server
     if (Result<void> again = connect(true); !again) return again;
     return client_->post_hooks(body);
   }
@@ -72,7 +73,7 @@ class HookSender {
     Result<ApiClient> client = ApiClient::create(destination, route_.tls);
     if (!client) return fail(client.error());
     Result<std::string> made = client->create_token({"claude hooks", "producer", "", 0});
-    // Who may not make tokens may still post: then the given one is used as it is.
+    // A caller that may not create tokens may still post, so the given token is used directly.
     if (!made && made.error().code == ErrorCode::permission_denied) return destination.token;
     if (!made) return fail(made.error());
     std::string token = string_value(find_member(*made, "secret")).value_or("");
@@ -123,7 +124,7 @@ Result<std::string> prepare_hook_call(std::string_view payload, std::int64_t now
 
 HookRoute own_hook_route(std::string data) {
   Locate locate = [data] { return find_server({"", "", data}, [](const char*) { return std::string(); }); };
-  // Its own certificate, on its own machine.
+  // The certificate is the server's own, on this machine.
   return {.data = std::move(data), .locate = std::move(locate), .tls = {"", true}};
 }
 

@@ -1,5 +1,5 @@
-// Gives hook calls to the server: as the server's own producer, with a token made for this and kept in a file of its
-// own (hook.token, mode 0600), because hooks run inside of whatever somebody works on.
+// Delivers hook calls to the server as its own producer. It uses a token created for this purpose and kept in its own
+// file (hook.token, mode 0600), because hooks run inside arbitrary projects.
 // Threads: caller.
 #pragma once
 
@@ -15,23 +15,23 @@
 
 namespace shepherd {
 
-// A call as it came, made ready to wait: when it happened, and inside which call a sub-agent works (the agent's own
-// files beside its transcript know). A call over kMaxHookBytes loses what its tool was given and gave back.
-// invalid_argument when it is not a JSON object.
+// Prepares a call for the spool: adds when it happened and, for a sub-agent, the call that started it, which the
+// agent's files beside its transcript name. A call over kMaxHookBytes loses its tool's input and output.
+// invalid_argument if it is not a JSON object.
 Result<std::string> prepare_hook_call(std::string_view payload, std::int64_t now_ms);
 
-// Where calls wait and go to: the data directory with spool and token, and the server.
+// The source and destination of hook calls: the data directory with spool and token, and the server.
 struct HookRoute {
   std::string data;
   Locate locate;
   net::ClientTls tls = {};
   HookSpool::For whom = HookSpool::For::own_server;
 };
-// To the server of this data directory, whatever the environment says.
+// A route to the server of this data directory; ignores the environment.
 HookRoute own_hook_route(std::string data);
 
-// Delivers all that waits there; how many calls that were. Calls that the server refuses for what they are cannot hold
-// up the others: they are left out. Any other error, and a stop (unavailable/stopped), keeps the rest for another time.
+// Delivers all waiting calls and returns their number. Calls that the server rejects as invalid are dropped, so that
+// they do not block the others. Any other error, and a stop (unavailable/stopped), keeps the rest for a later attempt.
 Result<std::uint64_t> deliver_hook_calls(const HookRoute& route, const std::stop_token& stop = {});
 
 }  // namespace shepherd

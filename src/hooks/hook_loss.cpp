@@ -13,7 +13,7 @@ namespace shepherd {
 namespace {
 
 struct Loss {
-  std::string session, timestamp, cwd;  // of the newest call that was lost
+  std::string session, timestamp, cwd;  // of the newest lost call
   std::uint64_t calls = 0, elsewhere = 0;
 };
 

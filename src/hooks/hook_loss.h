@@ -1,5 +1,5 @@
-// Hook calls that could not be kept, counted until somebody can be told: one line for each session, itself a hook call
-// (kHooksLost) that waits for its delivery like any other and becomes a `log` event there.
+// Counts hook calls that could not be stored. There is one line per session, which is itself a hook call (kHooksLost):
+// it waits for delivery like any other and becomes a `log` event.
 // Threads: value.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace shepherd {
 
-// The lines with one more lost call. Beyond kMaxLostSessions the calls of further sessions are counted on the last
-// line.
+// Returns the lines with one more lost call. Beyond kMaxLostSessions, the last line also counts calls of further
+// sessions.
 std::string with_lost_call(std::string_view lines, std::string_view call);
 
 }  // namespace shepherd

@@ -10,14 +10,14 @@ namespace {
 
 namespace json = boost::json;
 
-// What a watcher needs, of the hooks that all versions in use know: one unknown name and a version that checks its
-// settings ignores them all.
+// The hooks that a watcher needs and that all versions in use support. A version that validates its settings ignores
+// all hooks if it finds one unknown name.
 constexpr std::string_view kHooks[] = {
     "SessionStart",  "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest",
     "SubagentStart", "SubagentStop",     "PreCompact", "Stop",        "SessionEnd",
 };
 constexpr std::string_view kWords = " hook send";
-constexpr int kSeconds = 10;  // the agent kills a hook that takes longer
+constexpr int kSeconds = 10;  // the agent kills a hook after this
 
 std::unexpected<Error> bad_settings(std::string_view what) {
   return fail(ErrorCode::invalid_argument, "bad_settings", std::string(what) + "; nothing was changed");
@@ -32,7 +32,7 @@ bool is_own(const json::value& hook) {
   return words != std::string_view::npos && text.substr(0, words).find("shepherd") != std::string_view::npos;
 }
 
-// Takes our hooks out of the groups of one event; a group of which nothing is left goes too.
+// Removes our hooks from the groups of one event, and the groups that become empty.
 void remove_own(json::array& groups) {
   for (std::size_t i = groups.size(); i-- > 0;) {
     json::object* group = groups[i].if_object();
@@ -47,7 +47,7 @@ void remove_own(json::array& groups) {
   }
 }
 
-// As the agent itself writes its settings: two spaces, one member a line.
+// Formats settings like the agent itself: two spaces, one member per line.
 void write_pretty(std::string& out, const json::value& value, std::size_t depth) {
   auto new_line = [&](std::size_t level) { out.append("\n").append(level * 2, ' '); };
   if (const json::object* object = value.if_object(); object != nullptr && !object->empty()) {
@@ -101,7 +101,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The text with the `hooks` member replaced, or added as the last one.
+// Replaces the `hooks` member in the text, or adds it as the last one.
 std::string put_hooks(std::string_view settings, const Parsed& parsed) {
   std::string value;
   write_pretty(value, parsed.hooks, 1);
@@ -117,7 +117,7 @@ std::string put_hooks(std::string_view settings, const Parsed& parsed) {
   return text.substr(0, end) + (empty ? "" : ",") + "\n  \"hooks\": " + value + "\n" + text.substr(close);
 }
 
-// The text without the `hooks` member and one of the commas beside it.
+// The text without the `hooks` member and one adjacent comma.
 std::string drop_hooks(std::string_view settings) {
   std::string_view value = find_member(settings, "hooks");
   std::size_t end = static_cast<std::size_t>(value.data() - settings.data()) + value.size();
@@ -150,7 +150,7 @@ Result<std::string> with_hooks(std::string_view settings, std::string_view comma
     json::value own = json::object{
         {"hooks", json::array{json::object{{"type", "command"}, {"command", command}, {"timeout", kSeconds}}}}};
     json::array& list = groups.get_array();
-    // One that is already there, with this very command, keeps its place.
+    // An existing hook with exactly this command keeps its place.
     bool there = false;
     for (const json::value& group : list) there = there || group == own;
     if (there) continue;

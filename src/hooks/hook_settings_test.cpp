@@ -38,7 +38,7 @@ TEST(HookSettings, TwiceIsOnceAndOutIsAsBefore) {
     std::string out = without_hooks(once).value();
     json::value left = parsed(out);
     json::value wanted = parsed(before);
-    // An empty list of hooks is what ours leave behind, so it goes with them.
+    // Removing our hooks leaves an empty list, which is removed too.
     const json::value* hooks = wanted.as_object().if_contains("hooks");
     if (hooks != nullptr && hooks->as_object().empty()) wanted.as_object().erase("hooks");
     EXPECT_EQ(left, wanted) << out;
@@ -55,7 +55,7 @@ TEST(HookSettings, OtherMembersKeepTheirBytes) {
   EXPECT_EQ(without_hooks(with_hooks(plain, kCommand).value()).value(), plain);
 }
 
-// Somebody else's hooks that share a group with ours, or whose words are like ours, stay.
+// Other hooks that share a group with ours, or whose command looks similar, stay.
 TEST(HookSettings, OnlyOwnHooksGo) {
   std::string before =
       R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"'/x/shepherd' hook send"},{"type":"command","command":"mine"}]},)"

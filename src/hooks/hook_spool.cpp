@@ -33,10 +33,10 @@ std::unexpected<Error> file_error(std::string_view what, const std::string& path
 
 }  // namespace
 
-// An exclusive lock on a file, for as long as it lives. Threads: value; move-only.
+// An exclusive lock on a file during its lifetime. Threads: value; move-only.
 class HookSpool::Lock {
  public:
-  // wait false: taken() says whether it was free.
+  // If `wait` is false, taken() tells whether the lock was free.
   Lock(const std::string& path, bool wait)
       : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly)) {
     if (descriptor_ < 0) return;
@@ -74,8 +74,8 @@ bool HookSpool::empty() const {
   return waiting_bytes() == 0 && size_of(lost_) == 0;
 }
 
-// Under the spool's lock. A count that cannot be kept either is lost with its call: the disk takes nothing more, and
-// append() says so.
+// Requires the spool's lock. If the count cannot be stored either, it is lost with its call; append() reports the full
+// disk.
 void HookSpool::count_lost(std::string_view call) {
   Result<std::optional<std::string>> known = read_whole_file(lost_, kMaxHookBytes);
   std::string lines = with_lost_call(known && *known ? std::string_view(**known) : std::string_view(), call);
@@ -84,7 +84,7 @@ void HookSpool::count_lost(std::string_view call) {
 
 Result<void> HookSpool::append(std::string_view call) {
   std::string line(call);
-  std::ranges::replace(line, '\n', ' ');  // JSON has no line break inside a value
+  std::ranges::replace(line, '\n', ' ');  // valid JSON has no line break inside a value
   std::ranges::replace(line, '\r', ' ');
   line.push_back('\n');
   Lock lock(spool_lock_, true);
@@ -96,7 +96,7 @@ Result<void> HookSpool::append(std::string_view call) {
   }
   int file = ::open(spool_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kOwnerOnly);
   if (file < 0) return file_error("open", spool_);
-  // A line is written whole or taken back: half of one would spoil the next.
+  // A line is written completely or removed again, because a partial line would corrupt the next one.
   off_t before = ::lseek(file, 0, SEEK_END);
   ssize_t written = ::write(file, line.data(), line.size());
   bool whole = written == static_cast<ssize_t>(line.size());
@@ -110,8 +110,8 @@ Result<void> HookSpool::append(std::string_view call) {
   return {};
 }
 
-// Lets go of the delivery lock while it still holds the other one: whoever appends afterwards finds it free, whoever
-// appended before has been seen. So no call is left behind between two processes.
+// When nothing is left, releases the delivery lock while still holding the spool lock. A process that appends
+// afterwards finds it free, and a call appended before was seen here, so no call is left behind between two processes.
 Result<bool> HookSpool::next_segment(Lock& delivery) {
   Lock lock(spool_lock_, true);
   if (!lock.taken()) return file_error("lock", spool_lock_);
@@ -142,7 +142,7 @@ Result<void> HookSpool::send_segment(const Send& send) {
     }
     Result<void> sent = batch.empty() ? Result<void>() : send(batch);
     if (!sent) {
-      // What was delivered need not go again.
+      // Removes what was delivered, so that it is not sent again.
       Result<void> kept = rest.size() == (*text)->size() ? Result<void>() : replace_file(sending_, rest, kOwnerOnly);
       return kept ? sent : kept;
     }

@@ -1,8 +1,8 @@
-// Calls of hooks that wait on disk for a server. The agent waits only for the append; one process at a time delivers.
+// Hook calls that wait on disk for a server. The agent only waits for the append; one process at a time delivers.
 //
-// Two files in the data directory: calls are appended to one, and what is being delivered is in the other. They stay in
-// order, and a call is removed only after the server has it; a crash in between sends it again, which is harmless.
-// Bounded: over kHookSpoolBytes new calls are refused, counted in a third file, and what was lost is delivered behind
+// The data directory has two files: new calls are appended to one, the other holds the calls being delivered. Calls
+// stay in order, and a call is removed only after the server has accepted it; a crash in between sends it again, which
+// is harmless. Over kHookSpoolBytes new calls are refused and counted in a third file, and the count is delivered after
 // the rest.
 // Threads: caller; processes exclude each other by file locks.
 #pragma once
@@ -19,20 +19,22 @@ namespace shepherd {
 
 class HookSpool {
  public:
-  // For the server of this data directory, or for one that the hooks name: nobody but hooks knows which that is.
+  // Calls for the data directory's own server, or for a server named in the hooks' command. Only the hooks know the
+  // latter.
   enum class For : std::uint8_t { own_server, named_server };
   explicit HookSpool(const std::string& directory, For whom = For::own_server);
 
-  // One call: a JSON object. storage_full/spool_full when there is no room; it is counted as lost.
+  // Appends one call, a JSON object. storage_full/spool_full if there is no room; the call is then counted as lost.
   Result<void> append(std::string_view call);
 
-  // Hands the waiting calls to `send` in order, in batches, until none is left, also ones that come meanwhile. An error
-  // of `send` ends it and keeps the batch. Does nothing while another process delivers: that one takes ours too.
+  // Passes the waiting calls to `send` in order, in batches, until none is left, including calls that arrive meanwhile.
+  // An error of `send` stops it and keeps the batch. Does nothing while another process delivers, because that process
+  // takes these calls too.
   using Send = std::function<Result<void>(const std::vector<std::string>& calls)>;
   Result<void> deliver(const Send& send);
 
   std::uint64_t waiting_bytes() const;
-  bool empty() const;  // nothing to deliver, lost calls among it
+  bool empty() const;  // nothing to deliver, not even a count of lost calls
 
  private:
   class Lock;

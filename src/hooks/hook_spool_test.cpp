@@ -54,7 +54,7 @@ TEST(HookSpool, WhatCannotBeDeliveredStays) {
   EXPECT_EQ(got, "{\"n\":1}{\"n\":2}");
 }
 
-// A batch that fails in the middle of a long spool: what went before is not sent again.
+// If a batch fails in the middle of a long spool, the batches before it are not sent again.
 TEST(HookSpool, DeliveredBatchesAreNotSentAgain) {
   HookSpool spool(fresh_directory("spool-batches"));
   std::size_t calls_made = kMaxHookBatch + 10;
@@ -73,7 +73,7 @@ TEST(HookSpool, DeliveredBatchesAreNotSentAgain) {
   for (std::size_t i = 0; i < calls_made; ++i) EXPECT_EQ(got[i], "{\"n\":" + std::to_string(i) + "}");
 }
 
-// A spool without room for one more call, all of it one line that a server would take.
+// Fills the spool with one valid line, so that it has no room for another call.
 void fill(const std::string& directory) {
   std::string call = "{\"n\":0}\n" + std::string(kHookSpoolBytes - 8, ' ');
   ASSERT_TRUE(replace_file(directory + "/hooks.spool", call, 0600));
@@ -118,7 +118,7 @@ TEST(HookSpool, LossesOfManySessionsAreBounded) {
   EXPECT_NE(lines.find(R"("lost":1,"elsewhere":2})"), std::string::npos);
 }
 
-// Calls for a server that the hooks name are not the data directory's own.
+// Calls for a server named by the hooks are kept apart from the data directory's own.
 TEST(HookSpool, NamedServersHaveTheirOwn) {
   std::string directory = fresh_directory("spool-named");
   ASSERT_TRUE(HookSpool(directory, HookSpool::For::named_server).append("{}"));
@@ -126,7 +126,7 @@ TEST(HookSpool, NamedServersHaveTheirOwn) {
   EXPECT_FALSE(HookSpool(directory, HookSpool::For::named_server).empty());
 }
 
-// Many processes append and deliver at once: nothing is left behind when all are done, nothing comes twice.
+// Many processes append and deliver concurrently: no call is left behind and none is delivered twice.
 TEST(HookSpool, NobodyIsLeftBehind) {
   std::string directory = fresh_directory("spool-race");
   Mutex mutex;

@@ -17,7 +17,7 @@ HookUptake::HookUptake(std::string data)
     : thread_([data = std::move(data)](const std::stop_token& stop) { run(stop, data); }) {}
 
 void HookUptake::run(const std::stop_token& stop, const std::string& data) {
-  std::mutex mutex;  // nobody else has it: a stop token wakes only who waits like this
+  std::mutex mutex;  // protects nothing; a stop token only wakes waits that hold a lock
   std::condition_variable_any stopped;
   bool told = false;
   for (auto pause = kReconnectFirst; !stop.stop_requested(); pause = std::min(2 * pause, kReconnectMost)) {

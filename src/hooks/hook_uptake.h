@@ -1,4 +1,4 @@
-// Takes up what hooks kept on disk while their server was not running: as a client of that server, once it is.
+// Delivers the calls that hooks spooled while their server was down, as a client of that server once it runs.
 #pragma once
 
 #include <stop_token>
@@ -7,12 +7,12 @@
 
 namespace shepherd {
 
-// Tries until nothing waits any more: hooks that run meanwhile deliver, too, and who comes second waits for nobody.
-// The destructor ends it; the rest is for another time.
+// Retries until the spool is empty. Hooks that run meanwhile deliver too; if one of them holds the lock, this does not
+// wait for it. The destructor stops it and leaves the rest in the spool.
 // Owns its thread. Threads: any.
 class HookUptake {
  public:
-  // The data directory of a server that answers.
+  // `data` is the data directory of a server that answers.
   explicit HookUptake(std::string data);
 
  private:

@@ -7,10 +7,10 @@
 
 namespace shepherd {
 
-inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;     // one hook call of an agent; a larger one is cut down
-inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;   // hook calls that wait are sent in bodies of this size
+inline constexpr std::size_t kMaxHookBytes = 8 * kMiB;     // one hook call of an agent; a larger one is shortened
+inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;   // waiting hook calls are sent in requests of this size
 inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;  // hook calls that wait on disk for a server
 inline constexpr std::size_t kMaxLostSessions = 100;       // sessions named when calls did not fit into the spool
-inline constexpr std::size_t kMaxSidechains = 10'000;      // files of sub-agents beside one transcript
+inline constexpr std::size_t kMaxSidechains = 10'000;      // sub-agents' files beside one transcript
 
 }  // namespace shepherd

@@ -20,7 +20,7 @@ std::string lock_path(const std::string& directory, LockKind kind) {
   return directory + (kind == LockKind::serve ? "/serve.lock" : "/lock");
 }
 
-// A lock of the open file rather than of the process: it can be looked at without being taken.
+// A lock on the open file rather than the process, so that others can test it without taking it.
 struct flock whole_file(short type) {
   struct flock lock{};
   lock.l_type = type;
@@ -28,7 +28,7 @@ struct flock whole_file(short type) {
   return lock;
 }
 
-// The holder writes its process id into the file; 0 when it has not yet.
+// The holder writes its process id into the file; 0 if it has not yet.
 std::int64_t written_pid(int descriptor) {
   char text[32];
   ssize_t got = pread(descriptor, text, sizeof text, 0);
@@ -75,8 +75,8 @@ Result<DataLock> DataLock::take(const std::string& directory, LockKind kind) {
                             "another directory with --data",
                             directory, who));
   }
-  // Over what an earlier holder wrote, in as many bytes: a disk that is full takes it. Without it nothing is missing
-  // but a number in a message.
+  // Overwrites an earlier holder's text with the same number of bytes, which works on a full disk. If it fails, only a
+  // number in a message is missing.
   std::string pid = fmt::format("{:<20}\n", getpid());
   if (pwrite(descriptor, pid.data(), pid.size(), 0) < 0)
     spdlog::debug("cannot write {}: {}", path, std::strerror(errno));

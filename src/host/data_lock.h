@@ -25,7 +25,7 @@ class DataLock {
  public:
   // conflict/data_in_use names the process that holds it and, when it is known, its address.
   static Result<DataLock> take(const std::string& directory, LockKind kind = LockKind::server);
-  // The process that holds it now; nullopt: nobody. Looking takes nothing, so it is in nobody's way.
+  // The process that holds it now; nullopt: none. Looking does not take the lock.
   static std::optional<std::int64_t> holder(const std::string& directory, LockKind kind = LockKind::server);
 
   DataLock(DataLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -17,7 +17,7 @@ Environment keep_secrets() {
     char* value = std::getenv(name);
     if (value == nullptr) continue;
     taken->emplace(name, value);
-    explicit_bzero(value, ::strlen(value));  // the kernel shows these very bytes
+    explicit_bzero(value, ::strlen(value));  // /proc shows exactly these bytes
     ::unsetenv(name);
   }
   return [taken = std::move(taken), rest = process_environment()](const char* name) {

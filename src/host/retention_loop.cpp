@@ -5,7 +5,7 @@
 
 namespace shepherd {
 
-struct RetentionLoop::Shared {
+struct RetentionLoop::Impl {
   Journal& journal;
   RetentionPolicy policy;
   const Clock& clock;
@@ -17,35 +17,35 @@ struct RetentionLoop::Shared {
 
 RetentionLoop::RetentionLoop(Journal& journal, RetentionPolicy policy, const Clock& clock, Executor& workers,
                              Indexer* indexer)
-    : shared_(std::make_shared<Shared>(journal, policy, clock, workers, indexer)),
+    : impl_(std::make_shared<Impl>(journal, policy, clock, workers, indexer)),
       next_ms_(clock.steady_ms() + kRetentionInterval.count()) {}
 
 void RetentionLoop::tick() {
-  if (shared_->clock.steady_ms() < next_ms_) return;
-  next_ms_ = shared_->clock.steady_ms() + kRetentionInterval.count();
-  if (shared_->running.exchange(true)) return;  // the last round is still busy
-  step(shared_);
+  if (impl_->clock.steady_ms() < next_ms_) return;
+  next_ms_ = impl_->clock.steady_ms() + kRetentionInterval.count();
+  if (impl_->running.exchange(true)) return;  // the last round is still busy
+  step(impl_);
 }
 
-void RetentionLoop::step(const std::shared_ptr<Shared>& shared) {
-  if (shared->stopping) return;
-  shared->workers.post([shared] {
+void RetentionLoop::step(const std::shared_ptr<Impl>& impl) {
+  if (impl->stopping) return;
+  impl->workers.post([impl] {
     retention_step(
-        shared->journal, shared->policy, shared->clock,
-        [shared](Result<bool> more) {
+        impl->journal, impl->policy, impl->clock,
+        [impl](Result<bool> more) {
           if (!more) log_warn("retention: {}; it tries again in a minute", more.error().message);
           if (more && *more) {
-            step(shared);
+            step(impl);
           } else {
-            shared->running = false;
+            impl->running = false;
           }
         },
-        shared->indexer);
+        impl->indexer);
   });
 }
 
 void RetentionLoop::stop() {
-  shared_->stopping = true;
+  impl_->stopping = true;
 }
 
 }  // namespace shepherd

@@ -22,10 +22,10 @@ class RetentionLoop {
   void stop();  // no new steps; one that is under way ends by itself
 
  private:
-  struct Shared;
-  static void step(const std::shared_ptr<Shared>& shared);
+  struct Impl;
+  static void step(const std::shared_ptr<Impl>& impl);
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Impl> impl_;  // shared: a step on a worker or in the writer keeps it
   std::int64_t next_ms_;
 };
 

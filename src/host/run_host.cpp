@@ -42,7 +42,7 @@ Result<std::unique_ptr<RunHost>> RunHost::open(const Environment& environment, O
   if (Result<void> made = make_data_directory(config.data); !made) return fail(made.error());
   std::string path = config.data + "/runs.lock";
   host->users_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // A host that is on its way out holds it alone; its server is gone when we get it.
+  // A host that shuts down holds the lock exclusively; its server is gone once we get it.
   if (host->users_ < 0 || flock(host->users_, LOCK_SH) != 0) {
     return fail(ErrorCode::permission_denied, "data_not_writable",
                 fmt::format("cannot lock {}: {}", path, std::strerror(errno)));
@@ -54,7 +54,7 @@ Result<std::unique_ptr<RunHost>> RunHost::open(const Environment& environment, O
 
 RunHost::~RunHost() {
   if (thread_.joinable()) {
-    // The lock changes from shared to exclusive when the last other holder is gone.
+    // The lock changes from shared to exclusive once the last other holder is gone.
     while (hosting() && flock(users_, LOCK_EX | LOCK_NB) != 0) std::this_thread::sleep_for(kHostLook);
     {
       MutexLock lock(mutex_);
@@ -68,7 +68,7 @@ RunHost::~RunHost() {
     MutexLock lock(mutex_);
     server = std::move(server_);
   }
-  server.reset();  // before the lock goes, so that the next run finds a directory that is free
+  server.reset();  // before the lock is released, so that the next run finds a free directory
   if (users_ >= 0) close(users_);
 }
 
@@ -86,8 +86,8 @@ bool RunHost::reachable() const {
   return answer && answer->status == 200;
 }
 
-// Three ways to have a server: it answers; nobody has the directory, so we do; or somebody is just starting. A `serve`
-// that was killed has it still.
+// There are three ways to a server: one answers, the directory is free and we host, or another process is just
+// starting. A killed `serve` still owns the directory.
 Result<void> RunHost::find_or_host(Output& notices) {
   SystemClock clock;
   std::int64_t until_ms = clock.steady_ms() + kHostWait.count();
@@ -122,7 +122,7 @@ Result<void> RunHost::find_or_host(Output& notices) {
 Result<void> RunHost::host() {
   Result<std::unique_ptr<Server>> server = Server::start(config_, ServerKind::run);
   if (!server && server.error().reason == "address_in_use") {
-    // Somebody else has the usual ports; everybody who needs us finds us through the data directory.
+    // Another program has the default ports; clients find this server through the data directory.
     Config elsewhere = config_;
     elsewhere.public_port.listen = elsewhere.internal.listen = elsewhere.grpc.listen = "127.0.0.1:0";
     server = Server::start(elsewhere, ServerKind::run);
@@ -162,7 +162,7 @@ void RunHost::hand_over() {
   leaving.reset();
 }
 
-// Not hosting: is there a server, and if not, is it ours to host?
+// Not hosting: checks whether there is a server and, if not, whether this run may host.
 void RunHost::look() {
   bool held = DataLock::holder(config_.data).has_value();
   if (Result<ServerRecord> record = read_server_record(config_.data)) {
@@ -211,7 +211,7 @@ bool RunHost::hosting() const {
 bool RunHost::others_need_us() const {
   if (!hosting()) return false;
   bool alone = flock(users_, LOCK_EX | LOCK_NB) == 0;
-  flock(users_, LOCK_SH);  // a try that failed has lost the lock as well
+  flock(users_, LOCK_SH);  // a failed attempt has also released the lock
   return !alone;
 }
 
@@ -222,7 +222,7 @@ std::string RunHost::link() const {
   }
   Result<Destination> found = locate();
   if (!found) return options_.url;
-  // A browser is signed in under that name (host_check.h).
+  // A browser signs in under that name (host_check.h).
   const std::string& url = found->public_url;
   std::string own = own_name_url(std::string_view(url).substr(url.find("://") + 3), url.starts_with("https:"));
   return own.empty() ? url : own;

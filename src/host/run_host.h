@@ -1,8 +1,8 @@
 // The server that a `shepherd run` uses: one that runs already, or one that it hosts itself.
 //
 // Every run holds a shared lock on a file in the data directory while it works. The run that hosts the server keeps it
-// up until nobody else holds that lock: it is the last one to go. When a host is killed, the runs that are left notice
-// it within kHostLook, and whoever gets the data directory first hosts from then on; outboxes and feeds look the
+// up until no other run holds that lock: it is the last one to go. When a host is killed, the runs that are left notice
+// it within kHostLook, and the run that gets the data directory first hosts from then on; outboxes and feeds look the
 // address up again and lose nothing.
 //
 // A `shepherd serve` has people, links and runners at its address, so no run ever hosts in its place: one whose server
@@ -61,7 +61,7 @@ class RunHost {
   const Environment environment_;
   const ServerOptions options_;
   const Config config_;
-  bool named_ = false;     // somebody said which server: never host
+  bool named_ = false;     // the user named a server: never host
   int users_ = -1;         // the lock that says that we use the server
   bool served_ = false;    // our server is or was a `serve`; the thread's, once it runs
   std::string served_at_;  // where; the thread's as well

@@ -43,15 +43,15 @@
 
 namespace shepherd {
 
-// In the order in which they are taken; the other way round they are let go.
+// In the order in which they are taken; they are released the other way round.
 struct DirectoryLocks {
-  std::optional<DataLock> serve;  // of a `serve`: asks whoever hosts to hand the directory over
+  std::optional<DataLock> serve;  // of a `serve`: asks a run that hosts to hand the directory over
   DataLock server;
 };
 
 namespace {
 
-// One process: a commit concerns nobody but those who follow behind it.
+// For one process: a commit wakes the followers, and there are no replicas to tell.
 class FollowersBus final : public Bus {
  public:
   FollowersBus(Indexer& indexer, LedgerKeeper& ledger) : indexer_(indexer), ledger_(ledger) {}
@@ -67,7 +67,7 @@ class FollowersBus final : public Bus {
   LedgerKeeper& ledger_;
 };
 
-// A server bound to every address is reached on this machine by the loopback one.
+// On this machine, clients reach a server bound to every address by the loopback address.
 std::string local_url(std::string url) {
   for (auto [any, loopback] : {std::pair{"://0.0.0.0:", "://127.0.0.1:"}, std::pair{"://[::]:", "://[::1]:"}}) {
     if (std::size_t at = url.find(any); at != std::string::npos) {
@@ -87,7 +87,7 @@ void raise_descriptor_limit() {
 
 std::size_t io_thread_count(const Config& config) {
   if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
-  // Of the cores this process may use: a container or taskset may have given it fewer than there are.
+  // Counts only the cores that this process may use, which a container or taskset may limit.
   cpu_set_t cores;
   CPU_ZERO(&cores);
   int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
@@ -124,7 +124,7 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
   for (bool first = true;; first = false) {
     Result<DataLock> lock = DataLock::take(directory);
     if (lock) {
-      // Without the file (a disk that is full) runs find the directory taken all the same.
+      // Without the file (on a full disk) runs still find the directory taken.
       return DirectoryLocks{serve ? std::optional(*std::move(serve)) : std::nullopt, *std::move(lock)};
     }
     if (lock.error().reason != "data_in_use" || clock.steady_ms() > until_ms) return fail(lock.error());
@@ -135,9 +135,9 @@ Result<DirectoryLocks> take_directory(const std::string& directory, ServerKind k
 
 }  // namespace
 
-// In the order in which they are made; the other way round they end.
-struct Server::Parts {
-  Parts(const Config& given, DirectoryLocks taken) : config(given), locks(std::move(taken)), condense(given.condense) {}
+// In the order in which they are made; they are destroyed the other way round.
+struct Server::Impl {
+  Impl(const Config& given, DirectoryLocks taken) : config(given), locks(std::move(taken)), condense(given.condense) {}
 
   Config config;
   DirectoryLocks locks;
@@ -170,7 +170,7 @@ struct Server::Parts {
   ServerRecord record;
   bool announced = false, announce_failed = false;
 
-  // A server that cannot be found by its data directory (the disk is full) is still of use; it is tried again.
+  // Without the announcement (on a full disk) the server is still useful; it tries again later.
   void announce();
   std::string file(std::string_view name) const { return fmt::format("{}/{}", config.data, name); }
   Result<void> open_store();
@@ -181,7 +181,7 @@ struct Server::Parts {
   void stop();
 };
 
-Result<void> Server::Parts::open_store() {
+Result<void> Server::Impl::open_store() {
   Result<std::unique_ptr<SqliteStore>> opened = SqliteStore::open(file("shepherd.db"));
   if (!opened) return fail(opened.error());
   store = *std::move(opened);
@@ -190,11 +190,12 @@ Result<void> Server::Parts::open_store() {
   Result<std::unique_ptr<SearchIndex>> index = open_sqlite_search_index(file("search.db"), (*heads)[""]);
   if (!index) return fail(index.error());
   search = *std::move(index);
-  indexer = Indexer::start(*store, *search, metrics);
+  indexer = std::make_unique<Indexer>(*store, *search, metrics);
   Result<std::unique_ptr<Ledger>> books = open_sqlite_ledger(file("ledger.db"), (*heads)[""]);
   if (!books) return fail(books.error());
   ledger = *std::move(books);
-  ledger_keeper = LedgerKeeper::start(*store, *ledger, metrics, clock, {config.stats_days, config.stats_bytes});
+  ledger_keeper = std::make_unique<LedgerKeeper>(*store, *ledger, metrics, clock,
+                                                 LedgerPolicy{config.stats_days, config.stats_bytes});
   bus = std::make_unique<FollowersBus>(*indexer, *ledger_keeper);
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
   workers = std::make_unique<ThreadPool>("worker", kWorkerThreads);
@@ -204,7 +205,7 @@ Result<void> Server::Parts::open_store() {
   return {};
 }
 
-Result<void> Server::Parts::open_access() {
+Result<void> Server::Impl::open_access() {
   Result<std::unique_ptr<Access>> tokens = Access::open(*journal, clock, random);
   if (!tokens) return fail(tokens.error());
   access = *std::move(tokens);
@@ -219,7 +220,7 @@ Result<void> Server::Parts::open_access() {
   return {};
 }
 
-Result<void> Server::Parts::open_steering() {
+Result<void> Server::Impl::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
   SteeringParts parts{
       *journal, &io->executor(0), *workers, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
@@ -239,7 +240,7 @@ Result<void> Server::Parts::open_steering() {
   return {};
 }
 
-Result<void> Server::Parts::listen() {
+Result<void> Server::Impl::listen() {
   api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), inbox.get(),
                                        ledger_keeper.get(), *access, *audit, metrics, clock, random, *redactor,
                                        condense, *workers, api_config(config)});
@@ -260,7 +261,7 @@ Result<void> Server::Parts::listen() {
   return {};
 }
 
-Result<void> Server::Parts::listen_rpc() {
+Result<void> Server::Impl::listen_rpc() {
   if (config.grpc.listen == kNoListen) return {};
   RpcParts needs{*journal, *access, *audit, metrics, clock, *workers, {}};
   for (std::size_t i = 0; i < io->size(); ++i) needs.executors.push_back(&io->executor(i));
@@ -270,13 +271,13 @@ Result<void> Server::Parts::listen_rpc() {
     rpc = *std::move(listening);
     return {};
   }
-  // Nobody asked for that address: another server on this machine has it, and this one is useful without.
+  // The address is the default one: another server on this machine has it, and this one works without gRPC.
   if (config.grpc_required || listening.error().reason != "cannot_listen") return fail(listening.error());
   log_warn("{}; going on without gRPC", listening.error().message);
   return {};
 }
 
-void Server::Parts::announce() {
+void Server::Impl::announce() {
   Result<void> written = write_server_record(config.data, record);
   if (!written && !std::exchange(announce_failed, true)) {
     log_warn("{}; until then programs on this machine need --url {} --internal-url {}", written.error().message,
@@ -285,7 +286,7 @@ void Server::Parts::announce() {
   announced = written.has_value();
 }
 
-void Server::Parts::stop() {
+void Server::Impl::stop() {
   if (steering) steering->stop();  // first: claims that wait for a task would hold up the drain
   if (inbox) inbox->stop();
   rpc.reset();
@@ -300,9 +301,9 @@ void Server::Parts::stop() {
   if (journal) journal->drain();
   internal.reset();
   open.reset();
-  api.reset();  // waits for calls on their way, so workers and journal still run
+  api.reset();  // waits for active calls, so workers and journal still run
   steering.reset();
-  workers.reset();  // joins: from here on nothing reads the store behind our back
+  workers.reset();  // joins; from here on no other thread reads the store
   if (io) io->stop();
 }
 
@@ -319,11 +320,11 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   if (!locks) return fail(locks.error());
   raise_descriptor_limit();
 
-  auto parts = std::make_unique<Parts>(config, *std::move(locks));
-  parts->redactor.emplace(*std::move(redactor));
-  register_process_metrics(parts->metrics);
-  std::unique_ptr<Server> server(new Server(std::move(parts)));  // from here on a failure stops what has started
-  Parts& made = *server->parts_;
+  auto impl = std::make_unique<Impl>(config, *std::move(locks));
+  impl->redactor.emplace(*std::move(redactor));
+  register_process_metrics(impl->metrics);
+  std::unique_ptr<Server> server(new Server(std::move(impl)));  // from here on a failure stops what has started
+  Impl& made = *server->impl_;
   if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_steering(); !opened) return fail(opened.error());
@@ -336,49 +337,49 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   return server;
 }
 
-Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Server::~Server() {
-  std::remove(parts_->file(kServerRecordFile).c_str());
-  parts_->stop();
+  std::remove(impl_->file(kServerRecordFile).c_str());
+  impl_->stop();
 }
 
 std::string Server::public_url() const {
-  return local_url(parts_->open->url());
+  return local_url(impl_->open->url());
 }
 
 std::string Server::internal_url() const {
-  return local_url(parts_->internal->url());
+  return local_url(impl_->internal->url());
 }
 
 std::string Server::grpc_address() const {
-  return parts_->rpc ? parts_->rpc->address() : std::string();
+  return impl_->rpc ? impl_->rpc->address() : std::string();
 }
 
 std::string Server::admin_token_file() const {
-  return parts_->file(kAdminTokenFile);
+  return impl_->file(kAdminTokenFile);
 }
 
 std::string Server::page_url() const {
   std::string url = public_url();
-  if (parts_->config.public_port.auth == "none" || !parts_->config.public_port.origins.empty()) return url;
+  if (impl_->config.public_port.auth == "none" || !impl_->config.public_port.origins.empty()) return url;
   std::string own = own_name_url(std::string_view(url).substr(url.find("://") + 3), url.starts_with("https:"));
   return own.empty() ? url : own;
 }
 
 std::string Server::login_link() const {
-  if (parts_->config.public_port.auth == "none") return public_url();
-  Result<std::string> code = parts_->access->make_login_code(*parts_->admin);
+  if (impl_->config.public_port.auth == "none") return public_url();
+  Result<std::string> code = impl_->access->make_login_code(*impl_->admin);
   return code ? fmt::format("{}/login?code={}", page_url(), *code) : page_url();
 }
 
 void Server::tick() {
-  if (!parts_->announced) parts_->announce();
-  parts_->journal->tick();
-  parts_->retention->tick();
-  parts_->steering->tick();
-  parts_->inbox->tick();
-  if (parts_->rpc) parts_->rpc->tick();
+  if (!impl_->announced) impl_->announce();
+  impl_->journal->tick();
+  impl_->retention->tick();
+  impl_->steering->tick();
+  impl_->inbox->tick();
+  if (impl_->rpc) impl_->rpc->tick();
 }
 
 }  // namespace shepherd

@@ -37,9 +37,9 @@ class Server {
   void tick();  // about every kServerTick
 
  private:
-  struct Parts;
-  explicit Server(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shepherd

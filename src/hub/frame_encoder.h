@@ -1,5 +1,5 @@
-// How one transport writes stream messages as bytes. Encoders are stateless and live as long as the process; the hub
-// keeps one batch of framed bytes per (log, encoder), so every consumer of a transport gets the same bytes.
+// Encodes stream messages as one transport's bytes. Encoders are stateless and live as long as the process. The hub
+// keeps one set of framed bytes per (log, encoder), so every consumer of a transport gets the same bytes.
 //
 // A log is either one task's (numbers are sequences, `task` is its id) or all tasks' (numbers are positions).
 // Threads: any (stateless).
@@ -22,7 +22,7 @@ class FrameEncoder {
   virtual void caught_up(std::string& out, std::string_view task, std::uint64_t number) const = 0;
   virtual void position(std::string& out, std::string_view task, std::uint64_t number) const = 0;
   virtual void delta(std::string& out, std::string_view task, std::string_view data) const = 0;
-  // The end of one task. `last` is the number the consumer has reached.
+  // The end of one task. `last` is the number that the consumer has reached.
   virtual void complete(std::string& out, std::string_view task, std::string_view data, std::uint64_t last) const = 0;
 };
 

@@ -9,12 +9,13 @@
 namespace shepherd {
 namespace {
 
-// A quiet task must not pay for a busy one's segment: sizes double up to kSegmentBytes.
+// Segment sizes double up to kSegmentBytes, so that a quiet task does not take a busy task's memory.
 constexpr std::size_t kFirstSegmentBytes = 4 * kKiB;
 
 }  // namespace
 
 void Segment::append(std::string_view more) {
+  SHEPHERD_ASSERT(fits(more.size()), "a segment never moves: spans of its bytes are on their way");
   std::memcpy(bytes_.get() + size_, more.data(), more.size());
   size_ += more.size();
 }
@@ -28,6 +29,7 @@ void FramedLog::restart(std::uint64_t number) {
 }
 
 void FramedLog::add(const EventBatch& batch, std::size_t i, std::string_view complete) {
+  SHEPHERD_ASSERT((all_ ? batch.position : batch.first) + i == next(), "frames follow each other without a hole");
   scratch_.clear();
   encoder_->event(scratch_, batch, i);
   auto event_bytes = static_cast<std::uint32_t>(scratch_.size());
@@ -50,7 +52,7 @@ void FramedLog::add(const EventBatch& batch, std::size_t i, std::string_view com
 void FramedLog::drop_before(std::uint64_t number) {
   while (!entries_.empty() && first_ < number) {
     std::uint64_t segment_number = entries_.front().segment;
-    // Segments go whole, so entries of the oldest one stay until all of it is old.
+    // Segments are dropped whole, so entries of the oldest one stay until all of it is old.
     auto last_in_segment =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.segment != segment_number; });
     auto count = static_cast<std::uint64_t>(last_in_segment - entries_.begin());
@@ -81,6 +83,7 @@ std::uint64_t FramedLog::all_from(std::uint64_t number, std::size_t max_bytes, s
 }
 
 void FramedLog::one(std::uint64_t number, bool wanted, std::vector<ByteSpan>& out) const {
+  SHEPHERD_ASSERT(number >= first_ && number < next(), "a framed number is asked for");
   const Entry& e = entry(number);
   std::uint32_t begin = wanted ? e.begin : e.event_end;
   if (begin == e.end) return;

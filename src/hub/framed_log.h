@@ -1,5 +1,5 @@
-// One log's newest events as one transport's bytes: contiguous pieces ("segments") with an index by number. An
-// unfiltered consumer is an offset into it; a filtered one gathers from the index.
+// The newest events of one log as one transport's bytes: contiguous pieces ("segments") with an index by number. A
+// consumer without a filter is an offset into the bytes; a filtered one collects its events through the index.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace shepherd {
 
-// A fixed buffer that only grows at its end: bytes once handed out never move or change, so they are sent without a
-// lock while the next ones are appended.
+// A fixed buffer that only grows at its end. Bytes that were handed out never move or change, so they can be sent
+// without a lock while new ones are appended.
 class Segment {
  public:
   explicit Segment(std::size_t capacity) : bytes_(new char[capacity]), capacity_(capacity) {}
@@ -31,10 +31,10 @@ class Segment {
   std::size_t size_ = 0;
 };
 
-// Threads: caller (the tail's lock), except that returned spans are read freely.
+// Threads: caller (the tail's lock), but returned spans may be read without it.
 class FramedLog {
  public:
-  // all: numbers are positions and a task's end is framed behind the event that ends it.
+  // `all` means that numbers are positions and a task's end is framed after the event that ends it.
   FramedLog(const FrameEncoder& encoder, bool all) : encoder_(&encoder), all_(all) {}
 
   const FrameEncoder& encoder() const { return *encoder_; }
@@ -43,22 +43,23 @@ class FramedLog {
   bool empty() const { return entries_.empty(); }
   std::size_t bytes() const { return bytes_; }
 
-  // Starts over so that `number` is the next to be framed.
+  // Starts over with `number` as the next number to frame.
   void restart(std::uint64_t number);
-  // Frames event i of the batch, which must have number next(). `complete`: data of the task's end, when it ends here.
+  // Frames event i of the batch, which must have number next(). `complete` is the data of the task's end if it ends
+  // here.
   void add(const EventBatch& batch, std::size_t i, std::string_view complete);
-  // Forgets whole segments before `number`.
+  // Drops whole segments before `number`.
   void drop_before(std::uint64_t number);
 
   // All bytes from `number` on, at most about max_bytes. Returns the number after the last one included.
   std::uint64_t all_from(std::uint64_t number, std::size_t max_bytes, std::vector<ByteSpan>& out) const;
-  // The bytes of one number; wanted false leaves only the task's end, if it ends there.
+  // The bytes of one number. If `wanted` is false, only the task's end, if it ends there.
   void one(std::uint64_t number, bool wanted, std::vector<ByteSpan>& out) const;
 
  private:
   struct Entry {
-    std::uint64_t segment;     // counted from the first segment ever made
-    std::uint32_t begin, end;  // in that segment
+    std::uint64_t segment;     // counted from the first segment ever created
+    std::uint32_t begin, end;  // offsets in that segment
     std::uint32_t event_end;   // end of the event's own frame; the rest is the task's end
   };
   const Entry& entry(std::uint64_t number) const { return entries_[number - first_]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "hub/limits.h"
 
 namespace shepherd {
@@ -51,7 +52,7 @@ void Hub::drain(Executor* executor, std::vector<std::shared_ptr<Tail>> tails) {
   while (tail != tails.end() && most > 0 && !(*tail)->drain(executor, most)) ++tail;
   tails.erase(tails.begin(), tail);
   if (tails.empty()) return;
-  // The rest in another turn: what arrives meanwhile is read, committed and goes out with it.
+  // The rest waits for another turn, so that events arriving meanwhile are committed and sent together with it.
   executor->post([executor, tails = std::move(tails)]() mutable { drain(executor, std::move(tails)); });
 }
 
@@ -62,6 +63,9 @@ Hub::Wakes Hub::take_in(std::span<const BatchPtr> batches) {
     if (tails_.empty()) return {};
     auto all = tails_.find("");
     std::int64_t now_ms = clock_.steady_ms();
+    for (std::size_t i = 1; i < batches.size(); ++i) {
+      SHEPHERD_ASSERT(batches[i - 1]->last_position() < batches[i]->position, "batches come in commit order");
+    }
     for (const auto& batch : batches) {
       if (auto found = tails_.find(batch->task); found != tails_.end()) {
         found->second.used_ms = now_ms;

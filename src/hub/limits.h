@@ -14,7 +14,7 @@ inline constexpr std::size_t kAllTailEvents = 16'384;             // newest even
 inline constexpr std::size_t kTailBytes = 32 * kMiB;              // bytes of one tail
 inline constexpr std::size_t kHubBytes = 256 * kMiB;              // all tails together
 inline constexpr std::chrono::milliseconds kTailLinger{300'000};  // a tail without consumers is dropped after this
-inline constexpr std::size_t kFeedsPerTurn = 64;    // feeds an io thread serves before it looks at its sockets again
+inline constexpr std::size_t kFeedsPerTurn = 64;    // feeds that an io thread serves before it polls its sockets again
 inline constexpr std::size_t kPendingDeltas = 256;  // per task; the oldest is dropped first
 
 }  // namespace shepherd

@@ -8,7 +8,7 @@
 namespace shepherd {
 
 std::string_view raw_type_name(std::string_view event_json) {
-  // Inside a JSON string every quote is escaped, so the first `"type":"` is the member itself.
+  // Every quote inside a JSON string is escaped, so the first `"type":"` is the member itself.
   constexpr std::string_view kMember = "\"type\":\"";
   auto at = event_json.find(kMember);
   if (at == std::string_view::npos) return {};

@@ -80,7 +80,7 @@ bool Tail::drain(Executor* executor, std::size_t& most) {
     group = &group_of(executor);
     if (group->draining == nullptr) collect_woken(*group);
   }
-  // One at a time: a call may destroy or re-register any feed of this executor, itself included.
+  // One at a time, because a call may destroy or re-register any feed of this executor, including the called one.
   for (;;) {
     TailWaiter* waiter = nullptr;
     {
@@ -115,7 +115,7 @@ void Tail::wake_all(std::vector<Executor*>& wake) {
 // --- events in ---
 
 void Tail::restart(std::uint64_t head) {
-  // Waiters that were passing events over had seen everything up to the old head.
+  // Waiters that were skipping events had seen everything up to the old head.
   for (auto& group : groups_) {
     for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) {
       if (!waiter->ready_) waiter->passed_ = known_ ? head_ : 0;
@@ -131,6 +131,7 @@ void Tail::restart(std::uint64_t head) {
 
 void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
+  SHEPHERD_ASSERT(batch->size() > 0 && first_of(*batch) > 0, "only what was committed is published");
   std::uint64_t first = first_of(*batch);
   std::uint64_t last = last_of(*batch);
   if (known_ && last <= head_) return;
@@ -140,6 +141,7 @@ void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
     restart(first - 1);
     wake_all(wake);
   }
+  SHEPHERD_ASSERT(first <= head_ + 1, "a tail has no hole");
   std::uint64_t before = head_;
   batches_.push_back(batch);
   events_ += batch->size();
@@ -162,7 +164,7 @@ void Tail::publish(const BatchPtr& batch, std::vector<Executor*>& wake) {
 }
 
 void Tail::trim() {
-  // A quarter above the bound before anything goes, so that moving the rest down is paid for by many events.
+  // Trims only at a quarter above the bound, so that many events share the cost of moving the rest.
   if (events_ <= max_events_ + max_events_ / 4 && batch_bytes_ <= kTailBytes) return;
   std::size_t drop = 0;
   while (drop + 1 < batches_.size() && (events_ - batches_[drop]->size() >= max_events_ || batch_bytes_ > kTailBytes)) {
@@ -204,7 +206,7 @@ void Tail::publish_delta(const std::string& task, const std::string& data, std::
       post(*group, wake);
     }
   }
-  // Whoever does not wait at the end is behind, and deltas are the first thing a slow consumer loses.
+  // A consumer that is not waiting at the end is behind, and a slow consumer loses deltas first.
   if (!wanted || !known_) return;
   deltas_.push_back({++delta_ids_, head_, task, data, {}});
   if (deltas_.size() > kPendingDeltas) deltas_.erase(deltas_.begin());
@@ -277,7 +279,7 @@ Pull Tail::pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWait
     pull.what = Pull::What::gone;
     return pull;
   }
-  if (!known_ || request.after > head_) return pull;  // behind: only the store knows
+  if (!known_ || request.after > head_) return pull;  // behind: only the store has the answer
   if (request.delta_seen != nullptr) take_deltas(request, out);
   if (request.after < head_) {
     if (batches_.empty() || request.after + 1 < first_of(*batches_.front())) return pull;

@@ -1,5 +1,5 @@
-// The tail of one log (a task's, or all tasks'): its newest events, framed once per transport on first use, and the
-// feeds that wait at its end.
+// The tail of one log (of one task, or of all tasks): its newest events, framed once per transport on first use, and
+// the feeds that wait at its end.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace shepherd {
 
-// A feed that waits at a tail's end. Lives and is called on its executor; leaves the tail when destroyed.
+// A feed that waits at a tail's end. It lives and is called on its executor, and leaves the tail before it is
+// destroyed.
 // Threads: strand.
 class TailWaiter {
  public:
@@ -33,35 +34,35 @@ class TailWaiter {
   friend class Tail;
   TailWaiter* previous_ = nullptr;
   TailWaiter* next_ = nullptr;
-  TailWaiter** list_ = nullptr;           // head of the list it is in; null: not waiting
+  TailWaiter** list_ = nullptr;           // head of the list that contains it; null: not waiting
   const Selection* selection_ = nullptr;  // null: everything
-  // Everything up to here was seen not to be wanted while waiting; 0: nothing was passed over.
+  // While it waited, all events up to this number were not wanted; 0: no events were skipped.
   std::uint64_t passed_ = 0;
   bool deltas_ = false;
   bool ready_ = false;
 };
 
-// What a feed finds behind its cursor.
+// What a feed gets after its cursor.
 struct Pull {
   enum class What { frames, nothing, behind, gone };
   What what = What::behind;
   std::uint64_t number = 0;  // the new cursor
   std::size_t events = 0;    // events among the frames
-  std::size_t skipped = 0;   // events passed over by the selection
+  std::size_t skipped = 0;   // events skipped by the selection
   bool at_end = false;       // the cursor is the log's newest number
-  std::string complete;      // at_end of a task that has ended: data of task_complete
+  std::string complete;      // at_end of an ended task: data of task_complete
 };
 
 struct PullRequest {
   const FrameEncoder* encoder = nullptr;
   std::uint64_t after = 0;
   const Selection* selection = nullptr;  // null: everything
-  std::uint64_t* delta_seen = nullptr;   // null: no deltas wanted
+  std::uint64_t* delta_seen = nullptr;   // null: no deltas
   std::size_t max_bytes = 0;
 };
 
-// An idle tail is small (vectors, not deques): there is one for every watched task.
-// Threads: any. Never calls out with its lock held; wake-ups are collected for the hub to post.
+// An idle tail is small (vectors, not deques), because every watched task has one.
+// Threads: any. Never calls out with its lock held; it collects wake-ups for the hub to post.
 class Tail : public std::enable_shared_from_this<Tail> {
  public:
   Tail(std::string task, std::size_t max_events) : task_(std::move(task)), max_events_(max_events) {}
@@ -69,44 +70,45 @@ class Tail : public std::enable_shared_from_this<Tail> {
   const std::string& task() const { return task_; }  // empty: all tasks
   bool all() const { return task_.empty(); }
 
-  // Adds what is new in the batch. Appends executors that have feeds to wake (each at most once until it drains).
+  // Adds the new part of the batch. Appends executors that have feeds to wake (each at most once until it drains).
   void publish(const BatchPtr& batch, std::vector<Executor*>& wake) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) EXCLUDES(mutex_);
-  // The store is known to reach `head` (and the task to have ended, with `complete`). When that is news, what is
-  // between is left to the store and feeds wake.
+  // Records that the store reaches `head` (and, with `complete`, that the task has ended). If the head is new, feeds
+  // wake and read the events in between from the store.
   void advance_head(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) EXCLUDES(mutex_);
-  // The task was deleted: feeds find it gone.
+  // Called when the task was deleted; feeds then find it gone.
   void forget_deleted(std::vector<Executor*>& wake) EXCLUDES(mutex_);
 
-  // Takes what follows request.after into `out`. When there is nothing and `waiter` is given, it waits from now on:
-  // drain() will call it once.
+  // Appends what follows request.after to `out`. If there is nothing and `waiter` is given, the waiter waits from now
+  // on, and drain() calls it once.
   Pull pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWaiter* waiter, Executor* executor)
       EXCLUDES(mutex_);
-  // Calls woken waiters of this executor, at most `most`, which it counts down. True: more wait to be called, by
-  // another drain. Runs on the executor.
+  // Runs up to `most` woken waiters on this executor and decrements `most`. Returns true if more are left for another
+  // drain. Runs on the executor.
   bool drain(Executor* executor, std::size_t& most) EXCLUDES(mutex_);
   void leave(TailWaiter& waiter) EXCLUDES(mutex_);
-  // For a waiter: how far the log was passed over so far.
+  // The number up to which the log was skipped for this waiter.
   std::uint64_t passed(const TailWaiter& waiter) const EXCLUDES(mutex_);
 
-  std::uint64_t head() const EXCLUDES(mutex_);  // 0: not known
+  std::uint64_t head() const EXCLUDES(mutex_);  // 0: unknown
   std::size_t bytes() const EXCLUDES(mutex_);
-  bool watched() const EXCLUDES(mutex_);  // a feed waits here
-  // Frees the cached bytes; the numbers stay known.
+  bool watched() const EXCLUDES(mutex_);  // whether a feed waits here
+  // Frees the cached bytes but keeps the numbers.
   void evict() EXCLUDES(mutex_);
 
  private:
-  struct Group {  // the waiters of one executor; never moves, waiters point into it
+  // The waiters of one executor. It never moves, because waiters point into it.
+  struct Group {
     Executor* executor = nullptr;
     TailWaiter* plain = nullptr;     // want everything
     TailWaiter* filtered = nullptr;  // have a selection or want deltas
     TailWaiter* draining = nullptr;  // are being called
-    bool posted = false;             // a drain is on its way, or has not called everybody yet
+    bool posted = false;             // a drain is on its way, or has not called all waiters yet
     bool again = false;              // meanwhile others woke
   };
   struct Delta {
     std::uint64_t id;
-    std::uint64_t after;  // the log's newest number when it came
+    std::uint64_t after;  // the log's newest number when the delta arrived
     std::string task, data;
     std::vector<std::pair<const FrameEncoder*, ByteSpan>> framed;
   };
@@ -132,7 +134,7 @@ class Tail : public std::enable_shared_from_this<Tail> {
   mutable Mutex mutex_;
   std::vector<BatchPtr> batches_ GUARDED_BY(mutex_);  // consecutive, ending at head_
   std::uint64_t head_ GUARDED_BY(mutex_) = 0;
-  bool known_ GUARDED_BY(mutex_) = false;  // head_ means something
+  bool known_ GUARDED_BY(mutex_) = false;  // head_ is valid
   bool gone_ GUARDED_BY(mutex_) = false;
   std::size_t events_ GUARDED_BY(mutex_) = 0;
   std::size_t batch_bytes_ GUARDED_BY(mutex_) = 0;

@@ -1,4 +1,4 @@
-// An encoder for consumers inside the server that only want to know whose events came: of every event its task's id.
+// An encoder for readers inside the server that only need the task ids of new events.
 // Threads: any (stateless).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace shepherd {
 
 const FrameEncoder& task_names_encoder();
 
-// The tasks named in frames of that encoder, once for neighbours of one task. They point into the frames.
+// The task ids in frames of that encoder. Adjacent events of one task yield one id. The views point into the frames.
 std::vector<std::string_view> task_names(std::string_view frames);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// Frames as short text lines, for the tests of tails and feeds.
+// Encodes frames as short text lines, for the tests of tails and feeds.
 // Threads: any (stateless).
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "hub/task_names.h"
 
@@ -19,6 +20,7 @@ ChangedTasks::ChangedTasks(Journal& journal, std::string reader, TypeFilter type
     : journal_(journal), reader_(std::move(reader)), types_(std::move(types)), on_names_(std::move(on_names)) {}
 
 void ChangedTasks::open(Executor& executor, std::uint64_t after) {
+  SHEPHERD_ASSERT(feed_ == nullptr, "it is opened once");
   executor_ = &executor;
   done_through_ = after;
   begin();

@@ -27,7 +27,7 @@ class NamesFeedTest : public JournalFixture {
 
   std::string taken_;
   std::uint64_t through_ = 0;
-  bool at_once_ = true;  // the reader is done before it returns
+  bool at_once_ = true;  // the reader finishes before it returns
   ChangedTasks feed_{journal_, "the test", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
                        for (const std::string& task : tasks) taken_ += task;
                        through_ = through;

@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "journal/limits.h"
-#include "journal/live_feed.h"
 #include "journal/reorder.h"
 #include "model/task_fold.h"
 
 namespace shepherd {
 namespace {
 
-// One write that answers with a T: the work inside the transaction, and who waits for it.
+// One write that returns a T: the work inside the transaction, and its callback.
 template <class T>
 class Operation final : public WriteOperation {
  public:
@@ -23,8 +23,11 @@ class Operation final : public WriteOperation {
       : bytes_(bytes), work_(std::move(work)), done_(std::move(done)) {}
 
   void run(WriteTxn& txn) override { result_ = work_(txn); }
-  void committed() override { done_(std::move(*result_)); }
-  // What was refused inside the transaction stays refused; what would have been stored is not.
+  void committed() override {
+    SHEPHERD_ASSERT(result_.has_value(), "what was committed has run");
+    done_(std::move(*result_));
+  }
+  // A refusal inside the transaction stands; a success becomes a failure, because nothing was stored.
   void failed(const Error& error) override {
     bool refused = result_ && !*result_;
     done_(refused ? std::move(*result_) : Result<T>(fail(error)));
@@ -36,7 +39,7 @@ class Operation final : public WriteOperation {
   std::size_t bytes_;
   std::move_only_function<Result<T>(WriteTxn&)> work_;
   Done<T> done_;
-  std::optional<Result<T>> result_;  // empty: it did not run
+  std::optional<Result<T>> result_;  // empty if it did not run
 };
 
 constexpr std::size_t kSmallWriteBytes = 512;
@@ -90,11 +93,11 @@ struct Journal::Impl {
   Counter& batches;
   Counter& refused;
   Counter& feeds;
-  Hub::Wakes wakes;                      // the writer's: who waits for what it has just committed
-  std::atomic<bool> hub_may_lag{false};  // a commit's outcome is unknown: the hub may lack what the store has
+  Hub::Wakes wakes;                      // owned by the writer: the waiters for its last commit
+  std::atomic<bool> hub_may_lag{false};  // a commit's outcome is unknown, so the hub may lack stored events
   std::atomic<std::int64_t> swept_ms{0};
   Reorder reorder;
-  Writer writer;  // last: its destructor commits what is queued
+  Writer writer;  // last, because its destructor commits the queue
 };
 
 void Journal::Impl::submit_append(AppendRequest request, Done<Appended> done) {
@@ -124,7 +127,7 @@ void Journal::Impl::on_hint(const Hint& hint) {
   fill("", hint.last_position);
 }
 
-// Brings a watched log's tail up to the store, where another replica wrote. One read serves all its consumers.
+// Brings a watched log's tail up to the store after another replica wrote. One read serves all its consumers.
 void Journal::Impl::fill(const std::string& task, std::uint64_t head) {
   auto known = hub.head(task);
   if (!known || *known >= head) return;
@@ -179,7 +182,7 @@ Journal::~Journal() {
 void Journal::append(AppendRequest request, Done<Appended> done) {
   if (request.producer.kind == ProducerKind::loose) return impl_->reorder.append(std::move(request), std::move(done));
   if (ends_its_task(request.drafts)) {
-    // Who numbers strictly, or is the server, says the end when it has come.
+    // A strict producer and the server itself send the end only when it has come.
     bool may_wait = request.producer.kind == ProducerKind::none && !request.by_server;
     if (may_wait) return impl_->reorder.end(std::move(request), std::move(done));
     impl_->reorder.release(request.task);
@@ -247,7 +250,7 @@ void Journal::publish_delta(const std::string& task, std::string data) {
 
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
-  return std::make_unique<LiveFeed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
+  return std::make_unique<Feed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);
 }
 
 const EventStore& Journal::store() const {

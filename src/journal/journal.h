@@ -43,7 +43,7 @@ class Journal {
   // `change` edits title and labels of the current spec; its error is the answer.
   void update_task(std::string task, std::function<Result<void>(TaskSpec&)> change, Done<Task> done);
   void delete_task(std::string task, Done<void> done);
-  // Drops each task's events through the number given. Like deleted ones, nobody reads them again.
+  // Drops each task's events through the number given. Feeds and reads do not find them again.
   void drop(std::map<std::string, std::uint64_t> through, Done<void> done);
   // Any other write, in the same queue and transactions.
   void write(std::function<Result<void>(WriteTxn&)> operation, Done<void> done);
@@ -59,7 +59,7 @@ class Journal {
 
   // Called about every second: releases reordered events whose wait is over, repairs lost bus hints, ages hub tails.
   void tick();
-  // Waits until everything queued is committed and completed. Whoever still writes must have been stopped before.
+  // Waits until everything queued is committed and completed. The owner stops all writers before.
   void drain();
   // One group commit of what is queued; false when there was nothing. Only when not threaded.
   bool step();

@@ -16,7 +16,7 @@
 namespace shepherd {
 namespace {
 
-// A consumer that reads on at once and keeps all frames as text.
+// A consumer that always requests more and keeps all frames as text.
 class Reader final : public FeedConsumer {
  public:
   void on_frames(FrameBatch&& batch) override {
@@ -63,7 +63,7 @@ class JournalTest : public testing::Test {
     journal_.append({task, std::move(producer), std::move(*drafts), clock_.wall_ms(), false},
                     [&answer](Result<Appended> appended) { answer = std::move(appended); });
   }
-  // Returns what a replay of it gives. The tail has only the last of it.
+  // Returns the text of its replay. The tail has only the end of it.
   std::string append_log(std::size_t events) {
     std::string expected;
     for (std::size_t i = 1; i <= events;) {
@@ -118,7 +118,7 @@ TEST_F(JournalTest, AFeedReplaysThenFollowsWithoutASeam) {
   EXPECT_EQ(reader.text, "e1 e2 caught_up2 e3 ");
 }
 
-// A producer that has its answer may be the next to ask what there is.
+// A producer that has its answer may be the next reader.
 TEST_F(JournalTest, WhatIsAnsweredIsThereForWhoeverLooksNext) {
   Reader watching, asking;
   open(watching, {.task = ""});
@@ -148,7 +148,7 @@ TEST_F(JournalTest, AnEventCommittedDuringTheFirstReadIsNotLost) {
   options.encoder = &frames_;
   reader.feed = journal_.open_feed(options, reader);
   reader.feed->next();
-  workers_.run_one();  // the store read is done, its answer is on its way
+  workers_.run_one();  // the store read is done, and its answer is queued
   Result<Appended> answer;
   start_post(log_json("b"), {}, "t", answer);
   journal_.step();
@@ -219,8 +219,8 @@ TEST_F(JournalTest, AFilteredReplayTellsItsPositionEveryThousand) {
   EXPECT_NE(reader.text.find("caught_up2500"), std::string::npos) << reader.text;
 }
 
-// A position that went out at the end of the log left the feed waiting, and the next next() was an assertion: the
-// server ended when a filtered consumer was busy while a thousand other events passed.
+// Once, a position at the end of the log left the feed waiting, and the following next() failed an assertion: the
+// server crashed when a filtered consumer was busy while a thousand other events passed.
 TEST_F(JournalTest, APositionAtTheEndDoesNotLeaveTheFeedWaiting) {
   Reader reader;
   reader.eager = false;
@@ -275,8 +275,8 @@ class PageReader final : public FeedConsumer {
   void on_feed_error(const Error& error) override { FAIL() << error.reason; }
 
   std::string text;
-  std::vector<std::size_t> ahead;  // reads that were under way when each page came
-  std::size_t stall_after = 0;     // pages; 0: never
+  std::vector<std::size_t> ahead;  // concurrent reads when each page arrived
+  std::size_t stall_after = 0;     // in pages; 0 means never
   std::unique_ptr<Feed> feed;
 
  private:
@@ -315,7 +315,7 @@ TEST_F(JournalTest, DeletingATaskEndsItsFeeds) {
   EXPECT_EQ(reader.reason, "task_deleted");
 }
 
-// The log of all tasks has a tail of its own, which somebody who comes back with a cursor is served from.
+// The log of all tasks has its own tail, which serves consumers that return with a cursor.
 TEST_F(JournalTest, NobodyReadsADeletedTaskFromATail) {
   Reader watching, later;
   open(watching, {.task = ""});

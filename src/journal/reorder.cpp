@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "journal/limits.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
 
-// A queue nobody used for this long is forgotten; the store knows the numbers.
+// A queue that was unused for this long is dropped; the store has its numbers.
 constexpr std::int64_t kForgetAfterMs = 60'000;
 
 std::string numbers(std::uint64_t from, std::uint64_t to) {
   return from == to ? std::to_string(from) : std::to_string(from) + "-" + std::to_string(to);
 }
 
-// Says before `early` which numbers are missing.
+// A notice before `early` that lists the missing numbers.
 AppendRequest missing_notice(std::uint64_t from, std::uint64_t to, const AppendRequest& early) {
   std::int64_t now_ms = early.received_ms;
   std::string json = R"({"type":"log","summary":"Producer numbers )" + numbers(from, to) +
@@ -37,8 +38,8 @@ std::size_t size_of(const DraftBatch& batch) {
   return bytes;
 }
 
-// Sorts a request's events by their numbers; one without stays behind the one it came behind. Returns the lowest and
-// the highest.
+// Sorts a request's events by number; an event without a number stays after its predecessor. Returns the lowest and the
+// highest number.
 std::pair<std::uint64_t, std::uint64_t> put_in_order(std::vector<Draft>& drafts) {
   std::vector<std::pair<std::uint64_t, std::size_t>> places;
   std::uint64_t first = UINT64_MAX, last = 0, number = 0;
@@ -85,8 +86,8 @@ void Reorder::append(AppendRequest request, Done done) {
     submit_all(std::move(releases));
   }
   if (!start) return;
-  // What the store knows of this producer decides which number is due. Asked without the order lock: the answer may
-  // come at once and takes it.
+  // The store's record of this producer determines the number that is due. Requested without the order lock, because
+  // the answer may arrive at once and takes it.
   AppendRequest ask;
   ask.task = task;
   ask.producer.kind = ProducerKind::loose;
@@ -104,7 +105,7 @@ void Reorder::on_started(const std::string& task, const Result<Appended>& high) 
     Queue& queue = at->second;
     queue.started = true;
     queue.next = high ? high->producer_sequence + 1 : 1;
-    // When the store cannot say (unknown task, no disk), it will say so to each request itself.
+    // If the store cannot answer (unknown task, no disk), it reports that to each request itself.
     release_due(queue, high ? Which::due : Which::unlooked, releases);
     if (!high) {
       release_ends(queue, releases);
@@ -143,6 +144,8 @@ void Reorder::release_ends(Queue& queue, std::vector<Release>& out) {
 void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
   auto node = queue.waiting.extract(queue.waiting.begin());
   Waiting& waiting = node.mapped();
+  SHEPHERD_ASSERT(bytes_ >= queue.bytes && queue.bytes >= waiting.bytes,
+                  "what waits is counted, in its queue and in all");
   queue.events -= waiting.request.drafts.drafts.size();
   queue.bytes -= waiting.bytes;
   bytes_ -= waiting.bytes;
@@ -158,6 +161,7 @@ void Reorder::release_due(Queue& queue, Which which, std::vector<Release>& out) 
     bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || is_full(queue);
     if (!in_order && !waited && which == Which::due) return;
     if (!in_order && which != Which::unlooked) {
+      SHEPHERD_ASSERT(first > queue.next, "only numbers that are missing are reported missing");
       out.push_back({missing_notice(queue.next, first - 1, oldest.request), [](Result<Appended>) {}});
     }
     release_front(queue, out);

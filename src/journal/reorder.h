@@ -63,7 +63,7 @@ class Reorder {
   enum class Which : std::uint8_t {
     due,       // what comes in order or has waited long enough; behind a notice when numbers are missing
     rest,      // everything, with such notices
-    unlooked,  // everything, where nobody knows which number was due
+    unlooked,  // everything, where the number that was due is unknown
   };
   // Moves it out of the queue, oldest numbers first.
   void release_due(Queue& queue, Which which, std::vector<Release>& out) REQUIRES(mutex_);

@@ -42,7 +42,7 @@ class ReorderTest : public testing::Test {
     return made;
   }
   void submit(AppendRequest taken, Reorder::Done done) {
-    if (taken.drafts.drafts.empty()) return done(Appended{});  // which number is due? The first.
+    if (taken.drafts.drafts.empty()) return done(Appended{});  // the query for the number that is due; it is the first
     for (const Draft& draft : taken.drafts.drafts) {
       if (taken.by_server) {
         EXPECT_EQ(taken.late_within_ms, 30'000) << "a notice is as late as what it speaks of";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "journal/limits.h"
 
@@ -41,8 +42,8 @@ Result<void> Writer::submit(std::unique_ptr<WriteOperation>& operation) {
   }
   queued_bytes_ += operation->bytes();
   queue_.push_back(std::move(operation));
-  // While a commit is under way the writer looks at the queue again by itself. Under the lock: once it is free, the
-  // operation may be done and the writer destroyed.
+  // During a commit the writer rechecks the queue by itself. Notifies under the lock: once it is free, the operation
+  // may be done and the writer destroyed.
   if (queue_.size() == 1 && !committing_) ready_.notify_one();
   return {};
 }
@@ -53,6 +54,7 @@ std::vector<std::unique_ptr<WriteOperation>> Writer::take() {
   while (count < queue_.size() && (count == 0 || bytes + queue_[count]->bytes() <= kMaxCommitBytes)) {
     bytes += queue_[count++]->bytes();
   }
+  SHEPHERD_ASSERT(queued_bytes_ >= bytes, "the queue counts the bytes of what is in it");
   queued_bytes_ -= bytes;
   if (count == queue_.size()) return std::exchange(queue_, {});
   auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -76,7 +78,7 @@ void Writer::commit(std::vector<std::unique_ptr<WriteOperation>> batch) {
     return;
   }
   hooks_.before_answers(*committed);
-  // Producers first: their next events come while the consumers are served, and then go out together.
+  // Producers first: their next events arrive while consumers are served, and then go out together.
   for (auto& operation : batch) operation->committed();
   hooks_.after_answers(*committed);
 }
@@ -85,6 +87,7 @@ bool Writer::step() {
   std::vector<std::unique_ptr<WriteOperation>> batch;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(!committing_, "one commit at a time");
     if (queue_.empty()) return false;
     batch = take();
     committing_ = true;

@@ -15,6 +15,7 @@
 namespace shepherd {
 
 // One operation of a transaction: run() works inside it, then exactly one of committed() or failed() follows outside.
+// An interface: the journal has one implementation for each type of answer.
 class WriteOperation {
  public:
   virtual ~WriteOperation() = default;
@@ -24,8 +25,8 @@ class WriteOperation {
   virtual std::size_t bytes() const = 0;  // rough cost in the queue
 };
 
-// What becomes of each transaction, on the writer's thread: before its operations' committed(), so that whoever knows
-// that it is durable also finds it, and after it.
+// Called for each transaction, on the writer's thread: before its operations' committed(), so that a caller that has
+// its answer also finds the events, and after it.
 struct CommitHooks {
   std::function<void(const Commit&)> before_answers, after_answers;
 };

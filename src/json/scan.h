@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "json/escapes.h"  // IWYU pragma: export
+
 namespace shepherd {
 
 // The end of the JSON value that starts at `at`: one past its last byte; npos when it does not end. `depth`, when
@@ -57,10 +59,6 @@ std::size_t longest_string(std::string_view json);
 
 // A JSON string without its quotes, still escaped; empty for any other value.
 std::string_view inside_quotes(std::string_view json);
-
-// The text inside a JSON string's quotes with escapes resolved. Lone surrogates become U+FFFD, which the validating
-// parser lets through; nullopt for an escape that JSON does not have.
-std::optional<std::string> unescape(std::string_view escaped);
 
 // Slices of values by type; nullopt when the value is of another type.
 std::optional<std::string> string_value(std::string_view json);  // unescaped

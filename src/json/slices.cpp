@@ -1,6 +1,5 @@
 #include "json/slices.h"
 
-#include "json/escapes.h"
 #include "json/limits.h"
 #include "json/scan.h"
 
@@ -41,7 +40,7 @@ JsonSlices::JsonSlices() {
 
 bool JsonSlices::parse(std::string_view line, Descend descend) {
   descend_ = descend;
-  bool good = has_good_escapes(line) && tokens_.read(line) && walk_record();
+  bool good = tokens_.read(line) && walk_record();
   // Agents write compact JSON. Where one does not, its text is made so: it stands in events as it is here.
   if (good && tokens_.had_blanks()) good = tokens_.read_compact() && walk_record();
   if (!good) nodes_.assign(1, JsonNode{});
@@ -52,7 +51,6 @@ bool JsonSlices::parse(std::string_view line, Descend descend) {
 bool JsonSlices::walk_record() {
   nodes_.clear();
   nodes_.emplace_back();
-  next_escape_ = nullptr;
   return is_container(tokens_.first()) && walk(0, 1, true) && tokens_.at_end();
 }
 
@@ -63,20 +61,11 @@ std::uint32_t JsonSlices::add(std::uint32_t parent, std::uint32_t previous, std:
   return index;
 }
 
-// A string's own text: without escapes, as most are, it stands there already. Strings come in order, so the next escape
-// is looked for once, not in each of them.
-bool JsonSlices::text_of(std::string_view token, std::string_view& text) {
-  const char* begin = token.begin();
-  if (next_escape_ < begin) next_escape_ = tokens_.find(begin, '\\');
-  if (next_escape_ < token.end()) return tokens_.unescaped(token, text);
-  text = token.substr(1, token.size() - 2);
-  return true;
-}
-
 // The key of a member, and the colon behind it.
 bool JsonSlices::read_key(std::string_view& key) {
-  std::string_view token = tokens_.token();
-  return tokens_.pass_string() && tokens_.pass_structure(':') && text_of(token, key);
+  if (!tokens_.pass_string()) return false;
+  key = tokens_.passed_text();
+  return tokens_.pass_structure(':');
 }
 
 // Passes the container here, of which nobody looks at anything: one bit for each level that is open, set in objects.
@@ -113,15 +102,15 @@ bool JsonSlices::pass(std::size_t depth) {
 // The value here becomes the node; `open`: its members do too.
 bool JsonSlices::walk(std::uint32_t node, std::size_t depth, bool open) {
   char first = tokens_.first();
-  std::string_view token = tokens_.token();
+  const char* begin = tokens_.position();
   if (is_container(first)) {
     if (!(open ? walk_members(node, depth, first) : pass(depth))) return false;
-    token = {token.begin(), tokens_.position()};
+    nodes_[node].slice = {begin, tokens_.position()};
   } else {
     if (!tokens_.pass_scalar()) return false;
-    if (first == '"' && !text_of(token, nodes_[node].text)) return false;
+    nodes_[node].slice = tokens_.passed();
+    if (first == '"') nodes_[node].text = tokens_.passed_text();
   }
-  nodes_[node].slice = token;
   nodes_[node].kind = kind_of(first);
   return true;
 }

@@ -56,13 +56,11 @@ class JsonSlices {
   bool walk_members(std::uint32_t node, std::size_t depth, char first);
   bool pass(std::size_t depth);
   bool read_key(std::string_view& key);
-  bool text_of(std::string_view token, std::string_view& text);
   std::uint32_t add(std::uint32_t parent, std::uint32_t previous, std::string_view key);
 
   JsonTokens tokens_;
   std::vector<JsonNode> nodes_;
   Descend descend_ = nullptr;
-  const char* next_escape_ = nullptr;  // the first one behind the strings read so far; nullptr: not looked for
 };
 
 bool is_true(const JsonNode& node);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/random.h"
-#include "json/escapes.h"
 
 namespace shepherd {
 namespace {
@@ -46,6 +46,7 @@ TEST(JsonSlices, TakesWhatAnotherReaderTakes) {
       R"({"a":{"b":[1,-2.5e3,true,null,{}],"c":"x\ny"},"d":[[],[0]],"e":"\"\\/"})",
       R"([ {"c" : "é" , "a":[ false ,"", 12345678901234567] }, {} , [ ] ])",
       R"({"z":{"y":{"x":[[1,2],{"w":"v\t"}]}},"c":0.1,"a":1E9})",
+      R"({"a":"text longer than a block, é\n and \ud83d\ude00, more","not looked into":"as long, \u00e9 and \" in it"})",
   };
   const std::string bytes = "{}[],:\"\\ \t019-+.eEtruefalsn\xc3\xa9\x01";
   JsonSlices slices;
@@ -166,12 +167,33 @@ TEST(JsonSlices, WhatIsNotJsonDoesNotParse) {
   EXPECT_TRUE(slices.parse("{\"a\":" + deep.substr(20, 100) + "}", all));
 }
 
-TEST(JsonSlices, LoneSurrogatesAreReplaced) {
-  EXPECT_EQ(without_lone_surrogates(R"({"a":"x\ud83d","b":"\\ud83d"})"), R"({"a":"x\ufffd","b":"\\ud83d"})");
-  EXPECT_EQ(without_lone_surrogates(R"("\ude00\ud83d\ude00\uD83Dx")"), R"("\ufffd\ud83d\ude00\ufffdx")");
-  EXPECT_EQ(without_lone_surrogates(R"("\ud83d\ude00 \u00e9")"), std::nullopt);
-  EXPECT_EQ(without_lone_surrogates(R"("\ud8)"), std::nullopt);
-  EXPECT_EQ(without_lone_surrogates("\\"), std::nullopt);
+// Strings are passed a block at a time: what ends, escapes or breaks one may stand anywhere in or across blocks.
+TEST(JsonSlices, StringsOfEveryLengthEndWhereTheyEnd) {
+  JsonSlices slices;
+  for (std::size_t size = 0; size < 70; ++size) {
+    std::string plain(size, 'x');
+    ASSERT_TRUE(slices.parse(R"({"a":")" + plain + R"(","b":"y"})", all)) << size;
+    ASSERT_EQ(slices.string("a"), plain);
+    ASSERT_EQ(slices.string("b"), "y");
+    ASSERT_TRUE(slices.parse(R"({"a":")" + plain + R"(\\\"\u00e9,","b":"y\n"})", all)) << size;
+    ASSERT_EQ(slices.string("a"), plain + "\\\"\u00e9,");
+    ASSERT_EQ(slices.string("b"), "y\n");
+    for (const char* wrong : {"\n", "\x1f", "\\x", "\\", "\xc3"}) {
+      ASSERT_FALSE(slices.parse(R"({"a":")" + plain + wrong + R"(","b":"y"})", all)) << size << wrong;
+    }
+    ASSERT_FALSE(slices.parse(R"({"a":"x)" + plain + std::string(1, '\0') + R"("})", all)) << size;
+  }
+}
+
+// A reader keeps its memory for the next record, but not that of a huge one.
+TEST(JsonSlices, RecordsOfAnySizeFollowEachOther) {
+  JsonSlices slices;
+  for (std::size_t size : {std::size_t{10}, 100 * kKiB, std::size_t{10}, 2 * kMiB, std::size_t{10}, 90 * kKiB}) {
+    std::string text(size, 'x');
+    ASSERT_TRUE(slices.parse(R"({"a":"\n)" + text + R"(", "b":["\t)" + text + R"("]})", all)) << size;
+    EXPECT_EQ(slices.string("a"), "\n" + text);
+    EXPECT_EQ(slices.first(slices.find("b"))->text, "\t" + text);
+  }
 }
 
 }  // namespace

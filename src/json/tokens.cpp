@@ -1,124 +1,94 @@
 #include "json/tokens.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
+#include <cstring>
 
 #include "base/limits.h"
+#include "json/blocks.h"
+#include "json/escapes.h"
 #include "json/limits.h"
+#include "json/number.h"
+#include "json/text.h"
 
 namespace shepherd {
 namespace {
 
 constexpr std::size_t kFirstCapacity = 64 * kKiB;
-constexpr std::size_t kSafeDigits = 18;  // whole numbers up to this fit into any type
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// Passes digits; how many there were.
-std::size_t digits(const char*& at, const char* end) {
-  const char* begin = at;
-  while (at != end && is_digit(*at)) ++at;
-  return static_cast<std::size_t>(at - begin);
-}
-
-bool fits_a_type(std::string_view number) {
-  simdjson::dom::parser parser;
-  return parser.parse(simdjson::padded_string(number)).error() == simdjson::SUCCESS;
-}
-
-bool is_number(std::string_view token) {
-  const char* at = token.data();
-  const char* end = at + token.size();
-  if (*at == '-') ++at;
-  bool zero = at != end && *at == '0';
-  std::size_t whole = digits(at, end);
-  if (whole == 0 || (zero && whole > 1)) return false;
-  if (at != end && *at == '.') {
-    ++at;
-    if (digits(at, end) == 0) return false;
-  }
-  bool exponent = at != end && (*at | 0x20) == 'e';
-  if (exponent) {
-    ++at;
-    if (at != end && (*at == '+' || *at == '-')) ++at;
-    if (digits(at, end) == 0) return false;
-  }
-  return at == end && ((whole <= kSafeDigits && !exponent) || fits_a_type(token));
-}
-
-std::string_view without_blanks(std::string_view token) {
-  std::size_t last = token.find_last_not_of(" \t\r\n");
-  return token.substr(0, last + 1);
-}
 
 }  // namespace
 
-JsonTokens::JsonTokens() = default;
-JsonTokens::~JsonTokens() = default;
-
 bool JsonTokens::read(std::string_view text) {
-  if (text.empty()) return false;
+  if (!is_utf8(text)) return false;
   bool oversized = capacity_ > kParserKeepBytes && text.size() <= kParserKeepBytes;
   if (oversized || capacity_ < text.size()) {
-    std::size_t wanted = std::max(kFirstCapacity, text.size() + text.size() / 2);
-    auto made = simdjson::get_active_implementation()->create_dom_parser_implementation(wanted, 1, first_stage_);
-    if (made != simdjson::SUCCESS) return false;
-    buffer_ = std::string(wanted + simdjson::SIMDJSON_PADDING, '\0');
+    capacity_ = std::max(kFirstCapacity, text.size() + text.size() / 2);
+    buffer_ = std::string(capacity_ + kBlock, '\0');
     strings_ = buffer_;
-    capacity_ = wanted;
   }
+  if (buffer_.empty()) return false;
   std::memcpy(buffer_.data(), text.data(), text.size());
-  size_ = text.size();
-  return index();
+  begin(text.size());
+  return !at_end();
 }
 
 bool JsonTokens::read_compact() {
-  std::string blanks = buffer_.substr(0, size_);
-  return simdjson::minify(blanks.data(), size_, buffer_.data(), size_) == simdjson::SUCCESS && index();
-}
-
-bool JsonTokens::index() {
-  // What an earlier text left there must not look like the rest of this one.
-  std::memset(buffer_.data() + size_, 0, simdjson::SIMDJSON_PADDING);
-  strings_used_ = 0;
-  data_ = buffer_.data();
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(data_);
-  if (first_stage_->stage1(bytes, size_, simdjson::stage1_mode::regular) != simdjson::SUCCESS) return false;
-  at_ = first_stage_->structural_indexes.get();
-  end_ = at_ + first_stage_->n_structural_indexes;  // where the text's own size stands, twice
-  blanks_ = *at_ != 0;
+  std::string compact;
+  if (!append_compact_json(compact, {buffer_.data(), end_})) return false;
+  std::memcpy(buffer_.data(), compact.data(), compact.size());
+  begin(compact.size());
   return true;
 }
 
-bool JsonTokens::pass_word(char begin) {
-  if (at_ == end_) return false;
-  std::string_view word = token();
-  std::string_view bare = without_blanks(word);
-  blanks_ |= bare.size() != word.size();
-  ++at_;
-  switch (begin) {
-    case 't':
-      return bare == "true";
-    case 'f':
-      return bare == "false";
-    case 'n':
-      return bare == "null";
-    default:
-      return is_number(bare);
+void JsonTokens::begin(std::size_t size) {
+  // What an earlier text left there must not look like the rest of this one.
+  std::memset(buffer_.data() + size, 0, kBlock);
+  end_ = buffer_.data() + size;
+  strings_used_ = 0;
+  blanks_ = false;
+  go_to(buffer_.data());
+}
+
+void JsonTokens::pass_blanks() {
+  const char* from = at_;
+  while (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r') ++at_;
+  blanks_ |= at_ != from;
+}
+
+const char* JsonTokens::string_end(const char* at) {
+  for (;;) {
+    std::size_t plain = first_not_plain(at);
+    at += plain;
+    if (plain == kBlock) continue;
+    if (*at == '"') return at;
+    // The zero behind the text is a control character, too.
+    std::size_t escape = *at == '\\' ? escape_length({at, end_}) : 0;
+    if (escape == 0) return nullptr;
+    at += escape;
+    escapes_ = true;
   }
 }
 
-bool JsonTokens::unescaped(std::string_view token, std::string_view& text) {
-  const auto* from = reinterpret_cast<const std::uint8_t*>(token.data()) + 1;
-  auto* to = reinterpret_cast<std::uint8_t*>(strings_.data()) + strings_used_;
-  const std::uint8_t* end = first_stage_->parse_string(from, to);
-  if (end == nullptr) return false;
-  text = {strings_.data() + strings_used_, static_cast<std::size_t>(end - to)};
-  strings_used_ += text.size();
+bool JsonTokens::pass_word() {
+  std::string_view rest(at_, end_);
+  std::size_t length = 0;
+  if (rest.starts_with("true") || rest.starts_with("null")) {
+    length = 4;
+  } else if (rest.starts_with("false")) {
+    length = 5;
+  } else {
+    length = number_length(rest);
+  }
+  if (length == 0) return false;
+  passed_ = rest.substr(0, length);
+  go_to(at_ + length);
   return true;
+}
+
+std::string_view JsonTokens::unescaped() {
+  char* to = strings_.data() + strings_used_;
+  std::string_view text(to, unescape_to(to, passed_.substr(1, passed_.size() - 2)));
+  strings_used_ += text.size();
+  return text;
 }
 
 }  // namespace shepherd

@@ -39,6 +39,13 @@ std::string& JsonObject::member(std::string_view key) {
   return out_;
 }
 
+void JsonObject::members(std::string_view encoded) {
+  if (encoded.empty()) return;
+  if (!first_) out_.push_back(',');
+  first_ = false;
+  out_.append(encoded);
+}
+
 void JsonObject::text(std::string_view key, std::string_view value) {
   append_json_string(member(key), value);
 }

@@ -32,6 +32,10 @@ class JsonObject {
   void texts(std::string_view key, const std::map<std::string, std::string>& values);  // an object
   void time(std::string_view key, std::int64_t wall_ms);                               // null for 0: not yet
   void json(std::string_view key, std::string_view value) { member(key).append(value); }
+  template <class Fill>
+  void object(std::string_view key, Fill&& fill);    // as write_object()
+  void members(std::string_view encoded);            // `"a":1,"b":2`, or nothing
+  std::size_t bytes() const { return out_.size(); }  // of the text so far, this object's and what is before it
   void flag(std::string_view key, bool value) { json(key, value ? "true" : "false"); }
   template <class Number>
     requires std::integral<Number> || std::floating_point<Number>
@@ -57,6 +61,12 @@ void write_object(std::string& out, Fill&& fill) {
   out.push_back('}');
 }
 
+template <class Fill>
+void JsonObject::object(std::string_view key, Fill&& fill) {
+  write_object(member(key), std::forward<Fill>(fill));
+}
+
+// The text does not exist before fill() returns: fill() appends through its JsonObject, never to the result's name.
 template <class Fill>
 std::string object_text(Fill&& fill) {
   std::string text;

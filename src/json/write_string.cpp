@@ -1,9 +1,8 @@
-#include <simdjson.h>
-
 #include <array>
 #include <cstdint>
 #include <cstring>
 
+#include "json/text.h"
 #include "json/write.h"
 
 namespace shepherd {
@@ -101,7 +100,7 @@ void append_json_string(std::string& out, std::string_view text) {
     return;
   }
   std::string repaired;
-  if (!simdjson::validate_utf8(text)) {
+  if (!is_utf8(text)) {
     repaired = repaired_utf8(text);
     text = repaired;
   }

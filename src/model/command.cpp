@@ -133,7 +133,7 @@ Result<Command> decode_command(std::string_view json) {
   if (!kind) return fail(kind.error());
   command.kind = *kind;
   request.text("id", command.id);
-  // On a WebSocket the kind is the message's type and its members are in `data`.
+  // A WebSocket message has the command's kind as its `type` and the command's members in `data`.
   auto inner = request.member("kind") ? std::nullopt : request.object("data");
   JsonRequest& members = inner ? *inner : request;
   read_members(members, command);

@@ -75,5 +75,51 @@ TEST(Command, ResultSaysHowItSettled) {
   EXPECT_EQ(command_state("gone"), std::nullopt);
 }
 
+TEST(Command, BoundsAreInclusive) {
+  auto expires = [](std::int64_t seconds) {
+    return decode_command(R"({"kind":"stop","expiresSeconds":)" + std::to_string(seconds) + "}");
+  };
+  EXPECT_EQ(expires(1)->expires_seconds, 1);
+  EXPECT_EQ(expires(kMaxCommandExpirySeconds)->expires_seconds, kMaxCommandExpirySeconds);
+  EXPECT_FALSE(expires(0));
+  EXPECT_FALSE(expires(kMaxCommandExpirySeconds + 1));
+  constexpr std::string_view kAround = R"({"kind":"steer","content":""})";
+  auto long_one = [&](std::size_t bytes) {
+    return decode_command(R"({"kind":"steer","content":")" + std::string(bytes - kAround.size(), 'x') + "\"}");
+  };
+  EXPECT_TRUE(long_one(kMaxCommandBytes));
+  EXPECT_EQ(long_one(kMaxCommandBytes + 1).error().reason, "command_too_large");
+}
+
+TEST(Command, NamesOfKindsStatesAndModes) {
+  for (std::size_t i = 0; i < kCommandKinds; ++i) {
+    auto kind = static_cast<CommandKind>(i);
+    EXPECT_EQ(command_kind(name(kind)), kind);
+  }
+  for (auto state : {CommandState::accepted, CommandState::delivered, CommandState::acknowledged, CommandState::refused,
+                     CommandState::expired}) {
+    EXPECT_EQ(command_state(name(state)), state);
+  }
+  EXPECT_EQ(agent_mode("autonomous"), AgentMode::autonomous);
+  EXPECT_EQ(agent_mode("interactive"), AgentMode::interactive);
+  EXPECT_EQ(agent_mode(""), std::nullopt);
+  EXPECT_EQ(command_kind(""), std::nullopt);
+}
+
+TEST(Command, TheKindDecidesWhereMembersAre) {
+  auto command = decode_command(R"({"kind":"steer","content":"a","data":{"content":"b"}})");
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command->content, "a") << "`data` is for messages without a kind";
+  command = decode_command(R"({"type":"steer","content":"a","by":"out"})");
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->content, "a") << "a message without `data`";
+  command = decode_command(R"({"type":"steer","data":{"content":"b","by":"in","expiresSeconds":7}})");
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command->by, "in");
+  EXPECT_EQ(command->expires_seconds, 7);
+  EXPECT_NE(decode_command("{}").error().message.find("one of steer, queue, interrupt"), std::string::npos);
+  EXPECT_EQ(decode_command("{}").error().message.find("none of them"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -22,7 +22,7 @@ std::string_view view(const json::string& text) {
 
 bool condense_value(json::value& value, std::size_t characters, const CondenseRules& rules);
 
-// An edit shows where and how much: its texts become their lengths.
+// An edit's texts are replaced by their lengths: a consumer sees where and how large the edit is.
 std::string_view length_key(std::string_view key) {
   if (key == "old_string") return "oldLength";
   if (key == "new_string") return "newLength";

@@ -14,7 +14,7 @@ std::size_t sequence_bytes(char lead) {
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-// The length of the character at escaped[at]: an escape, a pair of them for a surrogate, or a UTF-8 sequence.
+// The length in bytes of the character at escaped[at]: an escape, a surrogate pair of escapes, or a UTF-8 sequence.
 std::size_t character_bytes(std::string_view escaped, std::size_t at) {
   if (escaped[at] != '\\') return sequence_bytes(escaped[at]);
   if (escaped.substr(at, 2) != "\\u") return 2;
@@ -44,13 +44,13 @@ std::string_view cut_utf8(std::string_view text, std::size_t most) {
 
 std::string capped_detail(std::string_view detail, std::size_t most) {
   if (detail.size() <= most) return std::string(detail);
-  std::string out = object_text([&](JsonObject& object) {
+  return object_text([&](JsonObject& object) {
     object.flag("truncated", true);
     object.number("bytes", std::uint64_t{detail.size()});
     JsonMembers members(detail);
     while (members.next()) {
       std::size_t around = members.key().size() + 8;  // comma, quotes, colon, the value's quotes, the closing brace
-      std::size_t room = most > out.size() + around ? most - out.size() - around : 0;
+      std::size_t room = most > object.bytes() + around ? most - object.bytes() - around : 0;
       std::string_view value = members.value();
       if (value.size() <= room) {
         object.json(members.key(), value);
@@ -58,12 +58,11 @@ std::string capped_detail(std::string_view detail, std::size_t most) {
         auto cut = cut_escaped(value.substr(1, value.size() - 2), room);
         object.member(members.key()).append("\"").append(cut).append("\"");
       } else if (room > 0) {
-        // Escaping at most doubles JSON text, which has no control characters.
+        // Escaping JSON text at most doubles it, because JSON text has no control characters.
         object.text(members.key(), cut_utf8(value, room / 2));
       }
     }
   });
-  return out;
 }
 
 }  // namespace shepherd

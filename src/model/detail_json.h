@@ -1,4 +1,4 @@
-// The detail beside an event: full content and raw record, bounded.
+// The detail of an event: its full content and raw record, bounded in size.
 // Threads: value.
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace shepherd {
 
-// The detail itself when it fits into `most` bytes; otherwise {"truncated":true,"bytes":N,…} with the members that fit,
-// the first that does not cut short: a string at a character, anything else as the beginning of its JSON text.
+// Returns the detail if it fits into `most` bytes. Otherwise returns {"truncated":true,"bytes":N,…} with the members
+// that fit. The first member that does not fit is cut: a string at a character, any other value as the beginning of its
+// JSON text.
 std::string capped_detail(std::string_view detail, std::size_t most);
 
 }  // namespace shepherd

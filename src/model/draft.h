@@ -1,8 +1,8 @@
-// Drafts: events that were taken in (validated, redacted, condensed) and wait for their number.
+// Drafts are validated, redacted and condensed events that do not have a number yet.
 //
 // A draft's body is the compact JSON of its members without braces, e.g. `"timestamp":"…","type":"log","summary":"hi"`.
-// The server's own members (sequence, receivedAt, producer, late) go before it when it is numbered, so an event is
-// encoded once and never parsed again on its way to disk and consumers.
+// Numbering puts the server's own members (sequence, receivedAt, producer, late) before the body, so an event is
+// encoded once and not parsed again on its way to disk and consumers.
 // Threads: value.
 #pragma once
 
@@ -17,15 +17,15 @@ namespace shepherd {
 
 struct Draft {
   EventType type = EventType::other;
-  std::uint64_t producer_sequence = 0;  // 0: none given
+  std::uint64_t producer_sequence = 0;  // 0: the producer gave none
   std::int64_t timestamp_ms = 0;
-  bool stamped = false;  // the producer gave no timestamp; the body has the time of arrival
+  bool stamped = false;  // the producer gave no timestamp, so the body has the time of arrival
   std::uint32_t body_offset = 0;
   std::uint32_t body_size = 0;
   std::uint32_t summary_offset = 0;  // the summary's JSON string inside the body, escaped, without quotes
   std::uint32_t summary_size = 0;
   std::string event_id;  // usually empty
-  std::string detail;    // JSON object with full content and raw record; empty: none
+  std::string detail;    // JSON object with full content and raw record, or empty
 };
 
 struct DraftBatch {
@@ -35,8 +35,8 @@ struct DraftBatch {
   std::string_view body(const Draft& draft) const {
     return std::string_view(bytes).substr(draft.body_offset, draft.body_size);
   }
-  // The body as its producer wrote it: what a repeat of the same event is recognised by. `stored` is a body that may
-  // have been stamped at another time.
+  // Compares the body as its producer wrote it, to recognise a repeat of the same event. The stored body may have been
+  // stamped at another time.
   bool same_content(const Draft& draft, std::string_view stored) const {
     std::string_view mine = body(draft);
     if (!draft.stamped) return mine == stored;

@@ -1,4 +1,4 @@
-// How far one word is from another. Threads: any.
+// The edit distance between two words. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace shepherd {
 
-// How many bytes must be changed, added or left out to make one of the other.
+// The number of bytes to change, insert or delete to turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace shepherd

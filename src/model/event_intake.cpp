@@ -17,7 +17,7 @@
 namespace shepherd {
 namespace {
 
-// Years 0000 to 9999, which is all that RFC 3339 can write; an offset can lead out of them.
+// RFC 3339 can only write the years 0000 to 9999. A time with an offset can lie outside them in UTC.
 constexpr std::int64_t kFirstTimestampMs = -62'167'219'200'000;
 constexpr std::int64_t kLastTimestampMs = 253'402'300'799'999;
 
@@ -25,7 +25,7 @@ constexpr std::size_t index(Member member) {
   return static_cast<std::size_t>(member);
 }
 
-// The text of a checked JSON string; `store` holds it when it has to be unescaped.
+// The text of a valid JSON string; `store` holds it if it had to be unescaped.
 std::string_view text_of(std::string_view json, std::string& store) {
   std::string_view inside = inside_quotes(json);
   if (inside.find('\\') == std::string_view::npos) return inside;
@@ -103,7 +103,7 @@ Result<std::size_t> EventIntake::admit(std::string_view json, bool may_hold_secr
   return length;
 }
 
-// What the draft holds beside its body.
+// Fills in the draft's fields beside its body.
 Result<void> EventIntake::read_header(Draft& draft) {
   std::string store;
   std::string_view type = members_[Member::type];
@@ -149,13 +149,13 @@ std::string EventIntake::redacted(std::string_view key, std::string_view value) 
     return json_string(intake_.redactor->redact_member(key, text_of(value, store)));
   }
   auto tree = parse_tree(value);
-  if (!tree) return std::string(value);  // checked with the whole request, so it does parse
+  if (!tree) return std::string(value);  // cannot fail: the whole request was parsed before
   redact_tree(key, *tree, *intake_.redactor);
   return tree_text(*tree);
 }
 
 void EventIntake::rewrite(Member member) {
-  // Most members of a suspicious event are clean, and looking is far cheaper than reading and writing again.
+  // Most members of a suspicious event are clean, and searching costs far less than parsing and writing a member again.
   if (!secrets_ || members_[member].empty() || !holds_secret(members_[member])) return;
   set_rewritten(member, redacted(name(member), members_[member]));
 }
@@ -165,7 +165,7 @@ void EventIntake::set_rewritten(Member member, std::string json) {
   changed_ = true;
 }
 
-// A type is a name, not a text: one with a secret in it is worth nothing.
+// A type is a name, not a text. A type that contains a secret is replaced as a whole.
 void EventIntake::rewrite_type() {
   rewrite(Member::type);
   if (value_of(Member::type) != members_[Member::type]) set_rewritten(Member::type, "\"redacted\"");
@@ -183,14 +183,14 @@ void EventIntake::rewrite_text(Member member, std::size_t most_characters) {
   set_rewritten(member, json_string(cut));
 }
 
-// Before a member is cut; when it is cut again, the whole is what it was at first.
+// Called before a member is cut. If it is cut again, the text before the first cut stays the full one.
 void EventIntake::keep_whole(Member member, std::size_t characters) {
   if (full_[index(member)]) return;
   full_[index(member)] = value_of(member);
   whole_[index(member)] = characters;
 }
 
-// More of an input may be kept than an event has room for: then less of it is, as if nothing were configured.
+// The configuration may allow more of an input than fits into an event. In that case the built-in limits apply.
 void EventIntake::shorten_tool_data() {
   const CondenseRules usual;
   CondenseRules rules = *intake_.condense;
@@ -258,8 +258,8 @@ void EventIntake::write_body(Draft& draft) {
   draft.body_size = static_cast<std::uint32_t>(out.size()) - draft.body_offset;
 }
 
-// What the event has only the beginning of: by the producer's word, and what was cut here. The producer knows the
-// length of what it cut itself.
+// Lists the members that were cut, by the producer or here, with their full length. The producer's own figure takes
+// precedence.
 void EventIntake::write_cut() {
   std::string_view given = value_of(Member::cut);
   std::string marks = given.starts_with('{') ? std::string(given) : "{}";
@@ -279,7 +279,7 @@ void EventIntake::write_unknown() {
     for (const auto& [key, value] : members_.unknown) write_member(key, value);
     return;
   }
-  // Two names may become the same.
+  // Redaction can make two names equal.
   std::unordered_set<std::string> names;
   std::size_t repeats = 1;
   for (const auto& [key, value] : members_.unknown) {
@@ -292,7 +292,8 @@ void EventIntake::write_unknown() {
   }
 }
 
-// What condensing cut, and what the producer sent as detail, which counts where both have the same.
+// Builds the detail from what condensing cut and what the producer sent as detail. The producer's member takes
+// precedence.
 std::string EventIntake::make_detail() {
   std::string clean;
   std::string_view given = members_[Member::detail];

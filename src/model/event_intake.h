@@ -1,5 +1,5 @@
-// The intake: what becomes of one event on its way in. Members are checked, secrets replaced, long texts cut, and what
-// is left is written once as the body that every consumer will get. Threads: caller.
+// The intake of one event: checks its members, replaces secrets, cuts long texts, and writes the result once as the
+// body that every consumer gets. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class EventIntake {
  public:
   EventIntake(const Intake& intake, DraftBatch& batch) : intake_(intake), batch_(batch) {}
 
-  // Adds the draft of the event that `json` (compact, valid) starts with; its length. An error leaves the batch
-  // unusable. `may_hold_secrets` false: the whole request was found clean.
+  // Adds the draft of the event at the start of `json` (compact, valid) and returns the event's length. After an error
+  // the batch is unusable. `may_hold_secrets` is false if the whole request was found clean.
   Result<std::size_t> admit(std::string_view json, bool may_hold_secrets);
 
  private:
@@ -43,12 +43,12 @@ class EventIntake {
   const Intake& intake_;
   DraftBatch& batch_;
   EventMembers members_;
-  bool secrets_ = false;  // this event may hold some
+  bool secrets_ = false;  // this event may contain secrets
   std::string tool_;      // unescaped
-  bool changed_ = false;  // something is in rewritten_
+  bool changed_ = false;  // rewritten_ has at least one value
   std::array<std::optional<std::string>, kMembers> rewritten_;
-  std::array<std::optional<std::string>, kMembers> full_;  // redacted but uncut text of what was cut
-  std::array<std::size_t, kMembers> whole_{};              // and how many characters that has
+  std::array<std::optional<std::string>, kMembers> full_;  // redacted full text of each member that was cut
+  std::array<std::size_t, kMembers> whole_{};              // length of that text in characters
 };
 
 }  // namespace shepherd

@@ -41,17 +41,17 @@ constexpr std::array<Row, kMembers> kRows{{
     {"sequence", Kind::whole},
     {"eventID", Kind::text},
     {"detail", Kind::object},
-    {"receivedAt", Kind::any},  // the server's own: whatever a
-                                // producer says is dropped
+    {"receivedAt", Kind::any},  // the server sets these three;
+                                // a producer's are dropped
     {"late", Kind::any},
     {"producer", Kind::any},
 }};
 
 constexpr std::size_t kLongestName = 12;
-constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // what every JSON reader can hold
-constexpr std::size_t kFewUnknown = 16;                       // compared one by one; more go through a set
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // the largest that every JSON reader holds exactly
+constexpr std::size_t kFewUnknown = 16;  // up to this number are compared one by one; more go through a set
 
-// For each length of a name, the members that have it.
+// The members by the length of their names.
 struct ByLength {
   std::array<std::array<std::uint8_t, 4>, kLongestName + 1> members{};
   std::array<std::uint8_t, kLongestName + 1> counts{};
@@ -80,7 +80,7 @@ bool is_whole(std::string_view value) {
   return error == std::errc() && end == value.data() + value.size() && number >= 1 && number <= kMostWhole;
 }
 
-// Looks at every member, however it is spelled: a later one of the same name may be the one that readers see.
+// Checks every member regardless of its spelling, because readers may use the last one of several with the same name.
 Result<void> check_output(std::string_view output) {
   JsonMembers members(output);
   while (members.next()) {
@@ -125,7 +125,7 @@ Error duplicate(std::string_view key) {
       .with("member", std::string(key));
 }
 
-// The name of a member that stands there twice; nullopt when all differ.
+// The name of a member that occurs twice; nullopt if all differ.
 std::optional<std::string_view> repeated(const std::vector<UnknownMember>& members) {
   if (members.size() <= kFewUnknown) {
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -1,4 +1,4 @@
-// The top-level members of an event as a producer sent it: split, checked, still source text.
+// The top-level members of an event as its producer sent it: split and checked, but still source text.
 // Threads: value.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace shepherd {
 
-// Up to and including duration_ms in the order in which a body has them.
+// The members up to and including duration_ms are in the order in which they appear in a body.
 enum class Member : std::uint8_t {
   timestamp,
   type,
@@ -47,15 +47,15 @@ struct UnknownMember {
   std::string_view value;
 };
 
-// Slices point into the event's text or into `spelled`. One object serves many events, one after the other.
+// The slices point into the event's text or into `spelled`. One object is reused for many events.
 struct EventMembers {
   std::array<std::string_view, kMembers> known;  // empty: absent or null
-  std::vector<UnknownMember> unknown;            // in their order
-  std::deque<std::string> spelled;               // names that came with needless escapes, spelled plainly
+  std::vector<UnknownMember> unknown;            // in their original order
+  std::deque<std::string> spelled;               // unescaped names of members whose names came with escapes
 
   std::string_view operator[](Member member) const { return known[static_cast<std::size_t>(member)]; }
-  // Splits the compact, valid JSON object that `json` starts with and checks the members it knows. The object's length,
-  // or an error that names the member.
+  // Splits the compact, valid JSON object at the start of `json` and checks the known members. Returns the object's
+  // length, or an error that names the member.
   Result<std::size_t> read(std::string_view json);
 };
 

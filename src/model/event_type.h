@@ -1,4 +1,4 @@
-// The event types this version knows. Unknown ones are kept and travel as `other` with their own name in the JSON.
+// The event types that this version knows. An unknown type is kept as `other`, with its own name in the JSON.
 // Threads: value.
 #pragma once
 

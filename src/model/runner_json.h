@@ -1,4 +1,4 @@
-// What runners and the server say to each other: claims, leases, a task's data.
+// The JSON that runners and the server exchange: claims, leases, a task's data.
 // Threads: value.
 #pragma once
 
@@ -16,14 +16,14 @@ namespace shepherd {
 // POST /api/v1/claims: a runner asks for work.
 struct ClaimRequest {
   std::string runner;
-  std::vector<std::string> agents;            // dialects it speaks
+  std::vector<std::string> agents;            // dialects that the runner supports
   std::map<std::string, std::string> labels;  // a task must have all of them
-  std::string task;                           // only this one; empty: any
+  std::string task;                           // claim only this task; empty: any
   std::int64_t wait_seconds = 0;
 };
 Result<ClaimRequest> decode_claim_request(std::string_view json);
 
-// PUT …/{id}/lease: the runner still works on it.
+// PUT …/{id}/lease: the runner reports that it still works on the task.
 struct LeaseRequest {
   std::string runner;
   std::uint64_t epoch = 0;
@@ -33,8 +33,8 @@ Result<LeaseRequest> decode_lease_request(std::string_view json);
 // {"taskID"?,"leaseEpoch","leaseSeconds"}; taskID is left out when empty.
 std::string encode_lease(std::string_view task, std::uint64_t epoch, std::int64_t lease_seconds);
 
-// GET …/{id}/data: what a runner needs to start the agent. `resume_session` is the agent's own id of the conversation
-// to go on with. What was not given is left out, except `repo`, which is then null.
+// GET …/{id}/data: what a runner needs to start the agent. `resume_session` is the agent's id of the conversation to
+// continue. Members without a value are left out, except `repo`, which becomes null.
 std::string encode_task_data(const TaskSpec& spec, std::string_view resume_session);
 
 }  // namespace shepherd

@@ -6,8 +6,8 @@
 namespace shepherd {
 namespace {
 
-// Takes terminal colours and cursor moves out: "ESC[31mF" is searched for, and shown, as "F". Of other sequences only
-// the escape itself goes, so that nothing can hide from a search inside one.
+// Removes terminal colours and cursor moves, so that "ESC[31mF" is indexed and shown as "F". Of any other sequence only
+// the escape character is removed, so that no text can hide inside a sequence.
 void drop_colours(std::string& text) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -24,7 +24,7 @@ void drop_colours(std::string& text) {
   text.resize(kept);
 }
 
-// Collects words up to a bound.
+// Collects words up to a maximum size.
 class Words {
  public:
   explicit Words(std::size_t most) : most_(most) {}
@@ -48,7 +48,7 @@ class Words {
     text_.append(*plain);
   }
 
-  // All strings of a value that are not names of members.
+  // Adds every string of a value except member names.
   void add_strings(std::string_view json) {
     for (std::size_t at = json.find('"'); at != std::string_view::npos && !full(); at = json.find('"', at)) {
       std::size_t end = end_of_value(json, at);

@@ -12,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kLongUserName = 16;  // shorter ones are "git", "x-access-token" or a person
+constexpr std::size_t kLongUserName = 16;  // shorter user names are "git", "x-access-token" or a person
 constexpr std::string_view kMark = "[redacted:";
 
 bool tells(std::string_view name) {
@@ -23,7 +23,7 @@ bool tells(std::string_view name) {
   return std::ranges::any_of(kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-// `member` is name=value; its value when that should not be seen.
+// `member` is name=value. Replaces the value if the name suggests a secret.
 std::string shown_member(std::string_view member) {
   std::size_t equals = member.find('=');
   if (equals == std::string_view::npos || equals + 1 == member.size()) return std::string(member);
@@ -45,7 +45,7 @@ std::string shown_query(std::string_view query) {
   return out;
 }
 
-// scheme://NAME@host, with a name that is none.
+// Replaces a user name in scheme://NAME@host that is long enough to be a token.
 void hide_long_user(std::string& url) {
   std::size_t begin = url.find("://");
   if (begin == std::string::npos) return;
@@ -54,14 +54,14 @@ void hide_long_user(std::string& url) {
   if (end == std::string::npos || url[end] != '@' || end - begin < kLongUserName) return;
   std::string_view user = std::string_view(url).substr(begin, end - begin);
   if (user.find(':') != std::string_view::npos || user.find(kMark) != std::string_view::npos) return;
-  url.replace(begin, end - begin, "[redacted]");  // a colon would make it a user and a password
+  url.replace(begin, end - begin, "[redacted]");  // the usual mark has a colon, which would look like user:password
 }
 
 }  // namespace
 
 std::string shown_url(const Redactor& redactor, std::string_view url) {
   std::string out(url);
-  hide_long_user(out);  // first: before a host it looks like an e-mail address
+  hide_long_user(out);  // must be first, because NAME@host looks like an e-mail address to the redactor
   out = redactor.redact(out);
   std::size_t mark = out.find('?');
   if (mark == std::string::npos) return out;

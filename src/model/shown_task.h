@@ -1,5 +1,5 @@
-// A task as it may be shown: what its creator wrote, without the secrets in it. The raw one stays in the store, for the
-// runner that clones the repository and for the callback.
+// A task as it may be shown: the creator's text without its secrets. The store keeps the original for the callback and
+// for the runner that clones the repository.
 // Threads: value.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace shepherd {
 
-// A URL without its secrets: beside what redact() finds, the values of query members whose names tell, however short,
-// and a long name before the host, which is how hosts of repositories take tokens.
+// A URL without its secrets. In addition to redact(), this hides the values of query parameters with sensitive names,
+// however short, and a long user name before the host, where repository hosts accept tokens.
 std::string shown_url(const Redactor& redactor, std::string_view url);
 
-// A task as it may be shown: every text that its creator or runner chose is redacted, names and labels too, and its
-// context, which nobody is shown, left out.
+// A copy of the task in which every text that its creator or runner chose is redacted, including names and labels. The
+// context is left out, because it is never shown.
 Task shown_task(const Redactor& redactor, const Task& task);
 
 }  // namespace shepherd

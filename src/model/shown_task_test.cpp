@@ -27,6 +27,29 @@ TEST(ShownUrl, HidesWhatOpensDoors) {
   }
 }
 
+TEST(ShownUrl, MembersWhoseNamesTell) {
+  Redactor redactor = standard();
+  for (const char* word : {"token", "key", "secret", "sig", "pass", "pwd", "auth", "credential", "code", "jwt"}) {
+    std::string url = "https://example.org/?my-" + std::string(word) + "s=";
+    EXPECT_EQ(shown_url(redactor, url + "abc&x=1"), url + "[redacted:secret:3]&x=1");
+    EXPECT_EQ(shown_url(redactor, url), url) << "no value";
+  }
+  EXPECT_EQ(shown_url(redactor, "https://example.org/?token"), "https://example.org/?token");
+  EXPECT_EQ(shown_url(redactor, "https://example.org/?token=[redacted:token:9]"),
+            "https://example.org/?token=[redacted:token:9]");
+  EXPECT_EQ(shown_url(redactor, "https://example.org/?a=b=c&key=d=e"),
+            "https://example.org/?a=b=c&key=[redacted:secret:3]");
+}
+
+TEST(ShownUrl, LongUserNamesAreNone) {
+  Redactor redactor = standard();
+  auto shown = [&](std::string_view url) { return shown_url(redactor, url); };
+  EXPECT_EQ(shown("https://" + std::string(16, 'q') + "@h/a"), "https://[redacted]@h/a");
+  EXPECT_EQ(shown("https://" + std::string(15, 'q') + "@h/a"), "https://" + std::string(15, 'q') + "@h/a");
+  EXPECT_EQ(shown("https://h/" + std::string(20, 'q') + "@x/a"), "https://h/" + std::string(20, 'q') + "@x/a");
+  EXPECT_EQ(shown(std::string(20, 'q') + "@h/a"), std::string(20, 'q') + "@h/a") << "no scheme";
+}
+
 TEST(ShownTask, KeepsTheRestAsItWas) {
   Task task;
   task.spec.id = "t1";

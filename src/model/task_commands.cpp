@@ -14,7 +14,7 @@ bool is_settled(CommandState state) {
   return state != CommandState::accepted && state != CommandState::delivered;
 }
 
-// Whether an array of capability names, compact JSON, has this kind.
+// Whether a compact JSON array of capability names contains this kind.
 bool lists(std::string_view capabilities, std::string_view key, CommandKind kind) {
   std::string quoted = "\"" + std::string(name(kind)) + "\"";
   return find_member(capabilities, key).find(quoted) != std::string_view::npos;
@@ -54,10 +54,10 @@ void fold_command_result(TaskState& state, const FoldEvent& event) {
   auto next = command_state(text_member(data, "state"));
   auto found = std::ranges::find(state.commands, id, &TaskCommand::id);
   if (!next || found == state.commands.end()) return;
-  // Its runner has it and waits for the right moment: that nobody took it is no longer true.
+  // The runner took the command and holds it for later, so it can no longer expire.
   bool held = *next == CommandState::accepted && found->state == CommandState::accepted;
   if (held) found->expires_ms = 0;
-  if (is_settled(found->state) || (*next <= found->state && !held)) return;  // a command never goes back
+  if (is_settled(found->state) || (*next <= found->state && !held)) return;  // never back to an earlier state
   found->state = *next;
   found->reason = text_member(data, "reason");
 }
@@ -69,7 +69,7 @@ void fold_approval(TaskState& state, const FoldEvent& event) {
   if (approval.id.empty()) return;
   std::erase_if(state.approvals, [&](const TaskApproval& each) { return each.id == approval.id; });
   std::string now = text_member(data, "state");
-  if (now != "pending" && now != "open") return;  // drivers say pending
+  if (now != "pending" && now != "open") return;  // drivers write "pending"
   if (state.approvals.size() >= kMaxTaskApprovals) state.approvals.erase(state.approvals.begin());
   approval.kind = text_member(data, "kind");
   approval.tool = text_member(event.body, "tool");
@@ -88,7 +88,7 @@ void fold_runner(TaskState& state, const FoldEvent& event) {
   }
   std::string confined = text_member(data, "confined");
   if (confined == "none" || confined == "secrets" || confined == "workspace") state.confined = std::move(confined);
-  // Only the server gives leases: what a producer says of one is not true for that.
+  // Only the server grants leases, so a producer's claim of one is ignored.
   if (!event.by_server || find_member(data, "leaseEpoch").empty()) return;
   state.runner = text_member(data, "runner");
   state.lease_epoch = event.sequence;

@@ -1,4 +1,4 @@
-// The part of the fold that concerns operators: commands and how they settle, what the agent asks, what it can do.
+// The part of the fold that concerns operators: commands and how they settle, open approvals, the agent's capabilities.
 // Threads: value.
 #pragma once
 
@@ -14,19 +14,20 @@ struct FoldEvent;
 void fold_command(TaskState& state, const FoldEvent& event);
 void fold_command_result(TaskState& state, const FoldEvent& event);
 void fold_approval(TaskState& state, const FoldEvent& event);
-// A status event's capabilities, how the agent is confined, and who claimed the task when the server says so.
+// Reads a status event's capabilities, the agent's confinement, and, if the server wrote the event, the runner that
+// claimed the task.
 void fold_runner(TaskState& state, const FoldEvent& event);
-// The task has ended: what was accepted and never delivered is refused, what was asked is no longer open.
+// Called at the task's end: refuses commands that were accepted but never delivered, and closes open approvals.
 void end_commands(TaskState& state);
 
 const TaskCommand* find_command(const TaskState& state, std::string_view id);
 const TaskApproval* find_approval(const TaskState& state, std::string_view id);
 
-// Whether something may still become of it. `delivered` is the last word where the agent's stream does not show more.
+// Whether the command's state may still change. `delivered` is final if the agent's stream does not report more.
 bool is_open(const TaskState& state, const TaskCommand& command);
-// Whether the agent takes commands of this kind; true while that is not known.
+// Whether the agent accepts commands of this kind; true while its capabilities are unknown.
 bool takes_command(const TaskState& state, CommandKind kind);
-// The command that an approval got: accepted, delivered or acknowledged; nullptr: none.
+// The command that answers an approval (accepted, delivered or acknowledged); nullptr if there is none.
 const TaskCommand* answer_to(const TaskState& state, std::string_view approval_id);
 
 }  // namespace shepherd

@@ -137,5 +137,131 @@ TEST(TaskCommands, WhatAnEarlierVersionWroteIsRead) {
   EXPECT_TRUE(state.commands.empty());
 }
 
+TEST(TaskCommands, AreReadMemberByMember) {
+  Log log;
+  log.command("a", R"(,"approvalID":"q","expiresSeconds":999999999)").command("a", R"(,"approvalID":"other")");
+  ASSERT_EQ(log.state.commands.size(), 1U) << "an id counts once";
+  const TaskCommand command = log.state.commands[0];
+  EXPECT_EQ(command.kind, CommandKind::steer);
+  EXPECT_EQ(command.approval_id, "q");
+  EXPECT_EQ(command.sequence, 1U);
+  EXPECT_EQ(command.expires_ms, 1'000 + kMaxCommandExpirySeconds * 1'000) << "never later than it may";
+  log.add(EventType::command, R"({"id":"s","kind":"stop"})");
+  EXPECT_EQ(log.state.commands[1].kind, CommandKind::stop);
+  EXPECT_EQ(find_command(log.state, "a"), &log.state.commands[0]);
+  EXPECT_EQ(find_command(log.state, "b"), nullptr);
+}
+
+TEST(TaskCommands, OneThatItsRunnerHoldsDoesNotExpire) {
+  Log log;
+  log.command("a").result("a", "accepted", "at the next turn");
+  EXPECT_EQ(log.state.commands[0].expires_ms, 0);
+  EXPECT_EQ(log.state.commands[0].state, CommandState::accepted);
+  EXPECT_EQ(log.state.commands[0].reason, "at the next turn");
+  log.result("a", "delivered").result("a", "delivered", "again");
+  EXPECT_EQ(log.state.commands[0].reason, "") << "the same state again says nothing new";
+  log.command("b").result("b", "delivered");
+  EXPECT_EQ(log.state.commands[1].expires_ms, 61'000);
+}
+
+TEST(TaskCommands, KeepAsManyAsTheBoundSays) {
+  Log log;
+  for (std::size_t i = 0; i < kMaxTaskCommands; ++i) {
+    log.command("c" + std::to_string(i)).result("c" + std::to_string(i), "acknowledged");
+  }
+  EXPECT_EQ(log.state.commands.front().id, "c0");
+  log.command("one more");
+  EXPECT_EQ(log.state.commands.size(), kMaxTaskCommands);
+  EXPECT_EQ(log.state.commands.front().id, "c1");
+  Log open;
+  for (std::size_t i = 0; i <= kMaxTaskCommands; ++i) open.command("c" + std::to_string(i));
+  EXPECT_EQ(open.state.commands.size(), kMaxTaskCommands + 1);
+}
+
+TEST(TaskCommands, ApprovalsAreOpenUntilTheyAreSettled) {
+  Log log;
+  log.add(
+      EventType::approval,
+      R"({"approvalID":"a","state":"pending","kind":"permission","tool":"Bash","expiresAt":"1970-01-01T00:00:05Z"})");
+  log.add(EventType::approval, R"({"approvalID":"b","state":"open"})");
+  ASSERT_EQ(log.state.approvals.size(), 2U);
+  EXPECT_EQ(log.state.approvals[0].kind, "permission");
+  EXPECT_EQ(log.state.approvals[0].tool, "Bash");
+  EXPECT_EQ(log.state.approvals[0].sequence, 1U);
+  EXPECT_EQ(log.state.approvals[0].expires_ms, 5'000);
+  EXPECT_EQ(log.state.approvals[1].expires_ms, 0);
+  EXPECT_EQ(find_approval(log.state, "b"), &log.state.approvals[1]);
+  EXPECT_EQ(find_approval(log.state, "c"), nullptr);
+  log.add(EventType::approval, R"({"approvalID":"a","state":"open"})");
+  EXPECT_EQ(log.state.approvals.back().id, "a") << "asked again, it is the newest";
+  EXPECT_EQ(log.state.approvals.size(), 2U);
+  log.add(EventType::approval, R"({"approvalID":"b","state":"approved"})");
+  EXPECT_EQ(log.state.approvals.size(), 1U);
+
+  Log many;
+  for (std::size_t i = 0; i <= kMaxTaskApprovals; ++i) {
+    EXPECT_EQ(many.state.approvals.size(), i);
+    many.add(EventType::approval, R"({"approvalID":"a)" + std::to_string(i) + R"(","state":"open"})");
+  }
+  EXPECT_EQ(many.state.approvals.size(), kMaxTaskApprovals);
+  EXPECT_EQ(many.state.approvals.front().id, "a1");
+}
+
+TEST(TaskCommands, TheToolOfAnApprovalIsTheEventsOrTheDatas) {
+  TaskState state;
+  std::string body = R"("tool":"Read","data":{"approvalID":"a","state":"open","tool":"Bash"})";
+  fold(state, {.sequence = 1, .type = EventType::approval, .summary = "", .body = body});
+  EXPECT_EQ(state.approvals.at(0).tool, "Read");
+}
+
+TEST(TaskCommands, AnAnswerCountsUnlessItCameToNothing) {
+  Log log;
+  auto answers = [&] {
+    const TaskCommand* found = answer_to(log.state, "q");
+    return found == nullptr ? std::string("none") : found->id;
+  };
+  log.command("other", R"(,"approvalID":"x")");
+  EXPECT_EQ(answers(), "none");
+  log.command("a", R"(,"approvalID":"q")");
+  EXPECT_EQ(answers(), "a");
+  log.result("a", "refused");
+  EXPECT_EQ(answers(), "none");
+  log.command("b", R"(,"approvalID":"q")").result("b", "expired");
+  EXPECT_EQ(answers(), "none");
+  log.command("c", R"(,"approvalID":"q")").result("c", "acknowledged");
+  EXPECT_EQ(answers(), "c");
+}
+
+TEST(TaskCommands, CapabilitiesSayWhatIsTakenAndAcknowledged) {
+  Log log;
+  EXPECT_TRUE(takes_command(log.state, CommandKind::stop)) << "not known yet";
+  log.command("a").result("a", "delivered");
+  log.add(EventType::status, R"({"capabilities":{"commands":["steer"],"acknowledges":["steer"]}})");
+  EXPECT_TRUE(is_open(log.state, log.state.commands[0])) << "its agent will say more";
+  log.command("b");
+  log.add(EventType::status, R"({"capabilities":{"commands":[],"acknowledges":[]}})");
+  EXPECT_FALSE(is_open(log.state, log.state.commands[0]));
+  EXPECT_TRUE(is_open(log.state, log.state.commands[1])) << "not delivered yet";
+  std::string fits = R"({"x":")" + std::string(kMaxCapabilitiesBytes - 8, 'x') + "\"}";
+  log.add(EventType::status, R"({"capabilities":)" + fits + "}");
+  EXPECT_EQ(log.state.capabilities_json, fits);
+}
+
+TEST(TaskCommands, ClaimsAreCountedAndNameTheirEvent) {
+  Log log;
+  log.add(EventType::status, R"({"state":"starting","runner":"r1","leaseEpoch":1})", true);
+  log.add(EventType::status, R"({"state":"queued"})", true);
+  EXPECT_EQ(log.state.lease_epoch, 1U);
+  EXPECT_EQ(log.state.runner, "r1");
+  log.add(EventType::status, R"({"state":"starting","runner":"r2","leaseEpoch":3})", true);
+  EXPECT_EQ(log.state.claims, 2U);
+  EXPECT_EQ(log.state.lease_epoch, 3U);
+  EXPECT_EQ(log.state.runner, "r2");
+  for (const char* how : {"none", "secrets", "workspace"}) {
+    log.add(EventType::status, R"({"confined":")" + std::string(how) + "\"}");
+    EXPECT_EQ(log.state.confined, how);
+  }
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -10,14 +10,15 @@
 namespace shepherd {
 namespace {
 
-// A status may not lead back: queued, starting, the active states, the terminal ones.
+// The order of states: queued, starting, active, terminal. A status may not go back in it.
 int rank(State state) {
   if (is_terminal(state)) return 3;
   if (state == State::queued) return 0;
   return state == State::starting ? 1 : 2;
 }
 
-// But one that nobody began goes back to the queue: the server says so when its runner is not heard of again.
+// One exception: the server returns a claimed task to the queue if its runner lost the lease before it started the
+// task.
 bool is_allowed(State from, State to, bool by_server) {
   if (by_server && from == State::starting && to == State::queued) return true;
   return !is_terminal(from) && rank(to) >= rank(from);
@@ -41,7 +42,7 @@ bool says_what_the_agent_does(EventType type) {
          type == EventType::status;
 }
 
-// Takes a text member when it is there and is text.
+// Takes a text member if it is present and not empty.
 void take_text(std::string& into, std::string_view json, std::string_view key) {
   if (auto text = string_value(find_member(json, key)); text && !text->empty()) into = std::move(*text);
 }
@@ -72,7 +73,7 @@ void fold_usage(TaskState& state, std::string_view body) {
   take_text(session, body, "sessionID");
   auto& sessions = state.usage_by_session;
   if (!sessions.contains(session) && sessions.size() >= kMaxUsageSessions) {
-    // The nameless entry takes up what no longer fits; a session in it that reports again counts twice.
+    // The entry without a name absorbs the oldest session. If that session reports again, it counts twice.
     auto oldest = sessions.begin()->first.empty() ? std::next(sessions.begin()) : sessions.begin();
     Usage moved = oldest->second;
     sessions.erase(oldest);

@@ -1,4 +1,4 @@
-// The label that says what feeds an external task, and its value when that is an agent's hooks.
+// The label that names the source of an external task's events, and its value for an agent's hooks.
 // Threads: value.
 #pragma once
 

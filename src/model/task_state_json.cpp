@@ -8,7 +8,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Takes a member when it has the expected type; anything else leaves the default.
+// Takes a member if it has the expected type; otherwise keeps the default.
 template <class T>
 void take(dom::element from, const char* key, T& into) {
   T value{};

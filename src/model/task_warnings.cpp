@@ -12,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-// Of what a request may have, the members of the object at this path.
+// The members that a request may have in the object at this path.
 std::vector<std::string_view> members_at(std::string_view path) {
   std::vector<std::string_view> names;
   for (std::string_view member : task_request_members()) {
@@ -30,11 +30,11 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Empty: nothing is like it.
+// The known name most similar to `name`; empty if none is similar.
 std::string_view meant(std::string_view name, std::span<const std::string_view> known) {
   std::string given = lower(name);
   std::string_view best;
-  std::size_t best_distance = 3;  // three wrong letters are another word
+  std::size_t best_distance = 3;  // with three wrong letters it is a different word
   for (std::string_view each : known) {
     std::string other = lower(each);
     bool part = given.size() >= 4 && (other.starts_with(given) || given.starts_with(other));

@@ -1,5 +1,5 @@
-// What a creation request says that nobody reads: members that it does not have, with the one that was probably meant.
-// They are no errors, because clients of other versions send more.
+// Warns about members of a creation request that the server ignores, and suggests the member that was probably meant.
+// They are not errors, because clients of other versions send more members.
 // Threads: any.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-// `json` is a request that decode_task_request() has taken. At most kMaxTaskWarnings sentences.
+// `json` is a request that decode_task_request() accepted. Returns at most kMaxTaskWarnings sentences.
 std::vector<std::string> task_warnings(std::string_view json);
 
 }  // namespace shepherd

@@ -34,5 +34,34 @@ TEST(TaskWarnings, AreBounded) {
   EXPECT_EQ(task_warnings(json).size(), kMaxTaskWarnings);
 }
 
+TEST(TaskWarnings, LikeIsWithinTwoLettersOrABeginning) {
+  auto meant = [](const std::string& name) {
+    Warnings warnings = task_warnings("{\"" + name + "\":1}");
+    if (warnings.size() != 1) return std::string("none");
+    std::size_t at = warnings[0].find("Did you mean \"");
+    return at == std::string::npos ? std::string("?") : warnings[0].substr(at + 14, warnings[0].size() - at - 16);
+  };
+  EXPECT_EQ(meant("lables"), "labels") << "two letters";
+  EXPECT_EQ(meant("xxbels"), "labels");
+  EXPECT_EQ(meant("xxxels"), "?") << "three letters";
+  EXPECT_EQ(meant("LABELS"), "labels");
+  EXPECT_EQ(meant("max_turns"), "maxTurns");
+  EXPECT_EQ(meant("call_back_u_r_l"), "callbackURL") << "underscores are no letters";
+  EXPECT_EQ(meant("work"), "workflowID") << "a beginning of four letters";
+  EXPECT_EQ(meant("wor"), "?");
+  EXPECT_EQ(meant("timeoutSeconds"), "timeout");
+  EXPECT_EQ(meant("repo.url"), "repo") << "a path is no member";
+  EXPECT_EQ(meant("x"), "?") << "as many wrong letters as it has";
+}
+
+TEST(TaskWarnings, SeveralAreTooMany) {
+  std::string many = "{";
+  for (std::size_t i = 0; i <= kMaxTaskWarnings; ++i) many += "\"zzzzzz" + std::to_string(i) + "\":1,";
+  many.back() = '}';
+  EXPECT_EQ(task_warnings(many).size(), kMaxTaskWarnings);
+  EXPECT_EQ(task_warnings("{\"" + std::string(kMaxWarnedNameBytes, 'z') + "\":1}").size(), 1U);
+  EXPECT_EQ(task_warnings("{\"" + std::string(kMaxWarnedNameBytes + 1, 'z') + "\":1}").size(), 0U);
+}
+
 }  // namespace
 }  // namespace shepherd

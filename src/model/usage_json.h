@@ -1,4 +1,4 @@
-// Usage totals as JSON: the same names in `usage` events, tasks and the stored state.
+// Usage totals as JSON, with the same names in `usage` events, tasks and the stored state.
 // Threads: value.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace shepherd {
 
 void append_usage(std::string& out, const Usage& usage);
 
-// What "tokens" means wherever one number is shown: all classes, input, output, cache read and cache written.
+// The number shown as "tokens": the sum of input, output, cache read and cache written tokens.
 std::uint64_t total_tokens(const Usage& usage);
-std::uint64_t total_tokens(std::string_view usage_json);  // of such an object; 0 when it is none
+std::uint64_t total_tokens(std::string_view usage_json);  // of a JSON object with these names; 0 if it is not one
 
 }  // namespace shepherd

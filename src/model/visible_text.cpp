@@ -14,8 +14,8 @@ struct Range {
   char32_t first, last;
 };
 
-// Unicode's Default_Ignorable_Code_Point, its line and paragraph separators, its spaces but the ASCII one, the marks of
-// interlinear annotation, and the pattern of Braille without a dot. In order.
+// Sorted ranges: Unicode's Default_Ignorable_Code_Point, line and paragraph separators, spaces other than the ASCII
+// one, interlinear annotation marks, and the Braille pattern without dots.
 constexpr std::array kHidden{
     Range{0x00A0, 0x00A0},   Range{0x00AD, 0x00AD}, Range{0x034F, 0x034F},   Range{0x061C, 0x061C},
     Range{0x115F, 0x1160},   Range{0x1680, 0x1680}, Range{0x17B4, 0x17B5},   Range{0x180B, 0x180F},

@@ -1,6 +1,6 @@
-// Text that a person decides about: what an agent asks to run is shown with every character of it to be seen. A control
-// character, an invisible one and one that changes how its neighbours show are written out (\x1b, \u009d), never
-// dropped: what is allowed is what is read.
+// Makes every character visible in a text that a person must decide about, such as a command an agent wants to run.
+// Control characters, invisible characters and characters that change how their neighbours look are escaped (\x1b,
+// \u009d), never dropped, so that people approve exactly what they read.
 // Threads: value.
 #pragma once
 
@@ -15,18 +15,18 @@ struct Utf8Character {
   std::size_t bytes = 1;
   bool valid = false;
 };
-// The first character of a text that is not empty. Overlong forms, surrogates and broken sequences are invalid, one
-// byte at a time.
+// The first character of a non-empty text. Overlong forms, surrogates and broken sequences are invalid, one byte at a
+// time.
 Utf8Character first_character(std::string_view text);
 
 bool is_control(char32_t code);  // C0, DEL and C1
-// Shows nothing, or looks like a plain space and is none, or changes how others show: every character that Unicode
-// calls ignorable, directions, blanks beyond ASCII.
+// Whether the character is invisible, looks like a plain space, or changes how others look: Unicode's ignorable
+// characters, direction marks and spaces beyond ASCII.
 bool is_hidden(char32_t code);
 
-// The text with such characters, and bytes that are no UTF-8, written out. Line feeds and tabs stay.
+// The text with such characters, and bytes that are not UTF-8, escaped. Line feeds and tabs stay.
 std::string visible_text(std::string_view text);
-// One character as visible_text() writes it.
+// Appends one character in the escaped form of visible_text().
 void append_written_out(std::string& out, char32_t code);
 
 }  // namespace shepherd

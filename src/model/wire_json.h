@@ -21,22 +21,22 @@ namespace shepherd {
 
 enum class Framing { json, ndjson };  // json: one event, an array, or {"events":[…]}
 
-// What happens to an event on its way in.
+// How to treat events on their way in.
 struct Intake {
-  const Redactor* redactor = nullptr;       // nullptr: nothing is redacted
-  const CondenseRules* condense = nullptr;  // nullptr: nothing is condensed
-  std::int64_t now_ms = 0;                  // timestamp of events that have none
-  bool keep_detail = true;                  // false: full content and raw records are dropped
-  bool allow_reserved = false;              // true: `command` and other server-only types may enter
+  const Redactor* redactor = nullptr;       // nullptr: no redaction
+  const CondenseRules* condense = nullptr;  // nullptr: no condensing
+  std::int64_t now_ms = 0;                  // timestamp for events without one
+  bool keep_detail = true;                  // false: drops full content and raw records
+  bool allow_reserved = false;              // true: accepts `command` and other server-only types
 };
 
-// Parses, validates, redacts and condenses a request body. All or nothing: the error names the bad event as `index`
-// (from 0). Unknown members and types survive; known members of a wrong type, bad UTF-8, nesting beyond kMaxJsonDepth,
-// duplicate top-level members and numbers out of range are errors. `sequence` becomes producer_sequence, `eventID` and
-// `detail` leave the body; `receivedAt`, `late` and `producer` of a producer are dropped (they are the server's).
+// Parses, validates, redacts and condenses a request body. One bad event rejects the whole body; the error names the
+// event as `index` (from 0). Unknown members and types are kept. Errors: known members of a wrong type, bad UTF-8,
+// nesting beyond kMaxJsonDepth, duplicate top-level members, numbers out of range; permission_denied / reserved_type;
+// too_large / event_too_large above kMaxEventBytes. `sequence` becomes producer_sequence. `eventID` and `detail` are
+// moved out of the body. A producer's `receivedAt`, `late` and `producer` are dropped, because the server sets them.
 // Missing `timestamp` becomes now_ms, missing `summary` "", missing `version` 1; null counts as missing. The body is
 // compact (no newline).
-// A reserved type is permission_denied / reserved_type; an event over kMaxEventBytes is too_large / event_too_large.
 Result<DraftBatch> decode_events(std::string_view json, Framing framing, const Intake& intake);
 
 // --- events out ---
@@ -45,10 +45,10 @@ Result<DraftBatch> decode_events(std::string_view json, Framing framing, const I
 void append_event(std::string& out, std::uint64_t sequence, std::int64_t received_ms, std::string_view producer,
                   bool late, std::string_view body);
 
-// The body part of a finished event, i.e. what append_event was given. Empty when it is not a finished event.
+// The body part of a finished event, as passed to append_event; empty if the text is not a finished event.
 std::string_view body_of(std::string_view event_json);
 
-// The fields of a finished event that readers commonly need. Views point into the text, except decoded strings.
+// The commonly needed fields of a finished event. Views point into the text, except decoded strings.
 struct EventView {
   std::uint64_t sequence = 0;
   std::int64_t timestamp_ms = 0, received_ms = 0;
@@ -58,8 +58,8 @@ struct EventView {
 };
 Result<EventView> parse_event(std::string_view event_json);
 
-// All human text of an event (summary, tool, string values of input, output, data), one space between, at most
-// max_bytes, for the search index. A pure function of the event's bytes.
+// All text of an event (summary, tool, string values of input, output, data), joined by spaces, at most max_bytes, for
+// the search index. A pure function of the event's bytes.
 std::string searchable_text(std::string_view event_json, std::size_t max_bytes);
 
 // --- stream messages (WebSocket sends these objects; SSE sends their data) ---
@@ -70,26 +70,27 @@ std::string complete_data(const Task& task);  // `{"taskID","status","prURL","er
 
 // --- tasks ---
 
-// A creation request, `{"prompt":…}` included. Unknown members are ignored; wrong types are errors naming the member.
+// Reads a creation request, `{"prompt":…}` included. Unknown members are ignored; an error names the member with a
+// wrong type.
 Result<TaskSpec> decode_task_request(std::string_view json);
-// What that reads, by path: "prompt", "task", "task.description", …
+// The paths that decode_task_request() reads: "prompt", "task", "task.description", …
 const std::set<std::string>& task_request_members();
-// PATCH body: title, labels (null removes a label; an object merges).
+// Applies a PATCH body with title and labels: an object merges, null removes a label.
 Result<void> apply_task_patch(TaskSpec& spec, std::string_view json);
 // TaskSpec <-> JSON for the store.
 std::string encode_task_spec(const TaskSpec& spec);
 TaskSpec decode_task_spec(std::string_view json);
+std::string shown_title(const TaskSpec& spec);  // the title, or the description's first line
 // The public task object of GET /api/v1/tasks/{id}. task.context, which can be megabytes, is only in a runner's data.
-std::string shown_title(const TaskSpec& spec);  // its title, or its description's first line
 void append_task(std::string& out, const Task& task);
 // A task's `repo` as clients see it: an object always, {"url":""} when the task has none.
 void append_repo(std::string& out, const TaskSpec& spec);
 
-// POST …/{id}/status -> the `status` draft's members. Knows started|progress|completed|failed, details.prURL|pr_url,
-// details.error, details.reason (timed_out|cancelled).
+// Turns the body of POST …/{id}/status into a `status` draft. Reads started|progress|completed|failed,
+// details.prURL|pr_url, details.error, details.reason (timed_out|cancelled).
 Result<DraftBatch> decode_status_update(std::string_view json, const Intake& intake);
 
-// POST …/{id}/deltas `{"block":…,"text":…}` or an array of them -> compact JSON of each delta's data.
+// Reads POST …/{id}/deltas, `{"block":…,"text":…}` or an array of them, as the compact JSON of each delta's data.
 Result<std::vector<std::string>> decode_deltas(std::string_view json, const Intake& intake);
 
 }  // namespace shepherd

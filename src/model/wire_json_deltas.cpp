@@ -10,7 +10,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// A block is named by its place in the message or by the agent's own id.
+// A block is identified by its index in the message or by the agent's own id.
 Result<std::string> delta_data(dom::element delta, const Intake& intake) {
   dom::object object;
   if (delta.get(object) != simdjson::SUCCESS) {

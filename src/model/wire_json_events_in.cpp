@@ -1,11 +1,10 @@
-#include <simdjson.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "json/limits.h"
 #include "json/read.h"
 #include "json/scan.h"
+#include "json/text.h"
 #include "model/event_intake.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
@@ -21,24 +20,18 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-// The document without white space between its tokens, once the parser has accepted it. The parser comes first because
-// leaving out white space makes `1 2` a number.
+// Appends the document without white space between its tokens. It is parsed first, because removing the white space
+// would turn the invalid `1 2` into a number.
 Result<void> append_compact(std::string_view json, JsonParser& parser, std::string& out) {
   auto root = parser.parse(json);
   if (!root) return fail(root.error());
-  std::size_t before = out.size();
-  out.resize(before + json.size());
-  std::size_t written = 0;
-  auto error = simdjson::minify(json.data(), json.size(), out.data() + before, written);
-  if (error != simdjson::SUCCESS) {
-    return fail(ErrorCode::invalid_argument, "bad_json",
-                std::string("not valid JSON: ") + simdjson::error_message(error));
+  if (!append_compact_json(out, json)) {
+    return fail(ErrorCode::invalid_argument, "bad_json", "not valid JSON: a string does not end");
   }
-  out.resize(before + written);
   return {};
 }
 
-// The array of `{"events":[…]}`; empty for an event that merely has such a member.
+// The array of `{"events":[…]}`; empty if the object is an event that has a member of this name.
 std::string_view batch_array(std::string_view object) {
   std::string_view events = find_member(object, "events");
   if (!events.starts_with('[') || !find_member(object, "type").empty()) return {};
@@ -49,8 +42,8 @@ std::string_view skip_blank(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kBlank), text.size()));
 }
 
-// For a body that is not JSON as a whole: the number of the first event that is not JSON by itself, as far as the
-// brackets tell events apart.
+// Called when a body as a whole is not JSON. Returns the index of the first event that is not valid JSON by itself, as
+// far as brackets separate the events.
 std::optional<std::size_t> first_bad_event(std::string_view body, JsonParser& parser) {
   body = skip_blank(body);
   if (body.starts_with('{')) {
@@ -124,7 +117,7 @@ class Batch {
   }
 
  private:
-  // Adds the event that `json` starts with; its length.
+  // Adds the event at the start of `json` and returns its length.
   Result<std::size_t> add(std::string_view json, bool secrets) {
     if (batch_.drafts.size() == kMaxEventsPerPost) {
       return fail(ErrorCode::too_large, "too_many_events",

@@ -249,14 +249,14 @@ TEST_F(EventsIn, LongTextsAreCutAndKeptAsDetail) {
   EXPECT_EQ(batch->drafts[0].detail,
             R"({"input":{"command":")" + command + R"("},"output":{"success":true,"summary":")" + result + "\"}}");
 
-  // What was condensed once (in the runner) passes again without a change.
+  // An event condensed once (in the runner) passes again without a change.
   auto again = decode("{" + body + "}");
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->body(again->drafts[0]), body);
   EXPECT_EQ(again->drafts[0].detail, "");
 }
 
-// Whoever reads the event can tell that there is more, how much, and where.
+// A reader of the event can tell that there is more, how much, and where.
 TEST_F(EventsIn, WhatIsCutIsMarked) {
   auto cut = [&](const std::string& event) {
     auto batch = decode(event);
@@ -274,7 +274,7 @@ TEST_F(EventsIn, WhatIsCutIsMarked) {
   EXPECT_EQ(cut(R"({"type":"log","summary":")" + accents + accents + "\"}"), R"({"summary":600})");
   EXPECT_EQ(cut(R"({"type":"tool_call","input":{"old_string":"a","new_string":"b"}})"), R"({"input":35})");
 
-  // What the producer cut itself it says itself; anything but an object says nothing.
+  // The producer marks its own cuts; a mark that is not an object is ignored.
   EXPECT_EQ(cut(R"({"type":"thinking","data":{"text":"a"},"cut":{"text":99}})"), R"({"text":99})");
   EXPECT_EQ(cut(R"({"type":"tool_call","cut":{"text":9,"input":70000},"input":)" + command + "}"),
             R"({"text":9,"input":70000})");
@@ -304,7 +304,7 @@ TEST_F(EventsIn, LargerLimitsKeepMore) {
   EXPECT_EQ(batch->drafts[0].detail, "");
 }
 
-// A limit that is larger than an event has room for must not make the server refuse what it took before.
+// A condensing limit above the maximum event size must not make the server reject an event it accepted before.
 TEST_F(EventsIn, WhatWouldBeTooLargeIsCutAsUsual) {
   rules.command_characters = rules.result_characters = rules.string_characters = kMaxEventBytes;
   std::string two = R"({"a":")" + std::string(200'000, 'a') + R"(","b":")" + std::string(200'000, 'b') + "\"}";
@@ -335,6 +335,96 @@ TEST_F(EventsIn, AnOversizedDetailIsCutAtACharacter) {
   EXPECT_TRUE(parsed.at("truncated").as_bool());
   EXPECT_EQ(parsed.at("small").as_int64(), 1);
   EXPECT_GT(parsed.at("raw").as_string().size(), kMaxDetailBytes / 2);
+}
+
+TEST_F(EventsIn, OfAnOutputOnlyTheSummaryIsCut) {
+  std::string text(600, 't');
+  std::string output = R"("output":{"success":true,"text":")" + text + "\"}";
+  auto batch = decode(R"({"type":"tool_result",)" + output + "}");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_NE(batch->body(batch->drafts[0]).find(output), std::string::npos);
+  EXPECT_EQ(batch->drafts[0].detail, "");
+  std::string summary = R"("summary":")" + std::string(300, 's') + "\"";
+  batch = decode(R"({"type":"tool_call","input":{"command":")" + text + "\"," + summary + "}}");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_NE(batch->body(batch->drafts[0]).find(summary), std::string::npos) << "of an input it is a text like others";
+}
+
+TEST_F(EventsIn, WhatIsCutTwiceIsKeptAsItWas) {
+  rules.string_characters = 200'000;
+  std::string two = R"({"a":")" + std::string(250'000, 'a') + R"(","b":")" + std::string(250'000, 'b') + "\"}";
+  auto batch = decode(R"({"type":"tool_call","tool":"X","input":)" + two + "}");
+  ASSERT_TRUE(batch.has_value()) << batch.error().message;
+  EXPECT_NE(batch->body(batch->drafts[0]).find(R"("input":{"a":")" + std::string(500, 'a') + "\""), std::string::npos);
+  EXPECT_NE(batch->body(batch->drafts[0]).find(R"("cut":{"input":)" + std::to_string(two.size()) + "}"),
+            std::string::npos);
+  EXPECT_EQ(batch->drafts[0].detail, R"({"input":)" + two + "}");
+}
+
+TEST_F(EventsIn, TextsOfExactlyTheBoundStay) {
+  auto kept = [&](const std::string& event) { return decode(event)->drafts[0].detail.empty(); };
+  auto summary = [](std::size_t size) { return R"({"type":"log","summary":")" + std::string(size, 's') + "\"}"; };
+  EXPECT_TRUE(kept(summary(kMaxSummaryCharacters)));
+  EXPECT_FALSE(kept(summary(kMaxSummaryCharacters + 1)));
+  auto result = [](std::size_t size) {
+    return R"({"type":"tool_result","output":{"summary":")" + std::string(size, 'r') + "\"}}";
+  };
+  EXPECT_TRUE(kept(result(kCondensedResultCharacters)));
+  EXPECT_FALSE(kept(result(kCondensedResultCharacters + 1)));
+  rules.by_tool["Grep"] = 10;
+  auto pattern = [](std::size_t size) {
+    return R"({"type":"tool_call","tool":"Grep","input":{"pattern":")" + std::string(size, 'p') + "\"}}";
+  };
+  EXPECT_TRUE(kept(pattern(10)));
+  EXPECT_FALSE(kept(pattern(11)));
+}
+
+TEST_F(EventsIn, BoundsAreInclusive) {
+  EXPECT_TRUE(decode(R"({"type":")" + std::string(kMaxTypeBytes, 'x') + "\"}").has_value());
+  EXPECT_TRUE(decode(R"({"type":"a","eventID":")" + std::string(kMaxEventIdBytes, 'x') + "\"}").has_value());
+  EXPECT_EQ(decode(R"({"type":"a","sequence":9007199254740992})")->drafts[0].producer_sequence, 9007199254740992U);
+  EXPECT_TRUE(decode(R"({"type":"a","durationMS":0})").has_value());
+  EXPECT_TRUE(decode(R"({"type":"a","timestamp":"0000-01-01T00:00:00Z"})").has_value());
+  EXPECT_TRUE(decode(R"({"type":"a","timestamp":"9999-12-31T23:59:59.999Z"})").has_value());
+  EXPECT_EQ(text_field(error(R"({"type":"a","timestamp":"9999-12-31T23:59:59.999-01:00"})"), "member"), "timestamp");
+  std::string many = "[";
+  for (std::size_t i = 0; i < kMaxEventsPerPost; ++i) many += R"({"type":"a"},)";
+  many.back() = ']';
+  EXPECT_TRUE(decode(many).has_value());
+
+  std::string small = R"({"type":"a","data":{"x":""}})";
+  std::string large = R"({"type":"a","data":{"x":")" + std::string(kMaxEventBytes - body(small).size(), 'x') + "\"}}";
+  EXPECT_EQ(body(large).size(), kMaxEventBytes);
+  large.insert(large.size() - 3, "x");
+  EXPECT_EQ(error(large).reason, "event_too_large");
+}
+
+TEST_F(EventsIn, AnOutputIsCheckedHoweverItIsSpelled) {
+  EXPECT_EQ(text_field(error(R"({"type":"a","output":{"succ\u0065ss":"yes"}})"), "member"), "output.success");
+  EXPECT_EQ(text_field(error(R"({"type":"a","output":{"success":true,"success":1}})"), "member"), "output.success");
+  for (const char* good : {R"({"success":false,"summary":null})", R"({"success":true,"summary":"s"})", "{}"}) {
+    EXPECT_TRUE(decode(std::string(R"({"type":"a","output":)") + good + "}").has_value()) << good;
+  }
+}
+
+TEST_F(EventsIn, AnIdWithASecretInItIsReplaced) {
+  auto batch = decode(R"({"type":"a","eventID":"jane@example.org"})");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_FALSE(batch->drafts[0].event_id.empty());
+  EXPECT_EQ(batch->drafts[0].event_id.find("jane"), std::string::npos);
+  auto other = decode(R"({"type":"a","eventID":"joan@example.org"})");
+  EXPECT_NE(other->drafts[0].event_id, batch->drafts[0].event_id) << "ids tell events apart";
+}
+
+TEST_F(EventsIn, OneEventLeavesNothingBehindForTheNext) {
+  std::string cut = R"({"type":"log","summary":")" + std::string(600, 's') + "\"}";
+  auto batch = decode("[" + cut + R"(,{"type":"log","summary":"short"},{"type":"tool_call","tool":"X"},{"type":"b"}])");
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_EQ(batch->body(batch->drafts[1]),
+            R"("timestamp":"2026-02-18T14:00:00.123Z","type":"log","summary":"short","version":1)");
+  EXPECT_EQ(batch->drafts[1].detail, "");
+  EXPECT_EQ(batch->body(batch->drafts[3]),
+            R"("timestamp":"2026-02-18T14:00:00.123Z","type":"b","summary":"","version":1)");
 }
 
 }  // namespace

@@ -80,5 +80,66 @@ TEST(JsonText, EscapesAndRepairs) {
   EXPECT_EQ(quoted("a\xFF\xE2\x82z\xED\xA0\x80"), "\"a\uFFFD\uFFFD\uFFFDz\uFFFD\uFFFD\uFFFD\"");
 }
 
+TEST(EventsOut, ABodyIsOnlyFoundInAFinishedEvent) {
+  constexpr std::string_view kBefore = R"({"sequence":42,"receivedAt":"2026-02-18T14:00:00.999Z")";
+  auto body = [](std::string text) { return std::string(body_of(text)); };
+  EXPECT_EQ(body(std::string(kBefore) + R"(,"n":1})"), "\"n\":1");
+  EXPECT_EQ(body(std::string(kBefore) + R"(,"n":1)"), "") << "no end";
+  EXPECT_EQ(body(std::string(kBefore) + R"("n":1})"), "") << "no comma";
+  EXPECT_EQ(body(std::string(kBefore) + R"(,"producer":"p)"), "") << "a producer without an end";
+  EXPECT_EQ(body(R"({"sequence":42,"receivedAt":"2026-02-18T14:00:00.999","n":1})"), "") << "a time without a zone";
+  EXPECT_EQ(body(R"({"sequence":42,"n":1,"receivedAt":"2026-02-18T14:00:00.999Z"})"), "");
+}
+
+TEST(EventsOut, WhatIsNoEventIsRefused) {
+  auto reason = [](std::string_view json) {
+    auto view = parse_event(json);
+    return view ? std::string("none") : view.error().reason;
+  };
+  EXPECT_EQ(reason(R"({"sequence":1,"type":"log"})"), "none");
+  EXPECT_EQ(reason(R"({"sequence":0,"type":"log"})"), "bad_event");
+  EXPECT_EQ(reason(R"({"sequence":1})"), "bad_event");
+  EXPECT_EQ(reason(R"({"sequence":1,"type":5})"), "bad_event");
+  auto view = parse_event(R"({"sequence":7,"type":"new","receivedAt":"never","timestamp":5,"summary":1,"late":false})");
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->received_ms, 0);
+  EXPECT_EQ(view->timestamp_ms, 0);
+  EXPECT_EQ(view->type, EventType::other);
+  EXPECT_EQ(view->type_name, "new");
+  EXPECT_EQ(view->summary, "");
+  EXPECT_FALSE(view->late);
+}
+
+TEST(EventsOut, SearchableTextOfEveryMemberThatPeopleRead) {
+  EXPECT_EQ(searchable_text(R"({"summary":"s","tool":"t","input":{"i":"in"},"output":{"summary":"out"},)"
+                            R"("data":{"d":"da"},"sessionID":"no","callID":"no"})",
+                            100),
+            "s t in out da");
+  EXPECT_EQ(searchable_text(R"({"summary":"","tool":"t"})", 100), "t");
+  EXPECT_EQ(searchable_text(R"({"summary":"abc","tool":"t"})", 3), "abc");
+  EXPECT_EQ(searchable_text(R"({"summary":"abc","tool":"t"})", 4), "abc ");
+  EXPECT_EQ(searchable_text(R"({"summary":"abc","tool":"tool"})", 6), "abc to");
+  EXPECT_EQ(searchable_text(R"({"summary":"abc"})", 0), "");
+}
+
+TEST(EventsOut, ColoursEndWithALetterOrASign) {
+  auto searched = [](std::string_view escaped) {
+    return searchable_text(R"({"summary":")" + std::string(escaped) + "\"}", 100);
+  };
+  EXPECT_EQ(searched(R"(a\u001b[@b)"), "ab");
+  EXPECT_EQ(searched(R"(a\u001b[~b)"), "ab");
+  EXPECT_EQ(searched(R"(a\u001b[ ?/0~b)"), "ab");
+  EXPECT_EQ(searched(R"(a\u001b[1\u0001b)"),
+            "a\x01"
+            "b")
+      << "no end: only the beginning goes";
+  EXPECT_EQ(searched(R"(a\u001b[1\u007fb)"),
+            "a\x7f"
+            "b");
+  EXPECT_EQ(searched(R"(a\u001b[12)"), "a");
+  EXPECT_EQ(searched(R"(a\u001b)"), "a");
+  EXPECT_EQ(searched(R"(\u001b[0m)"), "");
+}
+
 }  // namespace
 }  // namespace shepherd

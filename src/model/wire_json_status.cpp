@@ -6,11 +6,11 @@
 namespace shepherd {
 namespace {
 
-// A status update as older runners post it.
+// A status update in the form that older runners post.
 struct StatusUpdate {
   std::string event, message;
   std::string pr_url, error, reason;
-  std::string details;  // as given; empty: none
+  std::string details;  // as given, or empty
 };
 
 Result<StatusUpdate> read_update(std::string_view json) {
@@ -33,7 +33,7 @@ Result<StatusUpdate> read_update(std::string_view json) {
   return update;
 }
 
-// The state an update reports; none for progress, which changes nothing but the message.
+// The state that an update reports; none for progress, which only changes the message.
 Result<std::optional<State>> state_of(const StatusUpdate& update) {
   if (update.event == "started") return State::running;
   if (update.event == "progress") return std::nullopt;

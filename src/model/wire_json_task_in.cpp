@@ -13,7 +13,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// "90s", "30m", "1h30m"; nullopt when it is not a duration.
+// Parses "90s", "30m", "1h30m"; nullopt if it is not a duration.
 std::optional<std::int64_t> duration_seconds(std::string_view text) {
   std::int64_t total = 0;
   if (text.empty()) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<std::int64_t> duration_seconds(std::string_view text) {
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     std::size_t used = static_cast<std::size_t>(end - text.data());
-    constexpr std::int64_t kMostUnits = 1'000'000'000;  // 30 years of seconds; keeps the sum far from its end
+    constexpr std::int64_t kMostUnits = 1'000'000'000;  // 30 years of seconds; prevents overflow of the sum
     if (error != std::errc() || used >= text.size() || value < 0 || value > kMostUnits) return std::nullopt;
     switch (text[used]) {
       case 's':
@@ -51,7 +51,7 @@ void read_timeout(JsonRequest& request, std::int64_t& seconds) {
   seconds = *duration;
 }
 
-// Older clients send an object of settings for the runner; its timeout is the task's.
+// Older clients send an object of runner settings; its timeout applies to the task.
 void read_runner(JsonRequest& request, TaskSpec& spec) {
   auto element = request.member("runner");
   if (!element) return;
@@ -72,7 +72,7 @@ void check_labels(JsonRequest& request, const std::map<std::string, std::string>
   }
 }
 
-// Merges: null removes a label.
+// Merges the given labels; null removes a label.
 void merge_labels(JsonRequest& request, std::map<std::string, std::string>& labels) {
   auto given = request.object("labels");
   if (!given) return;
@@ -158,7 +158,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
   }
   for (const std::string& event : spec.callback_events) {
     if (event != "started" && event != "progress" && event != "completed" && event != "failed") {
-      return fail(bad_member("callbackEvents", "an array of \"started\" and \"progress\"; the end is always told"));
+      return fail(bad_member("callbackEvents", "an array of \"started\" and \"progress\"; the end is always reported"));
     }
   }
   if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
@@ -174,7 +174,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
 
 const std::set<std::string>& task_request_members() {
   static const std::set<std::string> members = [] {
-    std::string_view json = R"({"task":{},"repo":{}})";  // the objects that are looked into
+    std::string_view json = R"({"task":{},"repo":{}})";  // the objects whose members are read
     std::set<std::string> asked;
     JsonParser parser(json.size());
     auto object = request_object(parser, json);
@@ -208,7 +208,7 @@ TaskSpec decode_task_spec(std::string_view json) {
   JsonParser parser(json.size());
   auto object = request_object(parser, json);
   if (!object) return spec;
-  std::optional<Error> error;  // the store holds what encode_task_spec wrote; a damaged member keeps its default
+  std::optional<Error> error;  // ignored: a damaged member keeps its default
   JsonRequest request(*object, "", error);
   read_spec(request, spec);
   return spec;

@@ -24,7 +24,7 @@ void append_work(std::string& out, const TaskSpec& spec, Context context) {
   });
 }
 
-// What a creator may leave out, and what is then left out here too.
+// Writes the optional members; those without a value are left out.
 void append_options(JsonObject& object, const TaskSpec& spec, const std::string& runner) {
   object.text_unless_empty("mode", spec.mode);
   object.text_unless_empty("runner", runner);

@@ -64,7 +64,7 @@ void Acceptor::on_events(std::uint32_t /*events*/) {
       say_trouble(std::strerror(errno));
       pause();
     }
-    // Otherwise that one connection was gone before it was accepted.
+    // Any other error means that this one connection was closed before it was accepted.
   }
 }
 
@@ -89,7 +89,7 @@ void Acceptor::hand_over(int fd, std::string peer) {
   }
 }
 
-// It comes back as often as accepting is tried again; one line is enough for a while.
+// The failure repeats with every retry, so it is logged only once in a while.
 void Acceptor::say_trouble(const char* why) {
   ++pauses_;
   std::int64_t now_ms = core_.clock.steady_ms();
@@ -108,7 +108,7 @@ void Acceptor::pause() {
 
 std::chrono::milliseconds Acceptor::tick() {
   if (paused_) paused_ = !loop_.watch(fd_, *this, EventLoop::Trigger::level);
-  return paused_ ? kAcceptPause : std::chrono::hours(1);  // pause() sets the next one
+  return paused_ ? kAcceptPause : std::chrono::hours(1);  // pause() sets the next tick
 }
 
 }  // namespace shepherd::net

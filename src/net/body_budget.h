@@ -31,7 +31,7 @@ class BodyBudget {
   std::unordered_map<std::string, std::size_t> callers_ GUARDED_BY(mutex_);
 };
 
-// What one request has taken; it is given back when it goes. A request whose answer somebody still owes may outlive its
+// What one request has taken; it is given back when it goes. A request that is not answered yet may outlive its
 // server, so the share owns the budget, too.
 // Threads: caller.
 class BodyShare {

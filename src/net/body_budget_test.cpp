@@ -35,7 +35,7 @@ TEST(BodyBudget, BoundsACallerAndAll) {
   EXPECT_EQ(budget->taken(), 0U);
 }
 
-// The peer goes while its request is being handled, then the server goes, and only then is the request let go.
+// The peer disconnects while its request is handled, then the server stops, and only then the request is released.
 TEST(BodyBudget, ARequestThatOutlivesItsServerGivesItsShareBack) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -64,7 +64,8 @@ std::string begun(const std::string& caller, std::size_t bytes) {
          std::string(bytes, 'x');
 }
 
-// The server reads in an order of its own: of requests that do not fit together any one is refused. It is taken out.
+// The server reads connections in any order and may refuse any of the requests that do not fit. Removes the refused
+// one.
 RawResponse refused_of(std::vector<RawClient*>& clients) {
   std::vector<pollfd> all;
   for (const RawClient* client : clients) all.push_back({client->fd(), POLLIN, 0});
@@ -99,11 +100,11 @@ TEST(BodyBudget, UnfinishedRequestsOfOneCallerAreRefusedAndOthersAreNot) {
   unfinished.push_back(&begin("b"));
   unfinished.push_back(&begin("c"));
   EXPECT_EQ(refused_of(unfinished).status, 503) << "all have too many together";
-  // What comes with its head is never in the way.
+  // A body that arrives with its head is never counted.
   RawClient small(test.server->port());
   ASSERT_TRUE(small.send("POST /p HTTP/1.1\r\nHost: x\r\nCaller: a\r\nContent-Length: 2\r\n\r\nhi"));
   EXPECT_EQ(small.read_response().status, 200);
-  // Finished or gone, the share is free again.
+  // A finished or closed request releases its share.
   ASSERT_TRUE(unfinished[0]->send(std::string(700'000, 'x')));
   EXPECT_NE(unfinished[0]->read_response().status, 200) << "alone it is larger than a caller's share";
   open.clear();

@@ -41,7 +41,7 @@ struct ClientTls {
 
 struct ClientBounds {
   std::size_t max_response_bytes = kMaxClientResponseBytes;
-  bool status_only = false;  // nobody reads the body: one that is larger than that is cut off, and no error
+  bool status_only = false;  // the body is not read: a larger one is cut off without an error
   // Asked about every address that the host's name stands for, before it is connected to: "10.0.0.1", "fe80::1". An
   // IPv4 address inside an IPv6 one is given as what it is. Empty: all are allowed.
   std::function<bool(std::string_view address)> allowed = {};

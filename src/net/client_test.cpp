@@ -16,7 +16,7 @@ Url local(std::uint16_t port, const std::string& target = "/") {
   return {false, "127.0.0.1", std::to_string(port), target};
 }
 
-// A port on which nobody listens: bound, so that nobody else gets it, but not listening.
+// A port without a listener: bound, so that no other process gets it, but not listening.
 class ClosedPort {
  public:
   ClosedPort() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -30,7 +30,7 @@ class ClosedPort {
   }
   ~ClosedPort() { ::close(fd_); }
   std::uint16_t port() const { return port_; }
-  void listen() { ::listen(fd_, 16); }  // from now on it connects, and never answers
+  void listen() { ::listen(fd_, 16); }  // from now on connections succeed and are never answered
 
  private:
   int fd_;
@@ -130,7 +130,7 @@ TEST(HttpClient, GivesUpAtItsDeadline) {
 }
 
 TEST(HttpClient, TriesEveryAddressOfAName) {
-  TestServer test;  // IPv4 only, while "localhost" is often ::1 first
+  TestServer test;  // IPv4 only, while "localhost" often resolves to ::1 first
   test.start();
   Url url = local(test.server->port());
   url.host = "localhost";
@@ -190,7 +190,7 @@ TEST(WebSocketClient, AnswersPingsWhileItReads) {
   test.start();
   auto client = WebSocketClient::connect(local(test.server->port()), {}, kTimeout);
   ASSERT_TRUE(client);
-  ASSERT_TRUE(client->read(milliseconds(300)));  // ten keep-alives: a peer without pongs would be cut after three
+  ASSERT_TRUE(client->read(milliseconds(300)));  // ten keep-alives; a peer without pongs would be cut after three
   EXPECT_FALSE(client->closed());
   EXPECT_EQ(test.gauge("shepherd_streams_open"), 1);
 }
@@ -202,7 +202,7 @@ TEST(WebSocketClient, ClosesInOrder) {
   test.start();
   auto client = WebSocketClient::connect(local(test.server->port()), {}, kTimeout);
   ASSERT_TRUE(client);
-  ASSERT_TRUE(client->read(milliseconds(1)));  // a read under way must not stand in the way
+  ASSERT_TRUE(client->read(milliseconds(1)));  // a pending read must not block the close
   client->close();
   EXPECT_EQ(probe->wait_closed(), CloseCause::peer);
   EXPECT_EQ(test.counter("shepherd_protocol_errors_total"), 0u);

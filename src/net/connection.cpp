@@ -22,7 +22,7 @@ void Connection::enter() {
 void Connection::leave() {
   if (!self_) return;
   shard_.unlink(*this);
-  // Events of this turn may still name it.
+  // Events of this loop turn may still refer to it.
   loop().post([keep = std::move(self_)] {});
 }
 

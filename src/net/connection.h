@@ -18,8 +18,8 @@ class Shard;
 
 using ConnectionHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// Owns itself while it is open; after release() it lives until events already on their way and everybody who shares it
-// are done with it. Small on purpose: an idle WebSocket is little more than this.
+// Owns itself while it is open; after release() it lives until events already on their way and all owners are done
+// with it. Small on purpose: an idle WebSocket is little more than this.
 // Threads: strand.
 class Connection : public EventLoop::Watcher, public ConnectionHook, public std::enable_shared_from_this<Connection> {
  public:

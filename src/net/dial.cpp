@@ -36,7 +36,7 @@ std::string address_text(const tcp::endpoint& endpoint) {
 bool is_set(Cancelled cancelled) {
   return cancelled != nullptr && *cancelled;
 }
-// A name that is being looked up cannot be woken.
+// A pending name look-up cannot be woken.
 Deadline soon() {
   return std::chrono::steady_clock::now() + kLiveReadSlice;
 }
@@ -65,8 +65,8 @@ Resolved look_up(const std::string& host, const std::string& port) {
   return resolved;
 }
 
-// The system's resolver cannot be interrupted, so it runs in a thread that may outlive the call: a deadline that waits
-// for DNS would be none.
+// The system's resolver cannot be interrupted, so it runs in a thread that may outlive the call; a deadline that had to
+// wait for DNS would not hold.
 Result<std::vector<tcp::endpoint>> resolve(const Url& url, Deadline deadline, Cancelled cancelled) {
   error_code not_numeric;
   auto address = asio::ip::make_address(url.host, not_numeric);
@@ -131,7 +131,7 @@ Result<TcpSocket> dial(asio::io_context& io, const Url& url, Deadline deadline,
     if (!run_until(io, done, deadline, cancelled)) {
       error_code ignored;
       socket.close(ignored);
-      while (!done) io.run_one();  // the completion names this frame
+      while (!done) io.run_one();  // the completion refers to this frame
       return timed_out(url);
     }
     if (!last) {

@@ -21,8 +21,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 using TlsStream = boost::asio::ssl::stream<TcpSocket>;
 
-// Set by another thread that wants no more of it and then wakes the loop; nullptr: nobody will. Whatever waits then
-// ends as at its deadline.
+// Another thread sets it to cancel, and then wakes the loop; nullptr: never. A wait that is under way then ends as at
+// its deadline.
 using Cancelled = const std::atomic<bool>*;
 
 // Runs the loop until `done` is set by a completion, or the deadline passes. False: it passed, and the operation is

@@ -26,7 +26,7 @@ EventLoop::EventLoop() {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   SHEPHERD_ASSERT(epoll_ >= 0 && wake_ >= 0, "an io thread needs two descriptors at start");
-  // Edge-triggered, so that the counter never has to be read.
+  // Edge-triggered, so that the counter never needs to be read.
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
   SHEPHERD_ASSERT(epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0, "the wake-up descriptor can be watched");
 }
@@ -126,7 +126,7 @@ bool EventLoop::run_posted() {
   }
   for (Work& work : running_) {
     work();
-    work = nullptr;  // what it holds goes now, not when the last of the batch has run
+    work = nullptr;  // releases its captures now, not after the last of the batch
   }
   bool any = !running_.empty();
   running_.clear();
@@ -136,7 +136,7 @@ bool EventLoop::run_posted() {
 void EventLoop::run_tickers() {
   if (tickers_.empty()) return;
   auto now = std::chrono::steady_clock::now();
-  // By index: a tick may add or remove tickers.
+  // By index, because a tick may add or remove tickers.
   for (std::size_t i = 0; i < tickers_.size(); ++i) {
     if (tickers_[i].due > now) continue;
     Ticker* ticker = tickers_[i].ticker;
@@ -158,8 +158,8 @@ void EventLoop::run() {
       static_cast<Watcher*>(events[static_cast<std::size_t>(i)].data.ptr)
           ->on_events(events[static_cast<std::size_t>(i)].events);
     }
-    // Whoever waits for this core runs now and not when the slice ends: above all the thread that commits what these
-    // connections sent, so that it goes out with the rest of what is being delivered.
+    // Yields so that waiting threads get this core now and not at the end of the time slice. The writer thread can then
+    // commit what these connections sent, and that goes out with the rest of the delivery.
     if (run_posted()) sched_yield();
     run_tickers();
     MutexLock lock(mutex_);

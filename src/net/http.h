@@ -78,11 +78,12 @@ class StreamHandler {
   virtual void on_close(CloseCause cause) = 0;  // last call; the connection is gone
 };
 
-// Answers one request, exactly once. Dropping it unanswered sends a 500, so that no client waits for ever.
+// Answers one request, exactly once. Dropping it unanswered sends a 500, so that no client waits forever.
 // Threads: any; move-only.
 class Responder {
  public:
-  class Target;  // the connection; in net's own sources
+  // The connection that takes the answer (responder_target.h). An interface, so that this header does not need sockets.
+  class Target;
   explicit Responder(std::shared_ptr<Target> target);
   Responder(Responder&&) noexcept = default;
   Responder& operator=(Responder&& other) noexcept;  // what it held is answered like a dropped one
@@ -118,7 +119,7 @@ class HttpHandler {
   virtual Admission admit(const Request& head) = 0;
   virtual void handle(Request&& request, Responder responder) = 0;
   // An answer for input that is not HTTP or breaks a bound (400, 408, 413, 414, 417, 426, 429, 431, 501, 503), and for
-  // a request that nobody answered (500), in the API's error form.
+  // a request that was not answered (500), in the API's error form.
   virtual Response protocol_error(int status, std::string_view reason, std::string_view message) = 0;
 };
 

@@ -81,7 +81,7 @@ struct HttpClient::Impl {
     buffer.clear();
   }
 
-  // An idle connection on which something arrived has been closed by the peer.
+  // An idle connection with incoming data was closed by the peer.
   bool still_open() {
     char byte;
     ssize_t got = ::recv(socket()->native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -104,8 +104,7 @@ struct HttpClient::Impl {
     return handshake(io, secure, origin, tls.insecure, deadline, &cancelled);
   }
 
-  // Starts an operation and waits for it; at the deadline, and when nobody wants it any more, the connection is
-  // dropped.
+  // Starts an operation and waits for it. Drops the connection at the deadline or after a cancellation.
   template <class Start>
   Result<error_code> wait(Start start, Deadline deadline) {
     bool done = false;
@@ -130,7 +129,7 @@ struct HttpClient::Impl {
   std::expected<ClientResponse, Failure> exchange(const WireRequest& request, Deadline deadline) {
     auto written = wait([&](auto& open, auto& done) { http::async_write(open, request, done); }, deadline);
     if (!written) return std::unexpected(Failure{std::move(written.error())});
-    // A server that refuses early closes while we write; its answer may still be there.
+    // A server that refuses early closes while we write; its answer may still be readable.
     WireParser parser;
     parser.body_limit(bounds.max_response_bytes);
     parser.skip(request.method() == http::verb::head);
@@ -178,7 +177,7 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
   wire.set(http::field::host, host_header(impl_->origin));
   for (const auto& [name, value] : headers) {
     if (beast::iequals(name, "host")) {
-      wire.set(http::field::host, value);  // there is one, and the caller's wins
+      wire.set(http::field::host, value);  // there can be only one, and the caller's wins
     } else {
       wire.insert(name, value);
     }
@@ -193,21 +192,21 @@ Result<ClientResponse> HttpClient::request(std::string_view method, std::string_
       impl_->drop();
       if (auto connected = impl_->connect(deadline); !connected) {
         impl_->drop();
-        if (impl_->cancelled) continue;  // and say so
+        if (impl_->cancelled) continue;  // the loop then reports the cancellation
         return fail(std::move(connected.error()));
       }
     }
     auto outcome = impl_->exchange(wire, deadline);
     if (outcome) return std::move(*outcome);
     impl_->drop();
-    if (impl_->cancelled) continue;  // and say so
-    // The peer may have closed just as we wrote. Only what may happen twice is sent twice.
+    if (impl_->cancelled) continue;  // the loop then reports the cancellation
+    // The peer may have closed just as we wrote. Only repeatable requests are sent twice.
     if (reused && first && outcome.error().unanswered && repeatable(method)) continue;
     return fail(std::move(outcome.error().error));
   }
 }
 
-// The connection is closed where it is used: in the loop that waits for it, and is woken here.
+// The loop that waits on the connection is woken here and closes it there.
 void HttpClient::cancel() {
   impl_->cancelled = true;
   asio::post(impl_->io, [] {});

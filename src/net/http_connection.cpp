@@ -22,7 +22,7 @@ HttpConnection::HttpConnection(Shard& shard, Socket socket, std::string peer)
   start_next_request();
 }
 
-// Who asks is known before the head is in: admission looks at it.
+// The peer is set before the head arrives, because admission reads it.
 void HttpConnection::start_next_request() {
   reader_.start_next();
   Request& request = reader_.request();
@@ -78,7 +78,7 @@ void HttpConnection::step_later() {
   });
 }
 
-// Goes on until there is nothing to read, a request is being handled, or the peer does not take the answers.
+// Continues until nothing is left to read, a request is being handled, or the peer does not read the answers.
 void HttpConnection::advance() {
   for (int reads = 0; is_open() && phase_ == Phase::reading && outbox_.empty();) {
     if (!held_.empty()) {
@@ -97,7 +97,7 @@ void HttpConnection::advance() {
     } else {
       read_more();
     }
-    if (std::exchange(answered_inside_, false)) deliver();  // a stream; it takes held_ along
+    if (std::exchange(answered_inside_, false)) deliver();  // a stream, which also takes held_
   }
   send_batch();
 }
@@ -142,7 +142,7 @@ void HttpConnection::consume(std::string_view& bytes) {
         break;
     }
     if (!is_open()) return;
-    // Answers of pipelined requests go out together, but not without bound.
+    // Answers of pipelined requests are sent together, up to a bound.
     if (batch_.size() >= kReadBufferBytes) send_batch();
   }
 }
@@ -175,7 +175,7 @@ void HttpConnection::dispatch() {
   shard_.core().handler.handle(std::move(request),
                                Responder(std::static_pointer_cast<HttpConnection>(shared_from_this())));
   in_handler_ = false;
-  // A plain response is appended here, so that the next pipelined request follows in the same turn.
+  // Appends a plain response here, so that the next pipelined request follows in the same turn.
   if (answered_inside_ && std::holds_alternative<Response>(answer_)) {
     answered_inside_ = false;
     respond(std::get<Response>(std::exchange(answer_, NoAnswer{})));
@@ -205,7 +205,7 @@ void HttpConnection::deliver() {
     respond_error(500, "no_answer", "the server gave up on this request; try again");
   }
   send_batch();
-  // Not from here: this may be inside another connection's call-out, and that one's bytes are in the read buffer.
+  // Not called directly: this may run inside another connection's callback, whose bytes are in the read buffer.
   if (is_open() && phase_ == Phase::reading && (readable_ || !held_.empty())) step_later();
 }
 
@@ -304,7 +304,7 @@ void HttpConnection::written(SendQueue::Status status) {
   if (status == SendQueue::Status::sent && phase_ == Phase::last_words) linger();
 }
 
-// Closing with unread input would reset the connection and could take the answer away from the peer.
+// Closing with unread input would reset the connection, and the peer could lose the answer.
 void HttpConnection::linger() {
   socket_.shutdown_write();
   phase_ = Phase::lingering;
@@ -335,7 +335,7 @@ void HttpConnection::on_sweep(std::int64_t now) {
 }
 
 void HttpConnection::drain() {
-  // A request that has begun is still answered; respond() closes after it.
+  // A started request is still answered; respond() closes after it.
   bool idle = phase_ == Phase::reading && stage_ == RequestReader::Stage::idle && held_.empty() && outbox_.empty();
   if (idle || phase_ == Phase::lingering) release();
 }

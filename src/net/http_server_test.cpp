@@ -19,7 +19,7 @@ std::string post(const std::string& target, const std::string& body, const std::
          "\r\n\r\n" + body;
 }
 
-// A handler that keeps responders until the test answers them, from its own thread.
+// A handler that keeps responders until the test answers them from its own thread.
 class Parked {
  public:
   void park(Request&& request, Responder responder) {
@@ -123,7 +123,7 @@ TEST(HttpServer, RefusesALargeBodyBeforeItComes) {
   EXPECT_EQ(test.counter("shepherd_protocol_errors_total"), 1u);
 }
 
-// The answer to a refused upload must survive the bytes that are still coming: closing at once would reset them away.
+// The answer to a refused upload must survive the bytes that still arrive; closing at once would reset the connection.
 TEST(HttpServer, TheRefusalReachesAClientThatGoesOnSending) {
   TestServer test;
   test.handler.on_admit = [](const Request&) {
@@ -132,7 +132,7 @@ TEST(HttpServer, TheRefusalReachesAClientThatGoesOnSending) {
   test.start();
   RawClient client(test.server->port());
   ASSERT_TRUE(client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n"));
-  ASSERT_TRUE(client.send(std::string(50'000'000, 'x')));  // more than the kernel's buffers take
+  ASSERT_TRUE(client.send(std::string(50'000'000, 'x')));  // more than the kernel's buffers hold
   EXPECT_EQ(client.read_response().body, "who are you");
 }
 
@@ -157,7 +157,7 @@ TEST(HttpServer, AnswersBrokenInputAndCloses) {
   EXPECT_EQ(test.counter("shepherd_protocol_errors_total"), cases.size());
 }
 
-// A smuggled second request must never be seen as a request of its own.
+// The server must never handle a smuggled second request.
 TEST(HttpServer, NothingFollowsARefusedRequest) {
   TestServer test;
   std::atomic<int> handled{0};
@@ -403,7 +403,7 @@ TEST(HttpServer, TooManyConnectionsGet503) {
 }
 
 TEST(HttpServer, ShutdownLetsRequestsInFlightFinish) {
-  TestServer test(1);  // one shard, so that the idle connection's end tells that the busy one is draining, too
+  TestServer test(1);  // one shard, so that the idle connection's end proves that the busy one is draining, too
   Parked parked;
   test.handler.on_request = [&](Request&& request, Responder responder) {
     parked.park(std::move(request), std::move(responder));
@@ -439,7 +439,7 @@ TEST(HttpServer, ShutdownCutsWhatDoesNotEnd) {
   test.server->shutdown(20);
   EXPECT_TRUE(client.at_end());
   test.server.reset();
-  parked.take();  // responders that outlive their server are answered into nothing
+  parked.take();  // answers to responders that outlive their server go nowhere
 }
 
 TEST(HttpServer, StoppingTheThreadsEndsEverything) {
@@ -472,7 +472,7 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   EXPECT_EQ(listen("127.0.0.1:http").reason, "bad_address");
   EXPECT_EQ(listen("127.0.0.1:70000").reason, "bad_address");
   EXPECT_EQ(listen("::1:80").reason, "bad_address");
-  EXPECT_EQ(listen("192.0.2.1:0").reason, "bad_address");  // an address of nobody
+  EXPECT_EQ(listen("192.0.2.1:0").reason, "bad_address");  // an address of no local interface
   EXPECT_EQ(listen(":80").reason, "bad_address");
 }
 

@@ -11,7 +11,8 @@ namespace shepherd::net {
 namespace {
 
 void run_loop(EventLoop& loop, std::size_t number) {
-  // Signals belong to the main thread, and a write to a closed TLS connection must be an error code, not SIGPIPE.
+  // Signals belong to the main thread, and a write to a closed TLS connection must return an error code, not raise
+  // SIGPIPE.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

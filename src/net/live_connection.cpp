@@ -61,7 +61,7 @@ void LiveConnection::flushed() {
   if (!is_open() || phase_ != Phase::ending) return;
   socket_.shutdown_write();
   phase_ = Phase::lingering;
-  progress_ms_ = now_ms();  // from here on the linger deadline counts
+  progress_ms_ = now_ms();  // the linger deadline starts here
   detach(end_cause_);
   read_later();
 }

@@ -12,7 +12,7 @@ namespace shepherd::net {
 namespace {
 
 constexpr std::size_t kMaxMethodBytes = 32;
-constexpr std::size_t kFirstBodyReserve = 256 * kKiB;  // a claimed length reserves no more than this before it is real
+constexpr std::size_t kFirstBodyReserve = 256 * kKiB;  // at most this for a declared length
 constexpr std::size_t kUsualHeaders = 16;
 
 bool is_target_char(char c) {
@@ -30,15 +30,6 @@ std::optional<std::uint64_t> parse_length(std::string_view digits) {
 }
 
 }  // namespace
-
-struct RequestReader::HeadFacts {
-  std::optional<std::uint64_t> content_length;
-  int hosts = 0;
-  bool chunked = false;
-  bool expects_continue = false;
-  bool connection_close = false;
-  bool connection_keep_alive = false;
-};
 
 bool RequestReader::refuse(int status, std::string_view reason, std::string message) {
   refusal_ = {status, reason, std::move(message), std::nullopt};
@@ -71,7 +62,7 @@ RequestReader::Outcome RequestReader::read(std::string_view& input) {
   return part_ == Part::done ? Outcome::complete : Outcome::need_more;
 }
 
-// Answers `complete` when the head is in and admitted.
+// Returns `complete` once the head is complete and admitted.
 RequestReader::Outcome RequestReader::read_head(std::string_view& input) {
   if (input.empty()) return Outcome::need_more;
   if (held_.empty() && !is_token_char(input.front())) {
@@ -88,7 +79,7 @@ RequestReader::Outcome RequestReader::read_head(std::string_view& input) {
   if (end != std::string_view::npos) {
     end += 4;
     input.remove_prefix(end - before);
-    std::string head = std::exchange(held_, {});  // gives the memory back, too
+    std::string head = std::exchange(held_, {});  // also releases the memory
     if (before > 0) seen = head;
     return parse_head(seen.substr(0, end));
   }
@@ -109,7 +100,7 @@ RequestReader::Outcome RequestReader::parse_head(std::string_view head) {
   HeadFacts facts;
   bool first = true;
   request_.headers.reserve(kUsualHeaders);
-  while (head.size() > 2) {  // the empty line is left
+  while (head.size() > 2) {  // stops before the empty line
     std::size_t end = head.find('\n');
     std::string_view line = head.substr(0, end);
     head.remove_prefix(end + 1);
@@ -166,7 +157,7 @@ bool RequestReader::parse_field(std::string_view line, HeadFacts& facts) {
 }
 
 bool RequestReader::note_field(std::string_view name, std::string_view value, HeadFacts& facts) {
-  switch (name.size()) {  // nearly every header is told apart by its length alone
+  switch (name.size()) {  // the length alone distinguishes nearly every header
     case 4:
       if (name == "host") ++facts.hosts;
       return true;
@@ -267,7 +258,7 @@ void RequestReader::take_data(std::string_view& input, Part next) {
 
 bool RequestReader::read_body(std::string_view& input) {
   while (part_ != Part::done && !input.empty()) {
-    wants_continue_ = false;  // the body comes by itself
+    wants_continue_ = false;  // the body arrives without it
     switch (part_) {
       case Part::sized_body:
         take_data(input, Part::done);
@@ -293,7 +284,7 @@ bool RequestReader::read_body(std::string_view& input) {
         auto line = take_line(input, kMaxHeaderBytes - std::min(kMaxHeaderBytes, trailer_bytes_));
         if (refusal_.status != 0) return false;
         if (!line) break;
-        trailer_bytes_ += line->size() + 2;  // read and forgotten: nothing here uses trailers
+        trailer_bytes_ += line->size() + 2;  // read and dropped; nothing uses trailers
         if (line->empty()) part_ = Part::done;
         break;
       }

@@ -15,7 +15,7 @@
 namespace shepherd::net {
 
 // Reads one request after the other. Keeps bytes only while a head or a chunk's line is incomplete.
-// Fails by answering `refused`: the reader must not be used again, because nobody knows where the next request starts.
+// Fails by answering `refused`: the reader must not be used again, because the start of the next request is unknown.
 // Threads: caller.
 class RequestReader {
  public:
@@ -51,7 +51,14 @@ class RequestReader {
 
  private:
   enum class Part : std::uint8_t { head, sized_body, chunk_size, chunk_data, chunk_end, trailers, done };
-  struct HeadFacts;
+  struct HeadFacts {
+    std::optional<std::uint64_t> content_length;
+    int hosts = 0;
+    bool chunked = false;
+    bool expects_continue = false;
+    bool connection_close = false;
+    bool connection_keep_alive = false;
+  };
 
   Outcome read_head(std::string_view& input);
   Outcome parse_head(std::string_view head);

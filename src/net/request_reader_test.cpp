@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kPost =
     "POST /v1/things?x=1 HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
 
-// What a reader made of a byte stream: "METHOD target body" of each request, then the status of a refusal.
+// The result of reading a byte stream: "METHOD target body" of each request, then the status of a refusal.
 struct Reading {
   std::vector<std::string> requests;
   int refused = 0;
@@ -30,7 +30,7 @@ Reading read_in_pieces(std::string_view bytes, const std::function<std::size_t()
   while (!bytes.empty()) {
     std::string_view piece = bytes.substr(0, piece_size());
     bytes.remove_prefix(piece.size());
-    std::string copy(piece);  // its own allocation, so that sanitizers see a view that outlives it
+    std::string copy(piece);  // a separate allocation, so that sanitizers detect a dangling view
     std::string_view input = copy;
     while (!input.empty()) {
       auto outcome = reader.read(input);
@@ -183,7 +183,7 @@ TEST(RequestReader, BoundsTheHead) {
   std::string many;
   for (std::size_t i = 0; i < kMaxHeaders; ++i) many += "A: b\r\n";
   EXPECT_EQ(refusal_of(with_headers(many)), 431);
-  // A slow drip of small headers is bounded just the same.
+  // A slow drip of small headers is bounded as well.
   std::string drip = "GET / HTTP/1.1\r\nHost: a\r\n";
   while (drip.size() <= kMaxHeaderBytes) drip += "A: b\r\n";
   EXPECT_EQ(read_in_pieces(drip, [] { return 7; }).refused, 431);

@@ -38,7 +38,7 @@ std::string_view DateText::at(std::int64_t wall_ms) {
     std::time_t time = second;
     std::tm parts{};
     gmtime_r(&time, &parts);
-    std::array<char, 64> text{};  // not strftime: its names follow the locale
+    std::array<char, 64> text{};  // not strftime, whose names follow the locale
     int size = std::snprintf(text.data(), text.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT",
                              kDays[static_cast<std::size_t>(parts.tm_wday)], parts.tm_mday,
                              kMonths[static_cast<std::size_t>(parts.tm_mon)], parts.tm_year + 1900, parts.tm_hour,

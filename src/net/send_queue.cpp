@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kPiecesPerSend = 64;
 
-// Sends until all is in the kernel or it takes no more. Going on until EAGAIN arms the edge that says "writable".
+// Sends until everything is in the kernel or it accepts no more. Sending until EAGAIN arms the "writable" edge.
 SendQueue::Outcome send_spans(Socket& socket, std::span<const ByteSpan> spans) {
   std::array<iovec, kPiecesPerSend> pieces;
   std::size_t sent = 0;
@@ -78,7 +78,7 @@ SendQueue::Outcome SendQueue::flush(Socket& socket) {
     span.bytes.remove_prefix(take);
     left -= take;
     if (!span.bytes.empty()) break;
-    span.owner.reset();  // what is sent is no longer pinned
+    span.owner.reset();  // releases sent bytes
     ++kept_->first;
   }
   return outcome;

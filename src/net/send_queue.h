@@ -23,7 +23,7 @@ class SendQueue {
 
   // Sends the spans behind what is kept; keeps what the kernel does not take, with its owners.
   Outcome write(Socket& socket, std::span<const ByteSpan> spans);
-  // The same for bytes that nobody else keeps: only the unsent rest is copied.
+  // The same for bytes that the caller does not keep: only the unsent rest is copied.
   Outcome write_copy(Socket& socket, std::string_view bytes);
   Outcome flush(Socket& socket);
   bool empty() const { return kept_ == nullptr; }

@@ -1,7 +1,9 @@
 #include "net/server.h"
 
 #include <deque>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "net/acceptor.h"
 #include "net/io_threads.h"
@@ -10,57 +12,20 @@
 
 namespace shepherd::net {
 
-namespace {
+struct HttpServer::Impl {
+  Impl(ListenOptions options, BoundSocket bound, HttpHandler& handler, const Clock& clock, MetricRegistry& metrics,
+       SslContext tls)
+      : core(std::move(options), handler, clock, metrics, std::move(tls)),
+        host(std::move(bound.host)),
+        port(bound.port) {}
 
-class Server final : public HttpServer {
- public:
-  Server(IoThreads& io, ListenOptions options, BoundSocket bound, HttpHandler& handler, const Clock& clock,
-         MetricRegistry& metrics, SslContext tls)
-      : core_(std::move(options), handler, clock, metrics, std::move(tls)),
-        host_(std::move(bound.host)),
-        port_(bound.port) {
-    std::vector<Shard*> shards;
-    for (EventLoop& loop : io.impl().loops) shards.push_back(&shards_.emplace_back(loop, core_));
-    for (Shard& shard : shards_) {
-      core_.part_added();
-      shard.loop().post([&shard] { shard.start(); });
-    }
-    EventLoop& first = shards_.front().loop();
-    listener_.emplace(bound.fd, first, core_, std::move(shards));
-    core_.part_added();
-    first.post([this] { listener_->start(); });
-  }
-
-  ~Server() override { shutdown(0); }
-
-  std::uint16_t port() const override { return port_; }
-
-  std::string url() const override {
-    std::string host = host_.find(':') == std::string::npos ? host_ : "[" + host_ + "]";
-    return (core_.tls ? "https://" : "http://") + host + ":" + std::to_string(port_);
-  }
-
-  void shutdown(std::int64_t deadline_ms) override {
-    if (std::exchange(down_, true)) return;
-    // First the listener: whatever it handed over is in the shards' queues before their own end is.
-    shards_.front().loop().post([this] { listener_->close(); });
-    core_.wait_for_parts(shards_.size());
-    for (Shard& shard : shards_) shard.loop().post([&shard] { shard.drain(); });
-    core_.wait_for_connections(std::chrono::milliseconds(deadline_ms));
-    for (Shard& shard : shards_) shard.loop().post([&shard] { shard.end(); });
-    core_.wait_for_parts(0);
-  }
-
- private:
-  ServerCore core_;
-  std::deque<Shard> shards_;
-  std::optional<Acceptor> listener_;
-  std::string host_;
-  std::uint16_t port_;
-  bool down_ = false;
+  ServerCore core;
+  std::deque<Shard> shards;
+  std::optional<Acceptor> listener;
+  std::string host;
+  std::uint16_t port;
+  bool down = false;
 };
-
-}  // namespace
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(IoThreads& io, ListenOptions options, HttpHandler& handler,
                                                        const Clock& clock, MetricRegistry& metrics) {
@@ -72,7 +37,47 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(IoThreads& io, ListenOpti
   }
   auto bound = bind_and_listen(options.address);
   if (!bound) return fail(std::move(bound.error()));
-  return std::make_unique<Server>(io, std::move(options), std::move(*bound), handler, clock, metrics, std::move(tls));
+  int socket = bound->fd;
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(*bound), handler, clock, metrics, std::move(tls));
+  std::vector<Shard*> shards;
+  for (EventLoop& loop : io.impl().loops) shards.push_back(&impl->shards.emplace_back(loop, impl->core));
+  for (Shard& shard : impl->shards) {
+    impl->core.part_added();
+    shard.loop().post([&shard] { shard.start(); });
+  }
+  EventLoop& first = impl->shards.front().loop();
+  Acceptor& listener = impl->listener.emplace(socket, first, impl->core, std::move(shards));
+  impl->core.part_added();
+  first.post([&listener] { listener.start(); });
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() {
+  shutdown(0);
+}
+
+std::uint16_t HttpServer::port() const {
+  return impl_->port;
+}
+
+std::string HttpServer::url() const {
+  const std::string& bound = impl_->host;
+  std::string host = bound.find(':') == std::string::npos ? bound : "[" + bound + "]";
+  return (impl_->core.tls ? "https://" : "http://") + host + ":" + std::to_string(impl_->port);
+}
+
+void HttpServer::shutdown(std::int64_t deadline_ms) {
+  if (std::exchange(impl_->down, true)) return;
+  std::deque<Shard>& shards = impl_->shards;
+  // The listener goes first: the connections it handed over are in the shards' queues before their own end is.
+  shards.front().loop().post([&listener = *impl_->listener] { listener.close(); });
+  impl_->core.wait_for_parts(shards.size());
+  for (Shard& shard : shards) shard.loop().post([&shard] { shard.drain(); });
+  impl_->core.wait_for_connections(std::chrono::milliseconds(deadline_ms));
+  for (Shard& shard : shards) shard.loop().post([&shard] { shard.end(); });
+  impl_->core.wait_for_parts(0);
 }
 
 }  // namespace shepherd::net

@@ -18,9 +18,8 @@
 namespace shepherd::net {
 
 // N threads with an event loop each. A connection stays on its thread. Owns the threads; stop() cuts what is open, ends
-// the loops and joins; work posted after that is dropped. It must outlive whoever keeps one of its executors, a
-// Responder included.
-// Threads: any.
+// the loops and joins; work posted after that is dropped. It must outlive every object that keeps one of its executors,
+// a Responder included. Threads: any.
 class IoThreads {
  public:
   explicit IoThreads(std::size_t threads);
@@ -61,7 +60,7 @@ struct ListenOptions {
   TlsFiles tls;
   std::size_t max_connections = kMaxConnections;
   std::size_t max_caller_body_bytes = kCallerBodyBytes;  // of unfinished requests, over all connections of a caller
-  std::size_t max_all_body_bytes = kListenerBodyBytes;   // and of all callers
+  std::size_t max_all_body_bytes = kListenerBodyBytes;   // of unfinished requests, over all callers
   std::string name;                                      // for metrics and logs: "public", "internal"
   Deadlines deadlines;
 };
@@ -74,12 +73,20 @@ class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> listen(IoThreads& io, ListenOptions options, HttpHandler& handler,
                                                     const Clock& clock, MetricRegistry& metrics);
-  virtual ~HttpServer() = default;
-  virtual std::uint16_t port() const = 0;
-  virtual std::string url() const = 0;  // "http://127.0.0.1:8080"
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::uint16_t port() const;
+  std::string url() const;  // "http://127.0.0.1:8080"
   // Stops accepting, lets requests in flight finish, tells streams to end (on_shutdown), closes idle connections;
   // returns when all are gone or after `deadline_ms`, whichever is first (then the rest is cut). Blocks the caller.
-  virtual void shutdown(std::int64_t deadline_ms) = 0;
+  void shutdown(std::int64_t deadline_ms);
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shepherd::net

@@ -23,7 +23,7 @@ void Shard::open(int fd, std::string peer, bool refuse) {
       SSL_set_accept_state(tls);
     }
   }
-  // Nothing can be said to a TLS peer before the handshake, and that is what there is no room for.
+  // A TLS peer cannot get an answer before the handshake, and there is no room for a handshake.
   if (draining_ || (core_.tls && (refuse || tls == nullptr))) {
     if (tls != nullptr) SSL_free(tls);
     ::close(fd);
@@ -70,7 +70,7 @@ void Shard::publish_counts() {
   core_.metrics.sent_bytes.add(std::exchange(sent_, 0));
 }
 
-// A round visits every connection once, in slices, so that ten thousand of them delay nobody else.
+// A round visits every connection once, in slices, so that ten thousand of them do not delay other work.
 std::chrono::milliseconds Shard::tick() {
   publish_counts();
   const auto interval = core_.options.deadlines.sweep;

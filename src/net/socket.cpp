@@ -20,7 +20,7 @@ Socket::Outcome failure() {
   return {Socket::Status::failed};
 }
 
-// Joins pieces for one record, so that many small frames do not become many small records.
+// Joins pieces into one record, so that many small frames do not become many small records.
 std::span<const char> join_record(std::span<const iovec> pieces) {
   static thread_local std::array<char, kTlsRecordBytes> record;
   std::size_t size = 0;
@@ -105,7 +105,7 @@ void Socket::shutdown_write() {
 
 void Socket::close() {
   if (tls_ != nullptr) {
-    // The close_notify; quiet when the peer is gone or the handshake never ended.
+    // Sends close_notify; silent if the peer is gone or the handshake never ended.
     ERR_clear_error();
     if (SSL_is_init_finished(tls_) != 0 && (SSL_get_shutdown(tls_) & SSL_SENT_SHUTDOWN) == 0) SSL_shutdown(tls_);
     ERR_clear_error();

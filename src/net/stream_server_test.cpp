@@ -180,7 +180,7 @@ TEST_F(WebSocketServer, NoticesAReset) {
 TEST_F(WebSocketServer, PingsASilentPeerAndGivesUp) {
   test.options.deadlines.keep_alive = milliseconds(40);
   open();
-  std::string pings = client->read_to_end();  // a half-open peer: takes everything, says nothing
+  std::string pings = client->read_to_end();  // a half-open peer: reads everything, sends nothing
   std::string expected;
   for (int i = 0; i < kMissedPongs; ++i) expected += server_frame(Opcode::ping, "");
   EXPECT_EQ(pings, expected);
@@ -202,7 +202,7 @@ TEST_F(WebSocketServer, TicksWhileOpen) {
   EXPECT_TRUE(test.probe->wait_ticks(3));
 }
 
-// Keeps bytes for a consumer that does not read, without loss, and says when they are gone.
+// Keeps bytes for a consumer that does not read, without loss, and reports when they are sent.
 TEST_F(WebSocketServer, KeepsWhatASlowConsumerDoesNotTake) {
   std::atomic<bool> filled{false};
   constexpr std::size_t kFrames = 2'000;
@@ -225,9 +225,9 @@ TEST_F(WebSocketServer, KeepsWhatASlowConsumerDoesNotTake) {
     filled = true;
   });
   ASSERT_TRUE(eventually([&] { return filled.load(); }));
-  EXPECT_TRUE(oldest.expired());  // sent at once, so not kept
+  EXPECT_TRUE(oldest.expired());  // sent at once, so it is not kept
   EXPECT_FALSE(newest.expired());
-  // Pings of a peer that does not read must not pile up pongs: only the newest needs one.
+  // Pings of a peer that does not read must not accumulate pongs: only the newest needs one.
   std::size_t sent = kHandshake.size();
   for (int i = 0; i < 50; ++i) {
     std::string ping = client_frame(0x89, std::to_string(i));
@@ -257,7 +257,7 @@ TEST_F(WebSocketServer, CutsAConsumerThatTakesNothing) {
 }
 
 TEST_F(WebSocketServer, AConsumerThatReadsSlowlyIsNotCut) {
-  test.options.deadlines.write = milliseconds(1'500);  // a busy machine may leave the reader out for a second
+  test.options.deadlines.write = milliseconds(1'500);  // a busy machine may not schedule the reader for a second
   test.start();
   client = std::make_unique<RawClient>(test.server->port(), 16'384);
   ASSERT_TRUE(client->send(kHandshake));
@@ -272,7 +272,7 @@ TEST_F(WebSocketServer, AConsumerThatReadsSlowlyIsNotCut) {
     std::size_t count = client->read(std::min<std::size_t>(256 << 10, kBytes - got)).size();
     ASSERT_GT(count, 0u);
     got += count;
-    ::poll(nullptr, 0, 75);  // over the deadline in all, never for a single step
+    ::poll(nullptr, 0, 75);  // longer than the deadline in total, but never in a single step
   }
   ASSERT_TRUE(test.probe->wait_drained(1));
 }
@@ -280,7 +280,7 @@ TEST_F(WebSocketServer, AConsumerThatReadsSlowlyIsNotCut) {
 TEST_F(WebSocketServer, WritingToAGonePeerEndsInOnClose) {
   open();
   test.probe->run([&](StreamConnection& connection) {
-    client->reset();  // on the io thread: the loop has not seen it yet
+    client->reset();  // on the io thread, so the loop has not seen it yet
     const std::array<ByteSpan, 1> spans{own_bytes("bytes")};
     EXPECT_FALSE(connection.write(spans));
     EXPECT_FALSE(connection.write(spans));

@@ -62,7 +62,7 @@ bool is_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    // The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and numbers beyond U+10FFFF.
     std::size_t length = 0;
     std::uint8_t low = 0x80;
     std::uint8_t high = 0xbf;

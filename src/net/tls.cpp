@@ -38,11 +38,11 @@ Result<SslContext> make_server_context(const TlsFiles& files) {
   SslContext context(SSL_CTX_new(TLS_server_method()));
   if (!context) return fail(ErrorCode::internal, "tls", "OpenSSL gives no context: " + take_ssl_error());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // TLS 1.2 with forward secrecy and authenticated encryption only: no CBC suites. TLS 1.3 has no others.
+  // For TLS 1.2, only forward secrecy and authenticated encryption: no CBC suites. TLS 1.3 has no others.
   SSL_CTX_set_cipher_list(context.get(), "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20");
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION |
                                          SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Moving buffer: what is left of a write may be sent from another place. Release: an idle connection keeps no 32 KiB.
+  // Moving buffer: the rest of a write may be sent from another address. Release: an idle connection keeps no 32 KiB.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_alpn_select_cb(context.get(), choose_http11, nullptr);

@@ -97,7 +97,7 @@ TEST_F(TlsServer, CarriesWebSocketsAndSlowConsumers) {
   start();
   auto client = WebSocketClient::connect(url("/w"), {}, kTimeout, trusted());
   ASSERT_TRUE(client) << client.error().message;
-  // As much as it takes until the buffers between both are full; nobody reads before that.
+  // Fills the buffers between both sides; the client reads only after that.
   constexpr int kMostMessages = 50'000;
   const auto message = [](int i) { return std::to_string(i) + std::string(4'000, 'x'); };
   std::atomic<int> written{0};

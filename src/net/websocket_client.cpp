@@ -75,7 +75,7 @@ struct WebSocketClient::Impl {
   ~Impl() {
     if (!reading && !writing) return;
     drop();
-    while (reading || writing) io.run_one();  // completions name this object
+    while (reading || writing) io.run_one();  // completions refer to this object
   }
 
   Url url;
@@ -83,7 +83,7 @@ struct WebSocketClient::Impl {
   std::optional<asio::ssl::context> context;
   std::variant<std::monostate, PlainSocket, TlsSocket> stream;
   beast::flat_buffer buffer;
-  bool reading = false;  // a read is under way, also between two calls of read()
+  bool reading = false;  // a read is pending, also between two calls of read()
   bool writing = false;
   bool arrived = false;
   error_code read_error;
@@ -140,7 +140,7 @@ struct WebSocketClient::Impl {
       while (!done) io.run_one();
       return timed_out(url);
     }
-    // The decorator names the caller's headers.
+    // The decorator refers to the caller's headers.
     with([](auto& open) { open.set_option(websocket::stream_base::decorator([](websocket::request_type&) {})); });
     if (result == websocket::error::upgrade_declined) return refused(url, response);
     if (result) return unreachable(url, result.message());

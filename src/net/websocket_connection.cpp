@@ -81,7 +81,7 @@ void WebSocketConnection::on_frame(const FrameReader::Message& message) {
     case Opcode::close:
       return end(close_code(message.payload), {}, CloseCause::peer);
     default:
-      return;  // a pong: that something came is all there is to it
+      return;  // a pong only counts as received data
   }
 }
 
@@ -97,7 +97,7 @@ bool WebSocketConnection::before_drained() {
 }
 
 bool WebSocketConnection::keep_alive(std::int64_t now) {
-  // Behind kept bytes a ping would say nothing: the write deadline watches those.
+  // A ping behind kept bytes would prove nothing; the write deadline covers those.
   if (!outbox_.empty() || now - quiet_since_ms_ < shard_.core().options.deadlines.keep_alive.count()) return true;
   if (unanswered_pings_ == kMissedPongs) {
     shard_.core().metrics.deadline_closes.add();

@@ -8,9 +8,9 @@
 
 namespace shepherd::net {
 
-// Not in the unnamed namespace: FrameReader::Partial, which has a name, holds one.
+// Not in the unnamed namespace: FrameReader::Impl, which has a name, holds one.
 struct FrameHeader {
-  std::uint64_t left = 0;  // payload bytes that are still to come
+  std::uint64_t left = 0;  // payload bytes that have not arrived
   std::array<char, 4> mask{};
   std::uint8_t mask_at = 0;
   Opcode opcode = Opcode::continuation;
@@ -20,7 +20,7 @@ struct FrameHeader {
 namespace {
 
 constexpr std::size_t kMaxControlBytes = 125;
-constexpr std::size_t kMaxFrameHeaderBytes = 14;  // two, a long length, a mask
+constexpr std::size_t kMaxFrameHeaderBytes = 14;  // two bytes, a long length, a mask
 
 constexpr std::uint16_t kProtocolError = 1002;
 constexpr std::uint16_t kUnacceptable = 1003;
@@ -31,7 +31,7 @@ bool is_control(Opcode opcode) {
   return (static_cast<unsigned>(opcode) & 8) != 0;
 }
 
-// What a peer may say in a close frame: the RFC's and IANA's codes, and the private ranges.
+// The codes that a peer may send in a close frame: the RFC's and IANA's codes, and the private ranges.
 bool is_close_code(unsigned code) {
   if (code >= 3000 && code <= 4999) return true;
   return code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006;
@@ -47,13 +47,13 @@ std::uint16_t check_close(std::string_view payload) {
   return is_utf8(payload.substr(2)) ? 0 : kBadPayload;
 }
 
-// The size of a header that starts with these two bytes.
+// Returns the size of a header that starts with these two bytes.
 std::size_t header_bytes(std::string_view start) {
   unsigned length = static_cast<unsigned char>(start[1]) & 0x7f;
   return 2 + (length == 126 ? 2 : length == 127 ? 8 : 0) + 4;
 }
 
-// Checks the first two bytes before the rest is waited for.
+// Checks the first two bytes before the rest has arrived.
 std::uint16_t check_start(std::string_view start) {
   auto first = static_cast<unsigned char>(start[0]);
   auto second = static_cast<unsigned char>(start[1]);
@@ -74,7 +74,7 @@ std::uint16_t parse_header(std::string_view bytes, FrameHeader& header) {
     std::uint64_t least = length == 126 ? 126 : 65'536;
     length = 0;
     for (; at < 2 + width; ++at) length = length << 8 | static_cast<unsigned char>(bytes[at]);
-    // The shortest form is the only one, and the top bit is always zero.
+    // Only the shortest form is valid, and the top bit is always zero.
     if (length < least || (length >> 63) != 0) return kProtocolError;
   }
   std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, header.mask.begin());
@@ -128,13 +128,13 @@ void append_close_frame(std::string& out, std::uint16_t code, std::string_view r
 }
 
 // Everything between two whole messages. Lives on the stack while a feed goes through, on the heap only across feeds.
-struct FrameReader::Partial {
+struct FrameReader::Impl {
   using OnMessage = std::function<void(const Message&)>;
 
   std::string start;  // an incomplete header
   bool in_frame = false;
   FrameHeader frame;
-  std::string control;  // payload of a control frame; it may come between the fragments of a message
+  std::string control;  // payload of a control frame, which may come between the fragments of a message
   bool in_message = false;
   std::string message;
   bool closed = false;
@@ -196,21 +196,20 @@ struct FrameReader::Partial {
   }
 };
 
-void FrameReader::PartialDelete::operator()(Partial* partial) const {
-  delete partial;
-}
+FrameReader::FrameReader() = default;
+FrameReader::~FrameReader() = default;
 
 std::uint16_t FrameReader::feed(std::string_view bytes, std::size_t max_message_bytes,
                                 const std::function<void(const Message&)>& on_message) {
   static_assert(kMaxFrameHeaderBytes < 16, "an incomplete header needs no allocation of its own");
-  if (partial_) {
-    std::uint16_t violation = partial_->feed(bytes, max_message_bytes, on_message);
-    if (violation != 0 || partial_->closed || partial_->idle()) partial_.reset();
+  if (impl_) {
+    std::uint16_t violation = impl_->feed(bytes, max_message_bytes, on_message);
+    if (violation != 0 || impl_->closed || impl_->idle()) impl_.reset();
     return violation;
   }
-  Partial partial;
+  Impl partial;
   std::uint16_t violation = partial.feed(bytes, max_message_bytes, on_message);
-  if (violation == 0 && !partial.closed && !partial.idle()) partial_.reset(new Partial(std::move(partial)));
+  if (violation == 0 && !partial.closed && !partial.idle()) impl_ = std::make_unique<Impl>(std::move(partial));
   return violation;
 }
 

@@ -27,17 +27,19 @@ class FrameReader {
     Opcode opcode;  // text, close, ping, pong; binary is a violation (1003)
     std::string_view payload;
   };
+  FrameReader();
+  ~FrameReader();
+  FrameReader(const FrameReader&) = delete;
+  FrameReader& operator=(const FrameReader&) = delete;
+
   // Feeds bytes; calls on_message for each whole message, in order. Stops and answers a close code (1002, 1003, 1007,
   // 1009) on the first violation; 0 when all is well. After a violation or a close message it must not be fed again.
   std::uint16_t feed(std::string_view bytes, std::size_t max_message_bytes,
                      const std::function<void(const Message&)>& on_message);
 
  private:
-  struct Partial;
-  struct PartialDelete {
-    void operator()(Partial*) const;
-  };
-  std::unique_ptr<Partial, PartialDelete> partial_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;  // null between two whole messages
 };
 
 }  // namespace shepherd::net

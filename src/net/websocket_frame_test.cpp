@@ -128,7 +128,7 @@ TEST(FrameReader, AnySplitGivesTheSameMessages) {
       bytes += client_frame((final ? 0x80 : 0) | (fragmented ? 0 : 1), payload, mask);
       fragmented = !final;
     }
-    // Sometimes a broken byte: the violation must be the same, too.
+    // Sometimes breaks a byte: the violation must be the same, too.
     if (random.below(3) == 0) bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
     Reading whole = read_all(bytes);
     ASSERT_EQ(read_in_pieces(bytes, [&] { return 1 + random.below(random.below(2) == 0 ? 8 : 40'000); }), whole);

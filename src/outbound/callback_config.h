@@ -14,7 +14,7 @@ struct CallbackConfig {
   std::string secret;       // what it holds; signs callbacks
   std::int64_t attempts = kCallbackAttempts;
   std::int64_t threads = kCallbackThreads;
-  bool sole_process = true;  // nobody else works on the same store: what an earlier process claimed is free
+  bool sole_process = true;  // no other process works on the same store: what an earlier one claimed is free
 };
 
 }  // namespace shepherd

@@ -37,7 +37,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// With padding, which receivers' libraries insist on.
+// With padding, which the libraries of receivers require.
 std::string padded_base64(std::string_view bytes) {
   std::string text = encode_base64(bytes);
   while (text.size() % 4 != 0) text += '=';
@@ -48,7 +48,7 @@ std::string_view details_of(std::string_view event) {
   return find_member(find_member(event, "data"), "details");
 }
 
-// The reporter's own members, but for those that stand in `ours`.
+// Appends the reporter's own members, except those in `ours`.
 void append_details(JsonObject& details, std::string_view reported, std::span<const std::string_view> ours) {
   for (JsonMembers members(reported); members.next();) {
     std::string key = unescape(members.key()).value_or("");
@@ -103,7 +103,7 @@ CallbackMessage callback_message(const Task& task, std::string_view event) {
       bool other = state.state == State::timed_out || state.state == State::cancelled;
       if (other) details.text("reason", name(state.state));
       details.text("prURL", state.pr_url);
-      details.text("pr_url", state.pr_url);  // as older receivers read it
+      details.text("pr_url", state.pr_url);  // the name that older receivers read
       details.text("error", state.error);
       details.number("costUSD", state.usage.cost_usd);
       details.number("lastSequence", state.last_sequence);

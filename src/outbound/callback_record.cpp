@@ -19,7 +19,7 @@ std::int64_t number(std::string_view json, std::string_view key) {
   return static_cast<std::int64_t>(count_value(find_member(json, key)).value_or(0));
 }
 
-constexpr char kPlaceMark = '#';  // no task id has it
+constexpr char kPlaceMark = '#';  // never part of a task id
 
 }  // namespace
 

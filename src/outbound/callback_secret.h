@@ -1,5 +1,5 @@
-// The secret that signs callbacks: a file that its owner alone can read, made at the first start. Whoever receives
-// callbacks needs a copy of it.
+// The secret that signs callbacks: a file that its owner alone can read, made at the first start. A receiver
+// of callbacks needs a copy of it.
 // Threads: value.
 #pragma once
 

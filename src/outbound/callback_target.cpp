@@ -24,7 +24,7 @@ bool is_refused_v4(std::uint32_t address) {
   };
   constexpr std::array<Net, 6> kRefused{{
       {0x00000000, 0xff000000},  // "this network"
-      {0xa9fe0000, 0xffff0000},  // link-local, most metadata services among it
+      {0xa9fe0000, 0xffff0000},  // link-local, including most metadata services
       {0x646464c8, 0xffffffff},  // 100.100.100.200: Alibaba's metadata service
       {0xa83f8110, 0xffffffff},  // 168.63.129.16: Azure's
       {0xc00000c0, 0xffffffff},  // 192.0.0.192: Oracle's
@@ -49,7 +49,7 @@ bool is_refused_v6(const std::array<std::uint8_t, 16>& address) {
     return !loopback && is_refused_v4(v4_at(12));  // ::ffff:a.b.c.d, ::a.b.c.d, and :: itself
   }
   if (begins(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0)) return is_refused_v4(v4_at(12));  // NAT64
-  if (begins(0, 0x64, 0xff, 0x9b, 0, 1)) return true;  // NAT64 of one's own network: where the IPv4 part is, it decides
+  if (begins(0, 0x64, 0xff, 0x9b, 0, 1)) return true;  // NAT64 of a local network, which decides where the IPv4 part is
   if (begins(0x20, 0x02)) return is_refused_v4(v4_at(2));     // 6to4
   if (begins(0xfd, 0x00, 0x0e, 0xc2)) return true;            // AWS's metadata service
   if (address[0] == 0xff) return true;                        // multicast
@@ -59,7 +59,7 @@ bool is_refused_v6(const std::array<std::uint8_t, 16>& address) {
 }  // namespace
 
 bool is_refused_address(std::string_view address) {
-  std::string text(address.substr(0, address.find('%')));  // without an interface
+  std::string text(address.substr(0, address.find('%')));  // without the interface
   in_addr four{};
   if (inet_pton(AF_INET, text.c_str(), &four) == 1) return is_refused_v4(ntohl(four.s_addr));
   std::array<std::uint8_t, 16> six{};

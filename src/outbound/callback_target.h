@@ -1,5 +1,5 @@
 // Where callbacks may go: anywhere but to addresses that only mean this machine's own surroundings. A server that posts
-// where somebody tells it to must not be a way to a cloud's metadata service.
+// to addresses from outside must not be a way to a cloud's metadata service.
 // Threads: value.
 #pragma once
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kRecordKind = "callback";
 constexpr const char* kCursorKind = "callback_cursor";
-constexpr std::int64_t kOrderPauseMs = 100;   // before one that must wait for an earlier one is looked at again
-constexpr std::int64_t kLookAgainMs = 1'000;  // the store could not be written
+constexpr std::int64_t kOrderPauseMs = 100;   // before a callback that waits for an earlier one is checked again
+constexpr std::int64_t kLookAgainMs = 1'000;  // after the store could not be written
 
 bool is_good(int status) {
   return status >= 200 && status < 300;
@@ -25,7 +25,7 @@ std::string host_of(const net::Url& url) {
   return url.host + ":" + url.port;
 }
 
-// One event of a log; empty when it is no longer kept.
+// Returns one event of a log, or an empty text if it is no longer kept.
 Result<std::string> event_at(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   if (sequence == 0) return std::string();
   auto page = store.read(task, sequence - 1, {1, 1});
@@ -72,7 +72,7 @@ Result<void> Callbacks::start() {
     for (const auto& [task, text] : *cursors) cursors_[task] = decode_callback_cursor(text);
     for (const auto& [key, text] : *records) {
       CallbackRecord record = decode_callback_record(text);
-      // Who claimed it is gone, if this is the only process; otherwise it may still be at it.
+      // If this is the only process, the claimant is gone; otherwise it may still be sending.
       if (config_.sole_process) record.claimed_ms = 0;
       CallbackPlace place = callback_place(key);
       records_[place] = record;
@@ -126,7 +126,7 @@ bool Callbacks::look(const Task& task, News& news) {
   std::size_t pending = 0;
   {
     MutexLock lock(mutex_);
-    if (records_.contains({id})) return true;  // nothing is told after the end
+    if (records_.contains({id})) return true;  // nothing is reported after the end
     if (auto known = cursors_.find(id); known != cursors_.end()) cursor = known->second;
     auto first = records_.lower_bound({id, 0});
     pending = static_cast<std::size_t>(std::distance(first, records_.lower_bound({id})));
@@ -283,7 +283,7 @@ void Callbacks::attempt(const CallbackPlace& place) {
   if (!write(place, record)) return again_at(now_ms + kLookAgainMs);
   Outcome outcome = send(*row, place);
   settle(record, outcome);
-  // An outcome that cannot be written leaves the claim: a restart sends once more, with the same webhook-id.
+  // If the outcome cannot be written, the claim stays: a restart sends once more, with the same webhook-id.
   if (!write(place, record)) log_warn("the outcome of the callback of task {} could not be stored", task);
   if (outcome.given_up) return;
   (record.state == CallbackRecord::State::sent      ? sent_
@@ -299,7 +299,7 @@ void Callbacks::attempt(const CallbackPlace& place) {
   } else if (place.sequence == CallbackPlace::kEnd) {
     known->second = record;
   } else {
-    records_.erase(known);  // a report leaves nothing behind
+    records_.erase(known);  // a report leaves no record behind
   }
 }
 
@@ -317,7 +317,7 @@ Callbacks::Outcome Callbacks::send(const Task& task, const CallbackPlace& place)
   if (status) {
     outcome.status = *status;
     outcome.sent = is_good(*status);
-    outcome.final = *status == 410;  // the receiver wants no more of them
+    outcome.final = *status == 410;  // the receiver wants no more callbacks
     if (!outcome.sent) outcome.error = "answered with status " + std::to_string(*status);
   } else {
     outcome.given_up = stop_.stop_requested();
@@ -326,7 +326,7 @@ Callbacks::Outcome Callbacks::send(const Task& task, const CallbackPlace& place)
     outcome.final = status.error().reason == "refused_address";
   }
   MutexLock lock(mutex_);
-  // A receiver that answers is there, whatever it says; only silence and its own trouble open the circuit.
+  // A receiver that answers is reachable; only silence and server errors open the circuit breaker.
   if (outcome.status != 0 && outcome.status < 500) {
     breaker_.succeeded(host_of(*url));
   } else {
@@ -338,7 +338,7 @@ Callbacks::Outcome Callbacks::send(const Task& task, const CallbackPlace& place)
 void Callbacks::settle(CallbackRecord& record, const Outcome& outcome) const {
   record.claimed_ms = 0;
   record.next_ms = 0;
-  if (outcome.given_up) return;  // as before: the next start makes this attempt
+  if (outcome.given_up) return;  // as before; the next start makes this attempt
   ++record.attempts;
   record.status = outcome.status;
   record.error = outcome.error;
@@ -349,7 +349,7 @@ void Callbacks::settle(CallbackRecord& record, const Outcome& outcome) const {
   } else {
     std::int64_t pause_ms = kCallbackFirstPause.count() << std::min<std::int64_t>(record.attempts - 1, 20);
     pause_ms = std::min<std::int64_t>(pause_ms, kCallbackMostPause.count());
-    // Up to a fifth later, so that what failed together does not come back together.
+    // Adds up to a fifth, so that callbacks that failed together do not retry together.
     pause_ms += static_cast<std::int64_t>(parts_.random.below(static_cast<std::uint64_t>(pause_ms / 5 + 1)));
     record.next_ms = parts_.clock.wall_ms() + pause_ms;
   }
@@ -360,7 +360,7 @@ bool Callbacks::write(const CallbackPlace& place, const CallbackRecord& record) 
   bool keep = place.sequence == CallbackPlace::kEnd || record.state == CallbackRecord::State::pending;
   parts_.journal.write(
       [place, text = keep ? encode_callback_record(record) : std::string()](WriteTxn& txn) {
-        // A task that was deleted meanwhile leaves nothing that a later one of the same id would find.
+        // A task that was deleted meanwhile must leave no record for a later task with the same id.
         return txn.put_record(kRecordKind, record_key(place), txn.task(place.task) ? text : "");
       },
       [&written](Result<void> result) { written.set_value(result.has_value()); });

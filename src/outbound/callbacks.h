@@ -1,7 +1,8 @@
 // Tells others that a task has ended, and what was reported of it before if it asks for that: POSTs to its callbackURL
-// until somebody takes it or the attempts are used up. The record beside the task (pending, sent, failed) is written in
-// a transaction before the first attempt and claimed before each, so a crash at any instant leads to another attempt
-// with the same webhook-id: at least once, never two in flight. First attempts of one task keep the order of its log.
+// until the receiver takes it or the attempts are used up. The record beside the task (pending, sent, failed) is
+// written in a transaction before the first attempt and claimed before each, so a crash at any instant leads to another
+// attempt with the same webhook-id: at least once, never two in flight. First attempts of one task keep the order of
+// its log.
 #pragma once
 
 #include <cstdint>
@@ -103,8 +104,9 @@ class Callbacks {
   mutable Mutex mutex_;
   CondVar ready_;
   std::map<CallbackPlace, CallbackRecord> records_ GUARDED_BY(mutex_);
-  std::map<std::string, CallbackCursor> cursors_ GUARDED_BY(mutex_);         // of tasks that want reports told
-  std::set<std::pair<std::int64_t, CallbackPlace>> due_ GUARDED_BY(mutex_);  // pending ones that nobody attempts now
+  std::map<std::string, CallbackCursor> cursors_ GUARDED_BY(mutex_);  // of tasks that want reports told
+  std::set<std::pair<std::int64_t, CallbackPlace>> due_
+      GUARDED_BY(mutex_);  // pending ones without an attempt under way
   CircuitBreaker breaker_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::stop_source stop_;  // of the attempts under way

@@ -24,7 +24,7 @@
 namespace shepherd {
 namespace {
 
-// A journal that commits by itself, callbacks that this thread steps, and a receiver that is a list of answers.
+// A journal that commits by itself, callbacks that this thread steps, and a receiver with scripted answers.
 class CallbacksTest : public testing::Test {
  protected:
   struct Received {
@@ -63,7 +63,7 @@ class CallbacksTest : public testing::Test {
     ASSERT_TRUE(callbacks_->start());
   }
 
-  // A task that has ended.
+  // Creates a task and ends it.
   void ended_task(const std::string& id, const std::string& url = "http://receiver.test/hook") {
     auto spec = decode_task_request(R"({"id":")" + id + R"(","prompt":"do it","callbackURL":")" + url + "\"}");
     journal_.create_task(*spec, "", [](Result<Created> created) { EXPECT_TRUE(created); });
@@ -73,7 +73,7 @@ class CallbacksTest : public testing::Test {
     look(id);
   }
 
-  // A task that asks for `events`, without any so far.
+  // Creates a task that requests callbacks for `events`; it has none so far.
   void asking_task(const std::string& id, const std::string& events) {
     auto spec = decode_task_request(R"({"id":")" + id + R"(","prompt":"do it","callbackURL":"http://receiver.test/",)" +
                                     R"("callbackEvents":)" + events + "}");
@@ -113,7 +113,7 @@ class CallbacksTest : public testing::Test {
   CallbackConfig config_;
   std::vector<Received> received_;
   std::vector<Result<int>> answers_;
-  std::function<void(const std::stop_token&)> hang_;  // what the receiver does instead
+  std::function<void(const std::stop_token&)> hang_;  // replaces the receiver's answer
   std::unique_ptr<Callbacks> callbacks_;
 };
 
@@ -197,7 +197,7 @@ TEST_F(CallbacksTest, ARunnerThatNamesNoEventHasStartedWhenItRuns) {
 }
 
 TEST_F(CallbacksTest, SignaturesAreThoseOfTheStandard) {
-  // The example of the Standard Webhooks specification's own libraries.
+  // The example from the libraries of the Standard Webhooks specification.
   std::string key = callback_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   CallbackMessage message{"msg_p5jXN8AQM9LWM0D4loKWxJek", R"({"test": 2432232314})"};
   net::HeaderList headers = callback_headers(message, key, 1'614'265'330'000);
@@ -316,7 +316,7 @@ TEST_F(CallbacksTest, ADeletedTaskIsNotTold) {
   EXPECT_FALSE(callbacks_->find("t"));
 }
 
-// A receiver that hangs must not hold up the end of the server, and loses no attempt by that.
+// A hanging receiver must not delay the server's end, and the attempt does not count.
 TEST_F(CallbacksTest, StoppingGivesUpWhatIsUnderWay) {
   std::promise<void> begun;
   hang_ = [&](const std::stop_token& stop) {
@@ -360,13 +360,13 @@ TEST(CallbackTarget, WhereCallbacksMayGo) {
 }
 
 TEST(PostCallback, AsksAgainWhatANameStandsFor) {
-  // Every number of an address is a name to the resolver: this one is 169.254.169.254.
+  // Resolvers accept an address as one number: this one is 169.254.169.254.
   auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}", {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().reason, "refused_address");
 }
 
-// Answers with more than anybody reads: it took the callback all the same.
+// An answer longer than the limit still counts as accepted.
 TEST(PostCallback, AGoodAnswerIsGoodHoweverLongItIs) {
   for (const std::string& head : {std::string("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"),
                                   std::string("HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n")}) {
@@ -401,7 +401,7 @@ TEST(PostCallback, AGoodAnswerIsGoodHoweverLongItIs) {
   }
 }
 
-// Takes connections and says nothing.
+// A receiver that accepts connections and never answers.
 TEST(PostCallback, IsCutOffInTheMiddle) {
   int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

@@ -1,4 +1,4 @@
-// Leaves a host alone that keeps failing: after kBreakerFailures in a row nobody tries it for kBreakerPause, then one
+// Leaves a host alone that keeps failing: after kBreakerFailures in a row it is not tried for kBreakerPause, then one
 // try decides.
 #pragma once
 
@@ -18,7 +18,7 @@ class CircuitBreaker {
     auto known = hosts_.find(host);
     return known == hosts_.end() ? 0 : known->second.open_until_ms;
   }
-  // Whoever tries an open host alone decides: the others wait for another pause.
+  // One attempt at an open host decides alone: the others wait for another pause.
   void trying(const std::string& host, std::int64_t now_ms) {
     auto known = hosts_.find(host);
     if (known != hosts_.end() && known->second.failures >= kBreakerFailures) {

@@ -1,5 +1,5 @@
-// A GitHub App: a JWT signed with the app's key gets the repository's installation, and that an access token for this
-// one repository, good for an hour.
+// A GitHub App: a JWT signed with the app's key finds the repository's installation, which issues an access token for
+// this one repository, valid for an hour.
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -20,8 +20,8 @@
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kClockSkewSeconds = 60;    // GitHub refuses a JWT from the future
-constexpr std::int64_t kJwtLifeSeconds = 9 * 60;  // and one good for more than ten minutes
+constexpr std::int64_t kClockSkewSeconds = 60;    // because GitHub refuses a JWT from the future
+constexpr std::int64_t kJwtLifeSeconds = 9 * 60;  // because GitHub refuses a JWT valid for more than ten minutes
 
 template <class T, void (*Free)(T*)>
 struct Freed {
@@ -43,7 +43,7 @@ Key read_key(const std::string& path) {
   return Key(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
 }
 
-// Empty when the key cannot sign.
+// Returns an empty text if the key cannot sign.
 std::string rs256(EVP_PKEY* key, std::string_view text) {
   SignContext context(EVP_MD_CTX_new());
   std::size_t size = 0;
@@ -59,7 +59,7 @@ std::string rs256(EVP_PKEY* key, std::string_view text) {
   return signature;
 }
 
-// "owner/name" of https://github.com/owner/name.git or git@github.com:owner/name; empty when it is neither.
+// "owner/name" of https://github.com/owner/name.git or git@github.com:owner/name; empty for other forms.
 std::string repository_of(std::string_view url) {
   if (url.ends_with('/')) url.remove_suffix(1);
   if (url.ends_with(".git")) url.remove_suffix(4);

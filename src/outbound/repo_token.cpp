@@ -19,7 +19,7 @@
 namespace shepherd {
 namespace {
 
-// Reads until the end, at most kMaxTokenBytes and until the deadline. False: one of them was exceeded.
+// Reads to the end, at most kMaxTokenBytes and until the deadline. Returns false if one of them was exceeded.
 bool read_all(int fd, int stop, std::string& out, TokenCommand::Deadline deadline) {
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -77,7 +77,7 @@ class CommandProvider final : public RepoTokenProvider {
 
   void cancel() override {
     std::uint64_t one = 1;
-    [[maybe_unused]] ssize_t wrote = ::write(stop_.get(), &one, sizeof one);  // never read: it stays
+    [[maybe_unused]] ssize_t wrote = ::write(stop_.get(), &one, sizeof one);  // never read, so it stays readable
   }
 
  private:

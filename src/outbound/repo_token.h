@@ -1,5 +1,5 @@
-// Repository credentials for runners, from whoever the configuration names: a file, a command, or a GitHub App. The
-// server hands them out once per lease, or once to a task nobody claimed; it neither keeps nor logs them.
+// Repository credentials for runners, from the source that the configuration names: a file, a command, or a GitHub App.
+// The server hands them out once per lease, or once to a task without a claim; it neither keeps nor logs them.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@
 namespace shepherd {
 namespace {
 
-constexpr int kNotFound = 127, kNotRunnable = 126;  // as a shell says it
+constexpr int kNotFound = 127, kNotRunnable = 126;  // as in a shell
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
@@ -32,7 +32,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // --- between fork and exec: nothing that allocates or locks ---
 
-// The server blocks the signals by which it is stopped and ignores SIGPIPE; its child must heed them.
+// The server blocks the signals that stop it and ignores SIGPIPE; its child must react to them.
 [[noreturn]] void become(char* const* arguments, char* const* environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -42,7 +42,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(errno == ENOENT ? kNotFound : kNotRunnable);
 }
 
-// SIGTERM: the server is gone, or somebody of the group wants all of it to end.
+// SIGTERM means that the server is gone, or that a process of the group wants all of it to end.
 [[noreturn]] void watch_over(pid_t child, const sigset_t& heeded) {
   for (;;) {
     int status = 0;
@@ -60,14 +60,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::sigprocmask(SIG_SETMASK, &heeded, nullptr);
   for (int signal : {SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != server) ::_exit(kNotRunnable);  // gone before the kernel was asked to tell
+  if (::getppid() != server) ::_exit(kNotRunnable);  // the server died before the kernel was asked for a signal
   int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (::dup2(null, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0) ::_exit(kNotRunnable);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // the server's sockets and locks are not this one's to hold
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // this process must not hold the server's sockets and locks
   pid_t child = ::fork();
   if (child == 0) become(arguments, environment);
   if (child < 0) ::_exit(kNotRunnable);
-  ::close(STDOUT_FILENO);  // its end is when the command closes it
+  ::close(STDOUT_FILENO);  // so that the reader sees the end when the command closes it
   watch_over(child, heeded);
 }
 
@@ -92,7 +92,7 @@ Result<TokenCommand> TokenCommand::start(std::vector<std::string> arguments, std
   if (group < 0) {
     return fail(token_provider_failed("the configured command does not start: " + std::string(std::strerror(errno))));
   }
-  ::setpgid(group, group);  // here as well: whichever of the two comes first
+  ::setpgid(group, group);  // in both processes, because either may run first
   return TokenCommand(group);
 }
 
@@ -116,7 +116,7 @@ std::optional<int> TokenCommand::wait(int stop, Deadline deadline) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The group before its leader is reaped: until then nobody else can have its number.
+// Kills the group before its leader is reaped: until then no other process can have its number.
 int TokenCommand::reap() {
   ::kill(-group_, SIGKILL);
   while (::waitpid(group_, &status_, 0) < 0 && errno == EINTR) {

@@ -14,7 +14,7 @@
 
 namespace shepherd {
 
-// Owns the group: nobody of it is left when this goes out of scope. Threads: the one that started it, which must
+// Owns the group: no process of it is left when this goes out of scope. Threads: the one that started it, which must
 // outlive it: for the kernel that thread is the parent.
 class TokenCommand {
  public:

@@ -15,7 +15,7 @@ bool on_this_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// The server of a data directory may have another port each time; on this machine there is one for each directory.
+// The server of a data directory may have another port each time; on this machine each directory has one server.
 bool meant_for(const SpoolIdentity& identity, const std::string& url) {
   if (identity.destination.empty() || identity.destination == url) return true;
   Result<net::Url> meant = net::parse_url(identity.destination);

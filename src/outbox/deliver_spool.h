@@ -1,4 +1,4 @@
-// Delivers a spool that somebody left behind.
+// Delivers a spool that an earlier runner left behind.
 // Threads: any.
 #pragma once
 
@@ -17,8 +17,8 @@ struct Delivered {
   std::uint64_t events = 0;  // that the server has now
   std::uint64_t left = 0;
   std::string trouble;    // why some are left
-  bool stuck = false;     // the server is away or does not want us: another spool would fare no better
-  std::string set_aside;  // not empty: nobody can ever take the rest; it is here now and not tried again
+  bool stuck = false;     // the server is away or refuses us: another spool would fail too
+  std::string set_aside;  // not empty: the path of the rest, which no server can take; not tried again
 };
 
 // Tries for kPendingDrain. A task that ended while the events were away takes no more: they are given up with it. One

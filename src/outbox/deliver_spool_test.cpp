@@ -1,4 +1,4 @@
-// What becomes of a spool whose task the server does not have.
+// Tests for spools whose task does not exist on the server.
 #include "outbox/deliver_spool.h"
 
 #include <filesystem>
@@ -41,7 +41,7 @@ class DeliverSpoolTest : public ApiFixture {
   std::string directory_;
 };
 
-// Its runs were five seconds late each, forever: every one tried the spools of all deleted tasks again.
+// Without this, every run was five seconds late, because it retried the spools of all deleted tasks.
 TEST_F(DeliverSpoolTest, TheSpoolOfADeletedTaskIsSetAsideAndNotTriedAgain) {
   PendingSpool spool = left_behind("deleted", internal_->url());
   Delivered delivered = deliver(spool);

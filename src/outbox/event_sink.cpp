@@ -17,14 +17,14 @@ class ServerSink final : public EventSink {
   Result<Posted> post_events(const std::string& task, std::string_view ndjson, const std::string& producer) override {
     if (Result<void> ready = connect(); !ready) return fail(std::move(ready.error()));
     Result<Posted> posted = server_->api.post_events(task, ndjson, producer, lease_);
-    // Another address, or another token, may be the right one by now.
+    // The server may have another address or token by now.
     bool look_again =
         !posted && (posted.error().reason == "unreachable" || posted.error().code == ErrorCode::unauthenticated);
     if (look_again) server_.reset();
     return posted;
   }
 
-  // Not through the ApiClient: live text is given up long before an event would be.
+  // Bypasses the ApiClient, because live text is given up much sooner than an event.
   Result<void> post_deltas(const std::string& task, std::string_view json) override {
     if (Result<void> ready = connect(); !ready) return ready;
     net::HeaderList headers{{"Content-Type", "application/json"}};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
 
-// `,"sequence":` and its digits come on top of what an event brings.
+// Room for `,"sequence":` and its digits, which are added to an event.
 constexpr std::size_t kNumberBytes = 40;
 
 template <class Fill>
@@ -45,7 +45,7 @@ std::optional<std::string> one_line_event(std::string event) {
   event.erase(event.find_last_not_of(kBlank) + 1);
   event.erase(0, begin);
   if (event.front() != '{' || event.back() != '}') return std::nullopt;
-  // Between tokens a line break is blank; inside a string JSON does not have it.
+  // Between tokens a line break is white space, and JSON strings cannot contain one.
   std::replace(event.begin(), event.end(), '\n', ' ');
   std::replace(event.begin(), event.end(), '\r', ' ');
   return event;

@@ -1,4 +1,5 @@
-// The far side of an outbox: the thread that posts from the spool, and what it makes of the server's answers.
+// The far side of an outbox: the poster, the thread that posts from the spool, and what it does on each answer of the
+// server.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -7,7 +8,7 @@
 #include "base/log.h"
 #include "client/limits.h"
 #include "outbox/limits.h"
-#include "outbox/outbox_delivery.h"
+#include "outbox/outbox.h"
 #include "outbox/outbox_event.h"
 
 namespace shepherd {
@@ -21,7 +22,7 @@ std::optional<std::uint64_t> number_in(const Error& error, std::string_view fiel
   return std::nullopt;
 }
 
-// Somebody may have to do something; an error that the server or the network will get over is not of that kind.
+// `waiting` for errors that the server or the network recovers from, `refused` for those an operator has to act on.
 OutboxState state_after(ErrorCode code) {
   switch (code) {
     case ErrorCode::rate_limited:
@@ -36,7 +37,7 @@ OutboxState state_after(ErrorCode code) {
 
 }  // namespace
 
-void Outbox::Delivery::post() {
+void Outbox::post() {
   while (wait_for_work()) {
     deliver();
     MutexLock lock(mutex_);
@@ -45,8 +46,8 @@ void Outbox::Delivery::post() {
   }
 }
 
-// False when it is over. A batch that is not full waits kOutboxLinger for company.
-bool Outbox::Delivery::wait_for_work() {
+// False when the outbox is stopping. A batch that is not full waits kOutboxLinger for more events.
+bool Outbox::wait_for_work() {
   MutexLock lock(mutex_);
   std::int64_t linger_until_ms = 0;
   for (;;) {
@@ -70,10 +71,10 @@ bool Outbox::Delivery::wait_for_work() {
   }
 }
 
-void Outbox::Delivery::deliver() {
+void Outbox::deliver() {
   auto events = spool_->read_after(spool_->delivered(), batch_events_, kPostBytes);
   if (!events) return trouble(events.error());
-  // After the look into the spool and before its events go: a delta is never later than the event it belongs to.
+  // After reading the spool and before posting its events, so that a delta never arrives later than its event.
   deliver_deltas();
   if (events->empty()) return;
   std::string body;
@@ -90,7 +91,7 @@ void Outbox::Delivery::deliver() {
   }
 }
 
-void Outbox::Delivery::deliver_deltas() {
+void Outbox::deliver_deltas() {
   std::string body;
   std::size_t count = 0;
   bool away = false;
@@ -108,8 +109,8 @@ void Outbox::Delivery::deliver_deltas() {
   status_.deltas_dropped += count;
 }
 
-void Outbox::Delivery::accepted(const Events& events) {
-  // A disk that is full is told about where events are kept.
+void Outbox::accepted(const Events& events) {
+  // keep_on_disk() reports a full disk.
   auto noted = spool_->set_delivered(events.back().number);
   if (!noted && noted.error().code != ErrorCode::storage_full) log_warn("{}", noted.error().message);
   pause_ = kReconnectFirst;
@@ -126,13 +127,13 @@ void Outbox::Delivery::accepted(const Events& events) {
   if (was_away) log_info("the server takes events again; {} wait in {}", spool_->undelivered(), spool_->path());
 }
 
-void Outbox::Delivery::settle(const Events& events, const Error& error) {
+void Outbox::settle(const Events& events, const Error& error) {
   if (settle_end(events, error) || settle_orphan(error)) return;
   if (!settle_conflict(events, error) && !settle_refusal(events, error)) trouble(error);
 }
 
 // Repeats before the end are fine, so the first ones may still be deliverable.
-bool Outbox::Delivery::settle_end(const Events& events, const Error& error) {
+bool Outbox::settle_end(const Events& events, const Error& error) {
   if (error.code != ErrorCode::gone) return false;
   auto index = number_in(error, "index").value_or(0);
   if (index > 0 && index < events.size()) {
@@ -143,14 +144,14 @@ bool Outbox::Delivery::settle_end(const Events& events, const Error& error) {
   return true;
 }
 
-// Only the server's own word: a 404 without it may come from a proxy on the way.
-bool Outbox::Delivery::settle_orphan(const Error& error) {
+// Only with the server's own reason: a 404 without it may come from a proxy on the way.
+bool Outbox::settle_orphan(const Error& error) {
   if (error.code != ErrorCode::not_found || error.reason != "unknown_task") return false;
   give_up(OutboxState::orphaned, error);
   return true;
 }
 
-void Outbox::Delivery::give_up(OutboxState state, const Error& error) {
+void Outbox::give_up(OutboxState state, const Error& error) {
   MutexLock lock(mutex_);
   status_.state = state;
   status_.trouble = error;
@@ -158,7 +159,7 @@ void Outbox::Delivery::give_up(OutboxState state, const Error& error) {
   changed_.notify_all();
 }
 
-bool Outbox::Delivery::settle_conflict(const Events& events, const Error& error) {
+bool Outbox::settle_conflict(const Events& events, const Error& error) {
   if (error.code != ErrorCode::conflict) return false;
   if (error.reason == "lease_lost") {
     give_up(OutboxState::superseded, error);
@@ -179,20 +180,20 @@ bool Outbox::Delivery::settle_conflict(const Events& events, const Error& error)
   return spool_->set_delivered(*expected - 1).has_value();
 }
 
-bool Outbox::Delivery::settle_refusal(const Events& events, const Error& error) {
+bool Outbox::settle_refusal(const Events& events, const Error& error) {
   bool refusal = error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large ||
                  error.reason == "reserved_type";
   if (!refusal) return false;
   auto index = number_in(error, "index");
   if (index) return *index < events.size() && replace(events[*index], error);
-  // Without an index it is about the whole request. Only its size can be helped.
+  // Without an index the whole request was refused. A smaller request helps only if it was too large.
   if (error.code != ErrorCode::too_large) return false;
   if (events.size() == 1) return replace(events.front(), error);
   batch_events_ = events.size() / 2;
   return true;
 }
 
-bool Outbox::Delivery::replace(const SpooledEvent& event, const Error& why) {
+bool Outbox::replace(const SpooledEvent& event, const Error& why) {
   if (event.replaced) return false;  // a server that refuses this refuses everything
   log_warn("the server refused an event, a log event takes its place: {}", why.message);
   auto kept = spool_->replace(event.number, refused_event(event.json, why, clock_.wall_ms()));
@@ -202,7 +203,7 @@ bool Outbox::Delivery::replace(const SpooledEvent& event, const Error& why) {
   return true;
 }
 
-bool Outbox::Delivery::change_producer(const Error& why) {
+bool Outbox::change_producer(const Error& why) {
   std::int64_t now_ms = clock_.wall_ms();
   auto changed = spool_->change_producer("runner-" + make_sortable_id(now_ms, random_));
   if (!changed) return false;
@@ -216,7 +217,7 @@ bool Outbox::Delivery::change_producer(const Error& why) {
 }
 
 // Full jitter over the upper half: many runners that lost the same server do not come back at once.
-void Outbox::Delivery::trouble(const Error& error) {
+void Outbox::trouble(const Error& error) {
   auto pause_ms = static_cast<std::uint64_t>(pause_.count());
   pause_ms = pause_ms / 2 + random_.below(pause_ms / 2 + 1);
   pause_ = std::min(pause_ * 2, kReconnectMost);
@@ -231,7 +232,7 @@ void Outbox::Delivery::trouble(const Error& error) {
     delta_bytes_ = 0;
     retry_at_ms_ = clock_.steady_ms() + static_cast<std::int64_t>(pause_ms);
   }
-  queued_.notify_one();  // the keeper syncs what it has
+  queued_.notify_one();  // the keeper syncs the spool
   if (changed) log_warn("events wait in {}: {}", spool_->path(), error.message);
 }
 

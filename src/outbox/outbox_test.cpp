@@ -1,4 +1,4 @@
-// The outbox against a real server, and against one that loses answers.
+// Tests of the outbox against a real server and one that loses answers.
 #include "outbox/outbox.h"
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-// A sink that a test can make do anything; by default it hands on to another.
+// A sink with scripted faults; by default it forwards to another sink.
 class FaultySink final : public EventSink {
  public:
   using Post = std::function<Result<Posted>(const std::string& task, std::string_view, const std::string& producer)>;
@@ -65,7 +65,7 @@ class OutboxTest : public ApiFixture {
     outbox_ = std::move(*outbox);
   }
 
-  // The same address again: what a restarted server is to its runners.
+  // Starts a server at the same address, as after a restart.
   void restart_server() {
     std::string address = destination_.internal_url.substr(destination_.internal_url.find("//") + 2);
     start();
@@ -103,7 +103,7 @@ class OutboxTest : public ApiFixture {
   static std::string code(const json::object& event) {
     return std::string(event.at("data").as_object().at("code").as_string());
   }
-  // Steps 1 to `last`, each once, in order, nothing else.
+  // Expects steps 1 to `last`, each once, in order, and nothing else.
   void expect_steps(int last) {
     auto events = log();
     ASSERT_EQ(events.size(), static_cast<std::size_t>(last));
@@ -168,7 +168,7 @@ TEST_F(OutboxTest, WhatARunnerLeavesBehindIsDeliveredByTheNextOnes) {
   EXPECT_EQ(pending[0].identity.destination, destination_.internal_url);
   EXPECT_EQ(pending[0].events, 50u);
 
-  resume(*sink_);  // a second runner that adds to it, and has no luck either
+  resume(*sink_);  // a second runner that adds to it and fails, too
   add(51, 80);
   ASSERT_TRUE(waits_for(OutboxState::waiting));
   outbox_.reset();
@@ -309,7 +309,7 @@ TEST_F(OutboxTest, AServerThatLostItsLogGetsItAgain) {
 TEST_F(OutboxTest, ANumberThatTheServerKnowsOtherwiseIsPostedUnderANewId) {
   std::string producer;
   FaultySink curious([&](const std::string& task, std::string_view body, const std::string& id) -> Result<Posted> {
-    if (producer.empty()) {  // what a machine that lost the end of its spool had posted before
+    if (producer.empty()) {  // posted before by a machine that then lost the end of its spool
       producer = id;
       auto before = sink_->post_events(task, "{\"type\":\"log\",\"sequence\":1,\"summary\":\"before\"}\n", id);
       EXPECT_TRUE(before);
@@ -364,7 +364,7 @@ TEST_F(OutboxTest, AddNeverWaitsForAServerThatHangs) {
   outbox_.reset();  // before its sink
 }
 
-// The disk takes nothing, the server everything.
+// The disk accepts nothing, the server everything.
 TEST_F(OutboxTest, AFullDiskLosesNothingWhileTheServerIsThere) {
   spool_bytes_ = 2'000;
   open(*sink_);
@@ -381,7 +381,7 @@ TEST_F(OutboxTest, AFullDiskLosesNothingWhileTheServerIsThere) {
   EXPECT_TRUE(Spool::pending(directory_).empty());
 }
 
-// Neither takes anything, and then the runner goes: the next one says how much is missing, and the end.
+// Neither accepts anything, and the runner ends: the next one reports the number of lost events and the end.
 TEST_F(OutboxTest, WhatIsLostOnAFullDiskIsNamedAndTheEndIsTold) {
   spool_bytes_ = 2'000;
   FaultySink nowhere([](auto&&...) { return away(); });
@@ -402,7 +402,7 @@ TEST_F(OutboxTest, WhatIsLostOnAFullDiskIsNamedAndTheEndIsTold) {
   EXPECT_EQ(notice.at("data").as_object().at("count").to_number<std::uint64_t>(), 500 - (events.size() - 2));
 }
 
-// More than memory holds: what is missing is named where it is missing, and what comes after it is there.
+// More than memory holds: the loss is reported in its place, and later events are there.
 TEST_F(OutboxTest, WhatMemoryDoesNotHoldIsNamedBeforeWhatComesNext) {
   spool_bytes_ = 2'000;
   std::atomic<bool> there = false;
@@ -448,7 +448,7 @@ TEST_F(OutboxTest, DeltasComeBeforeTheirEvent) {
     outbox_->add_delta(R"({"block":)" + std::to_string(i) + R"(,"text":"hel"})");
     outbox_->add_delta(R"({"block":)" + std::to_string(i) + R"(,"text":"lo"})");
     outbox_->add(event(i));
-    // A feed that is busy may leave deltas out, but none comes behind its event.
+    // A busy feed may drop deltas, but none arrives after its event.
     auto message = next(socket);
     for (; message.at("type").as_string() == "delta"; message = next(socket)) {
       EXPECT_EQ(message.at("data").at("block").to_number<int>(), i);

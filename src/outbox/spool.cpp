@@ -35,7 +35,7 @@ SpoolIdentity parse_identity(std::string_view text) {
   std::size_t third = std::min(text.find('\n', second + 1), text.size());
   SpoolIdentity identity{std::string(text.substr(0, first)), std::string(text.substr(first + 1, second - first - 1)),
                          std::string(text.substr(second + 1, third - second - 1)), 0};
-  // Earlier ones have no lease.
+  // Older spools have no lease.
   if (third < text.size()) std::from_chars(text.data() + third + 1, text.data() + text.size(), identity.lease);
   return identity;
 }
@@ -57,7 +57,7 @@ bool write_all(int file, std::string_view bytes, off_t at) {
   return true;
 }
 
-// Has the disk promise the bytes, without a longer file. What went wrong; 0: nothing.
+// Reserves the bytes on the disk without growing the file. Returns the error number, or 0.
 int allocate(int file, off_t from, off_t to) {
   while (::fallocate(file, FALLOC_FL_KEEP_SIZE, from, to - from) != 0) {
     if (errno != EINTR) return errno;
@@ -70,7 +70,7 @@ void sync_directory(const std::string& path) {
   if (directory) ::fsync(directory.get());
 }
 
-// The file may have been removed or renamed over between open and lock.
+// The file may have been removed or replaced between open and lock.
 bool is_still_at(const Descriptor& file, const std::string& path) {
   struct stat opened{}, named{};
   return ::fstat(file.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
@@ -97,7 +97,8 @@ Result<std::unique_ptr<Spool>> Spool::create(const std::string& directory, Spool
   std::string path = directory + "/" + identity.task + "~" + identity.producer + std::string(kSuffix);
   std::unique_ptr<Spool> spool(new Spool(std::move(path), max_bytes, trim_bytes));
   MutexLock lock(spool->mutex_);
-  // Under another name until it is locked and says whose it is: pending() takes an empty one for a leftover.
+  // Uses another name until the file is locked and has its identity, because pending() treats an empty one as a
+  // leftover.
   std::string first_path = spool->path_ + ".new";
   spool->file_ = Descriptor(::open(first_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
   if (!spool->file_ || ::flock(spool->file_.get(), LOCK_EX | LOCK_NB) != 0) return spool->failed("create");
@@ -150,11 +151,11 @@ Result<void> Spool::load() {
   return {};
 }
 
-// `end_` is where the record begins.
+// `end_` is the start of the record.
 void Spool::learn(const SpoolRecord& record) {
   switch (record.kind) {
     case SpoolKind::event:
-      if (last_ < first_) {  // the first one
+      if (last_ < first_) {  // the first event
         first_ = record.number;
         start_ = {first_, end_};
       }
@@ -196,10 +197,10 @@ std::uint64_t Spool::first() const {
   return first_;
 }
 
-// Behind what is written next there must be room left for the last words.
+// Reserves room for the last entries after the next write.
 bool Spool::make_room(off_t until) {
   if (!keeps_room_ || until <= room_until_) return true;
-  // Twice as much as is needed, so that not every event asks for it.
+  // Reserves twice the need, so that not every event allocates.
   for (off_t to : {until + static_cast<off_t>(kSpoolRoomBytes), until}) {
     int error = allocate(file_.get(), end_, to);
     if (error == 0) {
@@ -219,7 +220,7 @@ Result<void> Spool::write(std::string_view bytes, bool last) {
   if (!last && !make_room(end + static_cast<off_t>(kSpoolRoomBytes))) return failed("write");
   if (!write_all(file_.get(), bytes, end_)) {
     auto error = failed("write");
-    // Whole records only; what a failed truncation leaves is overwritten or cut off by its checksum.
+    // Keeps whole records only; the rest of a failed truncation is overwritten or rejected by its checksum.
     [[maybe_unused]] int cut = ::ftruncate(file_.get(), end_);
     return error;
   }
@@ -229,7 +230,7 @@ Result<void> Spool::write(std::string_view bytes, bool last) {
 
 std::string Spool::records_of(const std::vector<std::string>& events) const {
   std::string bytes;
-  // What was delivered from memory is in no file: whoever opens it must not look for it.
+  // Events that were delivered from memory are in no file, so a later reader must not look for them.
   if (noted_ != delivered_) append_record(bytes, {SpoolKind::delivered, delivered_, {}});
   std::uint64_t number = last_ - held_.size();
   for (const std::string& event : held_) {
@@ -245,7 +246,7 @@ Result<void> Spool::append(const std::vector<std::string>& events, bool last) {
   MutexLock lock(mutex_);
   std::string bytes = records_of(events);
   if (!last && static_cast<std::size_t>(end_) + bytes.size() > max_bytes_) {
-    // Starting over copies everything undelivered; only when that wins enough.
+    // A rewrite copies everything undelivered, so it must gain enough.
     bool worth_it = delivered_ >= first_ && delivered_ - first_ + 1 >= (last_ - first_ + 1) / 4;
     if (worth_it) {
       if (auto done = rewrite(identity_, delivered_ + 1); !done) return done;
@@ -257,7 +258,7 @@ Result<void> Spool::append(const std::vector<std::string>& events, bool last) {
   }
   off_t begin = end_;
   if (auto written = write(bytes, last); !written) return written;
-  if (delivered_ > written_) {  // from memory, so the file begins anew here
+  if (delivered_ > written_) {  // delivered from memory, so the file begins anew here
     first_ = delivered_ + 1;
     start_ = cursor_ = {first_, begin};
   }
@@ -345,7 +346,7 @@ Result<void> Spool::set_delivered(std::uint64_t number) {
   forget_delivered();
   recount();
   if (delivered_ == last_ && static_cast<std::size_t>(end_) > trim_bytes_) return rewrite(identity_, last_ + 1);
-  // Should this not be written, those events are posted once more. What the file does not have it need not know yet.
+  // If this write fails, those events are posted once more. Events that are not in the file need no entry yet.
   if (delivered_ > written_) return {};
   auto written = write(record_bytes(SpoolKind::delivered, delivered_, {}));
   if (written) noted_ = delivered_;
@@ -395,7 +396,7 @@ Result<void> Spool::rewrite(const SpoolIdentity& identity, std::uint64_t first_n
   }
   if (!write_all(next.get(), bytes, written)) return failed("start over");
   written += static_cast<off_t>(bytes.size());
-  // The old file goes: the new one must be whole on the disk before that.
+  // The new file must be completely on the disk before it replaces the old one.
   if (::fdatasync(next.get()) != 0 || ::rename(next_path.c_str(), path_.c_str()) != 0) return failed("start over");
   sync_directory(path_);
   file_ = std::move(next);

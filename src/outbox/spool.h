@@ -5,7 +5,7 @@
 // machine after sync(), which costs milliseconds and is worth it only while the server is away; otherwise the server,
 // which does sync, has the event before a sync would have ended.
 //
-// The producer's id lives in the file, and so do the numbers of its events, 1, 2, 3, …: whoever opens it again posts
+// The producer's id lives in the file, and so do the numbers of its events, 1, 2, 3, …: a later runner posts
 // the same events under the same numbers, and the server recognises what it has. What the last write left unfinished is
 // cut off when the file is opened. A lock on the file keeps two from delivering it at once.
 //
@@ -46,7 +46,7 @@ struct SpooledEvent {
   bool replaced = false;
 };
 
-// One that somebody left behind.
+// A spool that an earlier runner left behind.
 struct PendingSpool {
   std::string path;
   SpoolIdentity identity;
@@ -65,10 +65,10 @@ class Spool {
                                                std::size_t trim_bytes = kSpoolTrimBytes);
   static Result<std::unique_ptr<Spool>> open(const std::string& path, std::size_t max_bytes = kSpoolBytes,
                                              std::size_t trim_bytes = kSpoolTrimBytes);
-  // The undelivered spools of a directory, oldest name first. Files that hold nothing undelivered and that nobody uses
-  // are removed on the way.
+  // The undelivered spools of a directory, oldest name first. Files that hold nothing undelivered and that no
+  // process uses are removed on the way.
   static std::vector<PendingSpool> pending(const std::string& directory);
-  // Renames one that nobody can ever take, so that pending() passes it over and a person can still look; its new path.
+  // Renames one that no server can take, so that pending() skips it and a person can still look. Returns its new path.
   static Result<std::string> set_aside(const std::string& path);
 
   const std::string& path() const { return path_; }

@@ -12,8 +12,8 @@
 
 namespace shepherd {
 
-// One thread. It looks at once, again when it is told to, and every kSpoolLook while something is left that nobody else
-// delivers. Threads: any.
+// One thread. It looks at once, again when it is asked to, and every kSpoolLook while something is left that no other
+// process delivers. Threads: any.
 class SpoolCourier {
  public:
   SpoolCourier(std::string directory, Locate locate, net::ClientTls tls, const Clock& clock);

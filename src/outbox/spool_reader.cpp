@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-// The buffer holds so many bytes from next_ on.
+// Makes the buffer hold `bytes` bytes from next_ on.
 bool SpoolReader::hold(std::size_t bytes) {
   if (end_ - next_ < static_cast<off_t>(bytes)) return false;
   if (next_ >= buffer_at_ && next_ + static_cast<off_t>(bytes) <= buffer_at_ + static_cast<off_t>(buffer_.size())) {

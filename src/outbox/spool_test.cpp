@@ -73,7 +73,7 @@ TEST_F(SpoolTest, ReadsInPortions) {
   ASSERT_TRUE(spool->append(numbered(1, 9)));
   EXPECT_EQ(texts(*spool, 0, 2), R"(1{"n":1} 2{"n":2} )");
   EXPECT_EQ(texts(*spool, 2, 1000, 15), R"(3{"n":3} 4{"n":4} )");
-  EXPECT_EQ(texts(*spool, 4, 1000, 1), R"(5{"n":5} )");  // one at least
+  EXPECT_EQ(texts(*spool, 4, 1000, 1), R"(5{"n":5} )");  // at least one
   EXPECT_EQ(texts(*spool, 0, 1), R"(1{"n":1} )");        // back to the start
   EXPECT_EQ(texts(*spool, 8), R"(9{"n":9} )");           // and ahead
   EXPECT_EQ(texts(*spool, 9), "");
@@ -176,7 +176,7 @@ TEST_F(SpoolTest, ThereIsAlwaysRoomForTheLastWords) {
   EXPECT_EQ(texts(*spool, kept), std::to_string(kept + 1) + "{\"end\":true} ");
 }
 
-// Taken from the disk before it is full.
+// The room is reserved before the disk is full.
 TEST_F(SpoolTest, TheRoomForTheLastWordsIsReserved) {
   auto spool = create();
   Descriptor probe(::open((directory_ + "/probe").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

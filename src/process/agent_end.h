@@ -41,8 +41,8 @@ struct AgentEnd {
   AgentExit exit;                   // of a service: its stream's status
   std::optional<StreamEnd> stream;  // of a service
   StopRung rung = StopRung::none;
-  std::vector<EndedProcess> ended;  // everybody who was there when it was stopped or when the agent exited
-  std::vector<EndedProcess> left;   // whom not even SIGKILL ended in time (a stuck device, another user's process)
+  std::vector<EndedProcess> ended;  // every process that was there when it was stopped or when the agent exited
+  std::vector<EndedProcess> left;   // not even SIGKILL ended these in time (a stuck device, another user's process)
   std::size_t unlisted = 0;         // ended beyond kMaxEndedProcesses
   std::int64_t cpu_ms = 0;          // of all of them
   std::uint64_t peak_resident_bytes = 0;  // of the largest one

@@ -18,7 +18,7 @@ namespace shepherd {
 
 enum class AgentStream { out, err };
 
-// Called by the link's own threads, one call at a time. While a call lasts, the agent can write only so much more
+// Called by the link's own threads, one call at a time. While a call lasts, the agent can write a bounded amount
 // before it has to wait; so none of them may wait for a server. They may call the link, but not destroy it.
 class AgentObserver {
  public:
@@ -30,18 +30,18 @@ class AgentObserver {
   virtual void on_output_closed(AgentStream) {}
   // The first process is gone. Output may still follow.
   virtual void on_exit(const AgentExit&) {}
-  // The last call: nobody is left, and all output that can come has come.
+  // The last call: no process is left, and all output that can come has come.
   virtual void on_end(const AgentEnd& end) = 0;
 };
 
-// The stop ladder. Each rung waits so long for the agent to go; a wait of 0 leaves the rung out. For a service SIGINT
-// is the end of our side of the stream, and what comes after it is its cancellation.
+// The stop ladder. Each rung waits this long for the agent to end; a wait of 0 leaves the rung out. For a service
+// SIGINT is the end of our side of the stream, and what comes after it is its cancellation.
 struct StopPlan {
   std::function<bool()> interrupt;  // the agent's own way, by its driver; false, or none: there is no such way
   std::chrono::milliseconds interrupt_wait = kInterruptWait;
   std::chrono::milliseconds sigint_wait = kSigintWait;    // to the first process
   std::chrono::milliseconds sigterm_wait = kSigtermWait;  // to its process group
-  std::chrono::milliseconds sigkill_wait = kSigkillWait;  // to everybody; who is still there then is listed as left
+  std::chrono::milliseconds sigkill_wait = kSigkillWait;  // to every process; those still there then are listed as left
 };
 
 // Threads: any. Destroying it ends the agent and waits for that.

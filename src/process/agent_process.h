@@ -1,35 +1,42 @@
 // One running agent: its processes, its streams, its end.
 //
 // Owns the agent's whole tree of processes through a warden (warden.h), and ends all of it on every path: the agent
-// exits by itself, stop(), kill(), the destructor, the death of this process. Knows bytes only; lines and records are
-// its listener's matter.
+// exits by itself, stop(), kill(), the destructor, the death of this process. It carries bytes; its listener makes
+// lines and records of them.
 //
-// How it ends. When the agent's first process exits, on_exit() tells; its output is read until both streams close, or
-// for kAgentDrain when others still hold them open. Then whatever is left of the tree is killed, and on_end() lists
-// everybody who is gone.
+// How it ends. When the agent's first process exits, on_exit() is called. The agent's output is read until both streams
+// close, or for kAgentDrain when other processes still hold them open. Then the rest of the tree is killed, and
+// on_end() lists every process that has ended.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "process/agent_link.h"
 #include "process/launch_warden.h"
+#include "process/warden_wire.h"
 
 namespace shepherd {
 
 struct AgentUsage {
-  std::int64_t cpu_ms = 0;           // of everything the agent has ever run, as far as it was waited for
+  std::int64_t cpu_ms = 0;           // of all processes that the agent has started and that were waited for
   std::uint64_t resident_bytes = 0;  // of all living processes; shared pages count in each
   std::size_t processes = 0;
 };
 
 // While its listener is busy, the agent can write kAgentPipeBytes before it has to wait.
-// Threads: any.
+// Threads: public functions any; everything else its own thread, one poll loop over the agent's streams, its warden and
+// what callers ask for.
 class AgentProcess final : public AgentLink {
  public:
   // Returns once the agent's program runs; errors are those of launch_agent(). `listener` and `clock` must outlive it.
@@ -37,35 +44,93 @@ class AgentProcess final : public AgentLink {
                                                      const Clock& clock);
   ~AgentProcess() override;  // kill(), then waits for the end
 
-  pid_t pid() const;
-  ConfineLevel confined() const { return confined_; }  // the level that holds
-  ConfineMeans confined_by() const { return confined_by_; }
-  const std::string& why_not_better() const { return why_not_better_; }  // as of LaunchedAgent
+  pid_t pid() const { return launched_.agent; }
+  ConfineLevel confined() const { return launched_.confined; }  // the level that holds
+  ConfineMeans confined_by() const { return launched_.means; }
+  const std::string& why_not_better() const { return launched_.why_not_better; }
 
-  Result<void> write(std::string_view bytes) override;
-  void close_input() override;
+  Result<void> write(std::string_view bytes) override EXCLUDES(mutex_);
+  void close_input() override EXCLUDES(mutex_);
 
   // SIGSTOP and SIGCONT to every process of the tree. A stop resumes first.
-  void pause() override;
-  void resume() override;
+  void pause() override EXCLUDES(mutex_) { ask_pause(true); }
+  void resume() override EXCLUDES(mutex_) { ask_pause(false); }
 
-  void stop(StopPlan plan) override;
-  void kill() override;
+  void stop(StopPlan plan) override EXCLUDES(mutex_);
+  void kill() override EXCLUDES(mutex_);
 
-  // Waits for the end; nullopt when it did not come in time. After on_end() has returned.
-  std::optional<AgentEnd> wait(std::chrono::milliseconds timeout);
+  // Waits until on_end() has returned; nullopt when it did not in time.
+  std::optional<AgentEnd> wait(std::chrono::milliseconds timeout) EXCLUDES(mutex_);
 
-  std::int64_t last_output_ms() const override;
-  // A look at /proc, about 20 microseconds a process.
-  AgentUsage usage() const;
+  std::int64_t last_output_ms() const override { return last_output_ms_; }
+  // Reads /proc, about 20 microseconds a process.
+  AgentUsage usage() const EXCLUDES(warden_mutex_);
 
  private:
-  class Loop;
-  AgentProcess(std::unique_ptr<Loop> loop, ConfineLevel confined, ConfineMeans by, std::string why_not_better);
-  std::unique_ptr<Loop> loop_;
-  const ConfineLevel confined_;
-  const ConfineMeans confined_by_;
-  const std::string why_not_better_;
+  enum class Phase {
+    running,
+    stopping,  // on a rung of the ladder
+    draining,  // the agent has exited, its output has not ended
+    ending,    // the warden kills what is left
+    done
+  };
+  // One of the agent's output streams.
+  struct Output {
+    AgentStream stream;
+    Descriptor& descriptor;
+  };
+
+  // `wake` is an eventfd.
+  AgentProcess(LaunchedAgent launched, Descriptor wake, bool with_stdin, AgentObserver& listener, const Clock& clock);
+
+  void ask_pause(bool paused) EXCLUDES(mutex_);
+  void run();
+  void step() EXCLUDES(mutex_);
+  void take_requests() EXCLUDES(mutex_);
+  void write_stdin() EXCLUDES(mutex_);
+  void drop_stdin() EXCLUDES(mutex_);
+  bool read_output(Output output, int reads);
+  void hear_warden();
+  void time_passed();
+  void climb();
+  void begin_end();
+  void exited(AgentExit exit);
+  void ended(AgentEnd end) EXCLUDES(mutex_);
+  void warden_lost();
+  void release(bool stuck, std::int64_t cpu_ms) EXCLUDES(warden_mutex_);
+  void tell(WardenVerb verb, std::vector<std::int64_t> numbers = {});
+  void wait_until_after(std::chrono::milliseconds wait) { deadline_ms_ = clock_.steady_ms() + wait.count(); }
+  void wake();
+
+  LaunchedAgent launched_;
+  AgentObserver& listener_;
+  const Clock& clock_;
+  Descriptor wake_;
+  std::atomic<std::int64_t> last_output_ms_;
+
+  // The thread's own.
+  Phase phase_ = Phase::running;
+  StopPlan plan_;
+  StopRung rung_ = StopRung::none;
+  std::optional<AgentExit> exit_;
+  std::int64_t deadline_ms_ = -1;  // of the phase; -1: none
+  std::string buffer_;
+
+  mutable Mutex mutex_;
+  CondVar finished_;
+  std::string stdin_ GUARDED_BY(mutex_);
+  bool stdin_open_ GUARDED_BY(mutex_);
+  bool close_stdin_ GUARDED_BY(mutex_) = false;
+  std::optional<StopPlan> asked_stop_ GUARDED_BY(mutex_);
+  bool asked_kill_ GUARDED_BY(mutex_) = false;
+  std::optional<bool> asked_pause_ GUARDED_BY(mutex_);
+  std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
+
+  // While it is held, the warden's process number is not given to another process.
+  mutable Mutex warden_mutex_;
+  std::optional<std::int64_t> final_cpu_ms_ GUARDED_BY(warden_mutex_);  // once the warden is released
+
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace shepherd

@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-// Confined or not, an agent is started, talked to and ended in the same way.
+// A confined and an unconfined agent are started, used and ended in the same way.
 class AgentProcessTest : public testing::TestWithParam<ConfineLevel> {
  protected:
   static Confinement wanted() { return {GetParam(), true, {}, {}, {}}; }
@@ -196,7 +196,7 @@ TEST_P(StopLadder, TheAgentsOwnInterruptComesFirst) {
   StopPlan plan;
   plan.interrupt_wait = 20s;
   plan.interrupt = [&] {
-    agent.process->close_input();  // what this agent understands
+    agent.process->close_input();  // the signal to end that this agent understands
     return true;
   };
   agent.process->stop(plan);
@@ -258,7 +258,7 @@ TEST_P(StopLadder, AForkBombIsEnded) {
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
   plan.interrupt_wait = plan.sigint_wait = plan.sigterm_wait = 0ms;  // straight to the last rung
-  plan.sigkill_wait = 60s;                                           // for a machine that is busy with other things
+  plan.sigkill_wait = 60s;                                           // for a busy machine
   agent.process->stop(plan);
   AgentEnd end = agent.end();
   EXPECT_TRUE(carriers_of(agent.mark).empty());

@@ -21,9 +21,9 @@ namespace {
 namespace files = std::filesystem;
 using Kind = ConfineStep::Kind;
 
-constexpr const char* kNothing = "shepherd";  // the name of what is mounted in place of hidden things
+constexpr const char* kNothing = "shepherd";  // the source name of mounts over hidden paths
 
-// A copy of what is mounted at `path` now, with all that is mounted inside.
+// Copies the mount at `path` with all mounts inside.
 Result<Descriptor> copy_of(const std::string& path) {
   Descriptor copy(::open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
   if (!copy) return cannot_confine("keep " + path);
@@ -41,7 +41,7 @@ Result<void> mount_empty(const std::string& path, const char* mode) {
   return cannot_confine("hide " + path);
 }
 
-// Something for a mount to stand on, where what was there is hidden.
+// Creates a mount point inside a hidden directory.
 Result<void> make_place(const std::string& path, bool directory) {
   std::error_code error;
   if (files::exists(path, error)) return {};
@@ -60,7 +60,7 @@ class Steps {
   explicit Steps(const std::vector<ConfineStep>& steps) : steps_(steps) {}
 
   Result<void> take() {
-    // Before anything hides it.
+    // Copied before a mount hides it.
     for (const ConfineStep& step : steps_) {
       if (step.kind != Kind::keep && step.kind != Kind::keep_read_only) continue;
       Result<Descriptor> copy = copy_of(step.path);
@@ -70,7 +70,7 @@ class Steps {
     for (const ConfineStep& step : steps_) {
       if (Result<void> done = take(step); !done) return done;
     }
-    // Not before: places in them were made.
+    // Protected last, because the steps create mount points inside.
     for (const ConfineStep& step : steps_) {
       if (step.kind != Kind::hide_directory) continue;
       if (Result<void> done = protect(step.path, 0); !done) return done;

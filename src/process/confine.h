@@ -16,7 +16,7 @@ namespace shepherd {
 // unavailable/cannot_confine with `errno` when the machine does not allow a step. The process is of no use then.
 Result<void> confine(const std::vector<ConfineStep>& steps);
 
-// The same error for whoever else prepares it: "cannot WHAT: why".
+// The same error for other code that prepares a confinement: "cannot WHAT: why".
 std::unexpected<Error> cannot_confine(const std::string& what);
 
 }  // namespace shepherd

@@ -21,11 +21,11 @@
 namespace shepherd {
 namespace {
 
-// Of Linux 6.12, the first with which an agent cannot end the processes of others. One before it cannot even keep a
-// hidden file from being emptied.
+// Landlock of Linux 6.12, the first that keeps an agent from killing other processes. Earlier versions cannot even keep
+// a hidden file from being truncated.
 constexpr long kLandlockVersion = 6;
 
-// The headers we are built with may be older than the kernel we run on.
+// The build's headers may be older than the running kernel.
 constexpr std::uint64_t kTruncate = 1ULL << 14;
 constexpr std::uint64_t kScopeAbstractSockets = 1ULL << 0;
 constexpr std::uint64_t kScopeSignals = 1ULL << 1;
@@ -41,7 +41,7 @@ constexpr std::uint64_t kDirectory =
     kFile | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
     LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
     LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
-// Granted nowhere: a device made by root is a way to the raw disk.
+// Granted nowhere, because a device node made by root gives access to the raw disk.
 constexpr std::uint64_t kDevices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 
 std::uint64_t rights(bool directory, bool writable) {
@@ -84,7 +84,7 @@ Result<void> confine_by_landlock(const std::vector<ConfineStep>& steps, const st
   for (const LandlockGrant& grant : *grants) {
     if (Result<void> done = allow(ruleset, grant); !done) return done;
   }
-  // Root of the whole machine needs no such promise, and its agents install packages.
+  // Real root does not need this restriction, and its agents install packages.
   if (!may_administer() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return cannot_confine("refuse new privileges");
   if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) return cannot_confine("take on Landlock rules");

@@ -23,11 +23,11 @@ namespace {
 
 namespace files = std::filesystem;
 
-// None of them leads out: no mounts, no other processes, no raw devices or packets, no modules.
+// None of these capabilities allows an escape: no mounts, no other processes, no raw devices or packets, no modules.
 constexpr std::array kRootKeeps = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,  CAP_FSETID,           CAP_KILL,
                                    CAP_SETGID, CAP_SETUID,       CAP_SETPCAP, CAP_NET_BIND_SERVICE, CAP_SETFCAP};
 
-// Of the whole machine's root, not of a user namespace's.
+// True for root of the whole machine, not of a user namespace.
 bool is_real_root() {
   std::uint32_t inside = 1, outside = 1, count = 0;
   std::ifstream map("/proc/self/uid_map");
@@ -45,7 +45,7 @@ Result<void> make_device(const std::string& devices, const std::string& name) {
 }  // namespace
 
 Result<void> mount_own_devices() {
-  // Built at a place that is there on every machine, then moved over the real one.
+  // Built at a place that exists on every machine, then moved over the real one.
   const std::string devices = "/proc";
   if (::mount("shepherd", devices.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0) {
     return cannot_confine("have devices of its own");
@@ -90,10 +90,10 @@ Result<void> give_up_privileges() {
   } else if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return cannot_confine("refuse new privileges");
   }
-  // What the kernel knows beyond our list ends the loop.
+  // The loop ends at the first capability that the kernel does not have.
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if ((kept >> capability & 1) != 0 || ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) continue;
-    if (errno == EPERM && ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) break;  // without new ones it has no meaning
+    if (errno == EPERM && ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) break;  // irrelevant without new privileges
     return cannot_confine("give up its privileges");
   }
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return cannot_confine("give up its privileges");

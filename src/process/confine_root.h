@@ -15,8 +15,8 @@ Result<void> mount_own_devices();
 // Root could have the kernel start a program outside: its settings become unwritable. After /proc is the agent's own.
 Result<void> protect_kernel_settings();
 // In a user namespace all capabilities, and setuid programs give none back. As root without one: all but those with
-// which it installs packages and changes files. Whoever was told already to get no new ones needs no more than to drop
-// what they have.
+// which it installs packages and changes files. A process that already cannot get new ones only has to drop those it
+// has.
 Result<void> give_up_privileges();
 
 // Makes what is mounted at `path` read-only; `flags` as of mount_setattr.

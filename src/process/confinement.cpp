@@ -14,9 +14,9 @@ namespace {
 
 namespace files = std::filesystem;
 using Kind = ConfineStep::Kind;
-using StepsByPath = std::map<std::string, Kind>;  // in this order a directory comes before what is in it
+using StepsByPath = std::map<std::string, Kind>;  // sorted, so a directory comes before its contents
 
-// Empty: there is no such path.
+// Returns an empty text if there is no such path.
 std::string real_path(const std::string& path) {
   std::error_code error;
   files::path real = files::canonical(path, error);
@@ -28,7 +28,7 @@ bool is_directory(const std::string& path) {
   return files::is_directory(path, error);
 }
 
-// The step that decides about `path` before a step of its own does; nullopt: none.
+// The step that applies to `path` unless it has its own; nullopt if there is none.
 std::optional<Kind> enclosing(const StepsByPath& steps, const std::string& path) {
   for (files::path above = files::path(path).parent_path();; above = above.parent_path()) {
     if (auto found = steps.find(above.string()); found != steps.end()) return found->second;
@@ -40,7 +40,7 @@ bool is_gone(std::optional<Kind> kind) {
   return kind == Kind::hide_directory || kind == Kind::private_directory;
 }
 
-// A step that changes nothing is left out: each one costs the agent's start a little.
+// Steps without effect are left out, because each one slows the agent's start a little.
 bool matters(const StepsByPath& steps, const std::string& path, Kind kind, ConfineLevel level) {
   std::optional<Kind> around = enclosing(steps, path);
   if (kind == Kind::keep) {
@@ -52,7 +52,7 @@ bool matters(const StepsByPath& steps, const std::string& path, Kind kind, Confi
   return true;
 }
 
-// The first line behind `prefix`, as a path seen from `base`.
+// Returns the first line after `prefix` as a path relative to `base`.
 std::string path_in_file(const files::path& file, std::string_view prefix, const files::path& base) {
   std::ifstream text(file);
   std::string line;
@@ -95,7 +95,7 @@ Result<std::vector<ConfineStep>> plan_confinement(const Confinement& wanted, con
   };
   Kind readable = wanted.level == ConfineLevel::workspace ? Kind::keep_read_only : Kind::keep;
   for (const std::string& path : wanted.readable) {
-    // A private directory that is also named here stays private.
+    // A private directory that is also listed here stays private.
     if (std::string real = real_path(path); !real.empty() && real != "/") steps.emplace(real, readable);
   }
   for (const std::string& path : wanted.writable) put(path, Kind::keep);
@@ -122,8 +122,8 @@ Result<std::vector<ConfineStep>> plan_confinement(const Confinement& wanted, con
   return plan;
 }
 
-// An agent of an earlier task may have written what is found in `directory`. So a link is not followed, and a work tree
-// counts as one of a repository elsewhere only if that repository says so too.
+// An agent of an earlier task may have written the contents of `directory`. Links are therefore not followed, and a
+// work tree counts as part of another repository only if that repository confirms it.
 std::vector<std::string> git_directories(const std::string& directory) {
   std::error_code error;
   for (files::path above = directory; !above.empty(); above = above.parent_path()) {

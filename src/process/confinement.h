@@ -30,7 +30,7 @@ enum class ConfineMeans : std::uint8_t { none, namespaces, landlock };
 // What is wanted. Paths that do not exist are left out.
 struct Confinement {
   ConfineLevel level = ConfineLevel::none;
-  bool required = false;              // somebody asked for this level: an agent that cannot have it does not start
+  bool required = false;              // the user asked for this level: an agent that cannot have it does not start
   std::vector<std::string> hidden;    // directories and files that are not there for the agent
   std::vector<std::string> readable;  // stays there, though it may lie inside something that is not
   std::vector<std::string> writable;  // the same, and may be changed at every level

@@ -1,4 +1,4 @@
-// The plan: which paths are hidden, kept and protected, and what an earlier agent's files cannot talk it into.
+// Tests of the plan: which paths are hidden, kept and protected, and that files of an earlier agent cannot change it.
 #include "process/confinement.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST_F(ConfinementTest, AtLevelWorkspaceOnlyTheTreeAndItsRepositoryAreWritable) 
   EXPECT_EQ(steps, wanted);
 }
 
-// What lies in the tree was written by agents.
+// Agents wrote the contents of the tree.
 TEST_F(ConfinementTest, ATreeDoesNotDecideWhatElseIsShownOrWritable) {
   write("project/.git", "gitdir: " + at("data/spool") + "\n");
   EXPECT_EQ(git_directories(at("project")), std::vector<std::string>{});
@@ -91,7 +91,7 @@ TEST_F(ConfinementTest, ATreeDoesNotDecideWhatElseIsShownOrWritable) {
   files::remove(root_ / "project/.git");
   files::create_symlink(at("home"), at("project/.git"));
   EXPECT_EQ(git_directories(at("project")), std::vector<std::string>{});
-  // Nor does a repository inside what is hidden.
+  // A repository inside a hidden path has no effect either.
   files::remove(root_ / "project/.git");
   write("data/spool/.git/worktrees/x/gitdir", at("project/.git") + "\n");
   write("project/.git", "gitdir: " + at("data/spool/.git/worktrees/x") + "\n");

@@ -14,7 +14,7 @@ namespace {
 namespace files = std::filesystem;
 using Kind = ConfineStep::Kind;
 
-// Links are left out: they lead nowhere that is not granted itself.
+// Links are omitted: their targets are granted themselves or not reachable.
 constexpr std::array<std::string_view, 11> kRootsDevices = {"null", "zero", "full", "random", "urandom", "tty",
                                                             "ptmx", "pts",  "shm",  "fuse",   "kvm"};
 
@@ -32,7 +32,7 @@ files::file_type type_of(const std::string& path) {
   return files::symlink_status(path, error).type();
 }
 
-// To connect to a socket is to open no file.
+// Landlock does not restrict connecting to a socket file.
 bool has_socket(const std::string& path) {
   if (type_of(path) == files::file_type::socket) return true;
   std::error_code error;
@@ -46,7 +46,7 @@ class Plan {
  public:
   Plan(const std::vector<ConfineStep>& steps, bool root) : steps_(steps), root_(root) {}
 
-  // What is at `path` is to be there for the agent, but for what the steps hide inside.
+  // Makes `path` available to the agent, except for what the steps hide inside.
   Result<void> show(const std::string& path) {
     if (path != "/" && !has_steps(path)) return grant(path, true);
     std::error_code error;
@@ -77,7 +77,7 @@ class Plan {
     return {};
   }
 
-  // Root could read every file on the raw disk.
+  // Root could read every file through the raw disk.
   Result<void> show_devices() {
     for (std::string_view name : kRootsDevices) {
       if (Result<void> done = grant("/dev/" + std::string(name), true); !done) return done;

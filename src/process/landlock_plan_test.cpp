@@ -1,4 +1,4 @@
-// What Landlock grants: everything but what is hidden, said as a list of what lies beside it.
+// Tests of Landlock's grants: everything except hidden paths, expressed as a list of their neighbours.
 #include "process/landlock_plan.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ class LandlockTest : public testing::Test {
 
   std::string at(const std::string& path) const { return (root_ / path).string(); }
   void write(const std::string& path) const { std::ofstream(root_ / path) << "text\n"; }
-  // Of those in our directory, in order.
+  // Returns the grants inside our directory, in order.
   std::vector<std::string> granted(const std::vector<ConfineStep>& steps, const std::string& directory) const {
     auto grants = plan_landlock(steps, at(directory), false);
     EXPECT_TRUE(grants) << grants.error().message;
@@ -59,7 +59,7 @@ class LandlockTest : public testing::Test {
     auto grants = plan_landlock(steps, at(directory), false);
     return grants ? "" : grants.error().reason + ": " + grants.error().message;
   }
-  // Whether `fact` is so for a process that is confined.
+  // Whether `fact` holds in a confined process.
   bool confined(const std::vector<ConfineStep>& steps, const std::function<bool()>& fact) const {
     pid_t child = ::fork();
     if (child == 0) {
@@ -169,7 +169,7 @@ TEST_F(LandlockedTest, AllElseIsThere) {
     return ::rename(at("work/new").c_str(), at("home/.claude/new").c_str()) == 0;
   }));
   EXPECT_TRUE(confined(steps(), [&] { return ::mkdir(at("home/data/workspaces/one/tree/new").c_str(), 0700) == 0; }));
-  // What it costs.
+  // The restrictions that this costs.
   EXPECT_FALSE(confined(steps(), [&] { return can_read(at("home")); })) << "names beside the hidden";
   EXPECT_FALSE(confined(steps(), [&] { return ::mkdir(at("home/new").c_str(), 0700) == 0; })) << "new ones beside it";
 }

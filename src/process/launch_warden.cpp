@@ -31,7 +31,7 @@ std::unexpected<Error> no_resources(const char* what) {
   return fail(ErrorCode::unavailable, "cannot_start", std::string("cannot ") + what + ": " + std::strerror(errno));
 }
 
-// Takes the descriptor's place with one that is high enough and closed by exec.
+// Replaces the descriptor by one that is high enough and closed by exec.
 bool lift(Descriptor& descriptor) {
   Descriptor high(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
   if (!high) return false;
@@ -48,7 +48,7 @@ bool make_pipe(Ends& ends) {
   if (::pipe2(both, O_CLOEXEC) != 0) return false;
   ends.reads = Descriptor(both[0]);
   ends.writes = Descriptor(both[1]);
-  ::fcntl(both[0], F_SETPIPE_SZ, kAgentPipeBytes);  // a smaller one works too
+  ::fcntl(both[0], F_SETPIPE_SZ, kAgentPipeBytes);  // a smaller pipe works, too
   return true;
 }
 
@@ -56,12 +56,12 @@ void make_non_blocking(const Descriptor& descriptor) {
   ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// What the warden gets: the other side of everything.
+// The warden's end of each connection.
 struct WardenSide {
   Descriptor socket, in, out, err;
 };
 
-// The wardens this process has started and not yet released.
+// The wardens that this process has started and not yet released.
 struct Wardens {
   Mutex mutex;
   std::set<pid_t> pids GUARDED_BY(mutex);
@@ -83,7 +83,7 @@ int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
 
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  // Its own session from its first instruction: a Ctrl-C meant for the runner never reaches it.
+  // In its own session from its first instruction, so that a Ctrl-C for the runner never reaches it.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t all;
   ::sigfillset(&all);
@@ -93,12 +93,12 @@ int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
   std::string command(kWardenCommand);
   std::string name = "shepherd";
   char* arguments[] = {name.data(), command.data(), nullptr};
-  // The runner's own variables hold what an agent of the same user should not find in /proc.
+  // The runner's own variables may contain secrets that an agent of the same user could read in /proc.
   std::string libraries = "LD_LIBRARY_PATH=";
   const char* given = ::getenv("LD_LIBRARY_PATH");
   if (given != nullptr) libraries += given;
   char* environment[] = {given != nullptr ? libraries.data() : nullptr, nullptr};
-  // Known before anybody else can see it as a child that nobody started.
+  // Registered under the lock, before another thread can mistake it for an orphan.
   MutexLock lock(wardens().mutex);
   int error = ::posix_spawn(&warden, spec.warden_program.c_str(), &actions, &attributes, arguments, environment);
   ::posix_spawnattr_destroy(&attributes);
@@ -120,13 +120,13 @@ std::unexpected<Error> failed_start(const AgentSpec& spec, const std::optional<W
   return fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot_start", answer->words[0]);
 }
 
-// Landlock can make nothing private, so it has no level workspace.
+// Landlock cannot make a directory private, so it does not support level workspace.
 std::vector<ConfineMeans> means_for(ConfineLevel level) {
   if (level == ConfineLevel::secrets) return {ConfineMeans::namespaces, ConfineMeans::landlock};
   return {ConfineMeans::namespaces};
 }
 
-// What is not there when the agent starts may lie where Landlock lets it make nothing.
+// Creates paths before the start, because Landlock may keep the agent from creating them.
 void make_places(const std::vector<std::string>& paths) {
   std::error_code error;
   for (const std::string& path : paths) {
@@ -135,7 +135,7 @@ void make_places(const std::vector<std::string>& paths) {
 }
 
 Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
-  // Should the warden be killed, what it watched comes to us.
+  // If the warden is killed, its processes become our children.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   LaunchedAgent launched;
   WardenSide side;
@@ -166,7 +166,7 @@ Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
     errno = error;
     return no_resources("start a warden");
   }
-  side = {};  // or we would never see the end of anything
+  side = {};  // otherwise we would never see the end of a stream
   send_message(launched.socket.get(), encode_start(start));
   auto answer = receive_message(launched.socket.get());
   if (!answer || answer->verb != WardenVerb::started || answer->numbers.empty()) {
@@ -228,7 +228,7 @@ std::vector<ProcessStat> orphans_of_wardens(const Visit& visit) {
   pid_t own_session = ::getsid(0);
   std::vector<ProcessStat> orphans;
   std::set<pid_t> known;
-  // After the look: a warden that was in it is on the list by now.
+  // Read after the snapshot, so that every warden in the snapshot is on the list.
   std::set<pid_t> not_orphans;
   {
     MutexLock lock(wardens().mutex);

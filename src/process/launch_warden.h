@@ -38,8 +38,8 @@ struct LaunchedAgent {
 // then Landlock. Nothing is left over on failure.
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec);
 
-// To be called with every launched warden in the end: takes its answer. `stuck` true: it is still busy with somebody
-// who cannot be killed, and is left to that.
+// Called once for every launched warden, in the end: reaps it. `stuck` true: it still waits for a process that cannot
+// be killed, and is left running.
 void release_warden(pid_t warden, bool stuck);
 
 // Processes that came to this process because their warden was killed, and all below them. They are told apart from

@@ -1,4 +1,4 @@
-// Whoever is killed, nobody survives: the runner with SIGKILL at random moments, the warden, and a hundred stops.
+// No process survives a kill: of the runner with SIGKILL at random moments, of the warden, and in a hundred stops.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -22,7 +22,7 @@ std::uint64_t seed_of_run() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : SystemRandom().next();
 }
 
-// A runner in a process of its own.
+// Starts a runner as a separate process.
 pid_t start_runner(const std::string& mark, ConfineLevel level, std::vector<std::string> mode) {
   std::vector<std::string> words{MISBEHAVING_AGENT, "runner", mark, std::string(name(level))};
   words.insert(words.end(), mode.begin(), mode.end());
@@ -53,7 +53,7 @@ bool all_reaped(const std::vector<ProcessStat>& processes) {
   });
 }
 
-// Both without and in processes of the agent's own.
+// Runs without and with a PID namespace of the agent's own.
 class NoSurvivor : public testing::TestWithParam<ConfineLevel> {
  protected:
   static Confinement wanted() { return {GetParam(), true, {}, {}, {}}; }
@@ -69,7 +69,7 @@ TEST_P(NoSurvivor, RunnerKilledAtRandomMoments) {
   for (int round = 0; round < 40; ++round) {
     std::string mark = fresh_mark();
     pid_t runner = start_runner(mark, GetParam(), {"stubborn"});
-    // A moment of its start, or one when it has so many processes already; from before the warden exists to long after
+    // Kills at a moment of its start or once it has that many processes: from before the warden exists to long after
     // the agent has all its children.
     std::size_t wanted = random.below(6);
     ASSERT_TRUE(eventually([&] { return wanted == 5 || carriers_of(mark).size() >= wanted; }));
@@ -79,7 +79,7 @@ TEST_P(NoSurvivor, RunnerKilledAtRandomMoments) {
     ::kill(runner, SIGKILL);
     ::waitpid(runner, nullptr, 0);
     ASSERT_TRUE(eventually([&] { return all_gone(family); })) << "round " << round << ", seed " << seed;
-    // A warden that was just being started looks once more and finds its runner gone.
+    // A warden that is just starting checks once more and finds its runner gone.
     ASSERT_TRUE(eventually([&] { return carriers_of(mark).empty(); })) << "round " << round << ", seed " << seed;
   }
   EXPECT_GT(agents_seen, 0);
@@ -107,7 +107,7 @@ TEST_P(NoSurvivor, WardenKilled) {
     EXPECT_EQ(end.exit.signal, SIGKILL);
     EXPECT_TRUE(carriers_of(agent.mark).empty());
     EXPECT_TRUE(end.left.empty()) << "the end was told before everybody was gone: " << end.left.front().command_line;
-    // Nor is anybody left whose answer nobody takes.
+    // No zombie is left either.
     EXPECT_TRUE(all_reaped(family)) << "round " << round;
   }
 }
@@ -124,8 +124,8 @@ TEST_P(NoSurvivor, AWardenThatIsStoppedDoesNotSaveTheAgent) {
   EXPECT_TRUE(carriers_of(agent.mark).empty());
 }
 
-// In processes of its own the agent cannot reach its warden. Whoever stops it all the same, the runner's end is still
-// the end of everybody.
+// In its PID namespace the agent cannot reach its warden. If another process stops the warden, the runner's end still
+// ends all processes.
 TEST(ConfinedSurvivor, RunnerKilledWhileAConfinedAgentsWardenIsStopped) {
   std::string mark = fresh_mark();
   pid_t runner = start_runner(mark, ConfineLevel::secrets, {"stubborn"});

@@ -35,7 +35,7 @@ std::optional<std::string> read_small_file(const std::string& path, std::size_t 
   return text;
 }
 
-// The next number of a text with spaces between, which is taken off it.
+// Removes the next number from a text of numbers separated by spaces and returns it.
 template <class Number>
 Number take_number(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
@@ -59,7 +59,7 @@ std::vector<pid_t> numbered_entries(const std::string& directory) {
   return numbers;
 }
 
-// A kernel without CONFIG_PROC_CHILDREN does not have the file.
+// A kernel without CONFIG_PROC_CHILDREN lacks the file.
 bool kernel_lists_children() {
   static const bool listed =
       ::access(("/proc/self/task/" + std::to_string(::getpid()) + "/children").c_str(), R_OK) == 0;
@@ -90,7 +90,7 @@ std::multimap<pid_t, pid_t> all_children_by_parent() {
 
 std::optional<ProcessStat> process_stat(pid_t pid) {
   auto text = read_small_file(proc_path(pid, "stat"), 4096);
-  // "pid (name) S parent …": the name may hold spaces and brackets, so the last bracket ends it.
+  // "pid (name) S parent …": the name may contain spaces and brackets, so the last bracket ends it.
   if (!text || text->empty()) return std::nullopt;
   std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos || name_end + 3 > text->size()) return std::nullopt;
@@ -156,13 +156,13 @@ std::vector<ProcessStat> descendants_of(pid_t root, const Visit& visit) {
 bool signal_child_of(pid_t parent, pid_t pid, int signal) {
   int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {
-    // A kernel without pidfd; the moment between the look and the signal is as short as can be.
+    // Without pidfd in the kernel, the time between check and signal is kept as short as possible.
     if (errno != ENOSYS) return false;
     auto stat = process_stat(pid);
     return stat && stat->parent == parent && ::kill(pid, signal) == 0;
   }
-  // The descriptor came first: if the number belongs to a child of `parent` now, then so does the descriptor, or it
-  // names somebody who is gone and gets nothing.
+  // The descriptor was opened first: if the number now belongs to a child of `parent`, so does the descriptor, or it
+  // refers to a dead process and the signal has no effect.
   auto stat = process_stat(pid);
   bool sent = stat && stat->parent == parent && ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0;
   ::close(pidfd);

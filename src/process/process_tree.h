@@ -1,7 +1,7 @@
 // What /proc says about a process and all that descend from it.
 //
-// Everything here is a look at something that moves: a process may be gone, or have children, a moment later. Whoever
-// needs an end of it looks again until nothing new turns up, and asks wait() whether anybody is left.
+// Everything here is a look at something that moves: a process may be gone, or have children, a moment later. A
+// caller that needs the end looks again until nothing new turns up, and asks wait() whether a process is left.
 // Threads: any.
 #pragma once
 
@@ -35,8 +35,8 @@ std::string command_line(pid_t pid);
 using Visit = std::function<void(const ProcessStat&)>;
 std::vector<ProcessStat> descendants_of(pid_t root, const Visit& visit = {});
 
-// Sends `signal` to `pid` if it is still a child of `parent`; a number that was given to somebody else in between gets
-// nothing. False when there was nobody to send it to.
+// Sends `signal` to `pid` if it is still a child of `parent`; a number that was given to another process in between
+// gets nothing. False when there was no such child.
 bool signal_child_of(pid_t parent, pid_t pid, int signal);
 
 }  // namespace shepherd

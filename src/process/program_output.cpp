@@ -9,7 +9,7 @@
 namespace shepherd {
 namespace {
 
-// Read after the end only, so it needs no lock.
+// Read only after the end, so it needs no lock.
 class Collected final : public AgentObserver {
  public:
   void on_output(AgentStream stream, std::string_view bytes) override {

@@ -20,7 +20,7 @@ struct ProgramOutput {
   bool good() const { return exit.code == 0 && exit.signal == 0; }
 };
 
-// Nobody of the program survives the call. Errors: those of AgentProcess::start(); unavailable/program_timeout;
+// No process of the program survives the call. Errors: those of AgentProcess::start(); unavailable/program_timeout;
 // gone/program_stopped when `stop` (null: none) came before its end.
 Result<ProgramOutput> run_program(const AgentSpec& spec, std::chrono::milliseconds timeout, const Clock& clock,
                                   ProgramStop* stop = nullptr);

@@ -12,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-constexpr int kQuickLooks = 10;  // most are gone within a millisecond or two
+constexpr int kQuickLooks = 10;  // most processes are gone within a millisecond or two
 constexpr int kLooksPerRound = 2 * kQuickLooks;
 
 }  // namespace
@@ -41,7 +41,7 @@ void TreeEnd::keep(pid_t pid, std::string command) {
 void TreeEnd::remember(const ProcessStat& process) {
   Name name{process.pid, process.start_ticks};
   bool kept = process.pid == kept_;
-  if (process.state == 'Z' && !kept) return;  // had ended before; only its answer is still there
+  if (process.state == 'Z' && !kept) return;  // it had ended before and is only a zombie
   if (noted_.contains(name)) return;
   if (noted_.size() == kMaxEndedProcesses) {
     ++unlisted_;
@@ -51,12 +51,12 @@ void TreeEnd::remember(const ProcessStat& process) {
 }
 
 void TreeEnd::kill_all() {
-  // Children first: one whose parent dies in this moment has another parent in the next.
+  // Children first, because a child whose parent dies now has another parent at the next look.
   std::vector<ProcessStat> everybody = members_({});
   for (auto process = everybody.rbegin(); process != everybody.rend(); ++process) {
-    remember(*process);  // the look that froze everybody may have missed it
+    remember(*process);  // the look that froze the processes may have missed it
     if (!signal_child_of(process->parent, process->pid, SIGKILL)) continue;
-    // Its parent may take the answer, or have said that it wants none.
+    // Its parent may reap it, or may have chosen to ignore its children.
     auto noted = noted_.find({process->pid, process->start_ticks});
     if (noted != noted_.end() && process->state != 'Z') noted->second.how = describe({0, SIGKILL});
   }
@@ -87,7 +87,8 @@ void TreeEnd::thaw() {
   }
 }
 
-// True when the child has ended. Threads that outlive their first one make a process look dead in /proc; wait knows.
+// Returns true if the child has ended. In /proc a process whose main thread has ended looks dead while other threads
+// live; waitid() is exact.
 bool TreeEnd::reap_child(const ProcessStat& child) {
   siginfo_t answer{};
   int options = WEXITED | WNOHANG | (child.pid == kept_ ? WNOWAIT : 0);
@@ -111,7 +112,7 @@ bool TreeEnd::reap() {
     }
     if (left > 0) return false;
     if (!kept_ended) return true;
-    kept_ = 0;  // the last one; the next look takes its answer and sees whether it left somebody behind
+    kept_ = 0;  // the last one; the next pass reaps it and checks whether it left children behind
   }
 }
 
@@ -120,8 +121,8 @@ bool TreeEnd::kill(std::chrono::milliseconds wait) {
   for (;;) {
     freeze([this](const ProcessStat& process) { remember(process); });
     kill_all();
-    // Dying takes the kernel a moment; asking it again at once only takes time from it.
-    // Whoever was missed waits for the next round.
+    // Dying takes the kernel a moment, and polling at once only takes time from it. A missed process waits for the next
+    // round.
     for (int look = 0; look < kLooksPerRound; ++look) {
       if (reap()) return true;
       if (clock_.steady_ms() >= deadline_ms) return false;

@@ -1,8 +1,8 @@
 // Ends a set of processes that keeps changing while it is being ended.
 //
-// Killing one by one loses against a program that forks faster. So everybody is stopped first, in passes, until a pass
-// finds nobody new; a stopped process cannot fork. Then all are killed, and the rounds go on until nobody is left. What
-// a killed process leaves behind becomes a child of the nearest subreaper, which is whoever runs this.
+// Killing one by one loses against a program that forks faster. So every process is stopped first, in passes, until a
+// pass finds no new one; a stopped process cannot fork. Then all are killed, and the rounds go on until none is left.
+// Children of a killed process become children of the nearest subreaper, which is the process that runs this.
 // Threads: caller.
 #pragma once
 
@@ -32,20 +32,20 @@ class TreeEnd {
   TreeEnd(Members members, const Clock& clock) : members_(std::move(members)), clock_(clock) {}
 
   // The process whose number must not be reused before everything is over: it is not reaped, only looked at, until
-  // nobody else is left. `command` is what report() calls it; empty: what /proc says.
+  // no other process is left. `command` is what report() calls it; empty: what /proc says.
   void keep(pid_t pid, std::string command = "");
   const std::optional<AgentExit>& kept_exit() const { return kept_exit_; }  // once it has ended and reap() saw it
   // Remembers who is there, so that finish() can say what became of them.
   void note();
-  // Stops everybody, also those who are started meanwhile.
+  // Stops every process, also those that are started meanwhile.
   void freeze();
-  // Lets everybody go on, children before parents.
+  // Lets every process continue, children before parents.
   void thaw();
-  // Takes the answers of children that have ended. True when nobody is left.
+  // Takes the answers of children that have ended. True when no process is left.
   bool reap();
-  // Freezes, kills and reaps until nobody is left or the time is over; then reap() still finds out who goes later.
+  // Freezes, kills and reaps until no process is left or the time is over; reap() still finds those that end later.
   bool kill(std::chrono::milliseconds wait);
-  // Who is gone and who is not.
+  // Lists the processes that have ended and those that have not.
   void report(AgentEnd& end);
 
  private:

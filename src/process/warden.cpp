@@ -25,7 +25,7 @@
 namespace shepherd {
 namespace {
 
-// As it will be named in the report, even if it is gone before anybody looks.
+// The command for the report, even if the process is gone before it can be inspected.
 std::string command_of(const WardenStart& start) {
   std::string command;
   for (const std::string& word : start.arguments) {
@@ -66,7 +66,7 @@ class Warden {
     sigset_t all;
     ::sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
-    // Whoever started us may have had SIGCHLD ignored, and then nobody's end could be waited for.
+    // Our parent may have ignored SIGCHLD, and then no child could be waited for.
     ::signal(SIGCHLD, SIG_DFL);
     sigset_t child;
     ::sigemptyset(&child);
@@ -86,7 +86,7 @@ class Warden {
     return start_agent(start);
   }
 
-  // The first process of the agent's own numbers is ours: it takes the answers of others to their end.
+  // Excludes the init process of the agent's PID namespace, which is ours and reaps the others.
   std::vector<ProcessStat> agents_processes(const Visit& visit) const {
     return TreeEnd::all_but(first_, [](const Visit& each) { return descendants_of(::getpid(), each); })(visit);
   }
@@ -95,7 +95,7 @@ class Warden {
     if (first_ != 0 && end_first_process(first_, deadline_ms, clock_)) first_ = 0;
   }
 
-  // Until the runner wants the end, or is gone.
+  // Watches until the runner requests the end or is gone.
   void watch() {
     for (;;) {
       pollfd waits[2] = {{kWardenSocket, POLLIN, 0}, {children_.get(), POLLIN, 0}};
@@ -131,7 +131,7 @@ class Warden {
     }
   }
 
-  // The agent itself is looked at but not reaped: as long as it is there, its number and its group's are nobody else's.
+  // Checks the agent itself without reaping it: until it is reaped, no other process can get its number or group.
   void notice_exits() {
     signalfd_siginfo ignored;
     while (::read(children_.get(), &ignored, sizeof ignored) == sizeof ignored) {
@@ -154,12 +154,12 @@ class Warden {
     end.peak_resident_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
     send_message(kWardenSocket, encode_end(end));
     ::close(kWardenSocket);
-    // The runner has its answer; whoever is stuck in the kernel is not left alone with that.
+    // The runner has its answer, but a process that is stuck in the kernel must still be killed.
     while (!all_gone) all_gone = kill_all(kSigkillWait);
     return 0;
   }
 
-  // The list of children in /proc may miss one while they come and go. wait() misses nobody.
+  // The list of children in /proc may miss one while they come and go; wait() misses none.
   bool kill_all(std::chrono::milliseconds wait) {
     std::int64_t deadline_ms = clock_.steady_ms() + wait.count();
     do {
@@ -178,8 +178,8 @@ class Warden {
   TreeEnd tree_;
   Descriptor children_;
   pid_t agent_ = 0;
-  pid_t first_ = 0;     // of a confined agent's own process numbers; 0: there is none
-  bool empty_ = false;  // nobody is left, the agent's number included
+  pid_t first_ = 0;     // init of a confined agent's PID namespace; 0 if there is none
+  bool empty_ = false;  // no process is left, including the agent's zombie
   std::chrono::milliseconds wait_ = kSigkillWait;
 };
 

@@ -20,12 +20,12 @@
 namespace shepherd {
 namespace {
 
-// What the child tells before it gives up.
+// The child's report before it gives up.
 enum class Step : char { confine, directory, program };
 struct Failure {
   Step step = Step::directory;
   int error = 0;
-  char text[kMaxStartFailureBytes] = {};  // of confine()
+  char text[kMaxStartFailureBytes] = {};  // from confine()
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -47,7 +47,7 @@ Result<void> take_steps(const WardenStart& start) {
   }
 }
 
-// Returns only when it cannot.
+// Returns only on failure.
 Failure become_program(const WardenStart& start, pid_t warden) {
   ::setsid();
   if (Result<void> done = take_steps(start); !done) {
@@ -55,8 +55,8 @@ Failure become_program(const WardenStart& start, pid_t warden) {
     done.error().message.copy(failure.text, sizeof failure.text - 1);
     return failure;
   }
-  // The warden's death is the agent's; it may have died before this line. In processes of its own the agent does not
-  // know its parent, and goes with the first of them.
+  // The agent dies with its warden, which may have died before this line. In a PID namespace the agent cannot see its
+  // parent and dies with the namespace's init process.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (start.means != ConfineMeans::namespaces && ::getppid() != warden) ::_exit(1);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -69,7 +69,7 @@ Failure become_program(const WardenStart& start, pid_t warden) {
   if (::chdir(start.directory.c_str()) != 0) return {Step::directory, errno};
   std::vector<char*> arguments = pointers(start.arguments);
   std::vector<char*> environment = pointers(start.environment);
-  environ = environment.data();  // execvp looks into its PATH
+  environ = environment.data();  // execvp reads PATH from it
   ::execvp(arguments[0], arguments.data());
   return {Step::program, errno};
 }
@@ -101,7 +101,7 @@ Result<pid_t> start_agent(const WardenStart& start) {
   do {
     got = ::read(reads.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
-  if (got == 0) return agent;  // the pipe closed by exec
+  if (got == 0) return agent;  // exec closed the pipe
   ::waitpid(agent, nullptr, 0);
   if (got != sizeof failure) return fail(ErrorCode::internal, "cannot_start", "the agent died while it was started");
   switch (failure.step) {

@@ -30,8 +30,7 @@ bool write_file(const char* path, std::string_view text) {
   return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// Whoever may not have process numbers of their own just so may have them inside a user namespace, where they stay who
-// they are.
+// A process without the privilege for a PID namespace can have one inside a user namespace, where it keeps its user id.
 Result<void> separate() {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EPERM) return cannot_confine("have processes of its own");
@@ -45,12 +44,12 @@ Result<void> separate() {
   return {};
 }
 
-// `leash` closes with the warden. Signals are blocked, as they are in the warden.
+// `leash` closes with the warden. Signals are blocked, as in the warden.
 [[noreturn]] void be_first(const Descriptor& leash) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "shepherd-init");
-  // The agent's streams would never end.
+  // Otherwise the agent's streams would never end.
   for (int fd : {kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::close(fd);
   sigset_t child;
   ::sigemptyset(&child);
@@ -76,7 +75,7 @@ Result<pid_t> enter_own_processes() {
   Descriptor reads(leash[0]);
   Descriptor writes(leash[1]);
   if (Result<void> done = separate(); !done) return fail(std::move(done.error()));
-  // The agent must not look into us or into its first process: we are outside.
+  // The agent must not inspect this process or its init process, which are outside of its confinement.
   ::prctl(PR_SET_DUMPABLE, 0);
   pid_t first = ::fork();
   if (first < 0) return cannot_confine("start its first process");
@@ -84,7 +83,7 @@ Result<pid_t> enter_own_processes() {
     writes.reset();
     be_first(reads);
   }
-  // Ours as long as we live.
+  // Kept for the lifetime of this process.
   static Descriptor held;
   held = std::move(writes);
   return first;

@@ -62,7 +62,7 @@ bool take_numbers(std::string_view& from, std::vector<std::int64_t>& numbers) {
   return true;
 }
 
-// Before the processes themselves: exit code, exit signal, cpu, peak, unlisted, how many ended, how many left.
+// The numbers before the processes: exit code, exit signal, cpu, peak, unlisted, number ended, number left.
 constexpr std::size_t kEndNumbers = 7;
 
 }  // namespace
@@ -105,8 +105,8 @@ std::optional<WardenMessage> receive_message(int socket) {
   return message;
 }
 
-// Numbers: how many arguments, variables, by what it is confined, the kinds of the steps. Words: the directory,
-// arguments, variables, the steps' paths.
+// Numbers: the number of arguments and of variables, the means of confinement, the kinds of the steps. Words: the
+// directory, arguments, variables, the steps' paths.
 WardenMessage encode_start(const WardenStart& start) {
   WardenMessage message{WardenVerb::start,
                         {static_cast<std::int64_t>(start.arguments.size()),

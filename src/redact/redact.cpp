@@ -63,10 +63,13 @@ bool Redactor::Rules::replace_built_in(std::string_view text, std::string& out) 
       if (options.emails) take(email_at(text, at, done));
     } else if (is_in(c, kDigit)) {
       if (options.cards) take(card_at(text, at));
-      if (pieces.empty()) {
-        at = end_of_run(text, at, kDigit);
-        continue;
+      // No card begins inside a number, but base64 of a secret may, and may begin with a digit.
+      std::size_t end = end_of_run(text, at, kDigit);
+      while (pieces.empty() && at < end) {
+        pieces = scan.secret_at(text, at, done);
+        if (pieces.empty()) ++at;
       }
+      if (pieces.empty()) continue;
     } else {
       pieces = scan.secret_at(text, at, done);
     }

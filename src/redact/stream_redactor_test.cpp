@@ -195,5 +195,36 @@ TEST(StreamRedactor, AMentionOfAKeyHoldsNothingUp) {
   EXPECT_GT(shown.size(), 900U);
 }
 
+// Every character of a line counts: one that no key has ends the waiting.
+TEST(StreamRedactor, ALineThatIsNoKeyEndsAMentionOfOne) {
+  auto redactor = Redactor::create({});
+  ASSERT_TRUE(redactor);
+  for (const char* line : {"(bcdefghijklmnop\n", "abcdefghijklmno(\n", "abcdefgh(jklmnop\n", "x y: abcdefghijk\n"}) {
+    StreamRedactor stream(*redactor);
+    std::string shown = stream.add(std::string("-----BEGIN RSA ") + "PRIVATE KEY-----\n");
+    for (int i = 0; i < 40; ++i) shown += stream.add(line);
+    EXPECT_GT(shown.size(), 500U) << line;
+  }
+  for (const char* line : {"abcdefghijklmnop\n", "AZ09+/=\\-\n", "Proc-Type: 4,ENC\n", " \t\n"}) {
+    StreamRedactor stream(*redactor);
+    std::string shown = stream.add(std::string("-----BEGIN RSA ") + "PRIVATE KEY-----\n");
+    for (int i = 0; i < 20; ++i) shown += stream.add(line);
+    EXPECT_EQ(shown, "") << line;
+  }
+}
+
+TEST(StreamRedactor, TextIsCutBetweenCharactersOnly) {
+  auto redactor = Redactor::create({});
+  ASSERT_TRUE(redactor);
+  StreamRedactor stream(*redactor);
+  std::string text(kDeltaTailBytes, 'x');
+  EXPECT_EQ(stream.add("a " + text), "a ");
+  EXPECT_EQ(stream.add("y"), "") << "no boundary in what is held";
+  EXPECT_EQ(stream.finish(), text + "y");
+  EXPECT_EQ(stream.add("\xC3\xA9\xC3\xA9" + text), "\xC3\xA9\xC3\xA9");
+  stream.finish();
+  EXPECT_EQ(stream.add("a\xC3\xA9" + text.substr(1)), "") << "that would be inside a character";
+}
+
 }  // namespace
 }  // namespace shepherd

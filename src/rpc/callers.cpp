@@ -21,7 +21,7 @@ std::string_view bearer_of(const grpc::CallbackServerContext& context) {
 int http_like(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
-    case grpc::StatusCode::CANCELLED:  // the caller has had enough
+    case grpc::StatusCode::CANCELLED:  // the caller ended the call
       return 200;
     case grpc::StatusCode::UNAUTHENTICATED:
       return 401;
@@ -61,7 +61,7 @@ Result<std::shared_ptr<const Principal>> Callers::identify(const grpc::CallbackS
   }
   auto principal = access_.authenticate(secret);
   if (!principal) {
-    // Only failures are slowed down: a stale token of one program must not lock out its neighbours.
+    // Throttles only failures, so that one program's stale token does not lock out its neighbours.
     if (auto few = failed_logins_.check(peer); !few) return fail(few.error());
     failed_logins_.failed(peer);
     return fail(principal.error());

@@ -27,7 +27,7 @@ struct CallTrail {
 // Threads: any.
 class Callers {
  public:
-  // auth false: everybody may call; whoever configures it has checked that the network allows it.
+  // auth false: every caller is let in; the operator has to protect the network.
   Callers(Access& access, Audit& audit, const Clock& clock, bool auth);
 
   // The caller, who may view everything. unauthenticated, permission_denied, rate_limited.

@@ -26,7 +26,7 @@ void append_frame(std::string& out, FrameKind kind, const v1::AgentEvent& messag
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(&out[at + kHeadBytes]));
 }
 
-// Notices. The message keeps its memory.
+// Returns a reused message for notices, which keeps its memory.
 v1::AgentEvent& fresh_message(std::string_view task) {
   thread_local v1::AgentEvent message;
   message.Clear();
@@ -34,9 +34,9 @@ v1::AgentEvent& fresh_message(std::string_view task) {
   return message;
 }
 
-// What an AgentEvent shows of an event beside its JSON.
+// The members of an event that an AgentEvent carries besides its JSON.
 struct Shown {
-  std::string_view session, summary;  // in the JSON's spelling, without quotes
+  std::string_view session, summary;  // as escaped in the JSON, without quotes
   std::optional<std::int64_t> timestamp_ms, received_ms;
 };
 
@@ -45,7 +45,8 @@ std::optional<std::int64_t> time_of(std::string_view json) {
   return ms ? std::optional(*ms) : std::nullopt;
 }
 
-// The store wrote this JSON, so it is good and compact; if it were not, less is shown and event_json has it all.
+// The store wrote this JSON, so it is valid and compact. Otherwise fewer members are set, and event_json still has all
+// of it.
 Shown read_members(std::string_view json) {
   Shown shown;
   JsonMembers members(json);
@@ -57,23 +58,23 @@ Shown read_members(std::string_view json) {
       shown.received_ms = time_of(members.value());
     } else if (key == "summary") {
       shown.summary = inside_quotes(members.value());
-      // The walk over what follows is the dear part. A capital I is rare, so this look is one memchr.
+      // Walking the remaining members is the expensive part. A capital I is rare, so this search is one memchr.
       if (json.find("ID\":") == std::string_view::npos) break;
     } else if (key == "sessionID") {
       shown.session = inside_quotes(members.value());
-      break;  // the last of them in the order in which events are written
+      break;  // the last of them in the order of writing
     }
   }
   return shown;
 }
 
-// Without the JSON's escapes, which are rare; `store` keeps what had some.
+// Removes the JSON's escapes, which are rare; `store` then holds the text.
 std::string_view plain(std::string_view text, std::string& store) {
   if (text.find('\\') == std::string_view::npos) return text;
   return store = unescape(text).value_or(std::string());
 }
 
-// The message of an event, by its fields: the generated code would copy the JSON twice more.
+// Writes an event's message field by field, because the generated code would copy the JSON twice more.
 void append_event(std::string& out, const EventBatch& batch, std::size_t i, std::string_view cursor) {
   using Event = v1::AgentEvent;
   constexpr std::size_t kFields = 9;
@@ -140,7 +141,7 @@ class AllFrames final : public FrameEncoder {
     append_cursor(cursor, batch.position + i);
     append_event(out, batch, i, cursor);
   }
-  // Positions mean nothing to a caller: what is missing lies before the next cursor.
+  // Positions are opaque to a caller; the missing events lie before the next cursor.
   void gap(std::string& out, std::string_view task, std::uint64_t, std::uint64_t to) const override {
     v1::AgentEvent& message = fresh_message(task);
     message.mutable_gap();

@@ -1,5 +1,5 @@
 // AgentEvent messages as bytes, framed so that one run of bytes holds many: kind, length, message. Every event becomes
-// protobuf once, whoever watches.
+// protobuf once, for all watchers.
 // Threads: any (stateless).
 #pragma once
 

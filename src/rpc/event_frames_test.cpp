@@ -1,4 +1,4 @@
-// The bytes of events are written by hand: they must be those of the generated code.
+// The encoder writes the bytes of events by hand. They must equal those of the generated code.
 #include "rpc/event_frames.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 namespace shepherd {
 namespace {
 
-// A slice of bytes that the hub or a page of the store keeps alive.
+// A slice of bytes that the hub or a store page keeps alive.
 grpc::Slice shared_slice(const ByteSpan& span) {
   auto owner = std::make_unique<std::shared_ptr<const void>>(span.owner);
   return {const_cast<char*>(span.bytes.data()), span.bytes.size(),
@@ -25,27 +25,13 @@ std::string_view session_of(std::string_view message) {
 
 }  // namespace
 
-// Everything on the executor.
-struct EventStream::Source final : FeedConsumer, std::enable_shared_from_this<Source> {
-  explicit Source(EventStream& owner) : stream(&owner) {}
+void EventStream::Source::on_frames(FrameBatch&& batch) {
+  if (stream != nullptr) stream->offer({shared_from_this(), std::move(batch.spans), batch.end});
+}
 
-  void next() {
-    if (feed != nullptr) feed->next();
-  }
-  void tick(std::int64_t steady_ms) {
-    if (feed != nullptr) feed->tick(steady_ms);
-  }
-  void on_frames(FrameBatch&& batch) override {
-    if (stream != nullptr) stream->offer({shared_from_this(), std::move(batch.spans), batch.end});
-  }
-  void on_feed_error(const Error& error) override {
-    if (stream != nullptr) stream->end({grpc::StatusCode::UNAVAILABLE, error.message + "; call again"});
-  }
-
-  EventStream* stream;  // nullptr: gone
-  std::unique_ptr<Feed> feed;
-  bool behind = true;  // the stream's: under its lock
-};
+void EventStream::Source::on_feed_error(const Error& error) {
+  if (stream != nullptr) stream->end({grpc::StatusCode::UNAVAILABLE, error.message + "; call again"});
+}
 
 EventStream::EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail)
     : streams_(streams), trail_(std::move(trail)), context_(&context) {}
@@ -77,7 +63,7 @@ void EventStream::open(StreamPlan plan, Executor& executor) {
     busy_ = false;
   }
   for (const auto& source : sources) source->next();
-  go_on();  // it may have been cancelled meanwhile
+  go_on();  // the stream may have been cancelled meanwhile
 }
 
 void EventStream::go_on() {
@@ -107,7 +93,7 @@ EventStream::Step EventStream::next_step() {
     step.finish = end_;
   } else {
     step.write = true;
-    // The first one carries the headers, and its write would never be reported done if it were held back.
+    // The first write carries the headers, and gRPC would never report it done if it were held back.
     if (more_ && messages_ > 0) step.options.set_buffer_hint();
     ++messages_;
   }
@@ -149,7 +135,7 @@ bool EventStream::next_in_batch(Batch& batch) {
     grpc::Slice message = place_.slice->sub(frame->begin, frame->end);
     grpc::ByteBuffer buffer(&message, 1);
     message_.Swap(&buffer);  // an assignment would copy
-    // Of a filtered stream nobody knows whether the next one will be sent.
+    // In a filtered stream it is unknown whether another message follows.
     more_ = plan_.sessions.empty() &&
             (place_.offset < span.bytes.size() || place_.span + 1 < batch.spans.size() || batches_.size() > 1);
     return true;
@@ -209,7 +195,7 @@ void EventStream::tick(std::int64_t steady_ms) {
     return end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
   }
   MutexLock lock(mutex_);
-  // A stream that is still being opened is busy without a message.
+  // A stream that is still opening is busy without a message.
   bool stuck = progress_.stuck(steady_ms, busy_ && messages_ > 0, messages_);
   if (stuck && context_ != nullptr) context_->TryCancel();
   if (executor_ == nullptr) return;

@@ -1,6 +1,6 @@
 // One StreamEvents call: the loop of "next, write" between feeds and gRPC's flow control. A batch of frames is written
 // message by message, and when the first of them is on its way its feed is asked for the next batch: reading and
-// writing go on side by side, and a caller who does not read holds two batches of each feed and nothing else.
+// writing go on side by side, and a caller that does not read holds two batches of each feed and nothing else.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -25,8 +25,8 @@ namespace shepherd {
 
 class EventStreams;
 
-// Owns itself: made for a call, gone after gRPC's OnDone. gRPC allows one write at a time and no Finish beside it;
-// whoever has set busy_ may start one.
+// Owns itself: made for a call, gone after gRPC's OnDone. gRPC allows one write at a time and no Finish beside it; the
+// thread that has set busy_ may start one.
 // Threads: any. The feeds live on the executor.
 class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
@@ -48,12 +48,28 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   void OnDone() override EXCLUDES(mutex_);
 
  private:
-  struct Source;  // one feed, on the executor
+  // One feed; all of it on the executor.
+  struct Source final : FeedConsumer, std::enable_shared_from_this<Source> {
+    explicit Source(EventStream& owner) : stream(&owner) {}
+
+    void next() {
+      if (feed != nullptr) feed->next();
+    }
+    void tick(std::int64_t steady_ms) {
+      if (feed != nullptr) feed->tick(steady_ms);
+    }
+    void on_frames(FrameBatch&& batch) override;
+    void on_feed_error(const Error& error) override;
+
+    EventStream* stream;  // nullptr: gone
+    std::unique_ptr<Feed> feed;
+    bool behind = true;  // the stream's: under its lock
+  };
   struct Batch {
     std::shared_ptr<Source> source;
     std::vector<ByteSpan> spans;
     bool end = false;    // of that feed
-    bool begun = false;  // and the one after it asked for
+    bool begun = false;  // its first message is on its way, and the next batch was asked for
   };
   struct Place {  // in the batch that is being written
     std::size_t span = 0, offset = 0;
@@ -68,9 +84,9 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     std::optional<grpc::Status> finish;
   };
   Step next_step() REQUIRES(mutex_);
-  // The last thing done by whoever took the step: its other end may already have begun to take this apart.
+  // Does the step. The caller must not touch the stream afterwards: gRPC may already be destroying it.
   void take(const Step& step) EXCLUDES(mutex_);
-  void go_on() EXCLUDES(mutex_);  // both of these
+  void go_on() EXCLUDES(mutex_);  // next_step(), then take()
   void begin(Batch& batch) REQUIRES(mutex_);
   bool next_message() REQUIRES(mutex_);
   bool next_in_batch(Batch& batch) REQUIRES(mutex_);
@@ -82,7 +98,7 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   EventStreams& streams_;
   CallTrail trail_;
 
-  StreamPlan plan_;  // set by open(), before anybody else looks
+  StreamPlan plan_;  // set by open(), before another thread reads it
 
   Mutex mutex_;
   grpc::CallbackServerContext* context_ GUARDED_BY(mutex_);  // nullptr after OnDone
@@ -90,7 +106,7 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   std::vector<std::shared_ptr<Source>> sources_ GUARDED_BY(mutex_);
   std::deque<Batch> batches_ GUARDED_BY(mutex_);
   Place place_ GUARDED_BY(mutex_);
-  grpc::ByteBuffer message_;              // of whoever has set busy_
+  grpc::ByteBuffer message_;              // of the thread that has set busy_
   bool busy_ GUARDED_BY(mutex_) = true;   // with a write, with the end, or with being opened
   bool more_ GUARDED_BY(mutex_) = false;  // another message is at hand, so this one need not be sent at once
   std::optional<grpc::Status> end_ GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// StreamEvents over loopback with a clock moved by hand: callers who take nothing, little, or have nothing to take.
+// StreamEvents over loopback with a manual clock: callers that read nothing, read little, or have nothing to read.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 namespace v1 = observability::v1;
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 30s;  // for what is not a matter of the clock moved by hand
+constexpr auto kPatience = 30s;  // for waits that do not depend on the manual clock
 
 class NoAudit final : public Audit {
  public:
@@ -41,7 +41,7 @@ class EventStreamTest : public testing::Test {
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // how much is kept for a caller must not grow by itself
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // the amount buffered for a caller must not grow by itself
     stub_ = v1::ObservabilityService::NewStub(
         grpc::CreateCustomChannel(server_->address(), grpc::InsecureChannelCredentials(), arguments));
     TaskSpec spec;
@@ -75,7 +75,7 @@ class EventStreamTest : public testing::Test {
     clock_.advance_ms(1'000);
     server_->tick();
   }
-  // Also shows that the server has gone round once more: its answers come from the threads that end writes.
+  // Also proves that the server's threads have run once more: the threads that end writes send its answers.
   bool lives() {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);
@@ -99,7 +99,7 @@ class EventStreamTest : public testing::Test {
   std::unique_ptr<v1::ObservabilityService::Stub> stub_;
 };
 
-// A call over the fixture's task, from its start.
+// A call over the fixture's task from its beginning.
 struct Watcher {
   explicit Watcher(v1::ObservabilityService::Stub& stub) {
     context.set_deadline(std::chrono::system_clock::now() + 2 * kPatience);
@@ -107,7 +107,7 @@ struct Watcher {
     request.add_agent_ids("t");
     reader = stub.StreamEvents(&context, request);
   }
-  // Up to and with that event; false when the stream ended before.
+  // Reads through that event; returns false if the stream ended before.
   bool read_to(std::int64_t sequence) {
     v1::AgentEvent event;
     while (reader->Read(&event)) {
@@ -121,7 +121,7 @@ struct Watcher {
 };
 
 TEST_F(EventStreamTest, ACallerWhoTakesNothingIsCutAfterTheWriteDeadline) {
-  append(2'000, 2'000);  // many times what gRPC and the kernel keep for a caller
+  append(2'000, 2'000);  // many times what gRPC and the kernel buffer for a caller
   Watcher watcher(*stub_);
   ASSERT_TRUE(watcher.read_to(1));
   server_->tick();
@@ -142,7 +142,7 @@ TEST_F(EventStreamTest, ACallerWhoTakesNothingIsCutAfterTheWriteDeadline) {
 TEST_F(EventStreamTest, ACallerWhoTakesALittleIsNotCut) {
   append(2'000, 2'000);
   Watcher watcher(*stub_);
-  for (std::int64_t read = 200; read <= 2'000; read += 200) {  // more than is kept, so the server has written
+  for (std::int64_t read = 200; read <= 2'000; read += 200) {  // more than is buffered, so the server has written
     ASSERT_TRUE(watcher.read_to(read)) << watcher.reader->Finish().error_message();
     clock_.advance_ms(kWriteDeadline.count());
     server_->tick();

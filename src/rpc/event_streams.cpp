@@ -31,7 +31,7 @@ void EventStreams::remove(EventStream& stream) {
 
 void EventStreams::tick() {
   std::int64_t now_ms = clock_.steady_ms();
-  MutexLock lock(mutex_);  // keeps them from going; they never call back here under a lock of their own
+  MutexLock lock(mutex_);  // keeps the streams alive; they never call back here under their own lock
   for (EventStream* stream : streams_) stream->tick(now_ms);
 }
 
@@ -48,7 +48,7 @@ void EventStreams::end_all() {
       emptied_.wait_for(mutex_, std::chrono::milliseconds(left_ms));
       continue;
     }
-    for (EventStream* stream : streams_) stream->cut();  // a caller who reads nothing
+    for (EventStream* stream : streams_) stream->cut();  // for callers that read nothing
     emptied_.wait_for(mutex_, kRpcDrain);
   }
 }

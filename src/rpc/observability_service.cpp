@@ -21,7 +21,7 @@ namespace {
 namespace v1 = observability::v1;
 
 Result<v1::StreamEventsRequest> decode(const grpc::ByteBuffer& bytes) {
-  grpc::ByteBuffer copy(bytes);  // shares the bytes; decoding empties it
+  grpc::ByteBuffer copy(bytes);  // shares the bytes; decoding empties the buffer
   v1::StreamEventsRequest request;
   if (!grpc::SerializationTraits<v1::StreamEventsRequest>::Deserialize(&copy, &request).ok()) {
     return fail(ErrorCode::invalid_argument, "bad_request", "the request is not a StreamEventsRequest");
@@ -80,7 +80,7 @@ Result<void> fill_list(v1::AgentList& answer, const EventStore& store, const v1:
   if (request.page_size() > 0) {
     filter.limit = std::min<std::size_t>(static_cast<std::size_t>(request.page_size()), kMaxTaskPage);
   }
-  std::size_t wanted = filter.limit++;  // one more tells whether another page follows
+  std::size_t wanted = filter.limit++;  // one more shows whether another page follows
   auto tasks = store.tasks(filter);
   if (!tasks) return fail(tasks.error());
   for (std::size_t i = 0; i < std::min(wanted, tasks->size()); ++i) fill_agent(*answer.add_agents(), (*tasks)[i]);

@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-// Whoever makes it owns the memory and must have given enough: kMostOfField for each field beside the bytes of texts.
+// Its maker owns the memory and must provide enough: kMostOfField for each field beside the bytes of texts.
 // Threads: value.
 class ProtoBytes {
  public:
@@ -33,7 +33,7 @@ class ProtoBytes {
   // A google.protobuf.Timestamp.
   void time(int field, std::int64_t wall_ms) {
     tag(field, kLengthDelimited);
-    char* length = at_++;  // which fits one byte
+    char* length = at_++;  // one byte: the message is short
     number(1, static_cast<std::uint64_t>(wall_ms / 1000));
     number(2, static_cast<std::uint64_t>(wall_ms % 1000 * 1'000'000));
     *length = static_cast<char>(at_ - length - 1);

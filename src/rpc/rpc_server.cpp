@@ -38,67 +38,66 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials(const RpcConfig& co
   return grpc::SslServerCredentials(options);
 }
 
-class RpcServerImpl final : public RpcServer {
- public:
-  RpcServerImpl(RpcParts parts, bool auth)
-      : callers_(parts.access, parts.audit, parts.clock, auth),
-        streams_(parts.journal, callers_, parts.clock, parts.metrics),
-        service_(parts, callers_, streams_) {}
-
-  ~RpcServerImpl() override {
-    if (server_ == nullptr) return;
-    health(false);  // first: whoever balances load stops sending callers here
-    streams_.end_all();
-    server_->Shutdown(std::chrono::system_clock::now() + kRpcDrain);
-    server_->Wait();
-  }
-
-  Result<void> start(const RpcConfig& config) {
-    auto secure = credentials(config);
-    if (!secure) return fail(secure.error());
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort(config.address, *secure, &port);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would share its callers
-    builder.SetMaxReceiveMessageSize(kMaxRpcRequestBytes);
-    builder.RegisterService(&service_);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      return fail(ErrorCode::unavailable, "cannot_listen",
-                  "cannot listen for gRPC on " + config.address +
-                      ": the port is taken or the address is not this machine's; give --grpc-listen another one");
-    }
-    address_ = config.address.substr(0, config.address.rfind(':') + 1) + std::to_string(port);
-    health(true);
-    return {};
-  }
-
-  std::string address() const override { return address_; }
-  void tick() override { streams_.tick(); }
-
- private:
-  // Of the whole server (a probe that names no service) and of the service by its name.
-  void health(bool serving) {
-    auto* told = server_->GetHealthCheckService();
-    told->SetServingStatus(serving);
-    told->SetServingStatus(observability::v1::ObservabilityService::service_full_name(), serving);
-  }
-
-  Callers callers_;
-  EventStreams streams_;
-  ObservabilityService service_;
-  std::unique_ptr<grpc::Server> server_;
-  std::string address_;
-};
-
 }  // namespace
 
+struct RpcServer::Impl {
+  Impl(RpcParts parts, bool auth)
+      : callers(parts.access, parts.audit, parts.clock, auth),
+        streams(parts.journal, callers, parts.clock, parts.metrics),
+        service(parts, callers, streams) {}
+
+  // Of the whole server (a probe that names no service) and of the service by its name.
+  void set_health(bool serving) const {
+    auto* health = server->GetHealthCheckService();
+    health->SetServingStatus(serving);
+    health->SetServingStatus(observability::v1::ObservabilityService::service_full_name(), serving);
+  }
+
+  Callers callers;
+  EventStreams streams;
+  ObservabilityService service;
+  std::unique_ptr<grpc::Server> server;
+  std::string address;
+};
+
 Result<std::unique_ptr<RpcServer>> RpcServer::listen(RpcParts parts, const RpcConfig& config) {
-  auto server = std::make_unique<RpcServerImpl>(std::move(parts), config.auth);
-  if (auto started = server->start(config); !started) return fail(started.error());
-  return server;
+  auto secure = credentials(config);
+  if (!secure) return fail(secure.error());
+  auto impl = std::make_unique<Impl>(std::move(parts), config.auth);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(config.address, *secure, &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port would share its callers
+  builder.SetMaxReceiveMessageSize(kMaxRpcRequestBytes);
+  builder.RegisterService(&impl->service);
+  impl->server = builder.BuildAndStart();
+  if (impl->server == nullptr || port == 0) {
+    return fail(ErrorCode::unavailable, "cannot_listen",
+                "cannot listen for gRPC on " + config.address +
+                    ": the port is taken or the address is not this machine's; give --grpc-listen another one");
+  }
+  impl->address = config.address.substr(0, config.address.rfind(':') + 1) + std::to_string(port);
+  impl->set_health(true);
+  return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
+}
+
+RpcServer::RpcServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+RpcServer::~RpcServer() {
+  impl_->set_health(false);  // first: load balancers stop sending callers here
+  impl_->streams.end_all();
+  impl_->server->Shutdown(std::chrono::system_clock::now() + kRpcDrain);
+  impl_->server->Wait();
+}
+
+std::string RpcServer::address() const {
+  return impl_->address;
+}
+
+void RpcServer::tick() {
+  impl_->streams.tick();
 }
 
 }  // namespace shepherd

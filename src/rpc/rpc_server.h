@@ -18,7 +18,7 @@ namespace shepherd {
 struct RpcConfig {
   std::string address;            // "127.0.0.1:8082", port 0 takes a free one
   std::string tls_cert, tls_key;  // PEM files; empty: in the clear
-  bool auth = true;               // false: everybody may call; whoever configures it has checked the network
+  bool auth = true;               // false: every caller is let in; the operator has to protect the network
 };
 
 // All of it must outlive the server.
@@ -37,9 +37,17 @@ struct RpcParts {
 class RpcServer {
  public:
   static Result<std::unique_ptr<RpcServer>> listen(RpcParts parts, const RpcConfig& config);
-  virtual ~RpcServer() = default;
-  virtual std::string address() const = 0;  // "127.0.0.1:8082"
-  virtual void tick() = 0;                  // about every second
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  std::string address() const;  // "127.0.0.1:8082"
+  void tick();                  // about every second
+
+ private:
+  struct Impl;
+  explicit RpcServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shepherd

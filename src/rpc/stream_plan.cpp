@@ -30,14 +30,14 @@ Result<TypeFilter> type_filter(const StreamEventsRequest& request) {
   return filter;
 }
 
-// The number of the last event before `since_ms` in a log of numbers first..head: times grow with numbers, so this
-// needs a few reads however long the log is. `read` gives the page behind a number.
+// Returns the number of the last event before `since_ms` in a log of numbers first..head. Times grow with numbers, so a
+// few reads suffice for a log of any length. `read` returns the page after a number.
 template <class Read>
 Result<std::uint64_t> last_before(std::int64_t since_ms, const Read& read) {
   auto start = read(0);
   if (!start) return fail(start.error());
-  std::uint64_t low = start->first == 0 ? 0 : start->first - 1;  // everything up to here is older, or gone
-  std::uint64_t high = start->head;                              // nothing is known to be older behind this
+  std::uint64_t low = start->first == 0 ? 0 : start->first - 1;  // everything up to here is older, or deleted
+  std::uint64_t high = start->head;                              // no event after this is known to be older
   while (low < high) {
     std::uint64_t middle = low + (high - low) / 2;
     auto page = read(middle);
@@ -88,7 +88,7 @@ Result<std::uint64_t> all_start(const EventStore& store, const StreamEventsReque
   return last_before(since_ms, [&](std::uint64_t number) { return store.read_all(number, kOneRun); });
 }
 
-// Named tasks with the number each starts behind.
+// Returns the named tasks and the number after which each starts.
 Result<std::map<std::string, std::int64_t>> named_tasks(const EventStore& store, const StreamEventsRequest& request) {
   std::map<std::string, std::int64_t> tasks;
   for (const std::string& id : request.agent_ids()) tasks.emplace(id, 0);

@@ -11,7 +11,7 @@ namespace {
 
 namespace v1 = observability::v1;
 
-// `route="/x",code="200"`, escaped as Prometheus has it.
+// `route="/x",code="200"`, escaped as in Prometheus.
 void fill_labels(google::protobuf::Map<std::string, std::string>& into, std::string_view labels) {
   while (!labels.empty()) {
     std::size_t equals = labels.find("=\"");
@@ -32,7 +32,7 @@ void fill_labels(google::protobuf::Map<std::string, std::string>& into, std::str
 }
 
 void fill_histogram(v1::HistogramValue& into, const Histogram& histogram) {
-  std::int64_t count = 0;  // of the buckets: while others observe, only this is consistent
+  std::int64_t count = 0;  // sum of the buckets, because only that is consistent during concurrent observations
   for (std::size_t i = 0; i <= Histogram::kBounds.size(); ++i) {
     count += static_cast<std::int64_t>(histogram.bucket(i));
     auto& bucket = *into.add_buckets();

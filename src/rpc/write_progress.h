@@ -1,5 +1,5 @@
-// Whether somebody takes what is written to him. Looked at now and then, since a message that is taken tells nobody:
-// one that was on its way at two looks, without another between them, counts as taken by nobody for that long.
+// Detects a peer that stopped reading. The owner polls it: if the same message is still in flight at two consecutive
+// polls, the peer has read nothing in between.
 #pragma once
 
 #include <cstdint>

@@ -5,14 +5,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/assert.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "process/agent_process.h"
 #include "runner/grpc_link.h"
 
-// The lock is held while the driver, the outbox and the link are called: they do not wait, and none of them calls
-// back while it is being called. It is what keeps lines, commands and time in one order.
+// The lock is held during calls to the driver, the outbox and the link. They do not block, and none of them calls back
+// during a call. The lock keeps lines, commands and time in one order.
 namespace shepherd {
 namespace {
 
@@ -30,7 +31,7 @@ std::string variable_of(const AgentSpec& spec, std::string_view name) {
 AgentRun::AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock)
     : order_(order), events_(events), clock_(clock) {}
 
-// Here and not with the members: the link's last calls still need all of them.
+// Destroyed here and not with the members, because the link's last calls still need all of them.
 AgentRun::~AgentRun() {
   std::unique_ptr<AgentLink> gone;
   MutexLock lock(mutex_);
@@ -41,6 +42,7 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
   OutputFormat format = settings.format;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(link_ == nullptr && driver_ == nullptr, "an agent is run once");
     settings_ = std::move(settings);
   }
   for (int number = 1;; ++number) {
@@ -86,7 +88,7 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
     }
   }
   AgentEnd end = wait_for_end();
-  std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may want
+  std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may need
   MutexLock lock(mutex_);
   ExitFacts exit{end.exit.code, end.exit.signal, end.by_ladder(), end.stream ? end.stream->message : ""};
   Verdict verdict = driver_->finish(exit, clock_.wall_ms(), output_);
@@ -110,7 +112,7 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   launch.program = settings_.program;
   launch.version = settings_.version;
   launch.command = order_.command;
-  // A command line is the description of the task that runs it, not something to read.
+  // A command line is the description of the task that runs it, not a prompt.
   if (order_.command.empty()) {
     launch.prompt = order_.description;
     launch.context = order_.context;
@@ -138,7 +140,7 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   input_closed_ = !plan->keep_input_open;
   if (!plan->standard_input.empty()) {
     auto written = link_->write(plan->standard_input);
-    // One that is gone before it was told anything says by its end why.
+    // If the agent is gone before the first write, its end has the reason.
     if (!written && written.error().code != ErrorCode::gone) return fail(std::move(written.error()));
   }
   if (input_closed_) link_->close_input();
@@ -168,7 +170,7 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
   spec.warden_program = settings_.warden_program;
   spec.confinement = settings_.confinement;
   if (spec.confinement.level == ConfineLevel::workspace) spec.environment.emplace_back("TMPDIR=/tmp");
-  // A program may lie beside other things of its own, and where the agent's temporary files do.
+  // The program may need files beside it, and it may be in a temporary directory, which level workspace hides.
   std::error_code error;
   std::filesystem::path program = std::filesystem::canonical(spec.command.front(), error);
   if (!error) {
@@ -177,7 +179,7 @@ Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
     spec.confinement.readable.push_back(std::filesystem::path(spec.command.front()).parent_path().string());
   }
   for (std::string& path : driver_->state_paths([&](std::string_view name) { return variable_of(spec, name); })) {
-    // It could not make it itself.
+    // The confined agent could not create it.
     if (spec.confinement.level == ConfineLevel::workspace) std::filesystem::create_directories(path, error);
     spec.confinement.writable.push_back(std::move(path));
   }
@@ -202,7 +204,7 @@ void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
     append_json_string(members, settings_.version);
   }
   if (settings_.remote) {
-    // A service says itself that it runs.
+    // A service reports itself that it runs.
     events_.status(State::starting, "Connecting to " + settings_.remote->address, members);
   } else {
     events_.status(State::running, "running", members);
@@ -213,7 +215,7 @@ void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
   }
 }
 
-// Its verdict is its own: it did its work before. What it took to end it is told beside.
+// The agent's own result counts, because its work was done before. This reports how it had to be ended.
 void AgentRun::tell_forced_end(const AgentEnd& end) {
   if (end.stream) return events_.log("The agent's work was done, but it did not end its stream; it was cancelled");
   events_.log("The agent ignored the end of its input and " + how_it_ended({end.exit.code, end.exit.signal, true}) +
@@ -224,7 +226,7 @@ void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
   MutexLock lock(mutex_);
   tell_going_on();
   LineSplitter& lines = stream == AgentStream::out ? out_lines_ : err_lines_;
-  // The analysis does not follow the lambda; the lock is held here.
+  // The thread-safety analysis does not follow the lambda; the lock is held here.
   lines.add(bytes, [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(stream, line); });
   look();
 }
@@ -232,6 +234,7 @@ void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
 void AgentRun::on_record(std::string_view record) {
   MutexLock lock(mutex_);
   tell_going_on();
+  SHEPHERD_ASSERT(driver_ != nullptr, "the driver is there before the link that speaks to it");
   driver_->record(record, clock_.wall_ms(), output_);
   flush();
   look();
@@ -260,11 +263,12 @@ void AgentRun::on_end(const AgentEnd& end) {
   auto err = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::err, line); };
   out_lines_.finish(out);
   err_lines_.finish(err);
+  SHEPHERD_ASSERT(!end_, "an agent ends once");
   end_ = end;
   changed_.notify_all();
 }
 
-// Carries out what the driver's last calls brought about.
+// Carries out the results of the driver's last calls.
 void AgentRun::flush() {
   for (const TextDelta& delta : output_.deltas) events_.delta(delta);
   for (const DriverEvent& event : output_.events) events_.add(event);
@@ -274,7 +278,7 @@ void AgentRun::flush() {
         link_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended") : link_->write(output_.to_agent);
   }
   for (CommandUpdate& update : output_.commands) {
-    if (update.id.empty()) continue;  // our own
+    if (update.id.empty()) continue;  // the runner's own command
     bool lost = update.state == CommandState::delivered && !given;
     events_.command_result(update.id, lost ? CommandState::refused : update.state,
                            lost ? given.error().message : update.reason, std::move(update.detail));
@@ -321,7 +325,7 @@ void AgentRun::end(EndCause cause, std::string message) {
   if (finished_) return;
   set_cause(cause, std::move(message));
   if (link_ == nullptr || end_) return;
-  Command stop;  // without an id: nobody asked
+  Command stop;  // without an id, because no operator sent it
   stop.kind = CommandKind::stop;
   begin_end(stop);
 }
@@ -339,8 +343,10 @@ void AgentRun::set_cause(EndCause cause, std::string message) {
   cause_message_ = std::move(message);
 }
 
-// The driver's own way is the ladder's first rung; the ladder sends the signals, in its own time.
+// The driver's own interrupt is the ladder's first rung; the ladder sends the signals later.
 void AgentRun::begin_end(const Command& stop) {
+  SHEPHERD_ASSERT(link_ != nullptr, "only an agent that runs is ended");
+  SHEPHERD_ASSERT(cause_ != EndCause::none, "an agent is ended for a cause");
   driver_->command(stop, clock_.wall_ms(), output_);
   std::string bytes = std::exchange(output_.to_agent, {});
   output_.signals.clear();

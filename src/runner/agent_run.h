@@ -3,8 +3,8 @@
 // What the agent prints becomes events, what operators ask becomes bytes for the agent, and what became of it is told
 // in the log. run() starts the agent again in a simpler format when its program did not know the one it was given.
 //
-// The agent is ended, by the ladder of agent_link.h, when somebody asks for it, when its time or its budget is over,
-// and when it does not go although its work is done. One that is silent is reported, not ended.
+// The agent is ended, by the ladder of agent_link.h, when an operator or the server asks for it, when its time or its
+// budget is over, and when it does not go although its work is done. One that is silent is reported, not ended.
 #pragma once
 
 #include <memory>
@@ -62,7 +62,7 @@ class AgentRun final : private AgentObserver {
   AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock);
   ~AgentRun() override;
 
-  // Blocks until nobody of the agent is left. Also when it could not be started: the outcome says why.
+  // Blocks until no process of the agent is left. Also when it could not be started: the outcome says why.
   AgentOutcome run(AgentSettings settings) EXCLUDES(mutex_);
 
   // Settles the command in the log. One that comes before the start or after the end is refused, but for a stop.

@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-// A server that takes everything.
+// A server that accepts everything.
 class KeepingSink final : public EventSink {
  public:
   Result<Posted> post_events(const std::string&, std::string_view ndjson, const std::string&) override {
@@ -78,7 +78,7 @@ class AgentRunTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // A program that is started as Claude Code would be.
+  // Installs a program that is started as Claude Code would be.
   void claude(const std::string& script) {
     std::filesystem::path program = directory_ / "agent";
     std::ofstream(program) << "#!/bin/sh\n" << script;
@@ -88,9 +88,9 @@ class AgentRunTest : public ::testing::Test {
     settings_.program = program;
   }
   void shell(const std::string& script) { order_.command = {"sh", "-c", script}; }
-  // What a script waits for with `while [ ! -e NAME ]`.
+  // Creates the file that a script waits for with `while [ ! -e NAME ]`.
   void touch(const std::string& name) const { std::ofstream(directory_ / name) << "now"; }
-  // All events of the run, in order.
+  // Returns all events of the run, in order.
   std::vector<std::string> delivered() {
     EXPECT_TRUE(outbox_->drain(20s).everything);
     return sink_.events();
@@ -231,8 +231,8 @@ TEST_F(AgentRunTest, CommandsAfterTheEndAreRefused) {
   EXPECT_TRUE(seen("the agent has ended"));
 }
 
-// What a program says that speaks enough of Claude's dialect: that it has read $line, that it begins, that a turn is
-// over.
+// Shell functions that speak enough of Claude's protocol: report that $line was read, that the agent begins, that a
+// turn is over.
 constexpr const char* kWords = R"sh(
 heard() {
   uuid=$(printf '%s' "$line" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
@@ -246,7 +246,7 @@ turn_over() {
 }
 )sh";
 
-// One turn; only ends when its input does.
+// One turn; the program ends only when its input does.
 const std::string kOneTurn = std::string(kWords) + "read -r line; heard; begin; turn_over; cat > /dev/null\n";
 
 TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
@@ -257,8 +257,8 @@ TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
   EXPECT_EQ(run_->hints().cost_usd, 0.5);
 }
 
-// Its good turn counts, not how it had to be ended afterwards.
-// An agent that is too old to queue: what is for its next turn is held here, until the turn is over or it expires.
+// For an agent that is too old to queue, the runner holds messages for the next turn until the turn is over or they
+// expire.
 TEST_F(AgentRunTest, AWithdrawnCommandIsNeverGivenToTheAgent) {
   claude(std::string(kWords) + R"sh(
 read -r line; heard; begin
@@ -335,7 +335,7 @@ TEST_F(AgentRunTest, AnOptionThatTheProgramDoesNotKnowIsLeftOut) {
   EXPECT_TRUE(seen("\"steer\"")) << "and it can still be steered";
 }
 
-// Piece by piece neither half would be taken for a secret.
+// Neither half would match as a secret on its own.
 TEST_F(AgentRunTest, ASecretThatIsStreamedInTwoPiecesIsReplaced) {
   events_->delta({"m:0", "it is a-very-"});
   events_->delta({"m:0", "secret-value"});

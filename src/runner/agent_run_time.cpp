@@ -1,4 +1,4 @@
-// What an agent's run does when time passes: ticks of the driver, silence, deadlines, the end of the work.
+// The time-driven part of an agent's run: ticks of the driver, silence, deadlines, the end of the work.
 #include <algorithm>
 #include <utility>
 
@@ -31,7 +31,7 @@ AgentEnd AgentRun::wait_for_end() {
   return *std::exchange(end_, std::nullopt);
 }
 
-// Steady time. Whoever changes something that is due sooner wakes the waiting thread.
+// Steady time. Code that makes something due sooner wakes the waiting thread.
 std::int64_t AgentRun::next_look_ms() const {
   std::int64_t next_ms = clock_.steady_ms() + kRunTick.count();
   if (auto due_ms = driver_->hints().tick_at_ms) {
@@ -55,7 +55,7 @@ void AgentRun::look() {
       begin_end(stop);
     } else if (order_.budget_usd > 0 && hints.cost_usd.value_or(0) >= order_.budget_usd &&
                hints.turn == Hints::Turn::running) {
-      // Agents that have a bound of their own end by themselves before this.
+      // Agents with their own bound end by themselves before this.
       set_cause(EndCause::over_budget, "the budget is used up");
       events_.error("budget_exhausted", cause_message_);
       begin_end(stop);
@@ -68,7 +68,7 @@ void AgentRun::look() {
   if (next_look_ms() < sleeping_until_ms_) changed_.notify_all();
 }
 
-// An agent whose turn is over waits for the next message. Unless somebody may have one for it, none will come.
+// An agent whose turn is over waits for the next message. Without an operator who may send one, none will come.
 void AgentRun::look_at_turn(const Hints& hints) {
   bool done = hints.turn == Hints::Turn::idle && hints.turns > 0 && !hints.interrupted;
   if (!done || input_closed_ || settings_.keep_open) {

@@ -10,7 +10,7 @@
 namespace shepherd {
 namespace {
 
-// As the warden will find it.
+// Finds the program as the warden will find it.
 std::string found_program(const AgentSpec& spec) {
   const std::string& name = spec.command.front();
   if (name.starts_with('/')) return name;
@@ -28,7 +28,7 @@ std::string found_program(const AgentSpec& spec) {
   return {};
 }
 
-// Changes whenever the file does; follows links, which is how installers switch versions.
+// Changes whenever the file does. Follows links, because installers switch versions by them.
 std::string stamp_of(const std::string& path) {
   struct stat facts{};
   if (::stat(path.c_str(), &facts) != 0) return {};
@@ -51,7 +51,7 @@ std::string AgentVersions::ask(const AgentSpec& question, const Clock& clock, Pr
   if (stamp.empty()) return {};
   {
     MutexLock lock(mutex_);
-    // Many agents start at once; one of them asks.
+    // Many agents start at once; only one of them runs the program.
     while (known_[path].asking) {
       if (stop != nullptr && stop->stopped()) return {};
       changed_.wait_for(mutex_, kProgramStopWait);

@@ -22,7 +22,7 @@ class AgentVersions {
  private:
   struct Known {
     std::string stamp;    // of the file that was asked
-    bool asking = false;  // somebody waits for its answer
+    bool asking = false;  // another thread waits for its answer
     std::string version;
   };
 

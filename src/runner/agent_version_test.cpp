@@ -31,7 +31,7 @@ class AgentVersionTest : public ::testing::Test {
     files::remove_all(root_);
   }
 
-  // Every time it is asked it adds a line to a file.
+  // Each run of the program adds a line to a file.
   void install(const std::string& script) {
     files::path fresh = root_ / "fresh";
     std::ofstream(fresh) << "#!/bin/sh\necho asked >> " << (root_ / "asked").string() << "\n" << script << "\n";

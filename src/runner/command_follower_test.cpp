@@ -1,4 +1,4 @@
-// The commands of a task as its runner gets them, over a real API on loopback.
+// Tests for the commands of a task as its runner receives them, over a real API on loopback.
 #include "runner/command_follower.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class CommandFeedTest : public ApiFixture {
     url_ = internal_->url();
   }
 
-  // As steering writes them: what becomes of a command is decided here, by no clock.
+  // Written as steering writes them; the test decides the outcome of a command, not a clock.
   void command(const std::string& id) {
     append(R"({"type":"command","summary":"queue","data":{"id":")" + id + R"(","kind":"queue","content":"x"}})");
   }
@@ -49,7 +49,7 @@ class CommandFeedTest : public ApiFixture {
            R"("}})");
   }
 
-  // Everything so far, once `last` is among it.
+  // Returns everything so far once it contains `last`.
   std::string heard_until(const std::string& last) {
     eventually([&] { return heard().find(last) != std::string::npos; });
     return heard();
@@ -96,7 +96,7 @@ TEST_F(CommandFeedTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
   command("held");  // an id is one command, however often the log has it
   command("done");
   result("done", "delivered");
-  result("held", "accepted");  // the driver's own word on what it holds
+  result("held", "accepted");  // the driver's own report that it holds the command
   result("held", "expired");
   command("last");
   EXPECT_EQ(heard_until("take last"), "take held, take done, withdraw held, take last");

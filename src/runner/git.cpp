@@ -10,10 +10,10 @@ namespace shepherd {
 namespace {
 
 struct Origin {
-  std::string_view scheme, host;  // host with its port
+  std::string_view scheme, host;  // host with port
 };
 
-// Of "https://user@host:1/path"; an empty scheme when it is no such URL.
+// Parses "https://user@host:1/path"; the scheme is empty for other forms.
 Origin origin_of(std::string_view url) {
   std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
@@ -34,13 +34,13 @@ bool is_set(const std::vector<std::string>& environment, std::string_view name) 
   });
 }
 
-// What would make git run or fetch something, or hand out what an agent must not get after its end.
+// Excludes variables that make git run or fetch something, or that give away a credential after the agent's end.
 bool is_kept_for_inspection(std::string_view variable) {
   std::string_view name = variable.substr(0, variable.find('='));
   return !name.starts_with("GIT_") && name != "SHEPHERD_REPOSITORY_TOKEN" && name != "SSH_ASKPASS";
 }
 
-// "filter.lfs.clean" is of the filter "filter.lfs".
+// "filter.lfs.clean" belongs to the filter "filter.lfs".
 std::set<std::string> filters_of(std::string_view keys) {
   std::set<std::string> filters;
   for (const std::string& key : lines_of(keys)) {
@@ -74,7 +74,7 @@ std::vector<std::string> git_credentials(const std::string& token, std::string_v
       "\"$SHEPHERD_REPOSITORY_TOKEN\"; }; f";
   Origin origin = origin_of(repo_url);
   std::string own = "credential." + std::string(origin.scheme) + "://" + std::string(origin.host) + ".helper";
-  // The first, empty helper keeps those of the system and the user out of it: they might store the token.
+  // The first, empty helper disables those of the system and the user, which might store the token.
   return {"SHEPHERD_REPOSITORY_TOKEN=" + token,
           "GIT_CONFIG_COUNT=2",
           "GIT_CONFIG_KEY_0=credential.helper",
@@ -99,9 +99,9 @@ Git::Git(std::string directory, std::vector<std::string> environment, const Cloc
       clock_(&clock),
       warden_program_(std::move(warden_program)) {
   environment_.emplace_back("GIT_TERMINAL_PROMPT=0");
-  environment_.emplace_back("GIT_OPTIONAL_LOCKS=0");  // looking must not disturb an agent that works there
+  environment_.emplace_back("GIT_OPTIONAL_LOCKS=0");  // inspection must not disturb an agent that works there
   environment_.emplace_back("LC_ALL=C");
-  // What a URL names must not become a program's name. Whoever set it before us knows why.
+  // A URL must not become the name of a program. An existing setting is the user's choice.
   if (!is_set(environment_, "GIT_ALLOW_PROTOCOL")) {
     environment_.emplace_back("GIT_ALLOW_PROTOCOL=https:http:ssh:git:file");
   }
@@ -146,7 +146,7 @@ Git Git::inspecting() const {
   return other;
 }
 
-// Filters have names of their own, so each is switched off by its own; and by variables, which take any name. To read a
+// Each filter has its own name and is switched off by that name, through variables, which accept any name. Reading a
 // configuration runs nothing of it.
 Git Git::without_filters() const {
   Git other = *this;

@@ -17,9 +17,10 @@ namespace shepherd {
 // Whether a token may be sent to the host of this repository: over https, or to this machine itself.
 bool takes_token(std::string_view repo_url);
 
-// Variables that let git sign in with a token at the repository's own host, for us and for the agent. It goes to nobody
-// else: not to where that host redirects, nor to another one that the agent talks to. The token itself stands in one
-// variable only: it is in no argument, no URL and no file. Empty without a token, and for a host that may not have it.
+// Variables that let git sign in with a token at the repository's own host, for us and for the agent. It goes to no
+// other host: not to where that host redirects, nor to another one that the agent talks to. The token itself stands in
+// one variable only: it is in no argument, no URL and no file. Empty without a token, and for a host that may not have
+// it.
 std::vector<std::string> git_credentials(const std::string& token, std::string_view repo_url);
 
 // The branch of a task: shepherd/{task}, with dots where git would not have them as %2E.
@@ -41,7 +42,7 @@ class Git {
   Git in(std::string directory) const;
   // The repository and the top of its work tree, whatever the configuration or a `.git` in the tree says by then.
   Git pinned_to(const std::string& repository, const std::string& tree) const;
-  Git stopped_by(ProgramStop* stop) const;  // null: by nobody
+  Git stopped_by(ProgramStop* stop) const;  // null: never
   Git within(std::chrono::milliseconds timeout) const;
   // For a tree in which an agent has worked: nothing in its configuration, attributes or the user's that names a
   // program is followed, nothing is fetched, and no credential is in the environment. But for filters (clean, smudge,

@@ -15,7 +15,7 @@ grpc::ByteBuffer buffer_of(const std::string& message) {
   return {&slice, 1};
 }
 
-// The bytes of a message, over the ones before it.
+// Reads the bytes of a message into `out` and replaces its content.
 bool read_into(std::string& out, const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   if (!buffer.Dump(&slices).ok()) return false;
@@ -26,23 +26,23 @@ bool read_into(std::string& out, const grpc::ByteBuffer& buffer) {
 
 }  // namespace
 
-GrpcLink::Call::Call(const GrpcTarget& target, AgentObserver& listener, const Clock& clock)
+GrpcCall::GrpcCall(const GrpcTarget& target, AgentObserver& listener, const Clock& clock)
     : listener_(listener), clock_(clock), method_(target.method), last_output_ms_(clock.steady_ms()) {
   for (const auto& [name, value] : target.metadata) context_.AddMetadata(name, value);
 }
 
-void GrpcLink::Call::start(std::shared_ptr<grpc::Channel> channel) {
+void GrpcCall::start(std::shared_ptr<grpc::Channel> channel) {
   MutexLock lock(mutex_);
   stub_ = std::make_unique<grpc::GenericStub>(std::move(channel));
   stub_->PrepareBidiStreamingCall(&context_, method_, {}, this);
-  AddHold();  // for writes, which come from anywhere; given back when reading ends
+  AddHold();  // for writes from any thread; released when reading ends
   StartRead(&incoming_);
   StartCall();
   started_ = true;
   pump();
 }
 
-Result<void> GrpcLink::Call::write(std::string_view bytes) {
+Result<void> GrpcCall::write(std::string_view bytes) {
   MutexLock lock(mutex_);
   if (closing_ || over_) return fail(ErrorCode::gone, "stdin_closed", "the agent takes no more messages");
   if (queued_bytes_ + bytes.size() > kMaxStdinBytes) {
@@ -56,20 +56,20 @@ Result<void> GrpcLink::Call::write(std::string_view bytes) {
   return {};
 }
 
-void GrpcLink::Call::close_input() {
+void GrpcCall::close_input() {
   MutexLock lock(mutex_);
   closing_ = true;
   pump();
 }
 
-void GrpcLink::Call::cancel() {
+void GrpcCall::cancel() {
   MutexLock lock(mutex_);
   closing_ = true;
   if (started_ && !status_) context_.TryCancel();
 }
 
 // The next message, or the end of our side.
-void GrpcLink::Call::pump() {
+void GrpcCall::pump() {
   if (!started_ || over_ || writing_ || half_closed_) return;
   if (!queue_.empty()) {
     writing_ = true;
@@ -81,7 +81,7 @@ void GrpcLink::Call::pump() {
   }
 }
 
-void GrpcLink::Call::OnReadDone(bool ok) {
+void GrpcCall::OnReadDone(bool ok) {
   if (ok) {
     last_output_ms_ = clock_.steady_ms();
     if (read_into(record_, incoming_)) listener_.on_record(record_);
@@ -92,22 +92,22 @@ void GrpcLink::Call::OnReadDone(bool ok) {
   RemoveHold();
 }
 
-void GrpcLink::Call::OnWriteDone(bool ok) {
+void GrpcCall::OnWriteDone(bool ok) {
   MutexLock lock(mutex_);
   writing_ = false;
   queued_bytes_ -= queue_.front().size();
   queue_.pop_front();
-  if (ok) pump();  // otherwise the call is over, and reading says so
+  if (ok) pump();  // otherwise the call is over, and reading reports it
 }
 
-void GrpcLink::Call::OnDone(const grpc::Status& status) {
+void GrpcCall::OnDone(const grpc::Status& status) {
   MutexLock lock(mutex_);
   over_ = true;
   status_ = status;
   changed_.notify_all();
 }
 
-void GrpcLink::Call::wait(std::chrono::milliseconds time) {
+void GrpcCall::wait(std::chrono::milliseconds time) {
   std::int64_t deadline_ms = clock_.steady_ms() + time.count();
   MutexLock lock(mutex_);
   while (!status_ && !woken_) {
@@ -118,13 +118,13 @@ void GrpcLink::Call::wait(std::chrono::milliseconds time) {
   woken_ = false;
 }
 
-void GrpcLink::Call::wake() {
+void GrpcCall::wake() {
   MutexLock lock(mutex_);
   woken_ = true;
   changed_.notify_all();
 }
 
-std::optional<grpc::Status> GrpcLink::Call::ended() const {
+std::optional<grpc::Status> GrpcCall::ended() const {
   MutexLock lock(mutex_);
   return status_;
 }

@@ -1,8 +1,8 @@
 // The call behind a GrpcLink: gRPC's reactions on one side, a bounded queue of messages on the other.
 //
 // gRPC never runs a reaction inside a call into it from another thread, so its functions are called with the lock held.
-// Whoever owns it destroys it after ended(), and never on a thread of gRPC: with the last channel go the threads that
-// run reactions, and one of them cannot wait for itself.
+// Its owner destroys it after ended(), and never on a thread of gRPC: the last channel's destructor waits for the
+// threads that run reactions, and such a thread cannot wait for itself.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -25,12 +25,12 @@
 namespace shepherd {
 
 // Threads: any; the reactions are gRPC's.
-class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+class GrpcCall final : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  Call(const GrpcTarget& target, AgentObserver& listener, const Clock& clock);
-  ~Call() override = default;
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  GrpcCall(const GrpcTarget& target, AgentObserver& listener, const Clock& clock);
+  ~GrpcCall() override = default;
+  GrpcCall(const GrpcCall&) = delete;
+  GrpcCall& operator=(const GrpcCall&) = delete;
 
   // Before it, writes only queue; after it, ended() comes for certain.
   void start(std::shared_ptr<grpc::Channel> channel) EXCLUDES(mutex_);
@@ -39,7 +39,7 @@ class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, g
   void close_input() EXCLUDES(mutex_);
   void cancel() EXCLUDES(mutex_);
 
-  // Waits so long for the end of the call, or until wake() is called.
+  // Waits at most `time` for the end of the call or for wake().
   void wait(std::chrono::milliseconds time) EXCLUDES(mutex_);
   void wake() EXCLUDES(mutex_);
   std::optional<grpc::Status> ended() const EXCLUDES(mutex_);
@@ -68,8 +68,8 @@ class GrpcLink::Call final : private grpc::ClientBidiReactor<grpc::ByteBuffer, g
   std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;  // with the one that is being written
   bool started_ GUARDED_BY(mutex_) = false;
   bool writing_ GUARDED_BY(mutex_) = false;
-  bool closing_ GUARDED_BY(mutex_) = false;      // nothing more is taken
-  bool half_closed_ GUARDED_BY(mutex_) = false;  // and the agent was told
+  bool closing_ GUARDED_BY(mutex_) = false;      // write() takes nothing more
+  bool half_closed_ GUARDED_BY(mutex_) = false;  // the agent knows that nothing more comes
   bool over_ GUARDED_BY(mutex_) = false;         // nothing can be written or read any more
   bool woken_ GUARDED_BY(mutex_) = false;
   std::optional<grpc::Status> status_ GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// A GrpcLink against a real gRPC server on loopback that repeats what it hears.
+// Tests of a GrpcLink against a real gRPC server on loopback that echoes messages.
 #include "runner/grpc_link.h"
 
 #include <grpcpp/server.h>
@@ -20,8 +20,8 @@ namespace {
 
 namespace pb = gibson::agent;
 
-// Says again what it is told; "end" ends the call, after "deaf" it hears nothing until it is cancelled. Its threads are
-// its own (none of those that run a client's reactions).
+// Echoes each message. "end" ends the call; after "deaf" it reads nothing until it is cancelled. It has its own threads
+// (none of those that run a client's reactions).
 class Echo final : public pb::AgentService::Service {
   using Stream = grpc::ServerReaderWriter<pb::AgentMessage, pb::ClientMessage>;
   grpc::Status StreamExecute(grpc::ServerContext* context, Stream* stream) override {
@@ -150,8 +150,7 @@ TEST_F(GrpcLinkTest, WhoeverDoesNotAnswerIsUnavailable) {
   EXPECT_EQ(heard_.end().stream->status, grpc::StatusCode::UNAVAILABLE);
 }
 
-// The last channel takes gRPC's threads with it and waits for them. Were it let go on one of them, the program would
-// end.
+// The last channel stops gRPC's threads and waits for them. Releasing it on one of them would crash the program.
 TEST_F(GrpcLinkTest, LinksThatAreDestroyedAsSoonAsTheyEndLeaveGrpcWhole) {
   for (int i = 0; i < 300; ++i) {
     Heard heard;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace shepherd {
@@ -24,6 +25,7 @@ LeaseKeeper::~LeaseKeeper() {
 
 void LeaseKeeper::keep(const TaskClaim& claim) {
   MutexLock lock(mutex_);
+  SHEPHERD_ASSERT(!held_.contains(claim.task), "this process runs a task once at a time");
   held_[claim.task] = {claim, {}, false, clock_.steady_ms() + period_ms(claim)};
   changed_.notify_all();
 }
@@ -50,7 +52,7 @@ void LeaseKeeper::told_lost(const std::string& task, std::int64_t epoch) {
     if (found == held_.end() || found->second.claim.epoch != epoch || found->second.is_lost) return;
     found->second.is_lost = true;
     lost = std::exchange(found->second.lost, {});
-    if (!lost) return;  // when_lost() will find it
+    if (!lost) return;  // when_lost() will call it
     telling_.insert(task);
   }
   tell(task, std::move(lost));
@@ -97,7 +99,7 @@ void LeaseKeeper::run() {
   }
 }
 
-// One answer that does not come must not make the others late.
+// One missing answer must not delay the other renewals.
 void LeaseKeeper::renew(const TaskClaim& claim) {
   Result<void> renewed = api_.renew(claim, runner_, kLeaseRenewTimeout);
   if (renewed) return;

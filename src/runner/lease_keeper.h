@@ -1,6 +1,6 @@
 // Keeps the leases of all tasks that this process has claimed: one thread that renews each of them several times within
-// its period, from the claim on. A server that is away is asked again; one that says `lease_lost` has given the task to
-// nobody or to somebody else, and whoever works on it is told, once.
+// its period, from the claim on. A server that is away is asked again; one that says `lease_lost` has taken the task
+// back or given it to another runner, and the run that works on it is told, once.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ class LeaseKeeper {
   // What is to be done when it is lost; at once, when it is lost already. `lost` is called once, on the caller's thread
   // or on any other, and not after drop() has returned.
   void when_lost(const std::string& task, std::function<void()> lost) EXCLUDES(mutex_);
-  // The server has said so to somebody else of this process.
+  // The server has said so to another part of this process.
   void told_lost(const std::string& task, std::int64_t epoch) EXCLUDES(mutex_);
   void drop(const std::string& task) EXCLUDES(mutex_);
 
@@ -39,7 +39,7 @@ class LeaseKeeper {
  private:
   struct Held {
     TaskClaim claim;
-    std::function<void()> lost;  // empty: nobody has asked yet
+    std::function<void()> lost;  // empty: not set yet
     bool is_lost = false;
     std::int64_t due_ms = 0;  // steady
   };
@@ -79,7 +79,7 @@ class KeptLease {
 
   const TaskClaim& claim() const { return claim_; }
   void when_lost(std::function<void()> lost) const { keeper_->when_lost(claim_.task, std::move(lost)); }
-  // It is kept no longer; whoever still posts under it may go on saying what the server answers.
+  // It is kept no longer. A post that is still under way may call told_lost() afterwards.
   void drop() const { keeper_->drop(claim_.task); }
   void told_lost() const { keeper_->told_lost(claim_.task, claim_.epoch); }
 

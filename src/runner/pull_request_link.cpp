@@ -10,7 +10,7 @@ bool in_path(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' || c == '/' || c == ':';
 }
 
-// "owner/name" of https://host/owner/name.git or git@host:owner/name; empty when it is neither.
+// "owner/name" of https://host/owner/name.git or git@host:owner/name; empty for other forms.
 std::string_view path_of(std::string_view repository) {
   if (repository.ends_with(".git")) repository.remove_suffix(4);
   while (repository.ends_with('/')) repository.remove_suffix(1);

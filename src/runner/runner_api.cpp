@@ -93,7 +93,7 @@ void RunnerApi::cancel() {
   for (const Link& link : {internal_, open_}) {
     if (link.client) link.client->cancel();
   }
-  internal_ = open_ = {};  // a client that was cancelled stays so
+  internal_ = open_ = {};  // a cancelled client stays cancelled
 }
 
 void RunnerApi::resume() {

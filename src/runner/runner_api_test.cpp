@@ -47,7 +47,7 @@ TEST_F(RunnerApiTest, AClaimAsTheServerWantsIt) {
   EXPECT_EQ(api.claim({"r", {}, {}, 0, "t"}).error().reason, "already_claimed");
 }
 
-// By it the server knows whether the task is still this runner's.
+// The lease lets the server check whether the task is still this runner's.
 TEST_F(RunnerApiTest, WhatARunnerAsksAndPostsNamesItsLease) {
   server_.then(reply(200, R"({"token":"x"})"));
   for (int i = 0; i < 3; ++i) server_.then(reply(200, "{}"));
@@ -85,7 +85,7 @@ TEST_F(RunnerApiTest, ATasksData) {
 }
 
 TEST_F(RunnerApiTest, ALongQuestionCanBeGivenUp) {
-  // Accepts and never answers.
+  // Accepts connections and never answers.
   Descriptor silent(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -132,7 +132,7 @@ TEST_F(RunnerApiTest, ALostLeaseIsToldOnce) {
   EXPECT_EQ(lost, 1);
 }
 
-// Between the claim and the agent's start, and by somebody who posts under it.
+// The lease is lost between the claim and the agent's start, reported by a post under it.
 TEST_F(RunnerApiTest, ALeaseThatIsLostBeforeAnybodyAsksIsToldToWhoAsks) {
   std::atomic<int> lost = 0;
   LeaseKeeper keeper(locate(), {}, "r", clock_);

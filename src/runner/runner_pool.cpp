@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "runner/limits.h"
@@ -40,9 +41,9 @@ void RunnerPool::end(const std::string& why) {
   MutexLock lock(mutex_);
   ending_ = true;
   changed_.notify_all();
-  // The runs outlive this: a slot takes its own out of the table, under the lock, before it ends.
+  // The runs outlive this loop: a slot removes its own run from the table, under the lock, before it ends.
   for (const auto& [task, run] : runs_) run->end(EndCause::shutdown, why);
-  // A question for work may wait for long, and so may a token. The server takes back what nobody hears any more.
+  // A claim or a token request may wait for a long time. The server takes back a task whose runner is gone.
   for (const auto& slot : slots_) {
     slot->claims.cancel();
     slot->api.cancel();
@@ -55,7 +56,8 @@ std::size_t RunnerPool::running() const {
       std::ranges::count_if(slots_, [](const auto& slot) { return slot->running || slot->reserved; }));
 }
 
-// A slot that asks for work gives its question up; the one that got a task by it is not free. Null: all are busy.
+// Makes a waiting slot cancel its claim; a slot that got a task by that claim is not free. Returns null if all are
+// busy.
 RunnerPool::Slot* RunnerPool::reserve() {
   MutexLock lock(mutex_);
   for (const auto& slot : slots_) {
@@ -79,7 +81,7 @@ Result<void> RunnerPool::assign(const std::string& task) {
   if (has_it()) return {};
   Slot* slot = reserve();
   if (slot == nullptr) {
-    if (has_it()) return {};  // that is what the last slot got
+    if (has_it()) return {};  // the last slot got exactly this task
     return fail(ErrorCode::conflict, "busy", "this runner is busy; try again later or ask another one");
   }
   RunnerApi api(locate_, tls_);
@@ -90,6 +92,7 @@ Result<void> RunnerPool::assign(const std::string& task) {
   MutexLock lock(mutex_);
   bool mine = claim && *claim && tasks_.insert(task).second;
   if (mine) {
+    SHEPHERD_ASSERT(slot->reserved && !slot->assigned, "a slot is kept for one task");
     slot->assigned.emplace(leases_, **claim);
   } else {
     slot->reserved = false;
@@ -100,8 +103,8 @@ Result<void> RunnerPool::assign(const std::string& task) {
   return {};  // another slot may have got it meanwhile; it runs once
 }
 
-// Before the claim: one that is claimed and cannot be run has failed, and a task that is somebody else's to run must
-// not. Whoever assigns a task that names no agent wants it run, by whatever runs here.
+// Checked before the claim, because a claimed task that cannot run fails, and a task for another runner must not fail.
+// An assigned task without an agent runs with whatever agent runs here.
 Result<void> RunnerPool::knows_agent_of(RunnerApi& api, const std::string& task) const {
   Result<TaskOrder> order = api.order(task);
   if (!order) return fail(std::move(order.error()));
@@ -120,7 +123,7 @@ void RunnerPool::work(Slot& slot) {
   }
 }
 
-// The next task of this slot, assigned or asked for; nullopt at the end.
+// Returns the slot's next task, assigned or claimed; nullopt at the end.
 std::optional<KeptLease> RunnerPool::next(Slot& slot) {
   for (;;) {
     {
@@ -146,7 +149,8 @@ std::optional<KeptLease> RunnerPool::ask(Slot& slot) {
   slot.asking = false;
   changed_.notify_all();
   if (claim && *claim) {
-    // What comes after the end, or is here already, is not run: nobody keeps it, and the server gives it to another.
+    // A task that arrives after the end, or is already here, does not run: no one renews its lease, so the server gives
+    // it to another runner.
     if (ending_ || !tasks_.insert((*claim)->task).second) return std::nullopt;
     slot.running = true;
     return KeptLease(leases_, **claim);
@@ -171,6 +175,7 @@ void RunnerPool::run(Slot& slot, KeptLease lease) {
   bool too_late = false;
   {
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(tasks_.contains(claim.task) && !runs_.contains(claim.task), "a task runs in one slot");
     runs_[claim.task] = &run;
     too_late = ending_;
   }
@@ -196,7 +201,7 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   const TaskClaim claim = lease.claim();
   Result<TaskOrder> order = api.order(claim.task);
   if (!order) return fail(std::move(order.error()));
-  // Only an assigned task names none.
+  // Only an assigned task may have no agent.
   if (order->agent.empty() && !options_.agents.empty()) order->agent = options_.agents.front();
   TaskRunOptions options;
   options.agent = options_.settings(order->agent);
@@ -213,7 +218,7 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
     options.workspace.kind = WorkspaceKind::clone;
     if (takes_token(order->repo_url)) {
       Result<std::string> token = api.token(claim);
-      // A public repository needs none.
+      // A public repository needs no token.
       if (!token && token.error().reason != "no_token_provider" && token.error().code != ErrorCode::not_found) {
         return fail(std::move(token.error()));
       }
@@ -227,7 +232,7 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
 }
 
-// Nothing has started that could tell it.
+// No run exists that could report the failure.
 void RunnerPool::tell_failure(const TaskClaim& claim, const Error& error) {
   bool ending = false;
   {

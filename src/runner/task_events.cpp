@@ -34,7 +34,7 @@ std::vector<std::string> secret_values(const std::vector<std::string>& environme
 
 namespace {
 
-// What a watcher sees of the event at once: a link deep inside a tool's output is not what the agent came to.
+// The text that a watcher sees at once; a link deep inside a tool's output is not the agent's result.
 std::string_view shown_text(const DriverEvent& event) {
   if (event.type != EventType::tool_result) return event.json;
   std::string_view json = event.json;
@@ -63,7 +63,7 @@ std::string TaskEvents::pr_url() const {
 std::string TaskEvents::redacted(std::string json) const {
   if (!redactor_.may_match(json)) return json;
   auto tree = parse_tree(json);
-  // What cannot be read cannot be searched for secrets, so it does not leave.
+  // Unreadable events cannot be searched for secrets, so they are not sent.
   if (!tree) return unfit_event("an event that could not be redacted", clock_.wall_ms());
   redact_tree("", *tree, redactor_);
   return tree_text(*tree);
@@ -72,7 +72,7 @@ std::string TaskEvents::redacted(std::string json) const {
 void TaskEvents::add(const DriverEvent& event) {
   if (observe_) observe_(event);
   bool words = event.type == EventType::output || event.type == EventType::thinking;
-  // Words of a sub-agent finish nothing: only the agent's own are streamed.
+  // A sub-agent's text does not finish a stream, because only the agent's own text is streamed.
   if (words && find_member(event.json, "parentCallID").empty()) {
     MutexLock lock(mutex_);
     finish_block();

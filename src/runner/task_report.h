@@ -14,7 +14,7 @@ namespace shepherd {
 std::string work_data(const WorkResult& work, const std::string& directory, const std::string& pr_url);
 std::string work_summary(const WorkResult& work);
 
-// The members beside `state` of a terminal status. A run that was ended from outside lists everybody who is gone.
+// The members beside `state` of a terminal status. A run that was ended from outside lists every process that ended.
 std::string end_members(const AgentOutcome& outcome, const std::string& pr_url);
 
 }  // namespace shepherd

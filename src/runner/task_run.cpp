@@ -4,11 +4,10 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "driver/registry/registry.h"
-#include "outbox/event_sink.h"
 #include "outbox/spool.h"
-#include "runner/command_follower.h"
 #include "runner/task_report.h"
 
 namespace shepherd {
@@ -17,7 +16,7 @@ std::vector<std::string> agent_environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     std::string_view text = *variable;
-    // An agent that had our token could approve its own requests.
+    // An agent with our token could approve its own requests.
     if (text.starts_with("SHEPHERD_TOKEN=") || text.starts_with("SHEPHERD_ADMIN_TOKEN=")) continue;
     out.emplace_back(text);
   }
@@ -26,7 +25,7 @@ std::vector<std::string> agent_environment() {
 
 namespace {
 
-// Tells the keeper of a lease what the server says of it: the agent must stop at once, not at the next renewal.
+// Reports a lost lease to its keeper: the agent must stop at once, not at the next renewal.
 class LeasedSink final : public EventSink {
  public:
   LeasedSink(std::unique_ptr<EventSink> sink, const KeptLease& lease) : sink_(std::move(sink)), lease_(lease) {}
@@ -51,23 +50,12 @@ class LeasedSink final : public EventSink {
 
 }  // namespace
 
-// In the order in which they are made; the other way round they end.
-struct TaskRun::Parts {
-  Parts(TaskOrder asked, TaskRunOptions given, RunnerParts shared, Redactor redacts)
-      : order(std::move(asked)), options(std::move(given)), runner(std::move(shared)), redactor(std::move(redacts)) {}
-
-  const TaskOrder order;
-  TaskRunOptions options;
-  RunnerParts runner;
-  Redactor redactor;
-  SystemRandom outbox_random, feed_random;
-  std::unique_ptr<EventSink> sink;
-  std::unique_ptr<Outbox> outbox;
-  std::unique_ptr<TaskEvents> events;
-  std::unique_ptr<AgentRun> agent;
-  std::unique_ptr<CommandFollower> feed;
-  std::optional<Workspace> workspace;
-};
+TaskRun::TaskRun(TaskOrder order, TaskRunOptions options, RunnerParts shared, Redactor redactor)
+    : order_(std::move(order)),
+      options_(std::move(options)),
+      runner_(std::move(shared)),
+      redactor_(std::move(redactor)) {}
+TaskRun::~TaskRun() = default;
 
 Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions options, RunnerParts shared) {
   std::vector<std::string>& environment = options.agent.environment;
@@ -85,98 +73,77 @@ Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions
   Result<Redactor> redactor = Redactor::create(redact);
   if (!redactor) return fail(std::move(redactor.error()));
 
-  auto parts = std::make_unique<Parts>(std::move(order), std::move(options), std::move(shared), *std::move(redactor));
-  const Clock& clock = *parts->runner.clock;
-  const std::optional<KeptLease>& lease = parts->options.lease;
-  OutboxOptions outbox{parts->options.spool_directory, parts->order.task, "", lease ? lease->claim().epoch : 0};
-  parts->sink = make_server_sink(parts->runner.locate, parts->runner.tls, outbox.lease);
-  if (lease) parts->sink = std::make_unique<LeasedSink>(std::move(parts->sink), *lease);
-  if (Result<Destination> found = parts->runner.locate()) outbox.destination = found->internal_url;
-  Result<std::unique_ptr<Outbox>> made = Outbox::create(outbox, *parts->sink, clock, parts->outbox_random);
+  std::unique_ptr<TaskRun> run(
+      new TaskRun(std::move(order), std::move(options), std::move(shared), *std::move(redactor)));
+  const Clock& clock = *run->runner_.clock;
+  const std::optional<KeptLease>& lease = run->options_.lease;
+  OutboxOptions outbox{run->options_.spool_directory, run->order_.task, "", lease ? lease->claim().epoch : 0};
+  run->sink_ = make_server_sink(run->runner_.locate, run->runner_.tls, outbox.lease);
+  if (lease) run->sink_ = std::make_unique<LeasedSink>(std::move(run->sink_), *lease);
+  if (Result<Destination> found = run->runner_.locate()) outbox.destination = found->internal_url;
+  Result<std::unique_ptr<Outbox>> made = Outbox::create(outbox, *run->sink_, clock, run->outbox_random_);
   if (!made) return fail(std::move(made.error()));
-  parts->outbox = *std::move(made);
-  parts->events = std::make_unique<TaskEvents>(*parts->outbox, parts->redactor, clock, parts->order.repo_url,
-                                               parts->options.observe);
-  parts->agent = std::make_unique<AgentRun>(parts->order, *parts->events, clock);
-  return std::unique_ptr<TaskRun>(new TaskRun(std::move(parts)));
-}
-
-TaskRun::TaskRun(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-TaskRun::~TaskRun() = default;
-
-const TaskOrder& TaskRun::order() const {
-  return parts_->order;
-}
-void TaskRun::command(const Command& command) {
-  parts_->agent->command(command);
-}
-void TaskRun::end(EndCause cause, std::string message) {
-  parts_->agent->end(cause, std::move(message));
-}
-void TaskRun::kill() {
-  parts_->agent->kill();
-}
-bool TaskRun::can(CommandKind kind) const {
-  return parts_->agent->can(kind);
+  run->outbox_ = *std::move(made);
+  run->events_ =
+      std::make_unique<TaskEvents>(*run->outbox_, run->redactor_, clock, run->order_.repo_url, run->options_.observe);
+  run->agent_ = std::make_unique<AgentRun>(run->order_, *run->events_, clock);
+  return run;
 }
 
 TaskOutcome TaskRun::run() {
-  Parts& parts = *parts_;
-  AgentRun& agent = *parts.agent;
-  const std::string& task = parts.order.task;
+  AgentRun& agent = *agent_;
+  const std::string& task = order_.task;
   CommandTaker taker{.take = [&agent](const Command& command) { agent.command(command); },
                      .withdraw = [&agent](const std::string& id) { agent.withdraw(id); },
                      .deleted = [&agent] { agent.end(EndCause::deleted, ""); }};
-  parts.feed = std::make_unique<CommandFollower>(parts.runner.locate, task, std::move(taker), *parts.runner.clock,
-                                                 parts.feed_random, parts.runner.tls);
-  if (parts.options.lease) {
-    parts.options.lease->when_lost([&agent] {
+  feed_ = std::make_unique<CommandFollower>(runner_.locate, task, std::move(taker), *runner_.clock, feed_random_,
+                                            runner_.tls);
+  if (options_.lease) {
+    options_.lease->when_lost([&agent] {
       agent.end(EndCause::lease_lost, "the server gave this task up");
       agent.kill();
     });
   }
-  if (!parts.options.remark.empty()) parts.events->log(parts.options.remark);
+  if (!options_.remark.empty()) events_->log(options_.remark);
   AgentOutcome outcome = run_agent();
   TaskOutcome told{outcome.state, outcome.message, outcome.cause, std::nullopt, "", "", agent.hints().cost_usd, {}};
   tell_end(outcome, told);
-  told.drained = parts.outbox->drain(parts.options.drain);
+  told.drained = outbox_->drain(options_.drain);
   tell_undeliverable(told);
-  if (parts.options.lease) parts.options.lease->drop();
-  parts.feed.reset();
+  if (options_.lease) options_.lease->drop();
+  feed_.reset();
   return told;
 }
 
 AgentOutcome TaskRun::run_agent() {
-  Parts& parts = *parts_;
   // A service works elsewhere: it is told where the repository is.
-  if (parts.options.agent.remote) return parts.agent->run(parts.options.agent);
-  if (parts.options.workspace.kind == WorkspaceKind::clone) {
-    parts.events->status(State::starting, "Cloning " + parts.order.repo_url);
+  if (options_.agent.remote) return agent_->run(options_.agent);
+  if (options_.workspace.kind == WorkspaceKind::clone) {
+    events_->status(State::starting, "Cloning " + order_.repo_url);
   }
-  ProgramStop& stop = parts.agent->preparation();
-  parts.options.workspace.stop = &stop;
-  Result<Workspace> workspace = Workspace::prepare(parts.order, parts.options.workspace, *parts.runner.clock);
+  ProgramStop& stop = agent_->preparation();
+  options_.workspace.stop = &stop;
+  Result<Workspace> workspace = Workspace::prepare(order_, options_.workspace, *runner_.clock);
   if (!workspace) {
-    if (!stop.stopped()) parts.events->error("no_workspace", workspace.error().message);
-    return parts.agent->never_started(workspace.error().message);
+    if (!stop.stopped()) events_->error("no_workspace", workspace.error().message);
+    return agent_->never_started(workspace.error().message);
   }
-  parts.workspace.emplace(*std::move(workspace));
-  AgentSettings settings = parts.options.agent;
-  settings.directory = parts.workspace->directory();
-  for (const std::string& variable : parts.workspace->environment()) settings.environment.push_back(variable);
-  settings.rules = parts.workspace->rules();
+  workspace_.emplace(*std::move(workspace));
+  AgentSettings settings = options_.agent;
+  settings.directory = workspace_->directory();
+  for (const std::string& variable : workspace_->environment()) settings.environment.push_back(variable);
+  settings.rules = workspace_->rules();
   // Beside the tree, so among what is hidden.
-  for (const std::string& variable : parts.workspace->environment()) {
+  for (const std::string& variable : workspace_->environment()) {
     settings.confinement.readable.push_back(variable.substr(variable.find('=') + 1));
   }
   if (settings.version.empty()) settings.version = version_of(settings);
-  return parts.agent->run(std::move(settings));
+  return agent_->run(std::move(settings));
 }
 
 std::string TaskRun::version_of(const AgentSettings& settings) {
-  Parts& parts = *parts_;
-  std::unique_ptr<Driver> driver = make_driver(settings.driver.empty() ? parts.order.agent : settings.driver);
-  if (driver == nullptr || parts.runner.versions == nullptr) return {};
+  std::unique_ptr<Driver> driver = make_driver(settings.driver.empty() ? order_.agent : settings.driver);
+  if (driver == nullptr || runner_.versions == nullptr) return {};
   AgentSpec question;
   question.command = driver->version_command(settings.program);
   if (question.command.empty()) return {};
@@ -185,26 +152,25 @@ std::string TaskRun::version_of(const AgentSettings& settings) {
   question.with_stdin = false;
   question.warden_program = settings.warden_program;
   question.confinement = settings.confinement;
-  return parts.runner.versions->ask(question, *parts.runner.clock, &parts.agent->preparation());
+  return runner_.versions->ask(question, *runner_.clock, &agent_->preparation());
 }
 
 void TaskRun::tell_end(const AgentOutcome& outcome, TaskOutcome& told) {
-  Parts& parts = *parts_;
-  told.pr_url = parts.events->pr_url();
-  if (parts.workspace) {
-    told.directory = parts.workspace->directory();
-    told.work = parts.workspace->collect();
-    bool own_tree = parts.workspace->kind() != WorkspaceKind::as_is;
+  told.pr_url = events_->pr_url();
+  if (workspace_) {
+    told.directory = workspace_->directory();
+    told.work = workspace_->collect();
+    bool own_tree = workspace_->kind() != WorkspaceKind::as_is;
     if (told.work && (own_tree || !told.work->empty() || !told.pr_url.empty())) {
-      parts.events->result(work_summary(*told.work), work_data(*told.work, told.directory, told.pr_url));
+      events_->result(work_summary(*told.work), work_data(*told.work, told.directory, told.pr_url));
     }
   }
   std::string summary(name(outcome.state));
   if (!outcome.message.empty()) summary += ": " + outcome.message;
-  parts.events->status(outcome.state, summary, end_members(outcome, told.pr_url));
+  events_->status(outcome.state, summary, end_members(outcome, told.pr_url));
 }
 
-// Whatever its agent did, there is no task that it could have done, or it is another runner's.
+// The task was deleted or is another runner's, so the agent's own outcome does not count.
 void TaskRun::tell_undeliverable(TaskOutcome& told) {
   bool superseded = told.drained.status.state == OutboxState::superseded;
   if (!superseded && told.drained.status.state != OutboxState::orphaned) return;

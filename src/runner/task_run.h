@@ -7,17 +7,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
 #include "client/live_client.h"
 #include "net/client.h"
+#include "outbox/event_sink.h"
+#include "outbox/outbox.h"
 #include "redact/redact.h"
 #include "runner/agent_run.h"
 #include "runner/agent_version.h"
+#include "runner/command_follower.h"
 #include "runner/lease_keeper.h"
 #include "runner/limits.h"
+#include "runner/task_events.h"
 #include "runner/workspace.h"
 
 namespace shepherd {
@@ -49,7 +54,7 @@ struct TaskOutcome {
 struct RunnerParts {
   Locate locate;  // the server; asked again when it cannot be reached
   net::ClientTls tls;
-  AgentVersions* versions = nullptr;  // null: nobody asks
+  AgentVersions* versions = nullptr;  // null: versions are not asked for
   const Clock* clock = nullptr;
 };
 
@@ -68,22 +73,32 @@ class TaskRun {
   // Blocks until the server has everything, or the time for that is over.
   TaskOutcome run();
 
-  void command(const Command& command);
-  void end(EndCause cause, std::string message);
-  void kill();
-  bool can(CommandKind kind) const;
+  void command(const Command& command) { agent_->command(command); }
+  void end(EndCause cause, std::string message) { agent_->end(cause, std::move(message)); }
+  void kill() { agent_->kill(); }
+  bool can(CommandKind kind) const { return agent_->can(kind); }
 
-  const TaskOrder& order() const;
+  const TaskOrder& order() const { return order_; }
 
  private:
-  struct Parts;
-  explicit TaskRun(std::unique_ptr<Parts> parts);
+  TaskRun(TaskOrder order, TaskRunOptions options, RunnerParts shared, Redactor redactor);
   AgentOutcome run_agent();
   std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
   static void tell_undeliverable(TaskOutcome& told);
 
-  std::unique_ptr<Parts> parts_;
+  // In the order in which they are made; they are destroyed the other way round.
+  const TaskOrder order_;
+  TaskRunOptions options_;
+  RunnerParts runner_;
+  Redactor redactor_;
+  SystemRandom outbox_random_, feed_random_;
+  std::unique_ptr<EventSink> sink_;
+  std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<TaskEvents> events_;
+  std::unique_ptr<AgentRun> agent_;
+  std::unique_ptr<CommandFollower> feed_;
+  std::optional<Workspace> workspace_;
 };
 
 }  // namespace shepherd

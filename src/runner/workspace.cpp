@@ -22,15 +22,15 @@ namespace {
 
 namespace files = std::filesystem;
 
-// An empty tree, which every git knows: what a repository without commits is compared with.
+// The empty tree, which every git has; a repository without commits is compared with it.
 constexpr const char* kEmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-// The top of the work tree that `directory` is in, as git finds it; empty: none.
+// Returns the top of the work tree around `directory`, as git finds it, or an empty text.
 std::string tree_of(const std::string& directory) {
   std::error_code error;
   files::path above = files::canonical(directory, error);
   for (; !above.empty(); above = above.parent_path()) {
-    // A directory of that name is passed over unless it is a repository; a file names one, or git gives up.
+    // A directory with that name counts only if it is a repository; a file refers to one, or git fails.
     if (files::is_regular_file(above / ".git", error) || files::exists(above / ".git/HEAD", error)) {
       return above.string();
     }
@@ -52,7 +52,7 @@ Result<void> clone(const TaskOrder& order, const Git& git, const std::string& di
   Git inside = git.in(directory);
   std::string start = "HEAD";
   if (!order.repo_ref.empty()) {
-    // A branch is known as the remote's; tags and commits by their own names.
+    // A branch has the remote's name; tags and commits have their own.
     std::string remote = "refs/remotes/origin/" + order.repo_ref;
     start = inside.run({"rev-parse", "--verify", "--quiet", remote}) ? remote : order.repo_ref;
   }
@@ -90,7 +90,7 @@ void add_numstat(WorkResult& result, std::string_view text) {
   }
 }
 
-// git has tidied up itself if it was given the time; the branch it leaves, and all of it after a SIGKILL.
+// git cleans up after itself if it has the time, except for the branch; after a SIGKILL everything is left.
 void discard(const std::string& task, const WorkspaceOptions& options, const Git& git, const std::string& directory) {
   std::error_code error;
   files::remove_all(directory, error);
@@ -100,7 +100,7 @@ void discard(const std::string& task, const WorkspaceOptions& options, const Git
   quick.ask({"branch", "--quiet", "-D", task_branch(task)});
 }
 
-// Of a file, not of what a link or a pipe with its name leads to; at most `bytes` of it, which are taken off.
+// Counts the lines of a regular file, never through a link or a pipe. Reads at most `bytes` and subtracts what it read.
 std::int64_t line_count(const std::string& path, std::size_t& bytes) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts{};
@@ -140,7 +140,7 @@ Result<Workspace> Workspace::prepare(const TaskOrder& order, const WorkspaceOpti
     made = clone(order, git, tree);
   } else if (options.kind == WorkspaceKind::worktree) {
     made = add_worktree(order, git, tree);
-    // The same place in the tree as the one the operator was in.
+    // The directory in the tree that matches the operator's.
     std::string inside = git.ask({"rev-parse", "--show-prefix"});
     if (!inside.empty() && files::is_directory(tree + "/" + inside, error)) directory += "/" + inside;
   }
@@ -149,16 +149,16 @@ Result<Workspace> Workspace::prepare(const TaskOrder& order, const WorkspaceOpti
   if (made) made = workspace.stage(order, options, beside);
   if (made) workspace.remember_start();
   if (options.stop != nullptr && options.stop->stopped()) {
-    // What another run of the task left there, and a branch that was in the way, are not ours to remove.
+    // The leftovers of another run of the task, or a branch that was in the way, are not ours to remove.
     if (is_new && (made || made.error().reason == "program_stopped")) discard(order.task, options, git, tree);
     return fail(ErrorCode::gone, "program_stopped", "stopped while its place to work was made");
   }
   if (!made) return fail(std::move(made.error()));
-  workspace.git_ = workspace.git_.stopped_by(nullptr);  // what it leaves is looked at after a stop too
+  workspace.git_ = workspace.git_.stopped_by(nullptr);  // results are also inspected after a stop
   return workspace;
 }
 
-// Beside the tree: nothing of the user's is overwritten, and it is never committed by accident.
+// Beside the tree, so that no file of the user is overwritten or committed by accident.
 Result<void> Workspace::stage(const TaskOrder& order, const WorkspaceOptions& options, const std::string& beside) {
   Result<std::string> rules = read_rules(options.rules);
   if (!rules) return fail(std::move(rules.error()));
@@ -181,14 +181,14 @@ Result<void> Workspace::stage(const TaskOrder& order, const WorkspaceOptions& op
 }
 
 void Workspace::remember_start() {
-  // Not what git says is the tree: its configuration, an agent's by then, may name another one.
+  // Not git's answer: its configuration, which an agent may have changed by then, could name another tree.
   std::string tree = tree_of(directory_);
   if (tree.empty()) return;
   git_ = git_.pinned_to(git_.pinned_to("", tree).ask({"rev-parse", "--absolute-git-dir"}), tree);
   is_git_ = git_.ask({"rev-parse", "--is-inside-work-tree"}) == "true";
   if (!is_git_) return;
   start_commit_ = git_.ask({"rev-parse", "--verify", "--quiet", "HEAD"});
-  if (kind_ != WorkspaceKind::as_is) return;  // fresh: nothing was changed
+  if (kind_ != WorkspaceKind::as_is) return;  // a fresh tree has no changes
   dirty_start_ = git_.without_filters().ask(numstat_words());
   untracked_start_ = lines_of(git_.ask({"ls-files", "--others", "--exclude-standard"}));
 }
@@ -196,7 +196,7 @@ void Workspace::remember_start() {
 std::optional<WorkResult> Workspace::collect() const {
   if (!is_git_) return std::nullopt;
   std::int64_t until_ms = clock_->steady_ms() + kWorkResultTimeout.count();
-  // However the tree is made, the task's end does not wait for it.
+  // Whatever the tree contains, inspecting it must not delay the task's end.
   Git look = git_.without_filters();
   auto ask = [&](std::vector<std::string> words) -> std::string {
     std::int64_t left_ms = until_ms - clock_->steady_ms();
@@ -213,7 +213,7 @@ std::optional<WorkResult> Workspace::collect() const {
     if (result.commits.size() > kMaxResultCommits) result.commits.resize(kMaxResultCommits);
   }
   std::string changed = ask(numstat_words());
-  // What was changed before and is still changed in the same way is not the agent's.
+  // Changes that existed before the run and are still the same are not the agent's.
   std::vector<std::string> before = lines_of(dirty_start_);
   std::string fresh;
   for (const std::string& line : lines_of(changed)) {

@@ -29,7 +29,7 @@ struct WorkspaceOptions {
   std::vector<std::string> environment;  // what git sees, credentials included
   std::string warden_program = "/proc/self/exe";
   std::string rules;            // file or directory; empty: none
-  ProgramStop* stop = nullptr;  // ends the preparation; null: nobody does
+  ProgramStop* stop = nullptr;  // ends the preparation; null: never
 };
 
 // What a task leaves. Threads: value.

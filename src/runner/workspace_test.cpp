@@ -187,7 +187,7 @@ TEST_F(WorkspaceTest, RulesThatCannotBeReadAreAnError) {
   EXPECT_EQ(reason(), "bad_rules");
 }
 
-// A git that never ends and has a child that does not even heed SIGTERM stands in for one on a dead line.
+// Simulates git on a dead line: a git that never ends, with a child that ignores even SIGTERM.
 class StoppedWorkspaceTest : public WorkspaceTest {
  protected:
   StoppedWorkspaceTest() {
@@ -232,7 +232,7 @@ TEST_F(StoppedWorkspaceTest, ACloneEndsAtOnce) {
 
 TEST_F(StoppedWorkspaceTest, AWorkTreeEndsAtOnceAndLeavesNoBranch) {
   make_repository();
-  // Its work tree is there, its work after that hangs: the last moment for a stop.
+  // The work tree exists and the next command hangs: the last moment for a stop.
   hang("rev-parse --show-prefix");
   options_.kind = WorkspaceKind::worktree;
   stop_when_stuck();
@@ -251,7 +251,7 @@ TEST_F(StoppedWorkspaceTest, WhatAnEarlierRunLeftStays) {
   EXPECT_TRUE(files::exists(root_ / "workspaces/task-1/tree/work"));
 }
 
-// git asks the helper as it would for a clone over https; the token must come from the variable and stand nowhere else.
+// git asks the helper as for a clone over https; the token must come from the variable and appear nowhere else.
 TEST_F(WorkspaceTest, TheTokenIsGivenToGitByAVariable) {
   std::vector<std::string> variables = git_credentials("token-value-1", "https://me@example.org/a/b.git");
   int holders = 0;
@@ -278,7 +278,7 @@ TEST_F(WorkspaceTest, TheTokenIsGivenToGitByAVariable) {
   EXPECT_TRUE(git_credentials("", "https://example.org/x").empty());
 }
 
-// A helper that the user has set up would keep what it is told.
+// A helper of the user's own configuration would store the token.
 TEST_F(WorkspaceTest, TheTokenIsKeptByNobody) {
   write(root_ / ".gitconfig", "[credential]\n\thelper = store\n");
   AgentSpec spec;
@@ -333,7 +333,7 @@ TEST_F(WorkspaceTest, AUrlNamesNoProgram) {
   }
 }
 
-// Each way by which a tree can have git run something of the agent's, after the agent's end.
+// Every way in which a tree can make git run the agent's code after the agent's end.
 TEST_F(WorkspaceTest, NothingOfTheAgentRunsWhenItsWorkIsLookedAt) {
   make_repository();
   options_.kind = WorkspaceKind::clone;
@@ -399,7 +399,7 @@ TEST_F(WorkspaceTest, WhoLooksHasNothingThatAnAgentWants) {
   EXPECT_EQ(seen.find("/usr/bin/true"), std::string::npos) << seen;
 }
 
-// An agent could have its runner look at, and tell of, files that are none of its own.
+// An agent could make its runner read and report files that are not its own.
 TEST_F(WorkspaceTest, AWorkTreeThatTheConfigurationNamesIsNotLookedAt) {
   make_repository();
   files::path elsewhere = root_ / "elsewhere";
@@ -434,7 +434,7 @@ TEST_F(WorkspaceTest, NorOneThatAnEarlierAgentNamed) {
   EXPECT_EQ(result->files, std::vector<std::string>{"file"});
 }
 
-// A repository that an agent puts in place of its own is not the one that it was given.
+// A repository that an agent puts in place of its own does not count.
 TEST_F(WorkspaceTest, ARepositoryThatIsGoneIsNotLookedForElsewhere) {
   make_repository();
   files::create_directories(repository_ / "inner");
@@ -448,7 +448,7 @@ TEST_F(WorkspaceTest, ARepositoryThatIsGoneIsNotLookedForElsewhere) {
   EXPECT_TRUE(result->empty());
 }
 
-// A pipe where git expects a file, links to what never ends: the look is over in time all the same.
+// A pipe in place of a file, and links to files that never end, must not delay the inspection.
 TEST_F(WorkspaceTest, ATreeThatBlocksWhoLooksHoldsNobodyUp) {
   make_repository();
   Workspace workspace = prepare();

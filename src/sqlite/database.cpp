@@ -38,14 +38,14 @@ Result<void> Statement::run() {
 }
 
 std::string_view Statement::bytes(int column) const {
-  // column_blob before column_bytes, as SQLite asks; on text it gives the stored bytes without a conversion.
+  // SQLite requires column_blob before column_bytes; for text it returns the stored bytes without a conversion.
   const void* data = sqlite3_column_blob(statement_, column);
   auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   return data ? std::string_view(static_cast<const char*>(data), size) : std::string_view();
 }
 
 void Statement::bind(int at, std::string_view text) {
-  // A null pointer would bind NULL; an empty view may have one.
+  // An empty view may have a null pointer, which would bind NULL.
   sqlite3_bind_text64(statement_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMo
       flags |= SQLITE_OPEN_READONLY;
       break;
   }
-  // SQLite's count of its own memory is behind one lock for all threads; nobody reads it.
+  // SQLite counts its own memory under a lock that all threads share, and we never read the count.
   static const int without_count = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(without_count);
   sqlite3* handle = nullptr;

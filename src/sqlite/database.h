@@ -1,10 +1,10 @@
-// A SQLite connection and its prepared statements, and the one place where SQLite's codes become errors.
+// A SQLite connection and its prepared statements. This is the only place that turns SQLite's codes into errors.
 //
 //   auto row = database.use("SELECT key FROM task WHERE id = ?", id);
 //   auto found = row.step();   // Result<bool>: error, or whether there is a row
 //   row.integer(0)
 //
-// Failures: storage_full; unavailable/database_locked (another process, longer than the busy wait),
+// Failures: storage_full; unavailable/database_locked (another process held the lock longer than the busy wait);
 // unavailable/io_error; internal/corrupt, which names the file.
 #pragma once
 
@@ -30,11 +30,12 @@ struct Blob {
   std::string_view bytes;
 };
 
-// A prepared statement, borrowed from its connection while in scope; one use of each SQL text at a time. Bound text is
-// not copied: it must live as long as the statement is stepped. Threads: its connection's.
+// A prepared statement, borrowed from its connection while in scope; each SQL text can be in use once at a time. Bound
+// text is not copied: it must live as long as the statement is stepped. Threads: its connection's.
 class Statement {
  public:
-  // `prepared` is SQLite's answer to preparing it, which step() reports; `owned` ones end with this object.
+  // `prepared` is SQLite's result of preparing the statement, reported by step(). The destructor finalizes an `owned`
+  // statement.
   Statement(const Database& database, sqlite3_stmt* statement, int prepared, bool owned)
       : database_(&database), statement_(statement), prepared_(prepared), owned_(owned) {}
   Statement(Statement&& other) noexcept
@@ -45,8 +46,8 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  Result<void> prepared() const;  // why there is no such statement: a table is missing, the file is damaged
-  Result<bool> step();            // true: there is a row
+  Result<void> prepared() const;  // the error if preparing failed: a missing table, a damaged file
+  Result<bool> step();            // true when there is a row
   Result<void> run();             // steps to the end
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
@@ -85,8 +86,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // The statement for this SQL, with values bound from 1 on. `sql` must stay where it is: its address is the cache's
-  // key.
+  // The statement for this SQL, with values bound from 1 on. `sql` must keep its address, which is the key of the
+  // cache.
   template <class... Values>
   Statement use(const char* sql, Values&&... values) {
     static_assert((!(std::is_same_v<Values, std::string>) && ...), "bound text is not copied: pass an lvalue");
@@ -95,9 +96,9 @@ class Database {
     (statement.bind(++at, values), ...);
     return statement;
   }
-  // The same for SQL that was put together; prepared each time.
+  // The same for SQL built at run time; it is prepared on every call.
   Statement prepare_once(const std::string& sql);
-  // Several statements, without values or rows.
+  // Runs several statements without values or rows.
   Result<void> execute(const std::string& sql);
 
   std::int64_t last_key() const { return sqlite3_last_insert_rowid(handle_); }
@@ -105,7 +106,7 @@ class Database {
   bool in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }
-  // system: errno of the failed call, when the caller has it.
+  // `system` is the errno of the failed call, if the caller has it.
   Error error(int code, int system = 0) const;
 
  private:
@@ -117,7 +118,7 @@ class Database {
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
 };
 
-// The first column of the first row; 0 when there is none.
+// The first column of the first row; 0 when there is no row.
 Result<std::int64_t> one_number(Database& database, const char* sql);
 
 }  // namespace shepherd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "json/write.h"
 #include "model/wire_json.h"
 #include "steering/limits.h"
@@ -10,7 +11,7 @@
 namespace shepherd {
 namespace {
 
-// Nobody has begun it: queued, or claimed by a runner that was never heard of again.
+// True if no runner works on the task: it is queued, or claimed by a runner that never reported.
 bool is_free(const Task& task, const Leases& leases) {
   if (leases.held(task.spec.id)) return false;
   return task.state.state == State::queued || (task.state.state == State::starting && task.state.lease_epoch != 0);
@@ -24,7 +25,7 @@ std::string claim_members(const std::string& runner, std::uint64_t epoch) {
   return out;
 }
 
-// nullopt: this one cannot be had (any more).
+// Returns nullopt if this task is not (or no longer) available.
 Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request, Leases& leases,
                                       std::int64_t now_ms) {
   auto task = txn.task(id);
@@ -48,7 +49,8 @@ Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, cons
   auto appended = txn.append(status_event(id, State::starting, "claimed by " + request.runner,
                                           claim_members(request.runner, epoch), {}, now_ms));
   if (!appended) return fail(appended.error());
-  // Now, not after the commit: a command in the same commit must find that somebody has the task.
+  SHEPHERD_ASSERT(appended->last_sequence == epoch, "a lease has the number of the event that gave it");
+  // Granted now and not after the commit, because a command in the same commit must find the lease.
   leases.grant(id, request.runner, epoch);
   return Claim{id, epoch};
 }
@@ -132,7 +134,7 @@ void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, 
           return give_back(claim, asker.request.runner + " asked for it and has gone");
         }
         if (!written && *claimed) leases_.end(task, (*claimed)->epoch);  // the commit failed
-        if (!from) return asker.answer(fail(written.error()));           // a named task is had or refused
+        if (!from) return asker.answer(fail(written.error()));           // a named task has no substitute
         bool gone = written.has_value() || written.error().code == ErrorCode::not_found;
         if (gone) return take(std::move(asker));
         put_back(std::move(from->first), std::move(from->second));
@@ -167,12 +169,13 @@ void Claims::put_back(Key key, Offer offer) {
 }
 
 void Claims::count() {
+  SHEPHERD_ASSERT(offers_.size() == created_.size(), "each offer is found by its task");
   waiting_runners_.set(static_cast<std::int64_t>(parked_.size()));
   waiting_tasks_.set(static_cast<std::int64_t>(offers_.size()));
 }
 
 void Claims::offer(const Task& task) {
-  if (task.spec.agent.empty()) return;  // somebody posts its events; no runner is wanted
+  if (task.spec.agent.empty()) return;  // its events are posted by a client; no runner is needed
   Key key{task.created_ms, task.spec.id};
   Offer offer{task.spec.agent, task.spec.runner, task.spec.labels};
   std::optional<Asker> waiting;
@@ -196,7 +199,7 @@ void Claims::offer(const Task& task) {
   write(std::move(id), std::pair(std::move(key), std::move(offer)), *std::move(waiting));
 }
 
-// In their order; what is left keeps its own.
+// Keeps the order of both the taken and the remaining ones.
 std::deque<Claims::Asker> Claims::take_parked(const std::function<bool(const Asker&)>& which) {
   std::deque<Asker> taken, left;
   for (Asker& each : parked_) (which(each) ? taken : left).push_back(std::move(each));
@@ -209,8 +212,8 @@ void Claims::withdraw(const std::string& task) {
   auto created = created_.find(task);
   if (created == created_.end()) return;
   offers_.erase({created->second, task});
-  count();
   created_.erase(created);
+  count();
 }
 
 void Claims::add_runners(std::set<std::string>& names) const {

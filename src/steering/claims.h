@@ -35,7 +35,7 @@ class Claims {
  public:
   // nullopt: nothing came in time.
   using Answer = Done<std::optional<Claim>>;
-  // Whether whoever waits for the answer has gone: such a claim takes no task.
+  // Whether the runner that waits for the answer has gone: such a claim takes no task.
   using PeerGone = std::function<bool()>;
 
   Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics);
@@ -50,10 +50,10 @@ class Claims {
   // The task waits for a runner.
   void offer(const Task& task) EXCLUDES(mutex_);
   void withdraw(const std::string& task) EXCLUDES(mutex_);
-  // The runner that claimed it was never heard of and its lease has ended: back into the queue, with the reason, and to
-  // whoever asks next. `failed` is called when the store did not take that.
+  // The runner that claimed it never reported and its lease has ended: back into the queue, with the reason, and to the
+  // next runner that asks. `failed` is called when the store did not take that.
   void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
-  // Why nobody takes a queued task; empty when somebody will.
+  // Why no runner takes a queued task; empty when one will.
   std::string why_waiting(const TaskSpec& spec) const { return roster_.why_waiting(spec); }
   void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // those that wait for a task
   // Answers claims that have waited long enough, or whose runner has gone.

@@ -8,7 +8,7 @@ namespace {
 
 class ClaimsTest : public SteeringFixture {
  protected:
-  // "kept", or why not.
+  // Returns "kept", or the reason of the refusal.
   std::string renewed(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) {
     Result<void> answer = steering_->leases().renew(task, epoch, runner);
     return answer ? "kept" : answer.error().reason;
@@ -108,7 +108,7 @@ TEST_F(ClaimsTest, ARunnerThatGoesSilentIsLost) {
   EXPECT_EQ(state("t").state, State::failed);
 }
 
-// The lease ends, and before that is written somebody else has claimed the task: what is lost is the old lease alone.
+// The lease ends, and another runner claims the task before that is written: only the old lease is lost.
 TEST_F(ClaimsTest, WhatAnotherTookMeanwhileIsNotLost) {
   create("t", kClaude);
   auto first = *claim(runner("r1"));
@@ -145,7 +145,7 @@ TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   EXPECT_EQ(state("t").state, State::failed) << "not for ever";
 }
 
-// The store could not take the word of its end: the same lease goes on for a period, and nothing of it is forgotten.
+// The store could not write the end of the lease: the same lease continues for a period, with everything it had.
 TEST_F(ClaimsTest, ALostLeaseThatCannotBeWrittenIsLostLater) {
   create("t", kClaude);
   auto claimed = *claim(runner("r1"));
@@ -189,7 +189,7 @@ TEST_F(ClaimsTest, ARestartGivesEveryLeaseAFullPeriod) {
   EXPECT_EQ(state("running").state, State::failed);
 }
 
-// Stopped by a signal, or with the machine: none of its runners could be heard meanwhile.
+// Stopped by a signal or with the machine: the server received nothing from its runners meanwhile.
 TEST_F(ClaimsTest, AServerThatStoodStillLosesNoRunner) {
   create("t", kClaude);
   auto claimed = *claim(runner("r1"));
@@ -229,7 +229,7 @@ TEST_F(ClaimsTest, TheClaimOfARunnerThatHasGoneTakesNoTask) {
   gone = true;
   steering_->tick();
   EXPECT_EQ(got, std::vector<std::string>{"dead:nothing"}) << "it waits no longer";
-  steering_->claims().stop();  // whoever waits against all reason is answered while `got` is there
+  steering_->claims().stop();  // answers a claim that unexpectedly still waits, while `got` exists
 }
 
 TEST_F(ClaimsTest, AClaimAnsweredToNobodyGoesBackIntoTheQueueAtOnce) {

@@ -1,4 +1,4 @@
-// The open feeds that take commands: a runner without a lease (it posts to a task that somebody made for it) is known
+// The open feeds that take commands: a runner without a lease (it posts to a task that was made for it) is known
 // by the feed on which it waits for commands. A feed over all logs is one of the task "".
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 
 namespace shepherd {
@@ -20,7 +21,8 @@ class CommandTakers {
   void closed(const std::string& task) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     auto found = feeds_.find(task);
-    if (found != feeds_.end() && --found->second == 0) feeds_.erase(found);
+    SHEPHERD_ASSERT(found != feeds_.end(), "a feed is closed once, after it was opened");
+    if (--found->second == 0) feeds_.erase(found);
   }
   bool any(const std::string& task) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);

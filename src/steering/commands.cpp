@@ -35,10 +35,10 @@ Error task_ended(const Task& task) {
 
 struct Outcome {
   Submitted submitted;
-  bool repeated = false;  // the log has a command of this id already
+  bool repeated = false;  // the log already has a command with this id
 };
 
-// The command in an event's `data`, whoever sent it.
+// The command in an event's `data`, without its sender.
 std::optional<std::string> words_in(std::string_view event) {
   auto command = decode_command(find_member(event, "data"));
   if (!command) return std::nullopt;
@@ -46,7 +46,8 @@ std::optional<std::string> words_in(std::string_view event) {
   return encode_command(*command);
 }
 
-// Whether the command at that number of the log asks for the same, as far as can be known: retention may have taken it.
+// Whether the command at that number of the log has the same content, as far as can be determined: retention may have
+// deleted it.
 bool is_same_command(const EventStore& store, const std::string& task, std::uint64_t sequence, const Command& command,
                      const Redactor* redactor, std::int64_t now_ms) {
   auto page = store.read(task, sequence - 1, {1, 1});
@@ -159,7 +160,7 @@ void Commands::submit(std::string task, Command command, Done<Submitted> done) {
       [this, task, command, now_ms, outcome, done = std::move(done)](Result<void> written) mutable {
         if (!written) return done(fail(written.error()));
         const Submitted& answer = outcome->submitted;
-        // Rare, and one event: a repeat is read back here, where the first one is certainly committed.
+        // A repeat is rare and only one event. It is read back here, where the first one is certainly committed.
         if (outcome->repeated &&
             !is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
           return done(fail(command_id_reused(command.id)));

@@ -1,5 +1,5 @@
 // Commands in: one transaction looks at the task as it is, writes the `command` event, and, where nothing can come of
-// it, what became of it. From there on the log carries it: to the runner by its feed, and to everybody who watches.
+// it, what became of it. From there on the log carries it: to the runner by its feed, and to every watcher.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Submitted {
 // {"taskID","id","kind","state","sequence"[,"reason"]}
 std::string encode_submitted(const std::string& task, const Submitted& submitted);
 
-// Whether anybody would take a command to this task's agent.
+// Whether a runner would take a command to this task's agent.
 // Threads: any.
 struct Takers {
   const Leases& leases;
@@ -38,7 +38,7 @@ struct Takers {
 struct Fate {
   CommandState state = CommandState::accepted;
   std::string reason;
-  bool cancels = false;  // a stop of a task that nobody has begun
+  bool cancels = false;  // a stop of a task that has not begun
 };
 Fate outcome_of(const Task& task, const Command& command, bool taken);
 

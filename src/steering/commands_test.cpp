@@ -28,7 +28,7 @@ TEST_F(CommandsTest, AFeedThatTakesCommandsIsSomebody) {
   EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
 }
 
-// One connection may wait for the commands of many tasks, or of all.
+// One connection may take the commands of many tasks or of all.
 TEST_F(CommandsTest, AFeedOverAllLogsTakesEverybodysCommands) {
   create("t");
   steering_->command_feeds().opened("");
@@ -119,7 +119,7 @@ TEST_F(CommandsTest, TheFirstAnswerWins) {
   EXPECT_EQ(state("t").approvals[0].tool, "Bash");
   EXPECT_EQ(outcome("t", R"({"id":"y","kind":"approve","approvalID":"a1"})"), "accepted");
   EXPECT_EQ(outcome("t", R"({"id":"n","kind":"deny","approvalID":"a1"})"), "refused/already_answered");
-  // The runner could not use the first one: the next may try.
+  // The runner could not use the first answer, so another one is accepted.
   ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"y","state":"refused","reason":"odd input"}})"));
   EXPECT_EQ(outcome("t", R"({"id":"n2","kind":"deny","approvalID":"a1"})"), "accepted");
   ASSERT_TRUE(post("t", R"({"type":"approval","data":{"approvalID":"a1","state":"denied"}})"));
@@ -127,7 +127,7 @@ TEST_F(CommandsTest, TheFirstAnswerWins) {
   EXPECT_EQ(outcome("t", R"({"id":"n3","kind":"deny","approvalID":"a1"})"), "refused/already_answered");
 }
 
-// Two people click at the same moment: both answers are in one commit, and the second sees the first.
+// Two people click at the same moment: one commit has both answers, and the second sees the first.
 TEST_F(CommandsTest, TheFirstAnswerWinsWithinOneCommit) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -176,7 +176,7 @@ TEST_F(CommandsTest, WhatNobodyTakesExpires) {
   EXPECT_EQ(log_of("t"), log) << "once";
 }
 
-// A word for the next turn may have to wait for longer than a command that nobody takes.
+// A message for the next turn may wait longer than a command that no runner takes.
 TEST_F(CommandsTest, WhatARunnerHoldsDoesNotExpire) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -190,7 +190,7 @@ TEST_F(CommandsTest, WhatARunnerHoldsDoesNotExpire) {
   EXPECT_EQ(command_state_of("t", "q"), "delivered");
 }
 
-// A runner that comes back the moment the server does must not be given a word that is long out of date.
+// A runner that returns together with the server must not get a message that is long out of date.
 TEST_F(CommandsTest, WhatExpiredWhileTheServerWasAwayIsSettledBeforeAnybodyComes) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -313,7 +313,7 @@ TEST_F(CommandsTest, OnlySessionsOfHooksEndBySilence) {
   ASSERT_TRUE(post("external", R"({"type":"log","summary":"hello"})"));
   create("claimed", R"(,"agent":"claude","labels":{"source":"claude-hook"})");
   ASSERT_TRUE(claim(runner("r1", "claimed")));
-  steering_->leases().end("claimed");  // a lease has a clock of its own
+  steering_->leases().end("claimed");  // a lease has its own clock
   pass_ms(2 * kIdleMs);
   EXPECT_EQ(state("external").state, State::running);
   EXPECT_EQ(state("claimed").state, State::starting);

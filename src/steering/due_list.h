@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "steering/overdue.h"
 
@@ -32,6 +33,7 @@ class DueList {
   std::vector<std::string> take(std::int64_t now_ms) EXCLUDES(mutex_) {
     std::vector<std::string> due;
     MutexLock lock(mutex_);
+    SHEPHERD_ASSERT(order_.size() == times_.size(), "each task has one time");
     while (!order_.empty() && order_.begin()->first <= now_ms) {
       due.push_back(order_.begin()->second);
       times_.erase(due.back());

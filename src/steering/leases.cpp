@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "steering/limits.h"
 #include "store/lease_fence.h"
 
@@ -20,6 +21,7 @@ std::set<std::string> Leases::runners() const {
 }
 
 void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
+  SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that nobody has claimed the task");
   MutexLock lock(mutex_);
   leases_[task] = {std::move(runner), epoch, period_end(), false, false};
   count_ = leases_.size();

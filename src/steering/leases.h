@@ -36,7 +36,7 @@ class Leases {
   void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
   // That it was lost could not be written: another full period, and everything else as it was.
   void restore(const LostLease& lost) EXCLUDES(mutex_);
-  // True when a token was given out under it, or for the task while nobody had claimed it.
+  // True when a token was given out under it, or for the task before its first claim.
   bool end(const std::string& task) EXCLUDES(mutex_);
   // Ends it only when it is still this one: a newer one of the same task stays.
   void end(const std::string& task, std::uint64_t epoch) EXCLUDES(mutex_);
@@ -45,15 +45,15 @@ class Leases {
 
   // conflict/lease_lost when the task has no lease of this number (and, when given, of this runner).
   Result<void> renew(const std::string& task, std::uint64_t epoch, const std::string& runner = {}) EXCLUDES(mutex_);
-  // The repository token is given once per lease, to its holder, and once per task that nobody has claimed so far:
+  // The repository token is given once per lease, to its holder, and once per task that has not been claimed so far:
   // conflict/token_taken when it was. conflict/not_claimed when the lease of a claimed task is over, lease_needed when
-  // a lease holds the task and no epoch is given, lease_lost when it is another one's. Returns the epoch; 0: nobody
-  // claimed it.
+  // a lease holds the task and no epoch is given, lease_lost when it is another one's. Returns the epoch; 0: not
+  // claimed.
   Result<std::uint64_t> take_token(const std::string& task, bool claimed, std::optional<std::uint64_t> epoch)
       EXCLUDES(mutex_);
   // It was not given after all, or (true) it was in an earlier life of the server. Epoch 0: without a claim.
   void set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) EXCLUDES(mutex_);
-  // Somebody posted to the task: if it has a lease, that is its runner.
+  // A producer posted to the task: if the task has a lease, that is its runner.
   void touch(const std::string& task) EXCLUDES(mutex_);
   // The leases whose time is over; they end here. About every kServerTick: this is what moves the clock.
   std::vector<LostLease> take_lost() EXCLUDES(mutex_);

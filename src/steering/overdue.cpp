@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/assert.h"
 #include "model/task_commands.h"
 #include "model/task_source.h"
 #include "steering/commands.h"
@@ -11,7 +12,7 @@
 namespace shepherd {
 namespace {
 
-// What a command is denied by when nobody answered: one for each approval.
+// The id of the command that denies an approval at its deadline, one for each approval.
 std::string deadline_id(const TaskApproval& approval) {
   return "deadline-" + std::to_string(approval.sequence);
 }
@@ -26,7 +27,7 @@ std::int64_t timeout_ms(const Task& task, const SteeringConfig& config) {
   return task.state.started_ms + (task.spec.timeout_seconds + config.timeout_grace_seconds) * 1'000;
 }
 
-// A session that is known by its hooks alone says when it ends only if nobody kills it. A runner's task has a lease.
+// A session known only by its hooks reports its end only if it is not killed. A runner's task has a lease instead.
 std::int64_t session_idle_ms(const Task& task, const SteeringConfig& config) {
   auto source = task.spec.labels.find(kSourceLabel);
   bool hooks_alone = source != task.spec.labels.end() && source->second == kHookSource && task.state.lease_epoch == 0;
@@ -35,12 +36,12 @@ std::int64_t session_idle_ms(const Task& task, const SteeringConfig& config) {
 }
 
 bool is_expired(const TaskCommand& command, std::int64_t now_ms) {
-  // What a runner holds or the agent was given is no longer ours to take back, so only what nobody took expires.
+  // A command that a runner or the agent has cannot be taken back, so only untaken commands expire.
   return command.state == CommandState::accepted && command.expires_ms != 0 && command.expires_ms <= now_ms;
 }
 
-// Denies what nobody answered. An agent that nobody runs hears no denial: its approval is over all the same, or it
-// would ask people for ever.
+// Denies an unanswered approval. Without a runner no agent receives the denial, but the approval still closes;
+// otherwise it would wait in the inbox forever.
 Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval& approval, bool taken,
                              std::int64_t now_ms) {
   constexpr const char* kWhy = "nobody answered in time";
@@ -52,6 +53,7 @@ Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval
     if (!expired) return fail(expired.error());
     return {};
   }
+  SHEPHERD_ASSERT(answer == nullptr || is_expired(*answer, now_ms), "an approval that is answered is not denied");
   Command deny;
   deny.id = deadline_id(approval);
   deny.kind = CommandKind::deny;
@@ -63,7 +65,7 @@ Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval
   return {};
 }
 
-// Whoever waited for a person at the end of a turn was done; in the middle of one it was cut off.
+// A session that waited for a person at the end of a turn has completed; in the middle of a turn it has failed.
 Result<void> end_session(WriteTxn& txn, const Task& task, std::int64_t idle_seconds, std::int64_t now_ms) {
   bool done = task.state.state == State::waiting_for_input;
   std::string message = (done ? "session over: " : "session lost: ") + std::string("nothing was heard of it for ") +

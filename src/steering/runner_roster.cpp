@@ -38,14 +38,14 @@ bool suits(const std::string& agent, const std::string& runner, const std::map<s
 
 bool suits(const TaskSpec& spec, const ClaimRequest& request) {
   bool named = request.task == spec.id;
-  // A runner that was told to take a task may take one that names no agent.
+  // A runner that was assigned a task may take one without an agent.
   bool told = named && (spec.agent.empty() || request.agents.empty());
   if (!told) return suits(spec.agent, spec.runner, spec.labels, request);
   return (spec.runner.empty() || spec.runner == request.runner) && has_labels(spec.labels, request.labels);
 }
 
 void RunnerRoster::note(const ClaimRequest& request) {
-  // Who asks for one task by its name does not ask for work.
+  // A claim for a named task is not a request for any work.
   if (!request.task.empty()) return;
   MutexLock lock(mutex_);
   if (seen_.size() >= kMaxSeenRunners && !seen_.contains(request.runner)) return;

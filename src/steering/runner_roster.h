@@ -1,5 +1,5 @@
-// Who asks for work: the runners that have claimed lately or have a task, and what they take. So a task that nobody
-// will ever take says so instead of waiting without a word.
+// Who asks for work: the runners that have claimed lately or have a task, and what they take. So a task that no
+// runner takes says so instead of waiting without a word.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class RunnerRoster {
   void forget_silent(const std::set<std::string>& with_tasks) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // Why nobody takes a queued task, for people; empty when somebody does, or when it wants no runner.
+  // Why no runner takes a queued task, for people; empty when one does, or when it wants no runner.
   std::string why_waiting(const TaskSpec& spec) const EXCLUDES(mutex_);
 
  private:

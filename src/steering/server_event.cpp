@@ -11,7 +11,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kSummaryCharacters = 200;  // of what an operator wrote; all of it is in `data`
+constexpr std::size_t kSummaryCharacters = 200;  // characters of an operator's text; `data` has all of it
 
 std::string event_json(std::string_view type, std::string_view summary, std::string_view event_id,
                        std::string_view data) {
@@ -39,7 +39,7 @@ Result<AppendRequest> request_of(const std::string& task, const std::string& jso
   return request;
 }
 
-// What is made here of short texts of our own always is taken in.
+// Intake always accepts the server's own short texts.
 AppendRequest own_request(const std::string& task, const std::string& json, std::int64_t now_ms) {
   auto request = request_of(task, json, nullptr, now_ms);
   SHEPHERD_ASSERT(request.has_value(), "an event of the server is well formed");
@@ -84,7 +84,7 @@ Result<AppendRequest> command_event(const std::string& task, const Command& comm
       task, event_json("command", command_summary(command), "command:" + command.id, encode_command(command)), redactor,
       now_ms);
   if (!request) return request;
-  // The id is how everybody names the command from here on.
+  // All later events refer to the command by this id, so redaction must not have changed it.
   std::string_view data = find_member(request->drafts.body(request->drafts.drafts.front()), "data");
   if (string_value(find_member(data, "id")) != command.id) {
     return fail(ErrorCode::invalid_argument, "bad_command_id", "This id looks like a secret. Use another one.");
@@ -105,7 +105,7 @@ AppendRequest status_event(const std::string& task, State state, std::string_vie
   std::string data = object_text([&](JsonObject& object) {
     object.text("state", name(state));
     object.text_unless_empty("message", message);
-    if (!members.empty()) data.append(",").append(members);
+    object.members(members);
   });
   return own_request(task, event_json("status", message.empty() ? name(state) : message, event_id, data), now_ms);
 }

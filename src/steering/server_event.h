@@ -25,7 +25,7 @@ AppendRequest command_result_event(const std::string& task, std::string_view com
 AppendRequest status_event(const std::string& task, State state, std::string_view message, std::string_view members,
                            std::string_view event_id, std::int64_t now_ms);
 
-// An approval that is no longer open because its deadline has passed and nobody runs its task.
+// An approval that is no longer open because its deadline has passed and no runner has its task.
 AppendRequest approval_expired_event(const std::string& task, std::string_view approval_id, std::string_view message,
                                      std::string_view event_id, std::int64_t now_ms);
 

@@ -13,13 +13,13 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kRestorePage = 100;       // tasks read at once; each may hold a megabyte of context
+constexpr std::size_t kRestorePage = 100;       // tasks read at once; each may have a megabyte of context
 constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
 
 constexpr const char* kTokenRecords = "lease_token";
 
-// Claimed by a runner that was never heard of: another one may have it, for a while. Not what only that runner may run:
-// it would wait for ever.
+// The claiming runner never reported, so another runner may get the task, a limited number of times. A task that only
+// that runner may run would wait forever, so it does not go back.
 bool goes_to_another(const Task& task, const LostLease& lost) {
   return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims &&
          task.spec.runner.empty();
@@ -44,8 +44,8 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
 
 Steering::~Steering() {
   stop();
-  token_workers_.reset();  // answers what was asked for
-  parts_.journal.drain();  // completions name this
+  token_workers_.reset();  // answers the pending requests
+  parts_.journal.drain();  // completions refer to this
 }
 
 Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringConfig config) {
@@ -89,7 +89,7 @@ Result<void> Steering::restore() {
   }
 }
 
-// Now, and not at the first tick: a runner that comes back before it would take a word that is long out of date.
+// Runs now and not at the first tick: a runner that returns before it would take a message that is long out of date.
 void Steering::expire_commands_of(std::vector<Task> tasks) {
   std::int64_t now_ms = parts_.clock.wall_ms();
   std::erase_if(tasks, [&](const Task& task) { return !has_expired_command(task, now_ms); });
@@ -101,7 +101,7 @@ void Steering::expire_commands_of(std::vector<Task> tasks) {
         }
         return {};
       },
-      [](Result<void>) {});  // a failure is repaired by the first tick
+      [](Result<void>) {});  // the first tick repairs a failure
   parts_.journal.drain();
 }
 
@@ -142,7 +142,7 @@ void Steering::note(const Task& task) {
   std::int64_t due_ms = next_due_ms(task, config_);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
   if (unstarted) {
-    // An agent's own first event starts the task, and no event that steering reads may follow: look again.
+    // An agent's own first event starts the task, perhaps without a later event that steering reads, so check again.
     std::int64_t pause_ms = (task.spec.timeout_seconds + config_.timeout_grace_seconds) * 1'000;
     due_ms = std::min(due_ms, parts_.clock.wall_ms() + pause_ms);
   }
@@ -194,7 +194,7 @@ void Steering::settle(const std::string& task) {
 
 void Steering::lose(const LostLease& lost) {
   auto again = std::make_shared<bool>(false);
-  // The next period tries again; its runner may come back until then.
+  // The next period tries again; the runner may return until then.
   auto restore = [this, lost] { leases_.restore(lost); };
   parts_.journal.write(
       [this, lost, again](WriteTxn& txn) -> Result<void> {
@@ -241,7 +241,7 @@ void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoTo
     return done(fail(token.error()));
   }
   if (token->expires_ms == 0) token->expires_ms = parts_.clock.wall_ms() + kTokenUntoldLife.count();
-  // Remembered before it is given, so that a restart does not give another.
+  // Recorded before it is given, so that a restart does not give another one.
   parts_.journal.write(
       [id = task.id, epoch](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, std::to_string(epoch)); },
       [this, id = task.id, epoch, token = std::move(*token), done = std::move(done)](Result<void> written) mutable {

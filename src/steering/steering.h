@@ -41,7 +41,7 @@ struct SteeringParts {
   PostCallback post_callback = shepherd::post_callback;
 };
 
-// open() reads every active task, so it is done before anybody may post. Call stop() while workers, journal and
+// open() reads every active task, so it is done before the API accepts posts. Call stop() while workers, journal and
 // executor still run, and before the servers drain: it answers the claims that wait. Threads: any; tick() from one.
 class Steering {
  public:
@@ -56,8 +56,8 @@ class Steering {
   CommandTakers& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once while
-  // nobody has claimed it. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
+  // A repository credential for the runner that has the task, by its lease's epoch, once per lease; or once
+  // before the first claim. It always has a time when it expires. gone/task_ended, those of Leases::take_token(),
   // unavailable/no_token_provider, unavailable/token_provider_failed.
   void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 

@@ -40,8 +40,8 @@ Result<Start> first_position(const EventStore& store) {
 
 }  // namespace
 
-struct Watch::State final : std::enable_shared_from_this<State> {
-  State(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock, OnTasks handler)
+struct Watch::Impl final : std::enable_shared_from_this<Impl> {
+  Impl(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock, OnTasks handler)
       : journal(the_journal),
         executor(the_executor),
         workers(the_workers),
@@ -91,7 +91,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
     journal.write(
         [text = std::to_string(position)](WriteTxn& txn) { return txn.put_record(kRecordKind, kCursorKey, text); },
         [](Result<void> kept) {
-          // An older cursor only means that more is read again.
+          // An older cursor only causes more events to be read again.
           if (!kept) log_warn("steering could not keep its cursor: {}", kept.error().message);
         });
   }
@@ -102,7 +102,7 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   const Clock& clock;
   OnTasks on_tasks;
 
-  // All of these: the executor's.
+  // The executor owns all of these.
   ChangedTasks feed{journal, "steering", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
                       take_names(std::move(tasks), through);
                     }};
@@ -110,39 +110,39 @@ struct Watch::State final : std::enable_shared_from_this<State> {
   std::int64_t kept_ms = 0;
   bool stopped = false;
 
-  std::atomic<int> looking{0};  // calls of on_tasks under way
+  std::atomic<int> looking{0};  // number of running on_tasks calls
 };
 
 Result<std::unique_ptr<Watch>> Watch::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
                                            OnTasks on_tasks) {
   auto start = first_position(journal.store());
   if (!start) return fail(start.error());
-  auto state = std::make_shared<State>(journal, executor, workers, clock, std::move(on_tasks));
-  state->kept_through = start->position;
+  auto impl = std::make_shared<Impl>(journal, executor, workers, clock, std::move(on_tasks));
+  impl->kept_through = start->position;
   // Before anything that is appended from now on: a crash must not make the next start begin behind it.
-  if (!start->stored) state->write_cursor(start->position);
-  state->kept_ms = clock.steady_ms();
-  executor.post([state, after = start->position] { state->open_feed(after); });
-  return std::unique_ptr<Watch>(new Watch(std::move(state)));
+  if (!start->stored) impl->write_cursor(start->position);
+  impl->kept_ms = clock.steady_ms();
+  executor.post([impl, after = start->position] { impl->open_feed(after); });
+  return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
 Watch::~Watch() = default;
 
 void Watch::tick() {
-  state_->executor.post([state = state_] { state->tick(); });
+  impl_->executor.post([impl = impl_] { impl->tick(); });
 }
 
 void Watch::stop() {
   std::promise<void> stopped;
-  state_->executor.post([state = state_, &stopped] {
-    state->stopped = true;
-    state->feed.close();
-    state->keep_cursor();
+  impl_->executor.post([impl = impl_, &stopped] {
+    impl->stopped = true;
+    impl->feed.close();
+    impl->keep_cursor();
     stopped.set_value();
   });
   stopped.get_future().wait();
   // They end by themselves, and this happens once.
-  while (state_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (impl_->looking.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace shepherd

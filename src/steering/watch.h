@@ -1,6 +1,6 @@
-// The server's own reader of all logs: tells steering about every task in which something happened that time, leases or
-// callbacks depend on. A client of the one way out like any other, with a cursor that is kept in the store, so that a
-// crash between a task's end and what follows from it loses nothing.
+// The server's own reader of all logs. It reports to steering every task with events that deadlines, leases or
+// callbacks depend on. It reads a feed like any other client, and keeps its cursor in the store, so that a crash
+// between a task's end and what follows from it loses nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace shepherd {
 // Threads: any for tick() and stop(); `on_tasks` is called on a worker thread, one call at a time.
 class Watch {
  public:
-  // on_tasks(tasks, done): look at these tasks, and call done() once whatever follows from it is committed; false when
-  // it could not be: they come again. Nothing behind them is read before.
+  // on_tasks(tasks, done) looks at these tasks and calls done(true) once all that follows from them is committed, or
+  // done(false) when that failed: then they come again. Nothing after them is read before done().
   using OnTasks = std::function<void(std::vector<std::string> tasks, std::move_only_function<void(bool)> done)>;
 
   // Starts after the stored cursor, or at the newest position when there is none yet. `executor` must be sequential and
@@ -38,9 +38,9 @@ class Watch {
   void stop();
 
  private:
-  struct State;
-  explicit Watch(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  std::shared_ptr<State> state_;
+  struct Impl;
+  explicit Watch(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;  // shared: feed and workers may still hold it when the watch goes
 };
 
 }  // namespace shepherd

@@ -11,7 +11,7 @@ namespace shepherd {
 
 namespace {
 
-// What JSON numbers and 64-bit database integers hold alike.
+// The largest integer that both JSON numbers and 64-bit database integers represent.
 constexpr std::uint64_t kMaxProducerSequence = std::uint64_t{1} << 53;
 
 class Planner {
@@ -76,7 +76,7 @@ class Planner {
     }
     auto body = known_body(i, number);
     if (!body) return fail(std::move(body.error()));
-    // An event that retention dropped can no longer be compared; its number says that it was here.
+    // Retention may have dropped the event, so its content cannot be compared; the number alone proves the repeat.
     if (!*body || request_.drafts.same_content(draft(i), **body)) return {};
     return fail(Error{ErrorCode::conflict,
                       "sequence_reused",
@@ -132,7 +132,7 @@ class Planner {
   }
 
   Result<std::optional<std::string>> known_body(std::uint32_t i, std::uint64_t number) {
-    // Filled on the first repeat only: most requests have none.
+    // Filled on the first repeat only, because most requests have none.
     for (; indexed_ < i; ++indexed_) {
       std::uint64_t earlier = draft(indexed_).producer_sequence;
       if (earlier != 0) in_request_.try_emplace(earlier, indexed_);

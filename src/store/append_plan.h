@@ -1,16 +1,18 @@
-// What an append will do, decided before anything is changed: which drafts are new, which are repeats, and whether the
-// request must be refused. Pure over what the writer knows of the task (TaskHead) and two lookups of an adapter, so all
-// stores answer alike.
+// Plans an append before anything changes: which drafts are new, which are repeats, and whether to refuse the request.
+// The plan is a pure function of the writer's TaskHead and two lookups of an adapter, so all stores give the same
+// answers.
 //
-//   strict  the next number is new; a lower one is a repeat if its content is equal, else conflict/sequence_reused; a
-//           higher one is conflict/sequence_hole with expectedSequence (what the log wants next; nothing was taken)
-//   loose   an unused number is new; a used one is a repeat if its content is equal, else it is appended without key
-//   none, or a loose draft without number: event_id, when given, deduplicates
+//   strict  the next number is new; a lower one is a repeat if its content is equal, otherwise
+//           conflict/sequence_reused; a higher one is conflict/sequence_hole with expectedSequence (the log's next
+//           number; nothing is appended)
+//   loose   an unused number is new; a used one is a repeat if its content is equal, otherwise it is appended without
+//           its key
+//   none, or a loose draft without number: event_id, if given, deduplicates
 //
-// Repeats are always fine. New drafts after an end are gone/task_ended, unless the server inferred that end or they
-// were received within late_within_ms of it and no strict producer sends them: then they are late. An append under a
-// lease that the task no longer has is conflict/lease_lost. Within one request nothing new may follow a status that
-// ends the task. Threads: caller.
+// Repeats are always accepted. New drafts after an end are gone/task_ended. They are accepted as late if the server
+// inferred that end, or if they were received within late_within_ms of it from a producer that is not strict. An append
+// under a lease that the task no longer has is conflict/lease_lost. Within one request nothing new may follow a status
+// that ends the task. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +30,13 @@
 
 namespace shepherd {
 
-// What a writer keeps of a task between appends.
+// A task's state that a writer keeps between appends.
 struct TaskHead {
   TaskState state;
-  std::map<std::string, ProducerNumbers> producers;  // strict ones by id; the loose one under ""
+  std::map<std::string, ProducerNumbers> producers;  // strict producers by id; the loose one under ""
 };
 
-// The name under which TaskHead::producers and stored batches know the request's producer.
+// The key of the request's producer in TaskHead::producers and in stored batches.
 inline const std::string& producer_name(const AppendRequest& request) {
   static const std::string loose;
   return request.producer.kind == ProducerKind::strict ? request.producer.id : loose;
@@ -43,8 +45,8 @@ inline const std::string& producer_name(const AppendRequest& request) {
 class KnownEvents {
  public:
   virtual ~KnownEvents() = default;
-  // The body (body_of) of the newest event with this producer's number, also one of the running transaction;
-  // nullopt when it was dropped or its number was forgotten.
+  // The body (body_of) of the newest event with this producer's number, including events of the running transaction;
+  // nullopt if the event was dropped or its number was forgotten.
   virtual Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) = 0;
   virtual Result<bool> has_event_id(std::string_view event_id) = 0;
 };
@@ -52,15 +54,15 @@ class KnownEvents {
 struct AppendPlan {
   struct Fresh {
     std::uint32_t draft;  // index into the request's drafts
-    bool keyed;           // its number is stored with it
+    bool keyed;           // the number is stored with the event
   };
   std::vector<Fresh> fresh;
-  bool late = false;  // all of them
+  bool late = false;  // applies to all fresh drafts
 };
 
 // Errors: conflict/sequence_hole, conflict/sequence_reused, gone/task_ended, invalid_argument/{sequence_required,
-// sequence_out_of_range, producer_required}, too_large/detail_too_large, and those of the lookups. Each names the draft
-// as `index` where one is to blame.
+// sequence_out_of_range, producer_required}, too_large/detail_too_large, and those of the lookups. An error caused by
+// one draft names it as `index`.
 Result<AppendPlan> plan_append(const TaskHead& head, const AppendRequest& request, KnownEvents& known);
 
 }  // namespace shepherd

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
 #include "store/limits.h"
@@ -11,7 +12,7 @@ namespace shepherd {
 
 namespace {
 
-constexpr std::size_t kOwnMembersBytes = 96;  // sequence, receivedAt, late; a guess that saves reallocations
+constexpr std::size_t kOwnMembersBytes = 96;  // estimate for sequence, receivedAt and late; saves reallocations
 
 void set_complete(EventBatch& batch, const TaskHead& head) {
   Task task;
@@ -39,6 +40,7 @@ StoredBatch& BatchBuilder::batch_for(std::vector<std::size_t>& of_task, const Ap
                                : !open.producer;
     bool fits = open.batch->size() < kMaxStoredBatchEvents &&
                 open.batch->bytes.size() + draft.body_size + kOwnMembersBytes <= kMaxStoredBatchBytes;
+    SHEPHERD_ASSERT(open.batch->last() + 1 == sequence, "the numbers of a log have no hole");
     if (same_producer && fits && open.batch->by_server == request.by_server) return open;
   }
   StoredBatch& fresh = batches_.emplace_back();
@@ -59,7 +61,7 @@ Appended BatchBuilder::add(TaskHead& head, const AppendRequest& request, const A
   bool strict = request.producer.kind == ProducerKind::strict;
   bool numbered = request.producer.kind != ProducerKind::none;
   std::string_view shown_producer = strict ? std::string_view(request.producer.id) : std::string_view();
-  ProducerNumbers* numbers = nullptr;  // made with its first number
+  ProducerNumbers* numbers = nullptr;  // created with the producer's first number
 
   std::size_t first_touched = batches_.size();
   if (!plan.fresh.empty()) {
@@ -86,14 +88,14 @@ Appended BatchBuilder::add(TaskHead& head, const AppendRequest& request, const A
                         .body = body,
                         .late = plan.late,
                         .by_server = request.by_server});
+      SHEPHERD_ASSERT(head.state.last_sequence == sequence, "the fold counts every event");
       if (head.state.first_sequence == 0) head.state.first_sequence = sequence;
       if (fresh.keyed) {
         if (numbers == nullptr) numbers = &head.producers[producer_name(request)];
         numbers->use(draft.producer_sequence);
       }
     }
-    // After an end only late drafts come, so an unfinished earlier batch of this request never belongs to an ended
-    // task.
+    // Only late drafts follow an end, so an unfinished earlier batch of this request never belongs to an ended task.
     if (is_terminal(head.state.state)) {
       std::size_t from = plan.late ? first_touched : of_task.back();
       for (std::size_t i : of_task) {
@@ -124,6 +126,7 @@ std::optional<std::string_view> BatchBuilder::body_of_number(const std::string& 
 
 std::vector<StoredBatch> BatchBuilder::take(std::uint64_t& position) {
   for (StoredBatch& stored : batches_) {
+    SHEPHERD_ASSERT(stored.batch->size() > 0, "a batch holds an event, so positions have no hole");
     stored.batch->position = position + 1;
     position = stored.batch->last_position();
   }

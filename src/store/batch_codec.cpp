@@ -7,7 +7,7 @@ namespace shepherd {
 
 namespace {
 
-constexpr char kPlainVersion = 1;  // without a checksum
+constexpr char kPlainVersion = 1;  // no checksum
 constexpr char kVersion = 2;
 constexpr char kByServer = 1;
 constexpr std::size_t kPlainHeaderBytes = 2;
@@ -39,7 +39,7 @@ class IndexReader {
     if (at_ == index_.size() || value > UINT32_MAX) return malformed();
     auto known = static_cast<unsigned char>(index_[at_++]);
     length = static_cast<std::uint32_t>(value);
-    // A type of a newer version reads as `other`; its name is in the JSON.
+    // A type of a newer version is read as `other`; its name is in the JSON.
     type = known < kEventTypes ? static_cast<EventType>(known) : EventType::other;
     return true;
   }
@@ -55,7 +55,7 @@ class IndexReader {
   bool sound_ = true;
 };
 
-// The events that the index still lists, or the first alone.
+// Names the events that were readable so far, or only the first.
 std::unexpected<Error> corrupt(const EventBatch& batch, const char* what) {
   std::string numbers = std::to_string(batch.first);
   std::uint64_t last = batch.ends.size() > 1 ? batch.last() : batch.first;
@@ -74,7 +74,7 @@ std::unexpected<Error> corrupt_index() {
   return fail(ErrorCode::internal, "corrupt", "The index of a stored batch is damaged. Run `shepherd doctor`.");
 }
 
-// Where the lengths begin; 0: not a version that is known here.
+// The offset of the lengths; 0 if the version is unknown.
 std::size_t header_bytes(std::string_view index) {
   if (index.size() < kPlainHeaderBytes) return 0;
   if (index[0] == kPlainVersion) return kPlainHeaderBytes;
@@ -148,7 +148,7 @@ Result<void> decode_batch(std::string_view index, std::string_view events, Event
   EventType type = EventType::other;
   IndexReader reader(index, header);
   while (reader.next(length, type)) {
-    // One separator, the event, and at least the closing bracket.
+    // A separator, the event, and at least the closing bracket.
     if (events.size() - at < std::size_t{length} + 2) return corrupt(batch, "shorter than their index says");
     batch.bytes.append(events.substr(at + 1, length));
     batch.ends.push_back(static_cast<std::uint32_t>(batch.bytes.size()));

@@ -32,7 +32,7 @@ Encoded encode(const EventBatch& batch) {
   return encoded;
 }
 
-// As a row's columns say it, before it is decoded.
+// A batch with only the members that a row's columns provide.
 EventBatch some_row() {
   EventBatch batch = some_batch();
   batch.bytes.clear();
@@ -42,7 +42,7 @@ EventBatch some_row() {
   return batch;
 }
 
-// As servers wrote it before there were checksums.
+// An index in the format of servers before checksums existed.
 std::string without_checksum(std::string index) {
   index[0] = '\1';
   return index.erase(2, 4);
@@ -87,7 +87,7 @@ TEST(BatchCodec, AnyChangedByteIsNoticed) {
     }
     if (damaged.index == encoded.index && damaged.events == encoded.events) continue;
     auto decoded = decode_batch(damaged.index, damaged.events, row);
-    if (damaged.index[0] == '\1') continue;  // says that it has no checksum
+    if (damaged.index[0] == '\1') continue;  // the index now claims to have no checksum
     ASSERT_FALSE(decoded);
     ASSERT_EQ(decoded.error().reason, "corrupt");
   }
@@ -131,7 +131,7 @@ TEST(BatchCodec, RefusesWhatDoesNotFit) {
   };
   EXPECT_TRUE(damaged("", encoded.events));
   EXPECT_TRUE(damaged(encoded.index, ""));
-  encoded.index = without_checksum(encoded.index);  // which would tell by itself
+  encoded.index = without_checksum(encoded.index);  // so that the checksum does not detect the damage first
   EXPECT_TRUE(damaged(encoded.index.substr(0, 2), encoded.events)) << "no events";
   EXPECT_TRUE(damaged(encoded.index.substr(0, encoded.index.size() - 1), encoded.events));
   EXPECT_TRUE(damaged(encoded.index, encoded.events.substr(1)));

@@ -1,4 +1,4 @@
-// Folding stored events again, to rebuild what a store had only in memory, or to check what it wrote.
+// Folds stored events again, to rebuild state that a store had only in memory, or to check what it wrote.
 // Threads: value.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace shepherd {
 
-// Applies the batch's events after state.last_sequence (the others are already in it) and through sequence `through`.
-// internal/corrupt when an event cannot be read or a number is missing.
+// Applies the batch's events after state.last_sequence up to and including `through`. internal/corrupt if an event
+// cannot be read or a number is missing.
 Result<void> fold_batch(TaskState& state, const EventBatch& batch,
                         std::uint64_t through = std::numeric_limits<std::uint64_t>::max());
 

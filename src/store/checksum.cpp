@@ -11,10 +11,10 @@
 namespace shepherd {
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82F63B78;  // bits reversed
+constexpr std::uint32_t kPolynomial = 0x82F63B78;  // bit-reversed
 constexpr std::size_t kWord = 8;
 
-// kTables[k][b]: the remainder of byte b with k zero bytes after it.
+// kTables[k][b] is the remainder of byte b followed by k zero bytes.
 constexpr auto kTables = [] {
   std::array<std::array<std::uint32_t, 256>, kWord> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {

@@ -1,4 +1,5 @@
-// A batch: consecutive events of one task from one commit. The unit that stores write, the hub shares and feeds read.
+// A batch: consecutive events of one task from one commit. Stores write batches, the hub shares them and feeds read
+// them.
 // Immutable once shared.
 // Threads: value.
 #pragma once
@@ -21,8 +22,8 @@ struct EventBatch {
   std::string bytes;                // finished event JSONs, back to back
   std::vector<std::uint32_t> ends;  // end of each event in bytes
   std::vector<EventType> types;
-  bool by_server = false;  // the server said it, not a producer (FoldEvent)
-  std::string complete;    // data of task_complete when the task is terminal after this batch; else empty
+  bool by_server = false;  // written by the server, not by a producer (FoldEvent)
+  std::string complete;    // data of task_complete if the task is terminal after this batch, otherwise empty
 
   std::size_t size() const { return ends.size(); }
   std::uint64_t last() const { return first + ends.size() - 1; }

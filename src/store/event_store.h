@@ -1,11 +1,10 @@
-// The store: the truth. Every task has one append-only log, numbered 1, 2, 3, … without holes; all logs together have
-// a global position, numbered the same way in commit order.
+// The store is the truth. Every task has one append-only log, numbered 1, 2, 3, … without holes. A global position
+// numbers the events of all logs the same way, in commit order.
 //
-// Writing is one transaction at a time: write() runs a function over a WriteTxn and commits what it did, or nothing.
-// Group commit is the caller's (journal/writer.h): it puts many operations into one write(). A refused operation
-// (duplicate number, unknown task) changes nothing and does not spoil the transaction; a failed commit, or an exception
-// of the function, loses all of it and leaves the store as it was.
-// Reading sees only what was committed.
+// Only one transaction writes at a time: write() runs a function over a WriteTxn and commits everything it did, or
+// nothing. Group commit is up to the caller: journal/writer.h puts many operations into one write(). A refused
+// operation (duplicate number, unknown task) changes nothing and does not affect the rest of the transaction. A failed
+// commit, or an exception of the function, leaves the store as it was. Reads see only committed data.
 //
 // Failures: not_found, conflict, gone, too_large from single operations; unavailable (locked, I/O), storage_full and
 // internal (corrupt) from write() and from reads.
@@ -28,11 +27,11 @@
 
 namespace shepherd {
 
-// Who numbered the drafts of an append.
+// The kind of producer decides how an append's own numbers are used.
 //   none    drafts have no numbers, or they are ignored; event_id deduplicates
 //   strict  numbers start at 1 and have no hole (Shepherd-Producer header); `id` names the spool
-//   loose   numbers come as they come (fire and forget); a known number with equal content is a repeat, with other
-//           content it is appended all the same: nothing is lost
+//   loose   numbers arrive in any order (fire and forget); a known number with equal content is a repeat; with
+//           different content the event is still appended, so nothing is lost
 enum class ProducerKind { none, strict, loose };
 struct Producer {
   ProducerKind kind = ProducerKind::none;
@@ -44,80 +43,82 @@ struct AppendRequest {
   Producer producer;
   DraftBatch drafts;
   std::int64_t received_ms = 0;
-  bool by_server = false;  // the server infers this (timeout, runner lost): a terminal status in it is `inferred`
-  std::optional<LeaseFence> fence = {};  // refused with conflict/lease_lost when the task is no longer that lease's
-  // How long after the task's own end it may have been received: it is then appended with `late`. Not for strict ones.
+  // The server inferred this (timeout, runner lost): a terminal status in it is an inferred end.
+  bool by_server = false;
+  // If set and the task no longer has that lease, the append is refused with conflict/lease_lost.
+  std::optional<LeaseFence> fence = {};
+  // Accepts new drafts, marked `late`, until this long after the task's own end. Not for strict producers.
   std::int64_t late_within_ms = 0;
 };
 
 struct Appended {
   std::uint64_t last_sequence = 0;      // the log's last number after this append
-  std::uint64_t producer_sequence = 0;  // the producer's highest number; 0: none
-  std::uint64_t added = 0;              // how many drafts were new
+  std::uint64_t producer_sequence = 0;  // the producer's highest number, or 0
+  std::uint64_t added = 0;              // number of new drafts
 };
 
 struct Created {
   Task task;
-  bool existed = false;  // same id or key with the same body: the earlier task
+  bool existed = false;  // same id or key with the same body; `task` is the earlier one
 };
 
-// What one transaction may do. Valid only inside write()'s function. Threads: caller.
+// The operations of one transaction. Valid only inside write()'s function. Threads: caller.
 class WriteTxn {
  public:
   virtual ~WriteTxn() = default;
 
-  // spec.id must be set. Same id or idempotency_key with the same spec: the known task; with another: conflict
-  // (task_exists or idempotency_key_reused).
+  // spec.id must be set. If a task with the same id or idempotency_key exists, returns it if its spec is equal,
+  // otherwise fails with conflict (task_exists or idempotency_key_reused).
   virtual Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
                                       const std::string& idempotency_key) = 0;
-  // The task as this transaction sees it, its own changes included.
+  // The task as this transaction sees it, including its own changes.
   virtual Result<Task> task(const std::string& id) = 0;
   // Replaces title and labels. Other members of `spec` must be unchanged.
   virtual Result<Task> update_task(const TaskSpec& spec) = 0;
-  // Erases log, details, producers, the task itself.
+  // Deletes the task with its log, details and producers.
   virtual Result<void> delete_task(const std::string& task) = 0;
 
-  // Numbers and appends the new drafts of the request, skipping repeats, and folds them into the task's state.
-  // Errors: not_found/unknown_task; conflict/sequence_hole with expectedSequence; conflict/sequence_reused;
-  // gone/task_ended with currentState, when new drafts come after the producer's own terminal status. After an
-  // inferred end, and within late_within_ms of any, drafts are appended with `late`. All or nothing.
+  // Numbers and appends the new drafts of the request, skips repeats, and folds the new ones into the task's state.
+  // Either all drafts are accepted or none. Errors: not_found/unknown_task; conflict/sequence_hole with
+  // expectedSequence; conflict/sequence_reused; gone/task_ended with currentState for new drafts after the producer's
+  // own terminal status. After an inferred end, and within late_within_ms of any end, drafts are appended with `late`.
   virtual Result<Appended> append(const AppendRequest& request) = 0;
 
-  // Drops the oldest batches of a task through sequence `through` (whole ones only); the log then starts later.
+  // Drops a task's oldest batches that end at or before sequence `through`. The log then starts later.
   virtual Result<void> drop_through(const std::string& task, std::uint64_t through) = 0;
 
-  // Small named records that belong to the installation (tokens, …): put replaces, an empty value removes.
+  // Replaces a small named record of the installation (tokens, …); an empty value removes it.
   virtual Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) = 0;
 };
 
-// What a write() committed, for hub and bus: every batch in commit order, and the tasks whose row changed.
+// What a write() committed, for hub and bus: every batch, in commit order.
 struct Commit {
   std::vector<BatchPtr> batches;
 };
 
 struct Page {
-  std::vector<BatchPtr> batches;  // ascending; the first may begin before and the last end after what was asked
-  std::uint64_t first = 0;        // oldest number still kept (task: sequence; all: position); 0: nothing is
-  std::uint64_t head = 0;         // newest number, as of this read
-  std::string complete;           // task reads: data of task_complete when the task is terminal
+  std::vector<BatchPtr> batches;  // ascending; the first and the last may extend beyond the requested range
+  std::uint64_t first = 0;        // oldest number still kept (task: sequence; all: position); 0: none
+  std::uint64_t head = 0;         // newest number at the time of this read
+  std::string complete;           // task reads: data of task_complete if the task is terminal
 };
 
-// 0: kMaxPageEvents, kMaxPageBytes.
+// 0 means kMaxPageEvents or kMaxPageBytes.
 struct ReadLimit {
   std::size_t events = 0;
-  std::size_t bytes = 0;  // at least one batch is returned however large
+  std::size_t bytes = 0;  // at least one batch is returned, however large
 };
 
 struct TaskFilter {
   std::optional<State> state{};
   bool active = false;                                                           // not terminal
-  std::string agent{}, workflow{}, repo{}, issue{}, fleet{}, session{}, text{};  // task_match.h says what they mean
+  std::string agent{}, workflow{}, repo{}, issue{}, fleet{}, session{}, text{};  // task_match.h defines their meaning
   std::map<std::string, std::string> labels{};                                   // all must match
-  std::string before{};  // page: tasks that sort after this id in newest-first order; empty: from the newest
+  std::string before{};  // page: tasks after this place in newest-first order; empty: from the newest
   std::size_t limit = 100;
 };
 
-// A batch's vital facts without its bytes, for retention.
+// The facts that retention needs about a batch, without its bytes.
 struct BatchInfo {
   std::string task;
   std::uint64_t first = 0, last = 0;
@@ -126,10 +127,10 @@ struct BatchInfo {
 };
 
 struct StoreStats {
-  std::uint64_t tasks = 0, events = 0;  // events: kept now
-  std::uint64_t bytes = 0;              // on disk, all files of the store
+  std::uint64_t tasks = 0, events = 0;  // events: still kept
+  std::uint64_t bytes = 0;              // size on disk of all files of the store
   std::uint64_t wal_bytes = 0;
-  std::uint64_t content_bytes = 0;  // what is kept, without the log that is on its way and without free space
+  std::uint64_t content_bytes = 0;  // size of the data, without write-ahead log and free pages
   std::uint64_t detail_bytes = 0;   // compressed
 };
 
@@ -140,19 +141,19 @@ class EventStore {
 
   virtual Result<Commit> write(const std::function<void(WriteTxn&)>& operations) = 0;
 
-  // Events with sequence > after, ascending, one page at most. Unknown task: not_found/unknown_task.
+  // Returns at most one page of events with sequence > after, ascending. Unknown task: not_found/unknown_task.
   virtual Result<Page> read(const std::string& task, std::uint64_t after, ReadLimit limit) const = 0;
-  // The newest events with sequence < before (0: the log's end), still ascending.
+  // The newest events with sequence < before (0: the log's end), also ascending.
   virtual Result<Page> read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const = 0;
   // Events of all logs with position > after, in commit order.
   virtual Result<Page> read_all(std::uint64_t after, ReadLimit limit) const = 0;
-  // Newest sequence of each named task that exists; "" asks for the newest global position.
+  // The newest sequence of each named task that exists; "" stands for the newest global position.
   virtual Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const = 0;
 
   virtual Result<Task> task(const std::string& id) const = 0;
   // Newest first by (created, id).
   virtual Result<std::vector<Task>> tasks(const TaskFilter& filter) const = 0;
-  // The detail JSON of one event; not_found/no_detail when it has none (or it was dropped).
+  // The detail JSON of one event; not_found/no_detail if it has none or the detail was dropped.
   virtual Result<std::string> detail(const std::string& task, std::uint64_t sequence) const = 0;
 
   virtual Result<std::map<std::string, std::string>> records(const std::string& kind) const = 0;

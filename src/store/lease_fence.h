@@ -1,5 +1,5 @@
-// Which lease an append is made under. A runner that has lost its task must not write into the log of its successor,
-// least of all its end. Threads: value.
+// The lease that an append is made under. A runner that lost its task must not write into its successor's log, above
+// all not its end. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace shepherd {
 
 struct LeaseFence {
   std::uint64_t epoch = 0;
-  bool live = true;  // false: its time is over, so only what comes after an end is taken
+  bool live = true;  // false: the lease has expired; only events after the task's end are accepted
 };
 
 inline Error lease_lost() {
@@ -21,7 +21,7 @@ inline Error lease_lost() {
           {}};
 }
 
-// Whether the task, as it is now, is still that lease's. Between two runners it is nobody's.
+// Whether the task, as it is now, is still that lease's. Between two runners it is no lease's.
 inline bool admits(const LeaseFence& fence, const TaskState& state) {
   if (state.lease_epoch != fence.epoch) return false;
   return is_terminal(state.state) || (fence.live && state.state != State::queued);

@@ -9,7 +9,7 @@ namespace shepherd {
 
 // --- feeds and hub ---
 inline constexpr std::size_t kMaxPageEvents = 5'000;
-inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends early rather than grow past this
+inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends before it grows beyond this
 
 // --- writing ---
 inline constexpr std::size_t kMaxStoredBatchEvents = 1'024;  // events in one stored row

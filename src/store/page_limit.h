@@ -1,5 +1,5 @@
-// When a page of batches is full: a batch is never split, so the last one may pass the limit in events, but not in
-// bytes unless it is the only one. Threads: value.
+// Decides when a page of batches is full. A batch is never split, so the last one may exceed the limit of events, but
+// not of bytes unless it is the only one. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class PageLimit {
       : events_(limit.events == 0 ? kMaxPageEvents : limit.events),
         bytes_(limit.bytes == 0 ? kMaxPageBytes : limit.bytes) {}
 
-  // Whether the next batch goes into the page. `wanted`: how many of its events were asked for.
+  // Whether the next batch goes into the page. `wanted` is the number of its events that the reader requested.
   bool take(std::uint64_t wanted, std::size_t bytes) {
     if (taken_events_ >= events_) return false;
     if (taken_events_ > 0 && taken_bytes_ + bytes > bytes_) return false;
@@ -24,7 +24,7 @@ class PageLimit {
     return true;
   }
   bool full() const { return taken_events_ >= events_; }
-  // Room for events that are still wanted; a hint for how far to read.
+  // The number of events that still fit; a hint for how far to read.
   std::uint64_t events_left() const { return full() ? 0 : events_ - taken_events_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/assert.h"
 #include "store/limits.h"
 
 namespace shepherd {
@@ -24,6 +25,7 @@ bool ProducerNumbers::used(std::uint64_t number) const {
 }
 
 void ProducerNumbers::use(std::uint64_t number) {
+  SHEPHERD_ASSERT(number > 0, "producers count from 1; 0 says that an event has no number");
   if (number == high_ + 1) {
     high_ = number;
     return;

@@ -1,6 +1,6 @@
-// The numbers one producer of one task has used: everything up to high(), except the holes. A strict producer has no
-// holes; a fire-and-forget one may. Holes are kept as ranges, at most kMaxLooseHoles of them; beyond that the lowest
-// are forgotten and their numbers count as used (a store then finds no event for them, see append_plan.h).
+// The numbers that one producer of one task has used: all up to high(), except the holes. A strict producer has no
+// holes; a fire-and-forget one may have. At most kMaxLooseHoles ranges of holes are kept. Beyond that the lowest are
+// forgotten and their numbers count as used (a store then finds no event for them, see append_plan.h).
 // Threads: value.
 #pragma once
 
@@ -19,7 +19,7 @@ class ProducerNumbers {
   void use(std::uint64_t number);
   void use(std::uint64_t first, std::uint64_t count);
 
-  // Holes as text, "3-5,9-9"; decode ignores what it cannot read.
+  // Holes as text, "3-5,9-9". decode ignores text that it cannot parse.
   std::string encode_holes() const;
   static ProducerNumbers decode(std::uint64_t high, std::string_view holes);
 

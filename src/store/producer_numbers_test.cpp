@@ -71,5 +71,39 @@ TEST(ProducerNumbers, DecodeSurvivesNonsense) {
   }
 }
 
+TEST(ProducerNumbers, KeepAsManyHolesAsTheBoundSays) {
+  ProducerNumbers numbers;
+  for (std::uint64_t n = 1; n <= kMaxLooseHoles; ++n) numbers.use(2 * n);
+  EXPECT_FALSE(numbers.used(1)) << "as many as there may be";
+  ProducerNumbers split = numbers;
+  numbers.use(2 * kMaxLooseHoles + 2);
+  EXPECT_TRUE(numbers.used(1));
+  EXPECT_FALSE(numbers.used(3));
+
+  split = ProducerNumbers::decode(3 * kMaxLooseHoles, "");
+  split.use(3 * kMaxLooseHoles + 10);  // one hole of nine
+  for (std::uint64_t n = 1; n < kMaxLooseHoles; ++n) split.use(3 * kMaxLooseHoles + 10 + 2 * n);
+  EXPECT_FALSE(split.used(3 * kMaxLooseHoles + 1));
+  split.use(3 * kMaxLooseHoles + 5);  // two of four: one too many
+  EXPECT_TRUE(split.used(3 * kMaxLooseHoles + 1));
+  EXPECT_FALSE(split.used(3 * kMaxLooseHoles + 6));
+}
+
+TEST(ProducerNumbers, DecodeTakesWhatIsInOrderAndBelowTheHighest) {
+  auto decoded = [](std::string_view holes) { return ProducerNumbers::decode(50, holes).encode_holes(); };
+  EXPECT_EQ(decoded("1-2,3-4"), "1-2,3-4");
+  EXPECT_EQ(decoded("1-2,2-4"), "1-2");
+  EXPECT_EQ(decoded("5-5"), "5-5");
+  EXPECT_EQ(decoded("5-4"), "");
+  EXPECT_EQ(decoded("1-49"), "1-49");
+  EXPECT_EQ(decoded("1-50"), "");
+  EXPECT_EQ(decoded("0-3"), "");
+  EXPECT_EQ(decoded("1-2,x,7-8"), "1-2");
+  EXPECT_EQ(decoded("1-2,7"), "1-2");
+  EXPECT_EQ(decoded("1-2,7-"), "1-2");
+  EXPECT_EQ(decoded("1:2"), "");
+  EXPECT_EQ(ProducerNumbers::decode(50, "3-4").high(), 50U);
+}
+
 }  // namespace
 }  // namespace shepherd

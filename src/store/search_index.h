@@ -1,5 +1,5 @@
-// Full-text search over all logs. Built behind the commit from the store, so it never slows ingest and can always be
-// thrown away and built again.
+// Full-text search over all logs. A background thread builds it from the store after the commit, so it does not slow
+// down ingest and can be deleted and rebuilt at any time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace shepherd {
 
 struct SearchEntry {
   std::uint64_t position = 0;  // global position of the event
-  std::string text;            // searchable_text() of it
+  std::string text;            // the event's searchable_text()
 };
 
 // Threads: add(), remove() and purge() from one thread at a time; the rest from any.
@@ -21,16 +21,16 @@ class SearchIndex {
  public:
   virtual ~SearchIndex() = default;
 
-  // Adds events and remembers `through` as the newest indexed position, in one transaction.
+  // Adds events and stores `through` as the newest indexed position, in one transaction.
   virtual Result<void> add(const std::vector<SearchEntry>& entries, std::uint64_t through) = 0;
-  // Removes events; the text must be what was added.
+  // Removes events; the text must equal the text that was added.
   virtual Result<void> remove(const std::vector<SearchEntry>& entries) = 0;
-  // Takes what was removed out of the file as well: until then its words can be read there. Writes all of it anew.
+  // Rewrites the whole file, so that removed words can no longer be read in it.
   virtual Result<void> purge() = 0;
   virtual Result<std::uint64_t> indexed_through() const = 0;
 
-  // Positions that match, newest first. The query is words (all must match), "quoted phrases", prefix*, OR, -word;
-  // anything else in it is taken as text, never as an error. before: only positions below it (0: no bound).
+  // Positions that match, newest first, below `before` (0: no bound). The query has words (all must match), "quoted
+  // phrases", prefix*, OR, -word. Anything else is treated as text and never causes an error.
   virtual Result<std::vector<std::uint64_t>> search(std::string_view query, std::uint64_t before,
                                                     std::size_t limit) const = 0;
 };

@@ -1,9 +1,8 @@
-// Which tasks a filter lets through. Stores may narrow with an index first; this decides.
+// Decides which tasks pass a filter. Stores may narrow the list with an index first; this is the final decision.
 //
-// `repo` is the repository's URL or the label repo or shepherd.io/repo; `issue` the source's id or URL or the label
-// issue or shepherd.io/issue; `fleet` the label fleet or shepherd.io/fleet; `session` an agent's session that the task
-// had. `text` is found in id, title, description
-// and repository, without regard to ASCII case.
+// `repo` is the repository's URL or the label repo or shepherd.io/repo. `issue` is the source's id or URL or the label
+// issue or shepherd.io/issue. `fleet` is the label fleet or shepherd.io/fleet. `session` is an agent's session that the
+// task had. `text` is found in id, title, description and repository, ignoring ASCII case.
 // Threads: value.
 #pragma once
 
@@ -17,19 +16,19 @@
 
 namespace shepherd {
 
-// Everything but `before` and `limit`.
+// Applies everything but `before` and `limit`.
 bool matches(const TaskFilter& filter, const Task& task);
 
-// A place in the list, newest first, that stays when the task there is deleted: "<created, ms>:<id>" as `before`. A
-// plain id (no colon is in one) is the place of a task that must still be there.
+// A place in the list, newest first, that stays valid if its task is deleted: "<created, ms>:<id>" as `before`. A plain
+// id, which never contains a colon, is the place of a task that must still exist.
 struct TaskPlace {
   std::int64_t created_ms = 0;
   std::string id;
 };
-std::string place_after(const Task& task);  // the next page begins after it
+std::string place_after(const Task& task);  // the next page starts after this task
 std::optional<TaskPlace> task_place(std::string_view before);
 
-// Two creation requests ask for the same task when this is equal: the spec without its id.
+// Two creation requests ask for the same task if their fingerprints (the spec without its id) are equal.
 std::string spec_fingerprint(const TaskSpec& spec);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// The answer of every operation on a task that is not there.
+// The error of every operation on a task that does not exist.
 // Threads: value.
 #pragma once
 

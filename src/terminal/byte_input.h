@@ -1,4 +1,4 @@
-// The bytes of a file, or of standard input, as they come.
+// Reads the bytes of a file, or of standard input, as they arrive.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace shepherd {
 // Owns the descriptor unless it is standard input. Threads: caller; move-only.
 class ByteInput {
  public:
-  // Nothing and "-" are standard input. invalid_argument/unreadable_file.
+  // "" and "-" are standard input. invalid_argument/unreadable_file.
   static Result<ByteInput> open(const std::string& file);
   ByteInput(ByteInput&& other) noexcept;
   ByteInput& operator=(ByteInput&&) = delete;
   ~ByteInput();
 
-  // As much as is there; nothing at the end. internal/read_failed. Valid until the next call.
+  // Returns the available bytes; empty at the end. internal/read_failed. Valid until the next call.
   Result<std::string_view> next();
   int descriptor() const { return descriptor_; }
 

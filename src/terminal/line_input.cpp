@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-constexpr int kPauseMs = 50;  // a writer that says nothing for this long gets what it has said posted
+constexpr int kPauseMs = 50;  // after a pause this long, the lines read so far are posted
 
 }  // namespace
 

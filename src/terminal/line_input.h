@@ -1,5 +1,6 @@
-// Lines from a file descriptor, in batches: as many as are there, up to a bound, and without waiting for more when the
-// writer pauses. So `agent | shepherd post TASK` shows each line soon, and a large file still goes in large pieces.
+// Reads lines from a file descriptor in batches: all available lines up to a bound, without waiting for more if the
+// writer pauses. So `agent | shepherd post TASK` shows each line soon, and a large file is still posted in large
+// batches.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ class LineInput {
  public:
   explicit LineInput(int descriptor) : descriptor_(descriptor) {}
 
-  // The next lines, without their line breaks; empty lines are left out. Nothing at the end of the input. A last line
-  // without a line break counts. A line over kMaxInputLineBytes is too_large/line_too_long and names its number.
+  // The next lines without line breaks and without empty lines; none at the end of the input. A last line without a
+  // line break counts. A line over kMaxInputLineBytes is too_large/line_too_long, which names its number.
   Result<std::vector<std::string>> next(std::size_t most_lines, std::size_t most_bytes);
 
   std::size_t lines_read() const { return lines_read_; }

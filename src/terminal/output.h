@@ -1,5 +1,5 @@
-// Where a command writes: standard output or error, with colour only when a person is looking. A reader that went away
-// (`shepherd tasks | head -1`) is not an error: closed() turns true and writing does nothing more.
+// A command's output: standard output or error, with colour only on a terminal. A reader that closes the pipe
+// (`shepherd tasks | head -1`) is not an error: closed() becomes true and further writes do nothing.
 #pragma once
 
 #include <cstdio>
@@ -15,21 +15,22 @@ enum class Color { plain, bold, dim, red, green, yellow, blue, magenta, cyan };
 // Threads: caller.
 class Output {
  public:
-  // Colour: a terminal that is not "dumb", and NO_COLOR is not set.
+  // Uses colour on a terminal that is not "dumb" if NO_COLOR is not set.
   Output(std::FILE* file, const Environment& environment);
   // Collects the text instead (tests).
   explicit Output(std::string& sink) : sink_(&sink) {}
 
   void line(std::string_view text);
-  // A line that the next one replaces, on a terminal only; empty: none. For what passes by: progress, keys.
+  // Shows a line that the next one replaces, only on a terminal; empty removes it. For temporary text such as progress
+  // and keys.
   void status(std::string_view text);
   void flush();
   bool closed() const { return closed_; }
   bool is_terminal() const { return is_terminal_; }
-  std::size_t columns() const;  // of the terminal; a generous width for files and pipes
+  std::size_t columns() const;  // width of the terminal; a generous width for files and pipes
 
   std::string paint(Color color, std::string_view text) const;
-  // JSON from the server; made harmless when it goes to a terminal.
+  // Prints JSON from the server; escaped if the output is a terminal.
   void json_line(std::string_view json);
 
  private:
@@ -37,7 +38,7 @@ class Output {
   std::string* sink_ = nullptr;
   bool is_terminal_ = false;
   bool colored_ = false;
-  bool movable_ = false;  // the cursor goes back to the start of a line
+  bool movable_ = false;  // the cursor can return to the start of the line
   bool has_status_ = false;
   bool closed_ = false;
 };

@@ -1,4 +1,4 @@
-// Spans of time as people write and read them: "30d", "12h", "90s"; "3 min", "2 d".
+// Parses and formats durations: "30d", "12h", "90s"; "3 min", "2 d".
 // Threads: value.
 #pragma once
 

@@ -58,7 +58,7 @@ int TerminalKeys::read_signal() {
   signalfd_siginfo info{};
   if (read(signal_descriptor_, &info, sizeof info) != sizeof info) return kNone;
   if (info.ssi_signo != SIGCONT) return kEnd;
-  apply();  // the shell has set the terminal to its own mode while we were stopped
+  apply();  // the shell changed the terminal's mode while we were stopped
   return kNone;
 }
 
@@ -66,7 +66,7 @@ int TerminalKeys::read_key() {
   std::array<unsigned char, 32> bytes{};
   ssize_t got = read(STDIN_FILENO, bytes.data(), bytes.size());
   if (got <= 0) {
-    input_ended_ = true;  // nobody can press a key any more; what was asked for still goes on
+    input_ended_ = true;  // no more keys can arrive, but the command continues
     return kNone;
   }
   return bytes[0] == kEscape ? kEscape : bytes[0];

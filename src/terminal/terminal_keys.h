@@ -1,9 +1,9 @@
-// Keys and end signals of a person at the terminal, for commands that go on while they listen.
+// Reads keys and end signals from a person at the terminal, for commands that keep working meanwhile.
 //
-// Owns the terminal's input mode (a key counts at once and is not echoed) and gives it back when it goes, however the
-// command ends: SIGINT, SIGTERM and SIGHUP are taken as keys here instead of ending the process. Without a terminal on
-// standard input there are only the signals.
-// Threads: caller; make it before other threads, which would otherwise take the signals.
+// Owns the terminal's input mode (keys arrive immediately and are not echoed) and restores it in the destructor.
+// SIGINT, SIGTERM and SIGHUP are read as keys instead of ending the process, so the mode is restored however the
+// command ends. If standard input is not a terminal, only the signals work.
+// Threads: caller; create it before other threads, which would otherwise receive the signals.
 #pragma once
 
 #include <termios.h>
@@ -17,7 +17,7 @@ namespace shepherd {
 class TerminalKeys {
  public:
   static constexpr int kNone = 0;  // the time is over
-  static constexpr int kEnd = -1;  // Ctrl-C, or the system wants the process to end
+  static constexpr int kEnd = -1;  // Ctrl-C, or the system asks the process to end
 
   TerminalKeys();
   ~TerminalKeys();
@@ -26,8 +26,8 @@ class TerminalKeys {
 
   bool listens() const { return before_.has_value(); }
 
-  // The next key (a character; of an arrow or function key only the escape), kEnd, or kNone after `most`.
-  // nullopt: waits for ever.
+  // The next key (a character; only the escape of an arrow or function key), kEnd, or kNone after `most`. nullopt waits
+  // forever.
   int wait(std::optional<std::chrono::milliseconds> most);
 
  private:
@@ -38,7 +38,7 @@ class TerminalKeys {
   sigset_t signals_{};
   sigset_t signals_before_{};
   int signal_descriptor_ = -1;
-  std::optional<termios> before_;  // set: standard input is a terminal in our mode
+  std::optional<termios> before_;  // set if standard input is a terminal in our mode
   bool input_ended_ = false;
 };
 

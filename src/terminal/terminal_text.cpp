@@ -10,7 +10,7 @@
 namespace shepherd {
 namespace {
 
-// Hidden, and of no use in what an agent prints: spaces stay, and so does what makes one emoji of several.
+// Hidden characters that have no use in an agent's output. Spaces stay, and so do the characters that join emoji.
 bool is_deceptive(char32_t code) {
   bool blank = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x202F ||
                code == 0x205F || code == 0x2800 || code == 0x3000;
@@ -22,7 +22,7 @@ bool is_line_break(char32_t code) {
   return code == '\n' || code == 0x2028 || code == 0x2029 || code == 0x85;
 }
 
-// How many bytes of an escape sequence follow `introducer`, the character after ESC.
+// The number of bytes of an escape sequence after `introducer`, the character after ESC.
 std::size_t sequence_size(std::string_view rest, char32_t introducer) {
   std::size_t i = 0;
   if (introducer == '[') {  // CSI: parameters and intermediates, then one final byte
@@ -30,18 +30,19 @@ std::size_t sequence_size(std::string_view rest, char32_t introducer) {
     return i < rest.size() && rest[i] >= 0x40 && rest[i] <= 0x7E ? i + 1 : i;
   }
   if (introducer == ']' || introducer == 'P' || introducer == 'X' || introducer == '^' || introducer == '_') {
-    // A string up to BEL or ST: a title, a link's address. One that does not end on its line hides nothing.
+    // A string up to BEL or ST, such as a title or a link's address. If it does not end on its line, its text stays
+    // visible.
     for (; i < rest.size() && rest[i] != '\n'; ++i) {
       if (rest[i] == '\a') return i + 1;
       if (rest[i] == '\x1b') return i + 1 < rest.size() && rest[i + 1] == '\\' ? i + 2 : 0;
     }
     return 0;
   }
-  while (i < rest.size() && rest[i] >= 0x20 && rest[i] <= 0x2F) ++i;  // ESC ( B and the like
+  while (i < rest.size() && rest[i] >= 0x20 && rest[i] <= 0x2F) ++i;  // ESC ( B and similar
   return i;
 }
 
-// Bytes of the sequence that begins here; 0 when this character does not begin one.
+// The size of the sequence at the start of the text; 0 if there is none.
 std::size_t escape_size(std::string_view text) {
   if (text.front() != 0x1B) return 0;
   if (text.size() < 2) return 1;

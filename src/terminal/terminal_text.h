@@ -1,4 +1,4 @@
-// Agent output is hostile: what reaches a terminal must not move its cursor, change its title, hide text or reverse it.
+// Agent output is hostile: text sent to a terminal must not move its cursor, change its title, or hide or reverse text.
 // Threads: value.
 #pragma once
 
@@ -9,19 +9,20 @@ namespace shepherd {
 
 enum class Lines { keep, join };  // join: line breaks become spaces, for one-line output
 
-// What an agent printed or said: without escape sequences (ESC with its whole payload), control characters,
-// bidirectional overrides and invisible characters. C1 controls are written out (\u009b): what follows one stays. Tabs
-// become spaces; bad UTF-8 becomes U+FFFD. Plain text comes back unchanged.
+// An agent's output without escape sequences (ESC with its whole payload), control characters, bidirectional overrides
+// and invisible characters. C1 controls are escaped (\u009b) and the text after them stays. Tabs become spaces; bad
+// UTF-8 becomes U+FFFD. Plain text is returned unchanged.
 std::string terminal_text(std::string_view text, Lines lines);
 
-// What an agent wants to do, for a person who decides about it: nothing is dropped. As visible_text(), with spaces for
-// tabs and, joined, \n for line breaks.
+// An agent's request that a person decides about; nothing is dropped. Like visible_text(), with spaces for tabs and, if
+// joined, \n for line breaks.
 std::string exact_text(std::string_view text, Lines lines);
 
-// JSON source with the same characters written as \uXXXX: equal JSON, safe to show.
+// The JSON source with those characters written as \uXXXX: equal JSON that is safe to show.
 std::string terminal_json(std::string_view json);
 
-// At most `columns` characters, the last one an ellipsis when something was cut. Counts code points, not glyph widths.
+// At most `columns` characters; if something was cut, the last one is an ellipsis. Counts code points, not glyph
+// widths.
 std::string cut_to(std::string_view text, std::size_t columns);
 std::size_t character_count(std::string_view text);
 

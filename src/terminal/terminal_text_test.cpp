@@ -22,11 +22,11 @@ TEST(TerminalText, EscapeSequencesGoWithTheirPayload) {
   EXPECT_EQ(one_line("a\x1b]8;;http://evil\x1b\\b"), "ab");
   EXPECT_EQ(one_line("a\x1bP1;2|payload\x1b\\b"), "ab");
   EXPECT_EQ(one_line("a\x1b(Bb"), "ab");
-  EXPECT_EQ(one_line("a\x1b]52;c;unfinished"), "a52;c;unfinished");  // an unfinished one takes no text along
+  EXPECT_EQ(one_line("a\x1b]52;c;unfinished"), "a52;c;unfinished");  // an unfinished sequence hides no text
   EXPECT_EQ(one_line("tail\x1b"), "tail");
 }
 
-// A terminal would take these as the beginnings of sequences; the text behind them must not go with them.
+// A terminal would treat these as the start of a sequence, but the text after them must stay.
 TEST(TerminalText, C1ControlsSwallowNothing) {
   EXPECT_EQ(one_line("a\u009b2Jb"), "a\\u009b2Jb");
   EXPECT_EQ(one_line("echo hi\u009d; touch PWN \u009c"), "echo hi\\u009d; touch PWN \\u009c");
@@ -60,7 +60,8 @@ TEST(TerminalText, BadUtf8BecomesAReplacementCharacter) {
                      "b"),
             "a\xEF\xBF\xBD"
             "b");
-  EXPECT_EQ(one_line("\xC0\x9B"), "\xEF\xBF\xBD\xEF\xBF\xBD");  // overlong: not a way to smuggle a control character
+  // An overlong form cannot smuggle in a control character.
+  EXPECT_EQ(one_line("\xC0\x9B"), "\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(one_line("\xE2\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 

@@ -16,7 +16,7 @@ int width_of(char32_t character) {
   return width < 0 ? 0 : width;
 }
 
-// One character of UTF-8; bad bytes are one column each.
+// Reads one UTF-8 character; each bad byte takes one column.
 std::size_t next_character(std::string_view text, char32_t& character) {
   auto lead = static_cast<unsigned char>(text.front());
   std::size_t size = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
@@ -34,7 +34,7 @@ std::size_t width_at(std::string_view text, std::size_t& size) {
   return static_cast<std::size_t>(character < 0x80 ? 1 : width_of(character));
 }
 
-// How many bytes of the line go into `columns`; at least one character.
+// The number of bytes of the line that fit into `columns`; at least one character.
 std::size_t bytes_that_fit(std::string_view line, std::size_t columns) {
   std::size_t used = 0, end = 0, after_space = 0;
   while (end < line.size()) {
@@ -42,7 +42,7 @@ std::size_t bytes_that_fit(std::string_view line, std::size_t columns) {
     used += width_at(line.substr(end), size);
     if (used > columns && line[end] != ' ' && end > 0) return after_space > 0 ? after_space : end;
     end += size;
-    // Spaces at a break stay at the end of the line, where nobody sees them.
+    // Spaces at a break stay at the end of the line, where they are invisible.
     if (line[end - size] == ' ' && line.find_first_not_of(' ') < end) after_space = end;
   }
   return end;
@@ -87,7 +87,7 @@ std::vector<std::string> wrapped_lines(std::string_view text, std::size_t column
     std::string before;
     while (columns > 0 && columns_of(line) > columns - before.size()) {
       std::size_t bytes = bytes_that_fit(line, columns - before.size());
-      if (bytes == line.size()) break;  // only spaces are beyond the edge
+      if (bytes == line.size()) break;  // only spaces exceed the width
       lines.push_back(before + std::string(line.substr(0, bytes)));
       line.remove_prefix(bytes);
       before.assign(indent, ' ');

@@ -1,5 +1,5 @@
-// How many columns of a terminal a text takes: wide characters take two, combining ones none. The same everywhere,
-// whatever locale the process runs in.
+// Counts the terminal columns of a text: wide characters take two, combining ones none. The result does not depend on
+// the process's locale.
 // Threads: value.
 #pragma once
 
@@ -12,11 +12,11 @@ namespace shepherd {
 
 std::size_t columns_of(std::string_view text);
 
-// The beginning that fits, the last character an ellipsis when something was cut.
+// The part that fits; if something was cut, the last character is an ellipsis.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
 
-// The lines of the text, each at most so many columns wide; broken between words where that is possible, with the
-// indentation of the line that was broken. Nothing of the text is lost. 0: the lines as they are.
+// The lines of the text, each at most `columns` wide, broken between words if possible and indented like the broken
+// line. No text is lost. With 0 columns, lines stay as they are.
 std::vector<std::string> wrapped_lines(std::string_view text, std::size_t columns);
 
 }  // namespace shepherd

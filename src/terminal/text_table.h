@@ -1,4 +1,4 @@
-// Rows of text in aligned columns, for people. The last column may be cut to fit the terminal; the others are not.
+// Rows of text in aligned columns, for people. Only the last column may be cut to fit the terminal.
 // Threads: caller.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace shepherd {
 class TextTable {
  public:
   struct Cell {
-    std::string text;  // plain: made harmless already, without colour
+    std::string text;  // already escaped, without colour
     Color color = Color::plain;
   };
   struct Column {
     std::string title;
-    bool right = false;  // numbers
+    bool right = false;  // for numbers
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -21,7 +21,7 @@ void observe(AgentFigures::Times& times, const Bounds& bounds, double seconds, s
   times.seconds += seconds * static_cast<double>(count);
 }
 
-// The entry of a name, or that of all others when there are too many.
+// The entry for a name, or the common entry "other" if there are too many names.
 template <class Map>
 auto& entry(Map& map, const typename Map::key_type& key, const typename Map::key_type& other) {
   if (map.contains(key) || map.size() < kMaxFigureSeries) return map[key];

@@ -1,6 +1,6 @@
-// What an operator's alerts go by: money, tokens, tool calls, ended tasks, as counters since this server started. Fed
-// with each batch of the ledger, so they are a moment behind the logs. A name (agent and model, tool) that comes after
-// kMaxFigureSeries others is counted as "other".
+// Counters for operators' alerts since this server started: money, tokens, tool calls, ended tasks. They are updated
+// with each batch of the ledger, so they lag the logs slightly. After kMaxFigureSeries names (agent and model, or
+// tool), further names are counted as "other".
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ namespace shepherd {
 // Threads: any.
 class AgentFigures {
  public:
-  // What happened before `since_ms` (minutes count whole) was another server's to tell.
+  // Ignores everything before `since_ms` (rounded down to a minute), because an earlier server reported it.
   explicit AgentFigures(std::int64_t since_ms) : since_seconds_(since_ms / 60'000 * 60) {}
 
   void take(const LedgerBatch& batch) EXCLUDES(mutex_);
-  // The ledger knows them no more: nor do the metrics.
+  // Removes the metrics of tools that the ledger has forgotten.
   void forget_tools(const std::vector<std::string>& names) EXCLUDES(mutex_);
   void append_prometheus(std::string& out) const EXCLUDES(mutex_);
 
-  // Durations by class; the last one has no bound.
+  // Durations by bucket; the last one has no upper bound.
   static constexpr std::size_t kBounds = 5;
   struct Times {
     std::array<std::uint64_t, kBounds + 1> counts{};
@@ -44,7 +44,7 @@ class AgentFigures {
   mutable Mutex mutex_;
   std::map<LedgerWho, LedgerAmounts> amounts_ GUARDED_BY(mutex_);
   std::map<std::string, ToolFigures> tools_ GUARDED_BY(mutex_);
-  std::map<std::pair<LedgerWho, std::string>, std::uint64_t> ended_ GUARDED_BY(mutex_);  // by how they ended
+  std::map<std::pair<LedgerWho, std::string>, std::uint64_t> ended_ GUARDED_BY(mutex_);  // by final state
   Times task_times_ GUARDED_BY(mutex_);
 };
 

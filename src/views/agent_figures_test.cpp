@@ -7,7 +7,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kStart = 1'700'000'040;  // a minute's first second
+constexpr std::int64_t kStart = 1'700'000'040;  // the first second of a minute
 
 std::string text_of(const AgentFigures& figures) {
   std::string out;
@@ -24,7 +24,7 @@ TEST(AgentFigures, CountsWhatABatchAdds) {
   LedgerBatch batch;
   LedgerWho who{"claude", "op\"us"};
   batch.amounts[{kStart, who}] = {.nano_usd = 250'000'000, .input_tokens = 3, .cache_write_tokens = 4, .errors = 1};
-  batch.amounts[{kStart - 60, who}] = {.nano_usd = 9'000'000'000};  // before this server
+  batch.amounts[{kStart - 60, who}] = {.nano_usd = 9'000'000'000};  // before this server started
   batch.tools[{kStart, "Bash"}] = {2, 1, {{time_class(500), 1}, {time_class(120'000), 1}}};
   batch.ended.push_back({who, "failed", kStart * 1'000, kStart * 1'000 + 90'000});
   figures.take(batch);

@@ -7,13 +7,13 @@
 
 namespace shepherd {
 
-inline constexpr std::size_t kMaxStreamTasks = 1'000;  // a stream may name, each with a feed of its own
-inline constexpr std::chrono::milliseconds kInboxShowsFailed{86'400'000};  // a task that failed longer ago is history
-inline constexpr std::size_t kMaxTimelineMarks = 500;                      // a time bar has no more pixels for them
-inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;  // the newest of a log; 10 bytes of memory each
-inline constexpr std::uint64_t kMaxStatsPoints = 1'000;       // of one curve
-inline constexpr std::size_t kMaxStatsSeries = 20;            // curves a chart can show; the rest is one, "other"
-inline constexpr std::size_t kMaxStatsTools = 50;             // the most used ones
-inline constexpr std::size_t kMaxFigureSeries = 30;           // of one metric; Prometheus keeps each for ever
+inline constexpr std::size_t kMaxStreamTasks = 1'000;  // tasks that one stream may name, each with its own feed
+inline constexpr std::chrono::milliseconds kInboxShowsFailed{86'400'000};  // an older failure is no longer shown
+inline constexpr std::size_t kMaxTimelineMarks = 500;         // marks in a time bar, which has no more pixels
+inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;  // newest events of a log; each takes 10 bytes of memory
+inline constexpr std::uint64_t kMaxStatsPoints = 1'000;       // points of one curve
+inline constexpr std::size_t kMaxStatsSeries = 20;            // curves in a chart; the rest become one, "other"
+inline constexpr std::size_t kMaxStatsTools = 50;             // most used tools
+inline constexpr std::size_t kMaxFigureSeries = 30;           // series per metric; Prometheus keeps each forever
 
 }  // namespace shepherd

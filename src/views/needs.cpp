@@ -57,7 +57,7 @@ std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chron
     needs.back().sequence = approval.sequence;
     needs.back().approval = approval;
   }
-  // Whoever waits for an answer that is on its way, or for one of the above, waits for nothing else.
+  // While the agent waits for an approval, even an answered one, the task has no other needs.
   if (!state.approvals.empty()) return needs;
   if (state.state == State::waiting_for_input || state.state == State::interrupted) {
     needs.push_back(need_of(task, NeedKind::waiting, first_of(state.message, state.activity)));

@@ -1,4 +1,4 @@
-// What a task needs a person for: a pure reading of its state.
+// What a task needs a person for, derived from its state alone.
 // Threads: value.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace shepherd {
 
-// In the order in which they are urgent.
+// Most urgent first.
 enum class NeedKind : std::uint8_t {
-  approval,  // may it do this?
-  question,  // which way?
-  waiting,   // what next?
-  stalled,   // it says that it works, and nothing has come for a while (kStallSilence, or as configured)
-  failed,    // it ended badly within kInboxShowsFailed
+  approval,  // the agent asks for permission
+  question,  // the agent asks a question
+  waiting,   // the agent waits for input
+  stalled,   // claims to work, but no event arrived for a while (kStallSilence, or as configured)
+  failed,    // failed within kInboxShowsFailed
 };
 std::string_view name(NeedKind kind);
 
@@ -29,20 +29,20 @@ struct TaskNeed {
   NeedKind kind = NeedKind::approval;
   std::int64_t since_ms = 0;
   std::string summary;
-  std::uint64_t sequence = 0;            // of the event it is about
+  std::uint64_t sequence = 0;            // of the event that it is about
   std::uint64_t last_sequence = 0;       // of the task's log
   std::optional<TaskApproval> approval;  // approval and question
 };
 
-// An approval or a question whose answer is on its way needs nobody. Of an approval only the sequence is known here, so
-// its since_ms is the task's newest event: whoever can read the log corrects it.
+// An approval or a question that is already answered needs no person. The state has only an approval's sequence, so its
+// since_ms is the time of the task's newest event; a caller that can read the log corrects it.
 std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chrono::milliseconds stall = kStallSilence);
 
-// Whether a comes before b: approvals and questions by deadline, then age; then the other kinds, the longest wait
-// first; of failures the newest.
+// Whether a comes before b: first approvals and questions by deadline, then by age; then the other kinds, longest wait
+// first, but newest failure first.
 bool more_urgent(const TaskNeed& a, const TaskNeed& b);
 
-// A person may say that they have seen this; it then comes back when something new happens to the task.
+// Whether a person can dismiss this kind of need. It returns when something new happens to the task.
 bool can_be_dismissed(NeedKind kind);
 
 }  // namespace shepherd

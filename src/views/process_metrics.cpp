@@ -39,7 +39,7 @@ double open_fds() {
   std::error_code error;
   std::filesystem::directory_iterator entries("/proc/self/fd", error);
   if (error) return not_known();
-  double count = -1;  // the one that reads the directory
+  double count = -1;  // does not count the descriptor that reads the directory
   for (auto end = std::filesystem::directory_iterator(); entries != end; entries.increment(error)) {
     ++count;
     if (error) return not_known();
@@ -64,7 +64,7 @@ double start_time_seconds() {
   }
   std::ifstream own("/proc/self/stat");
   std::string text{std::istreambuf_iterator<char>(own), {}};
-  std::size_t after_name = text.rfind(')');  // the program's name may hold spaces and parentheses
+  std::size_t after_name = text.rfind(')');  // the program's name may contain spaces and parentheses
   if (after_name == std::string::npos) return not_known();
   std::istringstream fields(text.substr(after_name + 1));
   std::string field;

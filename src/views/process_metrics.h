@@ -1,5 +1,5 @@
-// What the process costs: memory, CPU, descriptors, under Prometheus' conventional process_* names. Read from the
-// kernel when scraped.
+// The process's resource use (memory, CPU, descriptors) under Prometheus' conventional process_* names. Read from the
+// kernel at scrape time.
 // Threads: any.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace shepherd {
 
-// Once per registry.
+// Call once per registry.
 void register_process_metrics(MetricRegistry& registry);
 
 }  // namespace shepherd

@@ -13,7 +13,7 @@
 namespace shepherd {
 namespace {
 
-// Of the classes that a histogram counts by: each is a line of every scrape.
+// A subset of the buckets that a histogram counts, because each is a line of every scrape.
 constexpr std::array kShownBounds{0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0};
 
 std::string_view kind_name(MetricSample::Kind kind) {
@@ -66,7 +66,8 @@ void append_histogram(std::string& out, const MetricSample& sample) {
   const Histogram& histogram = *sample.histogram;
   std::string name = sample.name + "_bucket";
   std::string before = sample.labels.empty() ? "" : sample.labels + ",";
-  std::uint64_t count = 0;  // of the buckets, not histogram.count(): while others observe, only this is consistent
+  // The sum of the buckets, not histogram.count(): only this is consistent while other threads observe.
+  std::uint64_t count = 0;
   for (std::size_t i = 0; i < Histogram::kBounds.size(); ++i) {
     count += histogram.bucket(i);
     bool shown = std::ranges::find(kShownBounds, Histogram::kBounds[i]) != kShownBounds.end();

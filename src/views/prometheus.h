@@ -1,4 +1,4 @@
-// Prometheus text format (version 0.0.4) of all instruments.
+// Writes all instruments in the Prometheus text format (version 0.0.4).
 // Threads: any.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace shepherd {
 // Calls the computed instruments' read() on the caller's thread.
 std::string prometheus_text(const MetricRegistry& registry);
 
-// Writes families that are no instruments of a registry. Threads: caller.
+// Writes metric families that are not instruments of a registry. Threads: caller.
 class PrometheusText {
  public:
   explicit PrometheusText(std::string& out) : out_(out) {}
@@ -26,7 +26,7 @@ class PrometheusText {
 };
 std::string prometheus_number(double number);
 
-// `name="value"`, escaped: one label as MetricRegistry takes it.
+// `name="value"`, escaped: one label in the form that MetricRegistry expects.
 std::string prometheus_label(std::string_view name, std::string_view value);
 
 }  // namespace shepherd

@@ -10,7 +10,7 @@
 namespace shepherd {
 namespace {
 
-// Adds those of one task, newest first, until there are `limit`.
+// Adds the events of one task, newest first, until there are `limit`.
 Result<void> add_newest(std::vector<SessionEvent>& events, const EventStore& store, const std::string& task,
                         const std::string& session, std::size_t limit) {
   for (std::uint64_t before = 0; before != 1 && events.size() < limit;) {

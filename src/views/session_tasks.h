@@ -1,4 +1,4 @@
-// The tasks that had an agent's session (one, unless it was resumed), and what happened in it.
+// The tasks that had an agent's session (one, unless it was resumed), and the session's events.
 // Threads: any (no state). Blocking.
 #pragma once
 
@@ -19,7 +19,7 @@ struct SessionEvent {
   std::size_t index = 0;  // in the batch
 };
 
-// The newest events of the session in these tasks, which come newest first: ascending, at most `limit`.
+// The newest events of the session in these tasks (newest task first), ascending, at most `limit`.
 Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<Task>& tasks,
                                                     const std::string& session, std::size_t limit);
 

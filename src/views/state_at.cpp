@@ -34,7 +34,7 @@ Result<TaskAt> task_at(const EventStore& store, const std::string& task, std::ui
     auto page = store.read(task, state.last_sequence, {kMaxPageEvents, kFeedReadBytes});
     if (!page) return fail(page.error());
     if (page->batches.empty()) break;
-    if (page->first > state.last_sequence + 1) {  // retention came by just now
+    if (page->first > state.last_sequence + 1) {  // retention just dropped events
       at.whole = false;
       state = {};
       state.last_sequence = page->first - 1;

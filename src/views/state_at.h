@@ -1,4 +1,4 @@
-// A task as it was after one of its events.
+// A task's state after one of its events.
 // Threads: any.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace shepherd {
 
 struct TaskAt {
   Task task;
-  bool whole = true;  // false: retention took the beginning of the log, so what happened there is not in the state
+  // False if retention dropped the beginning of the log, so that the state lacks what happened there.
+  bool whole = true;
 };
 
-// Folds the log through `sequence`; 0 is the task as it was created. Blocks: from a worker thread.
-// not_found/unknown_task; conflict/cursor_ahead with lastSequence; gone/event_dropped when that event is no longer
-// kept.
+// Folds the log through `sequence`; 0 is the task as it was created. Blocks, so call it from a worker thread.
+// not_found/unknown_task; conflict/cursor_ahead with lastSequence; gone/event_dropped if that event is no longer kept.
 Result<TaskAt> task_at(const EventStore& store, const std::string& task, std::uint64_t sequence);
 
 }  // namespace shepherd

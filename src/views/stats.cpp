@@ -19,7 +19,7 @@ std::size_t steps_of(const LedgerRange& range) {
   return static_cast<std::size_t>((range.to - range.from + range.step - 1) / range.step);
 }
 
-// Tasks by step: plus one where each begins, minus one behind its end, then summed up.
+// Counts active tasks per step: adds one where each starts and subtracts one after its end; the caller sums these up.
 void add_running(std::map<std::string, std::vector<std::int64_t>>& changes, const std::vector<RunningTasks>& running,
                  std::size_t steps) {
   for (const RunningTasks& tasks : running) {
@@ -50,7 +50,7 @@ void join_the_rest(std::vector<StatsSeries>& series) {
   series.push_back(std::move(rest));
 }
 
-// The time of the call with this place among all, shortest first, from 0.
+// The duration of the call at this index (from 0), shortest first.
 double time_at(const ToolUse& use, std::uint64_t place) {
   std::uint64_t seen = 0;
   for (const auto& [of_class, count] : use.times) {
@@ -60,7 +60,7 @@ double time_at(const ToolUse& use, std::uint64_t place) {
   return 0;
 }
 
-// Half of the calls took at most this long; between two in the middle it is the middle between them.
+// The median duration; of an even number of calls, the mean of the two in the middle.
 double median(const ToolUse& use, std::uint64_t calls) {
   return (time_at(use, (calls - 1) / 2) + time_at(use, calls / 2)) / 2;
 }
@@ -119,7 +119,7 @@ Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
     series.points.resize(steps);
     return series;
   };
-  if (range.by == LedgerRange::By::none) series_of("");  // an empty chart has its one flat line
+  if (range.by == LedgerRange::By::none) series_of("");  // an empty chart has one flat line
   for (const auto& [at, amounts] : *curves) {
     if (at.second < steps) series_of(at.first).points[at.second].amounts += amounts;
   }

@@ -9,7 +9,7 @@
 namespace shepherd {
 namespace {
 
-// When the first event that is still kept with this number or a later one was received; 0: there is none.
+// When the first kept event with this number or a later one was received; 0 if there is none.
 Result<std::int64_t> received_ms(const EventStore& store, const std::string& task, std::uint64_t sequence) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page) return fail(page.error());
@@ -26,7 +26,7 @@ Result<bool> has_event(const EventStore& store, const Task& task, TimeRange rang
   if (state.last_sequence == 0 || state.first_sequence == 0) return false;
   if (task.created_ms >= range.to_ms || state.last_event_ms < range.from_ms) return false;
   if (state.last_event_ms < range.to_ms) return true;
-  // receivedAt never falls within a log, so the first event that is not before the range is found by halving.
+  // receivedAt never decreases within a log, so a binary search finds the first event that is not before the range.
   std::uint64_t low = state.first_sequence;
   std::uint64_t high = state.last_sequence;
   while (low < high) {

@@ -1,4 +1,4 @@
-// The tasks in whose logs something happened during a time: where a point of a chart leads.
+// The tasks with events in a range of time, for the link behind a point of a chart.
 // Threads: any.
 #pragma once
 
@@ -11,11 +11,11 @@
 namespace shepherd {
 
 struct TimeRange {
-  std::int64_t from_ms = 0, to_ms = 0;  // of receivedAt; `to` excluded
+  std::int64_t from_ms = 0, to_ms = 0;  // receivedAt; `to` excluded
 };
 
-// As EventStore::tasks(filter), but only tasks with an event in the range. Blocks: from a worker thread. Exact: a task
-// that began before and ended after is looked up in its log.
+// Like EventStore::tasks(filter), but only tasks with an event in the range. Exact: reads the log of a task that
+// started before the range and ended after it. Blocks, so call it from a worker thread.
 Result<std::vector<Task>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range);
 
 }  // namespace shepherd

@@ -18,7 +18,7 @@ std::string_view mark_of(EventType type, std::string_view event) {
     case EventType::error:
       return "error";
     case EventType::approval: {
-      // Asked, not answered: the answer is a command.
+      // Only requests are marked, because the answer is a command.
       std::string state = string_value(find_member(find_member(event, "data"), "state")).value_or("");
       return state == "pending" || state == "open" ? "approval" : "";
     }
@@ -31,7 +31,7 @@ std::string_view mark_of(EventType type, std::string_view event) {
   }
 }
 
-// What is left of `marks` when there is room for `room`: evenly spread, both ends kept.
+// Thins `marks` out to at most `room`, evenly, keeping both ends.
 std::vector<TimelineMark> thinned(const std::vector<TimelineMark>& marks, std::size_t room) {
   if (marks.size() <= room) return marks;
   std::vector<TimelineMark> kept;
@@ -43,7 +43,7 @@ std::vector<TimelineMark> thinned(const std::vector<TimelineMark>& marks, std::s
 }
 
 struct Scan {
-  std::vector<std::int64_t> times;  // of every event, never falling
+  std::vector<std::int64_t> times;  // of every event, never decreasing
   std::vector<bool> errors;
   std::vector<TimelineMark> urgent, others;
 

@@ -1,4 +1,4 @@
-// A log as a time bar shows it: how dense it is where, and the moments worth jumping to.
+// A log's time bar: the density of events over time, and the moments worth jumping to.
 // Threads: any.
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace shepherd {
 
 struct TimelineBucket {
-  std::int64_t at_ms = 0;   // when it begins
-  std::uint64_t first = 0;  // its first event; an empty bucket: the next one's
+  std::int64_t at_ms = 0;   // start of the bucket
+  std::uint64_t first = 0;  // its first event; for an empty bucket, the next bucket's
   std::uint64_t events = 0, errors = 0;
 };
 
@@ -29,12 +29,11 @@ struct Timeline {
   std::int64_t from_ms = 0, to_ms = 0;  // of the first and the last event
   std::uint64_t first_sequence = 0, last_sequence = 0;
   std::vector<TimelineBucket> buckets;  // of equal length, ascending; none for an empty log
-  std::vector<TimelineMark> marks;      // ascending, at most kMaxTimelineMarks, errors and approvals before the others
+  std::vector<TimelineMark> marks;      // ascending, at most kMaxTimelineMarks; errors and approvals take precedence
 };
 
-// Reads the log once. Times are the producer's, as a replay has them; where they go back they stand still. Of a log
-// with more than kMaxTimelineEvents events only the newest. Blocks: from a worker thread. not_found; what the store
-// says.
+// Reads the log once, or the newest kMaxTimelineEvents events of a longer one. Times are the producer's, as in a
+// replay, but never decrease. Blocks, so call it from a worker thread. not_found, and the store's errors.
 Result<Timeline> read_timeline(const EventStore& store, const std::string& task, std::size_t buckets);
 
 }  // namespace shepherd

@@ -12,7 +12,7 @@ namespace {
 class TimelineTest : public testing::Test {
  protected:
   void SetUp() override { log_.make_task("t"); }
-  // One event, one commit; it happened `second` seconds after the hour.
+  // Appends one event in one commit, `second` seconds after the hour.
   void at(int second, const std::string& type, const std::string& more = "") {
     std::string json = R"({"type":")" + type + R"(","timestamp":")" + format_timestamp(kHour + second * 1'000) +
                        R"(","summary":"at )" + std::to_string(second) + "\"" + more + "}";
@@ -36,7 +36,7 @@ TEST_F(TimelineTest, CountsEventsWhereTheyHappened) {
   at(0, "thinking");
   at(1, "error");
   at(50, "tool_call");
-  at(40, "tool_result");  // a clock that went back: no earlier than the one before
+  at(40, "tool_result");  // the clock went back: shown no earlier than the event before
   at(99, "result");
   auto timeline = read_timeline(log_.store, "t", 10);
   ASSERT_TRUE(timeline);

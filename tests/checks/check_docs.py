@@ -1,5 +1,5 @@
-"""The reference pages in docs/ are what tools/generate-docs writes now, links in the documents lead somewhere, and ARCHITECTURE.md has the
-modules with their layers."""
+"""Checks that the reference pages in docs/ match tools/generate-docs, that links in the documents resolve, and that
+ARCHITECTURE.md has the modules with their layers."""
 
 import re
 import sys

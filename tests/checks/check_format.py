@@ -1,4 +1,4 @@
-"""Every C++ file is as clang-format writes it. `--fix` rewrites the ones that are not."""
+"""Checks that clang-format would change no C++ file. `--fix` rewrites the files that it would change."""
 
 import subprocess
 import sys

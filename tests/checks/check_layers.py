@@ -1,14 +1,34 @@
 """The DEPS that a module's CMakeLists declares are exactly the modules it includes.
 
-CMake refuses a dependency on a higher layer. This check refuses an include that CMake was not told about, and a
-dependency that nothing includes, so the declared picture is the real one. TEST_DEPS may name what a fixture of another
+CMake refuses a dependency on a higher layer. This check refuses an include without a declared dependency and a
+dependency that no file includes, so the declared graph is the real one. TEST_DEPS may name what a fixture of another
 module needs to link. Only src/net's own sources may include Boost.Beast, which is slow to compile.
+
+simdjson is included by src/json; other modules get it through json's headers. A bench that measures against simdjson
+itself and the fuzz targets, which compare with it, include it, too. Its private parts are named nowhere: they change
+from one release to the next without notice.
 """
 
+import re
 import sys
 from pathlib import Path
 
 import source_tree
+
+
+SIMDJSON_PRIVATE = re.compile(r"simdjson::internal\b|namespace simdjson\b|dom_parser_implementation")
+
+
+def wrong_simdjson(root):
+    for path in source_tree.files(root, ".h", ".cpp"):
+        where = path.relative_to(root)
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if SIMDJSON_PRIVATE.search(line):
+                yield f"{where}:{number}: a private part of simdjson; its next release may not have it"
+        if where.parts[0] == "src" and where.parts[1] != "json" and "bench" not in where.parts:
+            for line, _, name in source_tree.includes(path):
+                if name == "simdjson.h":
+                    yield f"{where}:{line}: simdjson may be included only by src/json; use json/read.h or json/text.h"
 
 
 def problems(root):
@@ -44,7 +64,7 @@ def problems(root):
                 used[module.name].add(other.name)
             if other.name not in allowed:
                 found.append(f"{where}:{line}: {module.name} includes {name}, but {other.name} is not in its DEPS")
-    return found + list(unused(by_folder, used, root))
+    return found + list(unused(by_folder, used, root)) + list(wrong_simdjson(root))
 
 
 def unused(by_folder, used, root):

@@ -1,10 +1,10 @@
 """clang-tidy and clang's lock annotations over every source of the program.
 
-A file is looked at again only when it, a project header it includes, its flags or the rules have changed: what passed
-leaves a stamp, named after the hash of all these, in the user's cache, where other clones find it too.
+A file is checked again only when it, a project header it includes, its flags or the rules have changed. A passing file
+leaves a stamp, named after the hash of all these, in the user's cache, which other clones share.
 
-Most of the time goes into the system headers, so files of one folder are looked at together, as one translation unit.
-Where that finds something, or the files cannot be joined, each is looked at alone: that answer counts.
+Most of the time goes into the system headers, so the files of one folder are checked together as one translation unit.
+If that reports a problem, or the files cannot be joined, each is checked alone, and that result counts.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from pathlib import Path
 import source_tree
 
 TOOL = "clang-tidy-19"
-# clang reads a g++ command line: flags it does not know and deprecations inside libstdc++ are not its business, the lock
-# annotations are.
+# clang reads a g++ command line: ignore unknown flags and deprecations inside libstdc++, but check the lock
+# annotations.
 EXTRA = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations", "-Wno-missing-designated-field-initializers",
          "-Wthread-safety", "-Wthread-safety-beta"]
 MOST_TOGETHER = 12
@@ -66,7 +66,7 @@ def compile_flags(command):
 
 
 def sources_of(entry):
-    """The project's files behind one entry of compile_commands.json: one, or those that are compiled together."""
+    """The project files behind one entry of compile_commands.json: one, or several that are compiled together."""
     path = Path(entry["directory"], entry["file"]).resolve()
     if "Unity" not in path.parts:
         return [path]
@@ -74,13 +74,13 @@ def sources_of(entry):
 
 
 def hidden_names(path):
-    """Names a file declares for itself alone: two files that share one cannot be joined."""
+    """Names that a file declares for itself. Two files that share such a name cannot be joined."""
     blocks = "\n".join(HIDDEN.findall(path.read_text()))
     return {a or b for a, b in DECLARED.findall(blocks)}
 
 
 def batches(sources):
-    """Sources of one folder and with the same flags, together as far as their names allow."""
+    """Groups sources of one folder with the same flags, as far as their names allow."""
     found = []
     for each in sources:
         names = hidden_names(each.path)

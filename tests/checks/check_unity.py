@@ -1,8 +1,8 @@
-"""Files of a module are compiled together (SHEPHERD_UNITY), so what one keeps for itself must not touch another.
+"""Checks that files of a module can be compiled together (SHEPHERD_UNITY).
 
-Names in unnamed namespaces are unique within a module, whatever the batches are. And none of them has the name of a
-function that another file of the module calls by a header: the nearer one would be called instead, without a word from
-the compiler.
+Names in unnamed namespaces are unique within a module, whatever the batches are. None of them may equal the name of a
+function that another file of the module calls through a header: the compiler would silently call the nearer one
+instead.
 """
 
 import re
@@ -21,7 +21,7 @@ NOT_NAMES = {"if", "for", "while", "return", "switch", "defined", "static_assert
 
 
 def code(text):
-    """Without comments and the contents of strings."""
+    """The text without comments and without the contents of strings."""
     text = re.sub(r"//[^\n]*", "", text)
     text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.DOTALL)
     text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
@@ -29,11 +29,11 @@ def code(text):
 
 
 def outermost(text):
-    """What stands outside all braces."""
+    """The text outside all braces."""
     kept, depth = [], 0
     for c in text:
         if c == "}":
-            depth -= 1
+            depth = max(depth - 1, 0)  # 0: the end of a namespace, whose beginning was removed
         if depth == 0:
             kept.append("}\n" if c == "}" else c)
         if c == "{":

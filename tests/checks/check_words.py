@@ -1,6 +1,8 @@
-"""Plain English, as far as a script can hold it: commit subjects, phrases that hide who acts, and names of files.
+"""Plain English, as far as a script can check it: commit subjects, phrases that hide the actor, and file names.
 
-    check_words.py TREE [--since COMMIT]      commits after COMMIT; left out where TREE is no git checkout that has it
+Phrases are searched in documents, in strings that people read, and in the comments of PLAIN_FOLDERS.
+
+    check_words.py TREE [--since COMMIT]      checks commits after COMMIT, if TREE is a git checkout that has it
 """
 
 import argparse
@@ -32,17 +34,24 @@ PHRASES = {
     "asks for leave": "asks for approval",
     "nobody": "name who does not: no runner, no process",
 }
-SPOKEN = ("src/cli", "src/config", "src/terminal")  # whose strings people read
+SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
+# Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
+PLAIN_FOLDERS = ("src/base", "src/bench", "src/bus", "src/cli", "src/config", "src/demo", "src/harness", "src/hooks", "src/hub",
+                 "src/model", "src/sqlite", "src/store", "src/terminal", "src/views", "tests/conformance", "tests/simulation",
+                 "fuzz")
+PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
+                       "somebody": "name the person, process or caller", "for ever": "forever",
+                       "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
 # Parts of file names under src/, and the glossary's word for the same idea.
 FILE_WORDS = {"event_run": "batch", "event_runs": "batch", "framed_run": "batch", "stored_run": "batch", "run_walk": "batch",
               "run_rows": "batch", "job": "task", "jobs": "task", "directive": "command", "instruction": "command"}
-ORDINARY = {"lanes": "thread_pool", "door": "intake"}  # charming names and what every engineer calls the same
+ORDINARY = {"lanes": "thread_pool", "door": "intake"}  # fanciful names and the ordinary word for each
 
 
 def long_or_unnamed_subjects(root, since):
-    """Problems of the commits after `since`; none where that cannot be asked."""
+    """Problems of the commits after `since`; none if git cannot list them."""
     log = subprocess.run(["git", "-C", root, "log", "--no-merges", "--format=%h %s", f"{since}..HEAD"],
                          capture_output=True, text=True)
     for line in log.stdout.splitlines() if log.returncode == 0 else []:
@@ -62,13 +71,13 @@ def phrases_in(text, phrases, within=None):
 
 
 def phrases_in_documents(root):
-    made = {page.NAME for page in pages.PAGES}  # their words are the source's
+    made = {page.NAME for page in pages.PAGES}  # their text comes from the source
     for path in source_tree.files(root, ".md"):
         name = path.relative_to(root)
         if name.parts[0] in ("tests", "fuzz") or (name.parts[0] == "docs" and name.name in made):
             continue
         section = ""
-        # A phrase may go over the end of a line, so each line is looked at with the first word of the next.
+        # A phrase may cross a line end, so each line is checked with the first word of the next.
         lines = path.read_text(errors="replace").splitlines()
         for number, line in enumerate(lines, 1):
             section = line if line.startswith("#") else section
@@ -87,6 +96,31 @@ def phrases_in_strings(root):
                 if tok.kind == "string":
                     for problem in phrases_in(tok.text, PHRASES):
                         yield f"{path.relative_to(root)}:{tok.line}: {problem}"
+
+
+def comments(text):
+    """[line, words] of every comment. A line with only a `//` comment continues the comment of the line above."""
+    found, line, last, code = [], 1, 0, 0
+    for match in cpp.TOKEN.finditer(text):
+        token = match.group()
+        if match.lastgroup != "space":
+            code = line
+        elif token.startswith("/"):
+            if found and token.startswith("//") and last == line - 1 and code != line:
+                found[-1][1] += " " + token[2:].strip()
+            else:
+                found.append([line, token[2:].strip()])
+            last = line
+        line += token.count("\n")
+    return found
+
+
+def phrases_in_comments(root):
+    for folder in PLAIN_FOLDERS:
+        for path in source_tree.files(root / folder, ".h", ".cpp"):
+            for line, words in comments(path.read_text(errors="replace")):
+                for problem in phrases_in(words, PHRASES_OF_COMMENTS):
+                    yield f"{path.relative_to(root)}:{line}: {problem}"
 
 
 def glossary(root):
@@ -108,7 +142,7 @@ def files_with_other_words(root):
 
 
 def problems(root, since=None):
-    found = [*phrases_in_documents(root), *phrases_in_strings(root), *files_with_other_words(root)]
+    found = [*phrases_in_documents(root), *phrases_in_strings(root), *phrases_in_comments(root), *files_with_other_words(root)]
     return found + (list(long_or_unnamed_subjects(root, since)) if since else [])
 
 

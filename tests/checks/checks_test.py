@@ -1,4 +1,4 @@
-"""The checks can fail: each is given a small tree that breaks its rule, and one that keeps it."""
+"""Tests of the checks. Each check gets a small tree that breaks its rule and one that keeps it."""
 
 import json
 import subprocess
@@ -81,13 +81,27 @@ class Layers(Tree):
         self.write("src/net/session.h", "#include <boost/beast/core.hpp>\n")
         self.assert_one(check_layers.problems(self.root), "src/net/session.h:1")
 
+    def test_simdjson_outside_json(self):
+        self.write("src/json/CMakeLists.txt", "shepherd_module(NAME json LAYER 1)\n")
+        for allowed in ("src/json/read.h", "src/hub/bench/hub_bench.cpp", "fuzz/json_fuzz.cpp"):
+            self.write(allowed, "#include <simdjson.h>\n")
+        self.assertEqual(check_layers.problems(self.root), [])
+        self.write("src/hub/bad.cpp", "#include <simdjson.h>\n")
+        self.assert_one(check_layers.problems(self.root), "src/hub/bad.cpp:1", "only by src/json")
+
+    def test_private_parts_of_simdjson(self):
+        for private in ("simdjson::internal::tape_type x;", "namespace simdjson::internal {}",
+                        "simdjson::get_active_implementation()->create_dom_parser_implementation(1, 1, x);"):
+            self.write("src/model/bad.cpp", private + "\n")
+            self.assert_one(check_layers.problems(self.root), "src/model/bad.cpp:1", "private part of simdjson")
+
     def test_file_outside_every_module(self):
         self.write("src/stray/x.cpp", "\n")
         self.assert_one(check_layers.problems(self.root), "belongs to no module")
 
 
 class Configure(Tree):
-    """cmake/module.cmake itself refuses what points upward."""
+    """cmake/module.cmake itself refuses dependencies on higher layers."""
 
     def configure(self, model_deps):
         self.write("src/model/CMakeLists.txt", f"shepherd_module(NAME model LAYER 1 DEPS {model_deps})\n")
@@ -114,7 +128,7 @@ class Configure(Tree):
 
 
 class RetryFailed(unittest.TestCase):
-    """tools/retry-failed lets a test pass the second time, and says so; one that fails twice has failed."""
+    """tools/retry-failed lets a test pass the second time and reports it; a test that fails twice has failed."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -169,12 +183,19 @@ class Unity(Tree):
             self.write("src/hub/b.cpp", self.own(body))
             self.assert_one(check_unity.problems(self.root), "src/hub", "a.cpp, b.cpp")
 
-    # `shepherd inbox` printed what to type in quotes that only the verb beside it wanted.
+    # `shepherd inbox` once printed a hint with the quoting function of another verb.
     def test_a_function_that_hides_another(self):
         self.write("src/model/word.h", "// Threads: value.\nnamespace shepherd {\nint word(int x);\n}\n")
         self.write("src/hub/a.cpp", self.own("int word(int x) {\n  return x;\n}\n"))
         self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
+
+    def test_members_are_no_functions_of_a_header(self):
+        self.write("src/hub/word.h", "// Threads: any.\nnamespace other {\nclass Part;\n}\n"
+                   "namespace shepherd {\nclass Words {\n  void word();\n};\n}\n")
+        self.write("src/hub/a.cpp", "namespace {\nvoid word() {}\n}  // namespace\n")
+        self.write("src/hub/b.cpp", '#include "hub/word.h"\nvoid use() { word(); }\n')
+        self.assertEqual(check_unity.problems(self.root), [])
 
 
 class Files(Tree):
@@ -208,9 +229,14 @@ class Files(Tree):
         self.write("src/hub/use_test.cpp", "auto y = kIdle;\n")
         self.assert_one(check_files.problems(self.root), "kIdle")
 
+    def test_object_text_that_fills_itself(self):
+        self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
+                   "std::string bad = object_text([&](JsonObject& o) {\n  o.flag(\"x\", true);\n  bad.append(\",\");\n});\n")
+        self.assert_one(check_files.problems(self.root), "src/hub/fill.cpp:2", "'bad'")
+
 
 class Docs(Tree):
-    """The reference pages follow the source: a change of either alone is found."""
+    """The reference pages follow the source: changing only one of them is reported."""
 
     KEYS = """
 std::vector<ConfigKey> make_keys() {
@@ -386,7 +412,7 @@ class Words(Tree):
 
     def test_clean_tree(self):
         self.write("docs/guide.md", "Too many forever whole words.\n")
-        self.write("src/cli/verb_run.cpp", '// whoever reads this\nauto help = "Maximum number of turns";\n')
+        self.write("src/cli/verb_run.cpp", '// The caller reads this.\nauto help = "Maximum number of turns";\n')
         self.assertEqual(check_words.problems(self.root), [])
 
     def test_phrases_in_documents(self):
@@ -407,6 +433,26 @@ class Words(Tree):
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:2", "maximum number of")
         self.write("src/cli/verb_run.cpp", 'auto help = "Nobody runs it";\n')
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:1", "no runner")
+
+    def test_phrases_in_comments(self):
+        for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// so\n// many\nint a;\n", 1, "maximum number"),
+                                 ("int a;\n// kept for\n//   ever\n", 2, "forever"), ("/* nobody */\n", 1, "no runner"),
+                                 ("int a; // x\n\n// never heard of\n", 3, "receives")):
+            self.write("src/hub/hub.cpp", text)
+            self.assert_one(check_words.problems(self.root), f"src/hub/hub.cpp:{line}:", word)
+
+    def test_strings_and_code_are_no_comments(self):
+        self.write("src/hub/hub.cpp", 'auto nobody = "// whoever";\n// for\nint a;  // ever\nint b;\n// forever, so\n\n// many\n')
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_comments_of_other_folders_are_not_checked_yet(self):
+        self.write("src/other/CMakeLists.txt", "shepherd_module(NAME other LAYER 3)\n")
+        self.write("src/other/other.cpp", "// nobody\n")
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_every_plain_folder_exists(self):
+        for folder in check_words.PLAIN_FOLDERS:
+            self.assertTrue((ROOT / folder).is_dir(), folder)
 
     def test_names_of_files(self):
         self.write("src/hub/old_framed_run.h", "// Threads: value.\n")
@@ -439,7 +485,7 @@ class Words(Tree):
 
 
 class Tidy(Tree):
-    """clang-tidy also sees the lock annotations."""
+    """clang-tidy also checks the lock annotations."""
 
     SOURCE = """#include "base/mutex.h"
 namespace shepherd {

@@ -1,4 +1,4 @@
-"""The source tree as the checks see it: its files, its modules and what they include."""
+"""The source tree for the checks: its files, its modules and their includes."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def files(root, *suffixes):
 
 
 def is_test(path):
-    """Tests and what only tests include: x_test.cpp, test_x.h, x_fixture.h, x_for_test.h, anything in tests/."""
+    """Tests and files that only tests include: x_test.cpp, test_x.h, x_fixture.h, x_for_test.h, anything in tests/."""
     return (path.stem.endswith(("_test", "_for_test", "_fixture")) or path.name.startswith("test_") or "tests" in path.parts)
 
 

@@ -1,4 +1,4 @@
-// What every EventStore does, as tests. An implementation instantiates the suite with a StoreMaker:
+// The behaviour that every EventStore must have, as tests. An implementation instantiates the suite with a StoreMaker:
 //
 //   INSTANTIATE_TEST_SUITE_P(Memory, EventStoreConformance, ::testing::Values(memory_maker()), maker_name);
 #pragma once
@@ -26,7 +26,7 @@ class EventStoreConformance : public ::testing::TestWithParam<StoreMaker> {
  protected:
   void SetUp() override { made_ = GetParam().make(); }
   EventStore& store() { return *made_.store; }
-  // Where the store is durable, what follows also holds after closing and opening it.
+  // Closes and opens a durable store, so that the checks after it also hold then.
   void reopen() {
     if (made_.reopen) made_.reopen(made_);
   }
@@ -137,7 +137,7 @@ TEST_P(EventStoreConformance, AnExceptionRollsEverythingBack) {
   EXPECT_THAT(*store().records("token"), IsEmpty());
   EXPECT_EQ(store().task("t")->state.state, State::running);
   EXPECT_EQ(store().read("t", 0, {})->first, 1u);
-  // The numbers of the lost transaction are free again.
+  // The numbers of the lost transaction can be used again.
   auto again = append(store(), "t", Batch().log("second", 2), strict("p"));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->last_sequence, 2u);

@@ -1,4 +1,4 @@
-// The suite's second half: tasks, reading, details, records and retention. Included by the first.
+// The second half of the suite, included by the first: tasks, reading, details, records and retention.
 #pragma once
 
 #include "conformance/event_store_conformance.h"

@@ -1,5 +1,5 @@
-// Random histories against a naive model: transactions of several operations, some of them given up, the store closed
-// and opened in between, and everything that can be read compared. The seed is printed with a failure; set
+// Compares a store with a naive model under random histories: transactions of several operations, some rolled back,
+// with the store closed and opened in between, and everything readable compared. A failure prints the seed; set
 // SHEPHERD_SEED to repeat it.
 #pragma once
 
@@ -56,7 +56,7 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
     for (std::uint64_t i = below(4) + 1; i > 0; --i, ++number) {
       std::uint64_t given =
           one.producer.kind == ProducerKind::none || (below(10) == 0 && producer.empty()) ? 0 : number;
-      // The text follows the number, so that repeats are usually equal.
+      // The text depends on the number, so that repeats are usually equal.
       std::string text = "n" + std::to_string(given) + (below(12) == 0 ? "!" : "");
       if (below(60) == 0) {
         batch.status(below(2) ? "completed" : "failed", given);
@@ -111,7 +111,7 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
     }
   }
 
-  // Deleting and dropping stand alone: the model learns run boundaries from commits.
+  // Deletes and drops have their own transactions, because the model gets the batch boundaries from commits.
   void erase_something(EventStore& store, NaiveStore& naive) {
     std::string id = some_task();
     bool known = naive.tasks.contains(id);

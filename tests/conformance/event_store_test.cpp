@@ -1,4 +1,4 @@
-// The suite and the model test on every store that can run here.
+// Runs the suite and the model test on every store that can run here.
 #include <filesystem>
 #include <stdexcept>
 
@@ -37,7 +37,7 @@ StoreMaker sqlite_maker() {
   return sqlite_maker("Sqlite", {});
 }
 
-// Everything that usually happens now and then, all the time: projections, evictions, checkpoints.
+// Does all the time what usually happens rarely: projections, evictions, checkpoints.
 StoreMaker busy_sqlite_maker() {
   SqliteOptions options;
   options.project_every = 3;
@@ -48,7 +48,7 @@ StoreMaker busy_sqlite_maker() {
   return sqlite_maker("BusySqlite", options);
 }
 
-// Places few runs at a time, and never closes its files in order: opening finds them as a power cut would leave them.
+// Places few batches at a time and never closes its files properly, so that opening finds them as after a power cut.
 StoreMaker crashing_sqlite_maker() {
   return {"CrashingSqlite", [] {
             SqliteOptions options;

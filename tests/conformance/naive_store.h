@@ -1,5 +1,5 @@
-// The rules of a store written down in the plainest way, to compare real ones with: no batches, no indexes, every
-// number remembered with its text.
+// The simplest implementation of a store's rules, to compare real ones with: no batches, no indexes, every number kept
+// with its text.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ struct NaiveTask {
   TaskSpec spec, asked;
   std::int64_t created_ms = 0;
   std::string key;
-  std::vector<std::string> events;      // all ever, as JSON
-  std::vector<std::string> details;     // beside them; "": none
-  std::vector<std::uint64_t> run_ends;  // last numbers of the batches it was committed in
-  std::uint64_t dropped = 0;            // numbers up to here are gone
+  std::vector<std::string> events;                                        // all events ever appended, as JSON
+  std::vector<std::string> details;                                       // for each event; "": none
+  std::vector<std::uint64_t> run_ends;                                    // last numbers of the committed batches
+  std::uint64_t dropped = 0;                                              // numbers up to this one were dropped
   std::map<std::pair<std::string, std::uint64_t>, std::string> numbered;  // (producer, number) -> body
   std::map<std::string, std::uint64_t> ids;
   bool ended = false, inferred = false;
@@ -63,7 +63,7 @@ class NaiveStore {
     return "ok";
   }
 
-  // The answer as text; the number of new events in `added`.
+  // Returns the answer as text, and the number of new events in `added`.
   std::string append(const AppendRequest& request, std::uint64_t& added) {
     added = 0;
     auto found = tasks.find(request.task);

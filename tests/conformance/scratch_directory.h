@@ -1,4 +1,4 @@
-// A directory for one test, gone with it.
+// A directory for one test, deleted at its end.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace shepherd::testing {
 
 class ScratchDirectory {
  public:
-  // in_memory: on /dev/shm where there is one, for tests that commit much and pull no plugs.
+  // `in_memory` uses /dev/shm if it exists, for tests that commit a lot and do not simulate power cuts.
   explicit ScratchDirectory(bool in_memory = true) {
     namespace fs = std::filesystem;
     fs::path base = in_memory && fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();

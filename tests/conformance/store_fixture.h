@@ -1,4 +1,4 @@
-// What every test of a store needs: a store to test, drafts to append, and its log as plain text.
+// What every test of a store uses: a store, drafts to append, and its log as plain text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,11 +18,11 @@
 
 namespace shepherd::testing {
 
-// One implementation under test. reopen() closes and opens the same data; empty when it keeps nothing.
+// One implementation under test. reopen() closes and opens the same data; it is empty if the store is not durable.
 struct StoreUnderTest {
   std::unique_ptr<EventStore> store;
   std::function<void(StoreUnderTest&)> reopen;
-  std::shared_ptr<void> place;  // what must live as long as the store, e.g. its directory
+  std::shared_ptr<void> place;  // owns what must outlive the store, e.g. its directory
 };
 
 struct StoreMaker {
@@ -84,7 +84,7 @@ inline Producer loose() {
   return {ProducerKind::loose, ""};
 }
 
-// Single operations in a transaction of their own.
+// Run single operations, each in its own transaction.
 inline Result<Created> create(EventStore& store, const TaskSpec& spec, std::int64_t created_ms = kNow,
                               const std::string& key = "") {
   Result<Created> result = fail(ErrorCode::internal, "not_run", "");
@@ -115,7 +115,7 @@ inline Result<void> drop(EventStore& store, const std::string& task, std::uint64
   return result;
 }
 
-// All events of a log as text, read page by page, with every number checked.
+// All events of a log as text, read page by page; checks every number.
 inline std::vector<std::string> log_of(const EventStore& store, const std::string& task, std::uint64_t after = 0,
                                        ReadLimit limit = {}) {
   std::vector<std::string> events;

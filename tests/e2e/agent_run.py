@@ -1,4 +1,4 @@
-"""`shepherd run` as a process, and what a test does with the task it runs."""
+"""`shepherd run` as a process, and operations on the task it runs."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 from streams import WAIT
 
 EXIT_CODE = {"completed": 0, "failed": 7, "timed_out": 8, "cancelled": 9}
-MARK = "SHEPHERD_TEST_MARK"  # in the environment of everything an agent starts
+MARK = "SHEPHERD_TEST_MARK"  # in the environment of every process that an agent starts
 
 
 def survivors(mark):
-    """Process ids of everybody who carries the mark."""
+    """Ids of the processes that carry the mark."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -26,12 +26,12 @@ def survivors(mark):
             if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
         except OSError:
-            continue  # gone, or not ours
+            continue  # gone, or another user's
     return found
 
 
 def command_line(pid):
-    """Its arguments with spaces between; empty when it is gone."""
+    """The process's arguments, joined by spaces; empty if it is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
@@ -86,7 +86,7 @@ class AgentRun:
     # --- facts ---
 
     def until(self, wanted, timeout=60):
-        """The first event, from here on, that `wanted` is true for."""
+        """The next event that `wanted` accepts."""
         deadline = time.monotonic() + timeout
         while True:
             message = self.feed.next(max(0.01, deadline - time.monotonic()))
@@ -135,7 +135,7 @@ class AgentRun:
         return name
 
     def settled(self, name, states=("acknowledged", "refused", "expired"), timeout=60):
-        """How a command settled; it may have happened already."""
+        """The last state of a command, which may have settled already."""
         def about(event):
             return event["type"] == "command_result" and event["data"]["id"] == name and event["data"]["state"] in states
         for event in self.events:
@@ -145,10 +145,10 @@ class AgentRun:
 
 
 def wait_until_gone(mark, but=(), timeout=WAIT):
-    """Waits until nobody carries the mark; what is left is returned."""
+    """Waits until no process carries the mark; returns those that are left."""
     deadline = time.monotonic() + timeout
     while True:
         left = [pid for pid in survivors(mark) if pid not in but]
         if not left or time.monotonic() > deadline:
             return left
-        time.sleep(0.02)  # between two looks at /proc
+        time.sleep(0.02)  # between two polls of /proc

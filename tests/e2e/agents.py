@@ -1,4 +1,4 @@
-"""Agent programs for the tests: the project's own scripted one, and the real Claude Code."""
+"""Agent programs for the tests: the project's scripted agent and the real Claude Code."""
 
 import json
 import os
@@ -14,17 +14,17 @@ import pytest
 SCRIPTED = os.environ.get("SCRIPTED_AGENT_BIN", "")
 CLAUDE = os.environ.get("CLAUDE_BIN", "")
 
-# A machine without a package registry may do without; under CI=true a test that is left out has failed (conftest.py).
+# Skipped on a machine without a package registry; under CI=true a skipped test has failed (conftest.py).
 needs_claude = pytest.mark.skipif(not os.access(CLAUDE, os.X_OK),
                                   reason="NOT TESTED: the real Claude Code is not installed; tools/install-agent says why")
 
-# How Shepherd's driver starts it, to be talked to.
+# The arguments with which Shepherd's driver starts it for a conversation.
 TWO_WAY = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
            "--replay-user-messages", "--permission-prompt-tool", "stdio"]
 
 
 def claude_environment(home, api_url):
-    """Everything the real program gets: a home of its own, a key that opens nothing, an API on loopback."""
+    """The real program's whole environment: its own home, a key that is worthless, an API on loopback."""
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb",
             "ANTHROPIC_BASE_URL": api_url, "ANTHROPIC_API_KEY": "sk-test", "DISABLE_TELEMETRY": "1",
             "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "CLAUDE_CODE_MAX_RETRIES": "1",
@@ -32,7 +32,7 @@ def claude_environment(home, api_url):
 
 
 class Conversation:
-    """An agent program that is talked to, without Shepherd in between."""
+    """A direct conversation with an agent program, without Shepherd in between."""
 
     def __init__(self, program, cwd, env, args=()):
         self.process = subprocess.Popen([program, *TWO_WAY, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -69,7 +69,7 @@ class Conversation:
         self.process.stdin.flush()
 
     def until(self, wanted, timeout=60):
-        """Reads lines up to the first that `wanted` is true for, and returns it."""
+        """Reads lines up to the first that `wanted` accepts, and returns it."""
         deadline = time.monotonic() + timeout
         while True:
             try:
@@ -86,7 +86,7 @@ class Conversation:
         return self.until(lambda value: kind_of(value) == kind, timeout)
 
     def close(self, timeout=60):
-        """No more messages; reads the rest and returns the exit code."""
+        """Closes the input, reads the rest and returns the exit code."""
         self.process.stdin.close()
         while (line := self._lines.get(timeout=timeout)) is not None:
             self.seen.append((line, json.loads(line)))
@@ -100,7 +100,7 @@ class Conversation:
 
 
 def kind_of(value):
-    """What a line is, in one word: `assistant/text`, `user/tool_result`, `system/init`, `result/success`, …"""
+    """The kind of a line: `assistant/text`, `user/tool_result`, `system/init`, `result/success`, …"""
     kind = value["type"]
     if kind in ("assistant", "user"):
         content = value["message"]["content"]

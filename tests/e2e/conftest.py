@@ -13,7 +13,7 @@ def pytest_sessionstart(session):
         pytest.exit("set SHEPHERD_BIN to the shepherd program to test", returncode=2)
 
 
-# What a machine of continuous integration may lack. Whatever else is left out there has not been tested, and fails.
+# Features that a continuous-integration machine may lack. Any other skipped test there fails.
 MAY_BE_LEFT_OUT = re.compile("this kernel's Landlock is|only root can be|the program lies where|once is enough|optional: ")
 
 
@@ -34,7 +34,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def make_server(tmp_path):
-    """Makes servers that end with the test."""
+    """Creates servers that end with the test."""
     made = []
 
     def make(name="data", **options):
@@ -55,7 +55,7 @@ def shared_server(tmp_path_factory):
 
 @pytest.fixture
 def server(shared_server):
-    """One server for the tests of a file; it must survive each of them."""
+    """One server for all tests of a file; it must survive each of them."""
     yield shared_server
     assert shared_server.alive(), f"the server ended during the test\n{shared_server.log()}"
 
@@ -74,5 +74,5 @@ def runner(server):
 
 @pytest.fixture
 def task(api):
-    """A fresh external task's id."""
+    """The id of a new external task."""
     return new_task(api)

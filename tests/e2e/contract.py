@@ -1,10 +1,10 @@
-"""Checks what the server sends against openapi.json: every answer, every message of a stream, every callback."""
+"""Checks everything that the server sends against openapi.json: every answer, stream message and callback."""
 
 from openapi import DESCRIPTION
 
 
 def validate(name, value):
-    """Fails the test when value is not what openapi.json describes under this name."""
+    """Fails the test if value does not match openapi.json's schema of this name."""
     complaint = DESCRIPTION.complaint_of(name, value)
     assert complaint is None, complaint
 
@@ -25,21 +25,21 @@ def check_response(response, listener="public"):
 
 
 def check_message(message):
-    """One WebSocket message that the server sent."""
+    """Checks one WebSocket message from the server."""
     validate("StreamMessage", message)
 
 
 def check_request(message):
-    """One WebSocket message that a client sends and the server must take."""
+    """Checks one WebSocket message that a client sends and the server must accept."""
     validate("ClientMessage", message)
 
 
 def check_frame(event, data, frame_id):
-    """One frame of an event stream that has data."""
+    """Checks one frame of an event stream that has data."""
     validate("SseMessage", {"event": event, "data": data, **({} if frame_id is None else {"id": frame_id})})
 
 
 def check_callback(headers, body):
-    """One callback as its receiver gets it; the names of headers in lower case."""
+    """Checks one callback as its receiver gets it; header names are in lower case."""
     complaint = DESCRIPTION.complaint_of_callback(headers, body)
     assert complaint is None, complaint

@@ -1,6 +1,6 @@
-"""The shell examples of a document: what a reader types, and what the document says comes out.
+"""Reads the shell examples of a document: the commands and their documented output.
 
-Three forms are read: `$ command` lines with their output below, ```sh blocks with results in comments, and indented commands.
+It recognises three forms: `$ command` lines with output below, ```sh blocks with results in comments, and indented commands.
 """
 
 import json
@@ -21,7 +21,7 @@ class Block:
     heading: str
     line: int
     text: str
-    follows_directly: bool  # nothing between it and the block before
+    follows_directly: bool  # nothing between it and the previous block
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Example:
     line: int
     command: str
     shown: list = field(default_factory=list)  # lines of output
-    note: str = ""  # a comment behind the command
+    note: str = ""  # the comment after the command
 
     def __str__(self):
         return f"{self.document}:{self.line}: {self.command.splitlines()[0]}"
@@ -60,14 +60,14 @@ def blocks(path):
 
 
 def is_complete(command):
-    """Whether the shell would run it, or waits for another line."""
+    """Whether the command is complete, so that the shell would run it without another line."""
     if command.endswith(("\\", "|")):
         return False
     return subprocess.run(["bash", "-n"], input=command, text=True, capture_output=True).returncode == 0
 
 
 def split_note(line):
-    """A command line and the comment behind it."""
+    """A command line and its trailing comment."""
     found = re.match(r"(.*\S)\s{2,}#\s(.*)", line)
     return found.groups() if found else (line, "")
 
@@ -113,14 +113,15 @@ def examples(name):
         elif block.language in SHELL_LANGUAGES and first.startswith("$ "):
             found += of_console(block, name)
         elif block.language == "" and block.follows_directly and found:
-            found[-1].shown += block.text.splitlines()  # what the command above prints
+            found[-1].shown += block.text.splitlines()  # the output of the command above
     return found
 
 
-# --- what the document shows, held against what came ---
+# --- documented output compared with real output ---
 
 def shape(line):
-    """A pattern for a line of output: `…` is anything, ids and times may be others, runs of blanks any number of blanks."""
+    """A pattern for a line of output: `…` matches anything, ids and times may differ, and blanks match any number of
+    blanks."""
     pattern = re.escape(line.strip())
     pattern = pattern.replace("…", ".*")
     pattern = re.sub(r"01[0-9a-z]{24}", "[0-9a-z]{26}", pattern)
@@ -130,7 +131,7 @@ def shape(line):
 
 
 def missing_line(shown, printed):
-    """The first shown line that was not printed in its turn, or None. Other lines may come in between."""
+    """The first documented line that was not printed in order, or None. Other lines may come in between."""
     rest = iter(printed)
     for line in filter(str.strip, shown):
         if not any(shape(line).fullmatch(each.strip()) for each in rest):
@@ -155,7 +156,8 @@ def names_in(value):
 
 
 def wrong_json(shown, value):
-    """What a shown JSON text says that the value has not, or None. `{"a","b"?}` names members without their values."""
+    """The first difference between a documented JSON text and the value, or None. `{"a","b"?}` names members without
+    values."""
     try:
         return None if same_form(json.loads(shown), value) else f"has another form than {shown}"
     except ValueError:

@@ -1,7 +1,7 @@
-"""The runner of the older design: one POST per event, each on a connection of its own, none waited for.
+"""The runner of the older design: one POST per event, each on its own connection, without waiting for the answer.
 
-It reads an agent's stream and posts what it understands of it, without credentials, retries or any care for the order
-in which its connections are served. Only the end of the task is reported after all of them have been answered.
+It reads an agent's stream and posts the events that it recognises, without credentials or retries and in any order of
+connections. It reports the end of the task only after all of them have been answered.
 """
 
 import http.client
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 
 def task_events(lines):
-    """An agent's lines as that runner maps them: text, calls, results with the name of their tool."""
+    """Maps an agent's lines as that runner does: text, calls, results with the name of their tool."""
     tools, number = {}, 0
     for line in lines:
         record = json.loads(line)

@@ -1,6 +1,6 @@
-"""Repositories over HTTPS: git's own http-backend behind a TLS server on loopback that demands a token.
+"""Git repositories over HTTPS: git's own http-backend behind a TLS server on loopback that requires a token.
 
-The user name and password are those a forge takes for a token: `x-access-token` and the token itself.
+As with a forge, the user name is `x-access-token` and the password is the token.
 """
 
 import base64
@@ -18,7 +18,7 @@ def git(*words, cwd):
 
 
 def certificate_in(place):
-    """A certificate for loopback that signs itself; its file and its key's."""
+    """Creates a self-signed certificate for loopback; returns its file and its key file."""
     cert, key = place / "cert.pem", place / "key.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                     "-keyout", key, "-out", cert, "-subj", "/CN=localhost",
@@ -27,7 +27,8 @@ def certificate_in(place):
 
 
 class GitServer:
-    """Serves `place`/app.git to whoever has the token. `requests` is what was asked, with the status of the answer."""
+    """Serves `place`/app.git to clients that have the token. `requests` has the requests and the status of each
+    answer."""
 
     def __init__(self, place, token):
         place.mkdir()

@@ -1,12 +1,13 @@
-"""A streaming agent that does what its goal says: a JSON list of steps. Independent of the program under test.
+"""A streaming agent whose goal is a script: a JSON list of steps. Independent of the program under test.
 
 Steps: {"say": text, "reasoning": bool} · {"tool": name, "input": …, "result": …, "success": bool} · {"finding": {…}} ·
 {"status": "RUNNING", "message": text} · {"error": code, "message": text, "fatal": bool} · {"wait": "steering"|"interrupt"|
-"resume"|"set_mode"|"end"} · {"burst": n} · {"number": n} (of the next message) · {"again": true} (the last message once
-more) · {"pauses": true} (interrupts are answered as the vendor's library does) · {"unknown": true} · {"abort": STATUS, "message": text} · {"acks": bool} · {"hang": true} (hears nothing more, until it is cancelled).
+"resume"|"set_mode"|"end"} · {"burst": n} · {"number": n} (sets the next sequence number) · {"again": true} (repeats the
+last message) · {"pauses": true} (answers interrupts as the vendor's library does) · {"unknown": true} ·
+{"abort": STATUS, "message": text} · {"acks": bool} · {"hang": true} (reads nothing more until it is cancelled).
 
-A goal that is no JSON is answered and done. An interrupt is obeyed between two steps and while waiting: INTERRUPTED, then
-it waits for a resume, whose guidance may be a list of further steps, or for the end of the stream.
+A goal that is not JSON gets one answer and the task is done. The agent obeys an interrupt between two steps and while
+it waits: it reports INTERRUPTED and waits for a resume, whose guidance may be a list of further steps, or for the end of the stream.
 """
 
 import json
@@ -24,11 +25,11 @@ pb, services = grpc_proto.load()
 
 
 class Ended(Exception):
-    """The other side is gone or wants no more."""
+    """The other side is gone or has closed the stream."""
 
 
 class Stream:
-    """One call: what was heard, and the numbers of what is said."""
+    """One call: the received requests and the sequence numbers of sent messages."""
 
     def __init__(self, agent, requests, context):
         self.agent, self.context = agent, context
@@ -57,10 +58,10 @@ class Stream:
     def status(self, name, message=""):
         return self.message(status=pb.StatusChange(status=f"AGENT_STATUS_{name}", message=message))
 
-    # --- what operators want ---
+    # --- commands of operators ---
 
     def take(self, request):
-        """What one request is answered with."""
+        """Answers one request."""
         if request is None:
             raise Ended
         kind = request.WhichOneof("payload")
@@ -84,19 +85,19 @@ class Stream:
                 yield from self.steps(json.loads(guidance))
 
     def look(self):
-        """Answers whatever came meanwhile."""
+        """Answers all requests that have arrived."""
         while True:
             try:
                 request = self.heard.get_nowait()
             except queue.Empty:
                 return
             if request is None:
-                self.heard.put(None)  # for whoever waits for the end
+                self.heard.put(None)  # for a wait for the end
                 return
             yield from self.take(request)
 
     def wait(self, wanted):
-        """Until a request of that kind comes; of a resume, its guidance comes last."""
+        """Waits for a request of that kind; for a resume, returns its guidance."""
         while True:
             request = self.heard.get()
             if request is None and wanted == "end":
@@ -179,7 +180,7 @@ class Agent(services.AgentServiceServicer):
 
 
 def serve(agent, credentials=None, workers=160):
-    """A server on a free port of loopback, and its address."""
+    """Starts a server on a free loopback port; returns it and its address."""
     server = grpc.server(futures.ThreadPoolExecutor(workers))
     services.add_AgentServiceServicer_to_server(agent, server)
     if credentials:

@@ -1,4 +1,4 @@
-"""The protocol of streaming agents as Python modules, generated from proto/ when they are needed."""
+"""The protocol of streaming agents as Python modules, generated from proto/ on demand."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""As much of grpcurl as the documents use: one call, asked by reflection, its answers as JSON."""
+"""As much of grpcurl as the documents use: one call through reflection, with its answers as JSON."""
 
 import argparse
 

@@ -1,9 +1,9 @@
-"""A model that says what a test wants: the Messages API on loopback, enough of it for the real Claude Code.
+"""A scripted model: as much of the Messages API on loopback as the real Claude Code needs.
 
     api = ModelAPI([Reply(tool("Bash", command="ls")), Reply(text("done"))]).start()
 
-Replies are taken in order, or chosen by a function of the request. Requests without tools are the agent's own errands
-(titles, summaries): they get a short answer of their own and are not counted.
+Replies are used in order, or chosen by a function of the request. Requests without tools are the agent's own side
+requests (titles, summaries); they get a short answer and are not counted.
 """
 
 import itertools
@@ -25,8 +25,8 @@ def tool(name, /, **arguments):
 
 @dataclass
 class Reply:
-    """What the model answers once. `before_last` is waited for after all but the last piece has been sent, so that a
-    test can act while the model is still speaking."""
+    """One answer of the model. It waits for `before_last` after all but the last piece has been sent, so that a test
+    can act during the answer."""
     blocks: tuple
     before_last: threading.Event = None
     status: int = 200
@@ -37,12 +37,12 @@ class Reply:
 
 @dataclass
 class Request:
-    """One question of the agent's main loop."""
+    """One request of the agent's main loop."""
     body: dict
     headers: dict
     number: int
     results: dict = field(default_factory=dict)  # tool results of the newest message: call id -> text
-    words: str = ""  # what the newest message says besides
+    words: str = ""  # the rest of the newest message
 
     def __post_init__(self):
         content = self.body["messages"][-1]["content"]
@@ -53,12 +53,12 @@ class Request:
                 self.words += block["text"]
 
     def history(self):
-        """Everything that was said so far, as one text."""
+        """The whole conversation so far as one text."""
         return json.dumps(self.body["messages"], ensure_ascii=False)
 
 
 class ModelAPI:
-    """Owns a listening thread; `stop` ends it. A test that fails to reply is a failed request for the agent."""
+    """Owns a listening thread; `stop` ends it. Without a reply from the test the agent's request fails."""
 
     def __init__(self, replies):
         self._choose = replies if callable(replies) else self._in_order(list(replies))
@@ -103,7 +103,7 @@ class ModelAPI:
         self.server.server_close()
 
     def wait_for_request(self, number, timeout=60):
-        """The main loop's question with this number, counted from 1."""
+        """The main loop's request with this number, counted from 1."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.requests) >= number, timeout), \
                 f"the agent asked the model {len(self.requests)} times, not {number}"

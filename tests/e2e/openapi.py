@@ -1,5 +1,5 @@
-"""Holds what the server sends against src/api/openapi.json: the status of an answer is listed, and the body of an answer, a stream's
-message or a callback has the described form and no member more."""
+"""Checks what the server sends against src/api/openapi.json: the status of an answer is listed, and the body of an
+answer, a stream message or a callback has exactly the described form."""
 
 import copy
 import functools
@@ -23,8 +23,8 @@ def resolved(document, node):
 
 
 def choice(parts, then=False):
-    """{value: schema} when the parts of a union are told apart by one constant member, with its name; else None. Looking the schema up by that
-    value says the same as trying every part, and takes a tenth of the time."""
+    """{value: schema} and the member's name if one constant member distinguishes the parts of a union; otherwise None.
+    Looking the schema up by that value gives the same result as trying every part, in a tenth of the time."""
     found, names = {}, set()
     for part in parts:
         given = part.get("if", {}) if then else part
@@ -38,7 +38,7 @@ def choice(parts, then=False):
 
 
 def chosen(validator, cases, instance, schema):
-    """The keyword that `choice` makes."""
+    """The keyword for the result of `choice`."""
     if not isinstance(instance, dict):
         return
     value = instance.get(cases["on"])
@@ -52,8 +52,8 @@ Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"x-ch
 
 
 def closed(document, node, part=False, strict=True):
-    """The schema with its references put in, and (strict) no room for members that it does not list, unless it says
-    `additionalProperties`. Clients ignore what they do not know; the description still has to list what is sent."""
+    """The schema with its references resolved and (strict) closed to unlisted members, unless it says
+    `additionalProperties`. Clients ignore unknown members, but the description must list everything that is sent."""
     if not isinstance(node, dict):
         return node
     node = copy.copy(resolved(document, node))
@@ -94,16 +94,16 @@ class Description:
 
     @functools.cache
     def path_of(self, target):
-        """The described path that a request's path is one of, or None."""
+        """The described path that matches a request's path, or None."""
         return next((path for pattern, path in self._paths if pattern.match(target)), None)
 
     def listeners(self, operation):
-        """Which of "public" and "internal" have it."""
+        """Which of "public" and "internal" have the operation."""
         servers = operation.get("servers", self.document["servers"])
         return {server["description"].split()[0] for server in servers}
 
     def operation(self, method, path, listener):
-        """What is described for a method of a path, or None where this listener has no such thing."""
+        """The description of a method of a path, or None if this listener does not have it."""
         found = path and self.document["paths"][path].get("get" if method == "HEAD" else method.lower())
         return found if found and listener in self.listeners(found) else None
 
@@ -114,7 +114,7 @@ class Description:
         return self._validators[key]
 
     def complaint(self, listener, method, target, status, media, body):
-        """What is wrong with an answer, in words, or None. `body` is bytes."""
+        """The problem with an answer, in words, or None. `body` is bytes."""
         path = self.path_of(target)
         operation = self.operation(method, path, listener)
         if operation is None:
@@ -124,7 +124,7 @@ class Description:
         if str(status) not in answers:
             return f"{who} is not described: {body[:300]!r}"
         content = resolved(self.document, answers[str(status)]).get("content", {})
-        if not content or status == 101:  # what follows 101 are messages, each judged by itself
+        if not content or status == 101:  # messages follow 101, and each is checked by itself
             return None if not body else f"{who} is described without a body: {body[:300]!r}"
         if method == "HEAD":
             return None if not body else f"{who} has a body"
@@ -140,11 +140,11 @@ class Description:
         return error and f"{who} is not as described: {error.json_path}: {error.message[:600]}\n{json.dumps(value)[:2000]}"
 
     def complaint_of(self, name, value, strict=True):
-        """What is wrong with a value that is to have the schema of this name, or None. Not strict: other members are allowed."""
+        """The problem with a value of the schema with this name, or None. If not strict, other members are allowed."""
         return self._judged(name, (name, strict), self.document["components"]["schemas"][name], value, strict)
 
     def complaint_of_callback(self, headers, body):
-        """What is wrong with a callback: its headers (names in lower case) and its body as bytes."""
+        """The problem with a callback: its headers (names in lower case) and its body as bytes."""
         (described,) = (item["post"] for item in self.document["webhooks"].values())
         for parameter in described["parameters"]:
             value = headers.get(parameter["name"].lower())

@@ -1,4 +1,4 @@
-"""Connections for what well-behaved clients cannot send."""
+"""Raw connections, to send what well-behaved clients cannot send."""
 
 import base64
 import json
@@ -30,8 +30,8 @@ class Raw:
         self.send("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
 
     def send_until_answered(self, pieces):
-        """Sends piece after piece until the peer says something, so that its answer is not lost in a reset. A reset is an
-        error. Returns how many bytes were sent."""
+        """Sends the pieces until the peer answers, so that its answer is not lost in a reset. A reset is an error.
+        Returns the number of bytes sent."""
         sent = 0
         for piece in pieces:
             while piece:
@@ -44,7 +44,7 @@ class Raw:
         return sent
 
     def refusal(self):
-        """(status, code) of the only answer on this connection, which the peer then ends in order."""
+        """(status, code) of the only answer on this connection, which the peer then closes cleanly."""
         status, headers, body = self.response()
         assert headers["content-type"] == "application/problem+json" and headers["connection"] == "close", headers
         rest = self.buffer
@@ -76,7 +76,7 @@ class Raw:
         return int(head[0].split()[1]), headers, body
 
     def closed_by_peer(self):
-        """Reads to the end; true when the peer ended the connection."""
+        """Reads to the end; true if the peer closed the connection."""
         try:
             while self.socket.recv(65536):
                 pass

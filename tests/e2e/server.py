@@ -42,7 +42,7 @@ class Server:
         self.home.mkdir(exist_ok=True)
         self.config = self.home / "shepherd.yaml"
         self.config.write_text(config)
-        # A pool would take the tasks that tests claim or leave alone.
+        # A pool would take the tasks that tests claim or leave queued.
         args = list(args) if "--runners" in args else ["--runners", "0", *args]
         self.args, self.listen, self.internal_listen, self.grpc_listen = list(args), listen, internal, grpc
         self.binary = binary or BINARY
@@ -85,7 +85,7 @@ class Server:
         lines.put(None)
 
     def stop(self, timeout=15):
-        """SIGTERM and its exit code."""
+        """Sends SIGTERM; returns the exit code."""
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else None
         self.process.send_signal(signal.SIGTERM)
@@ -113,7 +113,7 @@ class Server:
         raise AssertionError("no VmRSS")
 
     def connection_of(self, client):
-        """The server's end of a client's connection, to be given to has_open once the client is gone."""
+        """The server's end of a client's connection, for has_open() once the client is gone."""
         port = client.getsockname()[1]
         for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
             fields = line.split()
@@ -122,13 +122,13 @@ class Server:
         return None
 
     def has_open(self, held):
-        """Whether the server still has a descriptor for what connection_of gave."""
+        """Whether the server still has a descriptor for the result of connection_of()."""
         for entry in os.listdir(f"/proc/{self.process.pid}/fd"):
             try:
                 if os.readlink(f"/proc/{self.process.pid}/fd/{entry}") == held:
                     return True
             except OSError:
-                pass  # closed while we looked
+                pass  # closed during the loop
         return False
 
     def holds(self, client):

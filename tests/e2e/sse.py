@@ -1,13 +1,13 @@
-"""A reader of text/event-stream after the WHATWG rules, written apart from the server's encoder."""
+"""A reader of text/event-stream by the WHATWG rules, independent of the server's encoder."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Frame:
-    event: str  # "message" when the frame names none
-    data: str | None  # None: the frame has no data line (it only sets the id)
-    id: str | None  # as given in this frame; None: not given
+    event: str  # "message" if the frame names none
+    data: str | None  # None if the frame has no data line (it only sets the id)
+    id: str | None  # as given in this frame; None if it has none
 
 
 class Parser:

@@ -1,4 +1,4 @@
-"""Stream consumers with one face: WebSocket (by the websockets library) and SSE (by http.client and sse.py)."""
+"""Stream consumers with one interface: WebSocket (websockets library) and SSE (http.client and sse.py)."""
 
 import http.client
 import json
@@ -14,7 +14,7 @@ import websockets.sync.client
 import contract
 import sse
 
-WAIT = 15.0  # how long a test waits for a fact before it fails
+WAIT = 15.0  # how long a test waits for an expected fact
 
 
 class StreamEnded(Exception):
@@ -29,11 +29,11 @@ class Message:
     type: str
     task: str | None
     data: dict
-    id: str | None = None  # of SSE; of a WebSocket over many logs, the cursor
+    id: str | None = None  # the SSE id; on a WebSocket over many logs, the cursor
 
 
 class _Feed:
-    """next() gives messages in order, validated; keepalives are dropped."""
+    """next() returns messages in order, validated; keepalives are dropped."""
 
     def next(self, timeout=WAIT):
         raise NotImplementedError
@@ -131,7 +131,7 @@ class SSEFeed(_Feed):
             self._frames.put(StreamEnded(None, repr(error)))
 
     def frame(self, timeout=WAIT):
-        """The next frame as it is, keepalives and id-only frames included."""
+        """The next frame unfiltered, including keepalives and id-only frames."""
         try:
             item = self._frames.get(timeout=timeout)
         except queue.Empty:

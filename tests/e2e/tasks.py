@@ -1,4 +1,4 @@
-"""What most tests do with tasks."""
+"""Common operations on tasks."""
 
 import time
 import uuid
@@ -31,7 +31,7 @@ def end_task(runner, task, event="completed", **members):
 
 
 def eventually(look, timeout=20):
-    """What look() returns once it is something; it is asked again until then."""
+    """Polls look() until it returns something true, and returns that."""
     deadline = time.monotonic() + timeout
     while True:
         found = look()

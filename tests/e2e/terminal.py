@@ -1,4 +1,4 @@
-"""The program on a terminal of its own: what a person would see, and keys as a person presses them."""
+"""The program on its own terminal: the screen as a person sees it, and key presses."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ class Terminal:
         self.seen = b""
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
-            # The size is set before the program looks at it.
+            # The size must be set before the program reads it.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             os.execve(program, [program, *map(str, args)], {**env, "TERM": "xterm-256color"})
         self.code = None
@@ -44,7 +44,7 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def wait_for(self, what, seconds=20):
-        """Until the screen shows the text, or a check of the screen's lines holds."""
+        """Waits until the screen shows the text, or a check of the screen's lines holds."""
         check = what if callable(what) else lambda text: what in text
         deadline = time.monotonic() + seconds
         while not check(self.text()):
@@ -66,7 +66,7 @@ class Terminal:
         fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def end(self, seconds=20):
-        """Waits for the program's end: its exit code, or minus the signal."""
+        """Waits for the program's end; returns its exit code, or minus the signal."""
         deadline = time.monotonic() + seconds
         while self.code is None:
             while self._read(0.02):

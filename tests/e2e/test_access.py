@@ -1,4 +1,4 @@
-"""Who may do what, and how a client says who it is."""
+"""Permissions, and how a client authenticates."""
 
 import base64
 import json
@@ -174,7 +174,7 @@ def test_revoking_twice(api):
 # --- browsers ---
 
 def login(server, api):
-    """A browser's session cookie by a login link."""
+    """Gets a browser's session cookie by a login link."""
     link = api.post("/api/v1/login-links").json()
     assert link["url"] == f"http://shepherd.localhost:{urlsplit(server.public).port}{link['path']}"
     browser = httpx.Client(base_url=server.public, trust_env=False, follow_redirects=False)
@@ -199,7 +199,7 @@ def test_login_link_makes_a_session(server, api):
 
 
 def test_start_prints_a_login_link(tmp_path):
-    """Without --json the server tells a person where to click."""
+    """Without --json the server prints the link for a person."""
     process = subprocess.Popen([BINARY, "serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0",
                                 "--internal-listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                text=True, env=environment(tmp_path))
@@ -220,7 +220,7 @@ def test_start_prints_a_login_link(tmp_path):
 
 
 def test_a_cookie_alone_changes_nothing(server, api, task):
-    """Cross-site request forgery: a mutation that rides on the cookie must come from our own page."""
+    """Cross-site request forgery: a mutation authenticated by cookie must come from our own page."""
     browser, _, _ = login(server, api)
     path, body = f"/api/v1/tasks/{task}", {"title": "forged"}
     assert browser.patch(path, json=body).status_code == 403
@@ -344,7 +344,7 @@ def test_a_revoked_token_takes_its_browsers_along(make_server):
 
 
 def test_the_session_is_no_token(server, api, task):
-    """What another server on this machine may get from a browser opens nothing as a token, on any port."""
+    """A session that another server on this machine gets from a browser is not valid as a token, on any port."""
     browser, _, _ = login(server, api)
     secret = browser.cookies["shepherd_session"]
     bearer = {"Authorization": f"Bearer {secret}"}

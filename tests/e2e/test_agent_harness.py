@@ -1,5 +1,5 @@
-"""`shepherd agent test` and the agents it is for: the examples in three languages, one with a defect, one from a project
-that has only the installed library. A client that knows the protocol by reflection alone talks to them as well."""
+"""`shepherd agent test` and its agents: examples in three languages, a defective one, and one from a project that has
+only the installed library. A client that uses only reflection talks to them as well."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def go_agent(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def outside_agent(tmp_path_factory):
-    """Built against the installed package, away from this tree."""
+    """An agent built against the installed package, outside this tree."""
     directory = tmp_path_factory.mktemp("outside")
     run("cmake", "--install", BUILD, "--component", "agent-sdk", "--prefix", directory / "prefix")
     run("cmake", "-G", "Ninja", "-S", HERE / "outside_agent", "-B", directory / "build",
@@ -111,7 +111,7 @@ def test_last_words_that_are_no_text_leave_every_report_readable(tmp_path):
     assert result.returncode == 1 and "signal 6" in result.stdout and "\x1b" not in result.stdout, result.stderr
     suite = ElementTree.parse(junit).getroot().find("testsuite")
     failures = {case.get("name"): case.find("failure") for case in suite if case.find("failure") is not None}
-    # What is asked before its end is noticed fails as well.
+    # Requests that precede the detection of its end fail as well.
     assert {"alive", "start"} <= set(failures) and int(suite.get("failures")) == len(failures)
     assert failures["alive"].get("type") == "agent_ended" and "<&]]>" in failures["alive"].text
     report = json.loads(agent_test(tmp_path, "--timeout", "3", "--json", "--", "sh", "-c", command, "{address}").stdout)

@@ -1,7 +1,7 @@
-"""The agent programs of the tests themselves: the scripted one prints what the real one prints.
+"""Checks the tests' own agent programs: the scripted agent prints what the real one prints.
 
-Each conversation is held with both, without Shepherd in between. What they print must be of the same kinds in the same
-order, and `shepherd translate` must know all of it.
+Each conversation runs with both, without Shepherd in between. Their lines must be of the same kinds in the same order,
+and `shepherd translate` must recognise all of them.
 """
 
 import json
@@ -21,7 +21,7 @@ ENDED = ("result/success", "result/error_during_execution")
 
 
 class Stage:
-    """One of the two programs, told to do the same."""
+    """One of the two programs with the same instructions."""
 
     def __init__(self, name, tmp_path):
         self.name, self.home, self.work = name, tmp_path / "home", tmp_path / "work"
@@ -54,8 +54,8 @@ def translated(stage, printed):
 
 
 def check(stage, conversation, *kinds):
-    """The kinds of lines, in order; and all of them are known to the driver."""
-    # Both report their state; how often differs with how fast they are.
+    """Checks the kinds of lines in order, and that the driver recognises all of them."""
+    # Both report their state; how often depends on their speed.
     seen = [kind for kind in conversation.kinds() if kind != "system/session_state_changed"]
     assert seen == list(kinds)
     unknown = [event for event in translated(stage, conversation.printed()) if event["type"] == "log"]
@@ -142,7 +142,7 @@ def test_interrupt_of_a_question_and_another_turn(stage):
 
 
 def test_message_during_a_tool_joins_the_turn(stage):
-    """The tool ends when the test says so: by a file."""
+    """A file that the test creates ends the tool."""
     command = "while [ ! -e go ]; do sleep 0.05; done; echo went"
     with stage.open([{"tool": "Bash", "input": {"command": command}, "run": True}],
                     [Reply(tool("Bash", command=command)), Reply(text("I see your message: also this"))],
@@ -154,7 +154,7 @@ def test_message_during_a_tool_joins_the_turn(stage):
         (stage.work / "go").touch()
         agent.until_kind("result/success")
         agent.close()
-        # The real program reports the end of the message that joined before the result, the first one's after it.
+        # The real program reports the end of the joined message before the result, and the first one's after it.
         kinds = [k for k in agent.kinds() if k not in ("command_lifecycle/completed", "system/session_state_changed")]
         assert kinds == [*BEGIN, "assistant/tool_use", "command_lifecycle/queued", "user/tool_result", "user/string",
                          "command_lifecycle/started", "assistant/text", "result/success"]
@@ -198,7 +198,7 @@ def test_bad_input_ends_it(stage):
     (["--output-format", "stream-json", "--verbose"], "stream-json-one-way"),
     (["--output-format", "json", "--verbose"], "json"), (["--output-format", "json"], "json"), ([], "text")])
 def test_the_other_formats_of_the_real_program(arguments, format_name, tmp_path):
-    """What Shepherd falls back to still gives a useful log, and the totals that the format has."""
+    """Shepherd's fallback formats still give a useful log, and the totals that the format has."""
     model = ModelAPI([Reply(tool("Bash", command="echo here")), Reply(text("Done."))]).start()
     printed = subprocess.run([CLAUDE, "-p", "look", "--allowedTools", "Bash", *arguments], capture_output=True, text=True,
                              timeout=60, cwd=tmp_path, env=claude_environment(tmp_path, model.url))

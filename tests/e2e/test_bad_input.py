@@ -1,4 +1,4 @@
-"""Whatever arrives, the answer names the problem, the server lives on, and the log keeps what it has."""
+"""For any input, the answer names the problem, the server keeps running, and the log keeps its events."""
 
 import json
 import socket
@@ -88,7 +88,7 @@ def test_too_many_events(runner, task):
 
 
 def test_members_that_nobody_reads_are_named(api):
-    """A slip is no error, since clients of other versions send more, but it does not go unnoticed."""
+    """An unknown member is not an error, because clients of other versions send more, but the answer names it."""
     answer = api.post("/api/v1/tasks", json={"prompt": "x", "workflow": "nightly", "bogus": 1})
     assert answer.status_code == 201
     assert answer.json()["warnings"] == ['"workflow" is no member of a task and was ignored. Did you mean "workflowID"?',
@@ -157,7 +157,7 @@ def test_strange_paths(server, target, code):
 # --- HTTP itself ---
 
 HOST = b"Host: 127.0.0.1\r\n"
-# Behind a request whose end is unclear: whoever answers this has been smuggled a request.
+# Follows a request whose end is unclear. An answer to this line means that a request was smuggled in.
 SMUGGLED = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
 
 
@@ -216,7 +216,7 @@ def test_a_method_that_nobody_has(server):
 ], ids=lambda v: v.replace("\r\n", "+") if isinstance(v, str) and ":" in v else "")
 @pytest.mark.parametrize("listener", ["public", "internal"])
 def test_where_a_body_ends_is_never_guessed(server, task, listener, framing, status, code):
-    """Each is refused before it is read, and what follows it is not taken for a request."""
+    """The server refuses each before reading it and does not treat the bytes after it as a request."""
     with Raw(getattr(server, listener)) as raw:
         raw.request("POST", events_path(task), [f"Authorization: Bearer {server.token}", "Content-Type: application/json", framing],
                     b"0\r\n\r\n" + SMUGGLED)
@@ -241,7 +241,7 @@ def test_chunked_goes_not_with_http_1_0(server):
 
 
 def test_slow_loris_is_cut(server):
-    """A request whose head never ends is given up after the header deadline (10 s), however it trickles."""
+    """The server gives up a request whose head never ends after the header deadline (10 s), however it trickles."""
     with Raw(server.public, timeout=25) as raw:
         began = time.monotonic()
         raw.send(f"GET /healthz HTTP/1.1\r\nHost: {raw.host}\r\nX".encode())
@@ -249,7 +249,7 @@ def test_slow_loris_is_cut(server):
         def trickle():
             while time.monotonic() - began < 25:
                 yield b"X"
-                time.sleep(0.25)  # between two bytes: this is what it does
+                time.sleep(0.25)  # the pause between two bytes is the attack
 
         raw.send_until_answered(trickle())
         took = time.monotonic() - began
@@ -266,7 +266,7 @@ def test_slow_loris_is_cut(server):
 ], ids=["in-a-word", "a-whole-event", "a-list", "chunks", "chunks-end"])
 @pytest.mark.parametrize("goes", ["closes", "half-closes", "resets"])
 def test_half_a_body_then_gone(server, task, framing, body, goes):
-    """Nothing of it is stored (see `task`), and the connection is given back at once, not at the deadline for bodies."""
+    """The server stores nothing of it (see `task`) and releases the connection at once, not at the body deadline."""
     with Raw(server.internal) as raw:
         raw.request("POST", events_path(task), [f"Authorization: Bearer {server.token}", "Content-Type: application/json", framing], body)
         eventually(lambda: server.holds(raw.socket))
@@ -294,8 +294,8 @@ def test_websocket_unmasked_frame(server, task):
     (0x09, b"", 1002),  # fragmented ping
     (0x89, b"x" * 126, 1002),  # long ping
     (0x81, b"\xff\xfe", 1007),  # not UTF-8
-    (0x88, b"\x03", 1002),  # half a close code
-    (0x88, b"\x03\xed", 1002),  # a close code that must not travel (1005)
+    (0x88, b"\x03", 1002),  # an incomplete close code
+    (0x88, b"\x03\xed", 1002),  # a close code that must not be sent (1005)
 ], ids=["opcode", "bit", "continuation", "ping-part", "ping-long", "utf8", "close-half", "close-1005"])
 def test_websocket_violations(server, task, first, payload, code):
     with RawWebSocket(server, task) as raw:
@@ -342,7 +342,8 @@ def test_websocket_nonsense_is_answered(server, task):
 
 
 def test_a_peer_that_is_gone_without_a_word(server, runner, api):
-    """It answers no ping: after two of them (every 15 s) the connection is given back. Until then it costs nobody anything."""
+    """A peer that answers no ping loses its connection after two pings (one every 15 s). Until then it costs other
+    clients nothing."""
     made = new_task(api)
     with RawWebSocket(server, made, timeout=60) as dead, server.websocket(events_path(made)) as feed:
         began, held = time.monotonic(), server.connection_of(dead.socket)
@@ -369,7 +370,7 @@ UPGRADE = ["Upgrade: websocket", "Connection: Upgrade"]
 
 
 def test_upgrade_of_a_route_that_has_none(server):
-    """RFC 9110, 7.8: a server may ignore Upgrade, and answers as if it had not been asked."""
+    """RFC 9110, 7.8: a server may ignore Upgrade and then answers as if it were absent."""
     with Raw(server.public) as raw:
         raw.request("GET", "/healthz", [*UPGRADE, VERSION, KEY])
         status, headers, body = raw.response()

@@ -1,4 +1,4 @@
-"""Callbacks and repository tokens through the real program: a real receiver, its failures, and a crash in between."""
+"""Callbacks and repository tokens in the real program: a real receiver, its failures, and a crash in between."""
 
 import base64
 import datetime
@@ -21,7 +21,7 @@ from test_commands import command, wait_for
 
 
 class Receiver:
-    """Keeps what it gets. `answers` are statuses for the next requests; then 200."""
+    """Records its requests. `answers` are the statuses for the next requests, followed by 200."""
 
     def __init__(self):
         outer = self
@@ -99,7 +99,7 @@ def test_the_end_of_a_task_is_told(server, api, runner, receiver):
 
 
 def test_reports_are_told_when_the_task_asks_for_them(server, api, runner, receiver):
-    """An adapter gets what its runner reported, in its own words, in order and each with an id of its own."""
+    """An adapter gets its runner's reports verbatim, in order, each with its own id."""
     task = new_task(api, callbackURL=receiver.url, callbackEvents=["started", "progress"])
     assert api.get(f"/api/v1/tasks/{task}").json()["callbackEvents"] == ["started", "progress"]
     silent = new_task(api, callbackURL=receiver.url)
@@ -165,7 +165,7 @@ def test_where_callbacks_never_go(api, url):
 
 
 def test_an_address_behind_a_name_is_refused(api, runner):
-    task = new_task(api, callbackURL="http://2852039166/")  # 169.254.169.254 to every resolver
+    task = new_task(api, callbackURL="http://2852039166/")  # every resolver reads this as 169.254.169.254
     end_task(runner, task)
     wait_for(lambda: callback_of(api, task)["state"] == "failed")
     assert "must not be called" in callback_of(api, task)["error"]
@@ -173,7 +173,8 @@ def test_an_address_behind_a_name_is_refused(api, runner):
 
 
 def test_a_crash_between_the_end_and_the_callback(make_server, receiver):
-    """Killed with the end committed and the callback on its way: the next start tells it, with the same id."""
+    """Killed after the end was committed and before the callback was acknowledged: the next start sends it with the
+    same id."""
     server = make_server().start()
     receiver.answers = ["hang"]
     with server.api() as api, server.runner() as runner:
@@ -189,7 +190,7 @@ def test_a_crash_between_the_end_and_the_callback(make_server, receiver):
 
 
 def test_ends_that_are_killed_at_once(make_server, receiver):
-    """The server dies right after it acknowledged the ends: every one of them is told."""
+    """The server is killed right after it acknowledged the ends: it still reports every one of them."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         tasks = [new_task(api, callbackURL=receiver.url) for _ in range(20)]
@@ -231,14 +232,14 @@ def test_a_deleted_task_leaves_nothing(api, runner, receiver):
 # --- repository tokens ---
 
 def token(runner, task, expect=200, lease=1):
-    """As the runner asks whose claim is the task's first event."""
+    """Requests the token as the runner whose claim is the task's first event."""
     answer = runner.get(f"/api/v1/tasks/{task}/token", headers={"Shepherd-Lease": str(lease)} if lease else {})
     assert answer.status_code == expect, answer.text
     return answer.json()
 
 
 def expires_in(given):
-    """Seconds; the time must be one that Go's time.RFC3339 reads."""
+    """Seconds until expiry; Go's time.RFC3339 must be able to parse the time."""
     time_text = given["expiresAt"].replace("Z", "+00:00")
     return datetime.datetime.fromisoformat(time_text).timestamp() - time.time()
 
@@ -281,7 +282,7 @@ def test_a_token_once_per_lease(make_server, tmp_path):
 
 
 def test_a_token_once_per_task_that_nobody_claimed(make_server, tmp_path):
-    """Older runners are assigned their task by another program and never claim it."""
+    """Older runners get their task from another program and never claim it."""
     file = tmp_path / "token"
     file.write_text("secret-of-the-file\n")
     server = make_server(config=f"runners:\n  token_file: {file}\ninternal:\n  auth: none\n").start()
@@ -381,7 +382,7 @@ def test_a_token_from_a_github_app(make_server, tmp_path):
 
 
 def test_a_token_command_that_closes_its_output_and_lives_on(make_server, tmp_path):
-    """It holds up no shutdown, and nobody of it is left."""
+    """It does not delay a shutdown, and none of its processes is left."""
     marks = tmp_path / "marks"
     server = make_server(config="runners:\n  token_command: [sh, -c, 'sleep 777 & echo $$ $! >> %s; exec >&-; exec sleep 777']\n" % marks).start()
     answers = []
@@ -407,7 +408,7 @@ def test_a_token_command_that_closes_its_output_and_lives_on(make_server, tmp_pa
 
 
 def test_a_token_command_does_not_outlive_a_server_that_is_killed(make_server, tmp_path):
-    """Neither it nor what it has started."""
+    """Neither it nor the processes it started."""
     marks = tmp_path / "marks"
     server = make_server(config="runners:\n  token_command: [sh, -c, 'sleep 777 & echo $$ $! >> %s; exec >&-; exec sleep 777']\n" % marks).start()
     with server.api() as api, server.runner() as runner:
@@ -419,7 +420,7 @@ def test_a_token_command_does_not_outlive_a_server_that_is_killed(make_server, t
             try:
                 client.get(f"/api/v1/tasks/{task}/token", headers={"Shepherd-Lease": "1"})
             except httpx.HTTPError:
-                pass  # nobody is left to answer
+                pass  # the server is gone
 
     asking = threading.Thread(target=ask)
     asking.start()

@@ -1,4 +1,4 @@
-"""Claims and leases through the real program: who gets a task, keeps it, and loses it."""
+"""Claims and leases in the real program: a runner gets a task, keeps it, and loses it."""
 
 import collections
 import threading
@@ -10,7 +10,7 @@ from streams import WAIT
 from tasks import end_task, new_id, new_task, note, post_events
 from test_commands import command, wait_for
 
-AGENT = "of-these-tests"  # nobody else claims it
+AGENT = "of-these-tests"  # no other runner claims it
 
 
 def claim(runner, runner_id, expect=200, **members):
@@ -57,7 +57,7 @@ def test_a_claim_and_its_task(api, runner):
 
 
 def test_each_task_is_claimed_exactly_once(server, api):
-    """Twenty runners, some waiting, race for tasks that appear meanwhile."""
+    """Twenty runners, some of them waiting, race for tasks that appear meanwhile."""
     tasks, claimed, done = [], collections.Counter(), threading.Event()
 
     def work(i):
@@ -202,7 +202,7 @@ def test_leases_survive_a_crash(hasty):
         epoch = claim(runner, "r1", taskID=running)["leaseEpoch"]
         post_events(runner, running, note("begun"))
     hasty.kill()
-    time.sleep(2.5)  # longer than a lease: its clock runs only while the server does
+    time.sleep(2.5)  # longer than a lease, whose clock runs only while the server does
     hasty.start()
     with hasty.api() as api, hasty.runner() as runner:
         renew(runner, running, "r1", epoch)
@@ -222,6 +222,6 @@ def test_a_shutdown_lets_waiting_claims_go(make_server):
     waiting.start()
     with server.api() as api:
         wait_for(lambda: "shepherd_claims_waiting 1" in api.get("/metrics").text)
-    assert server.stop() == 0  # in less time than the claim would wait
+    assert server.stop() == 0  # less than the claim would wait
     waiting.join(WAIT)
     assert statuses == [204]

@@ -1,4 +1,4 @@
-"""The command line as a person and a script meet it."""
+"""The command line for people and scripts."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def run(*args, env=None, **options):
 
 @pytest.fixture
 def alone(tmp_path):
-    """An environment without any server."""
+    """An environment without a server."""
     return environment(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_exit_codes(server, api, runner):
 
 
 def test_the_server_on_this_machine_is_found(server):
-    """Neither address nor token: server.json and admin.token in the data directory are enough."""
+    """Without address or token, server.json and admin.token in the data directory are enough."""
     env = {k: v for k, v in server.env.items()}
     result = run("tasks", "--json", "--data", server.data, env=env)
     assert result.returncode == OK, result.stderr
@@ -142,7 +142,7 @@ def test_search(server, api, runner, task):
     post_events(runner, task, note(f"a {word} here"))
     deadline = time.monotonic() + 15
     while word not in (out := server.cli("search", word).stdout) and time.monotonic() < deadline:
-        pass  # the index is built behind the log
+        pass  # the index lags behind the log
     assert word in out and task in out
 
 
@@ -208,7 +208,7 @@ def test_export_and_import_round_trip(server, make_server, tmp_path):
 
 
 def test_import_makes_nobody_work(server, make_server, tmp_path):
-    """An imported queued task was claimed by a runner and ran again; an imported approval waited for an answer."""
+    """Once an imported queued task was claimed and ran again, and an imported approval waited for an answer."""
     with server.api() as api, server.runner() as runner:
         queued = new_task(api, agent="no-runner-has-it", timeout="1s")
         asking = new_task(api)
@@ -227,7 +227,7 @@ def test_import_makes_nobody_work(server, make_server, tmp_path):
             assert "had not ended" in got["status"]["message"]
         assert api.get(f"/api/v1/tasks/{queued}").json()["lastSequence"] == 1, "the second import adds nothing"
         assert not api.get("/api/v1/inbox").json()["items"]
-    # Where they came from, both still wait for whom they waited for.
+    # On their own server both still wait as before.
     assert server.cli("import", file).returncode == 0
     with server.api() as api:
         assert api.get(f"/api/v1/tasks/{queued}").json()["status"]["state"] == "queued"
@@ -254,7 +254,7 @@ def test_doctor(server):
     assert result.returncode == OK, result.stdout + result.stderr
 
 
-# How a line of the script offers one command, in each shell's own words.
+# How a line of the script offers one command, in each shell's syntax.
 OFFERS = {"bash": r"\b{0}\b", "zsh": r"^ +'{0}:", "fish": r"^complete -c shepherd -n '__shepherd_start' -a {0} "}
 
 
@@ -269,7 +269,7 @@ def test_completion_has_every_command(alone, shell):
 
 
 def shell_or_skip(name):
-    """Where the shell is there, its completions are used as a person uses them."""
+    """If the shell is installed, uses its completions as a person would."""
     found = shutil.which(name)
     if not found:
         pytest.skip(f"optional: {name} is not installed")
@@ -294,7 +294,7 @@ def test_fish_completes(alone, tmp_path):
 
 
 def test_zsh_completes(alone, tmp_path):
-    """Its completions only work on a line that somebody types."""
+    """Its completions only work on a typed line."""
     script = tmp_path / "completion.zsh"
     script.write_text(run("completion", "zsh", env=alone).stdout)
     binaries = tmp_path / "bin"
@@ -308,13 +308,13 @@ def test_zsh_completes(alone, tmp_path):
                             ("shepherd tasks --state fai\t", "shepherd tasks --state failed"), ("shepherd serve --confin\t", "shepherd serve --confine")):
             screen.press(typed)
             screen.wait_for(lambda text, line=line: text.splitlines()[screen.screen.cursor.y] == f"> {line}")
-            screen.press("\x15")  # the line away
+            screen.press("\x15")  # clears the line
     finally:
         screen.kill()
 
 
 def completed(alone, tmp_path, *words):
-    """What bash offers for the last word, in a directory with one file; files stand for what it falls back to."""
+    """What bash offers for the last word, in a directory with one file, which shows up when bash falls back to files."""
     script = tmp_path / "completion.bash"
     script.write_text(run("completion", "bash", env=alone).stdout)
     place = tmp_path / "place"

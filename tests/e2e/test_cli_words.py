@@ -1,4 +1,4 @@
-"""What the command line says: errors that name the way out, names of tasks as people type them, an agent's text in full."""
+"""Messages of the command line: errors with a remedy, names of tasks as people type them, an agent's full text."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def run(*args, env, **options):
 
 @pytest.fixture
 def alone(tmp_path):
-    """An environment without any server."""
+    """An environment without a server."""
     return environment(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Tasks with a repository of their own: cloned over HTTPS with a token that shows nowhere, and stopped meanwhile."""
+"""Tasks with their own repository: cloned over HTTPS with a token that appears nowhere, and stopped meanwhile."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from agents import SCRIPTED
 from git_server import GitServer
 from tasks import new_id
 
-TOKEN = "repository-" + "token-5f1c9a77d0"  # of no known shape: only its exact value gives it away
+TOKEN = "repository-" + "token-5f1c9a77d0"  # matches no known pattern, so only its exact value can be recognised
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def forge(tmp_path):
 
 @pytest.fixture
 def pool(make_server, tmp_path):
-    """A server with a runner of its own; git trusts the certificate that the test gives it."""
+    """A server with its own runner; git trusts the test's certificate."""
     def make(certificate=None, token=None):
         secret = tmp_path / "token"
         secret.write_text((token or TOKEN) + "\n")
@@ -61,7 +61,7 @@ def to_end(server, task, timeout=60):
 
 
 class ProcessWatch:
-    """Looks at the arguments of all processes, again and again, for a text."""
+    """Searches the arguments of all processes for a text, repeatedly."""
 
     def __init__(self, text):
         self.text, self.found, self.looks, self.git = text.encode(), [], 0, set()
@@ -110,8 +110,8 @@ def test_a_clone_over_https_with_a_token(forge, pool):
     assert "hello over https" in log and "pushed 0" in log, log
     assert [status for _, _, status in forge.requests].count(401) >= 1, "it was asked for, not sent unasked"
     assert ("POST", "/app.git/git-upload-pack", 200) in forge.requests and ("POST", "/app.git/git-receive-pack", 200) in forge.requests
-    # Nowhere: processes' arguments, the log and its raw records, the server's own log, any file of the data directory
-    # (database, spool, clone with its configuration), the agent's home.
+    # The token must appear nowhere: processes' arguments, the log and its raw records, the server's own log, any file
+    # of the data directory (database, spool, clone with its configuration), the agent's home.
     assert watch.looks > 3 and any(b"clone" in words for words in watch.git), "the watch saw nothing"
     assert watch.found == []
     assert TOKEN not in log and f"the token is [redacted:secret:{len(TOKEN)}]" in log
@@ -144,7 +144,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(forge, pool):
 
 
 def test_the_token_does_not_follow_a_redirect(pool):
-    """A repository of this machine that sends git to another host, which asks who it is."""
+    """A repository on this machine redirects git to another host, which asks for credentials."""
     heard = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -175,7 +175,7 @@ def test_the_token_does_not_follow_a_redirect(pool):
 
 
 def test_the_configuration_of_a_tree_holds_up_neither_stop_nor_shutdown(pool, tmp_path):
-    """The agent leaves a program where git looks for one, that never ends."""
+    """The agent leaves a program that never ends where git looks for one."""
     repository, ran = tmp_path / "repository", tmp_path / "ran"
     repository.mkdir()
     for words in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "first"]):
@@ -189,7 +189,7 @@ def test_the_configuration_of_a_tree_holds_up_neither_stop_nor_shutdown(pool, tm
     with server.api() as api:
         task = create(api, str(repository), [{"tool": "Bash", "input": {"command": work}, "run": True}, {"say": "ready"}, {"wait": "message"}])
         with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
-            # Not the prompt, which has the word too.
+            # The prompt also has the word, so it does not count.
             while (said := feed.next(60).data or {}).get("type") != "thinking" or "ready" not in said["summary"]:
                 pass
         assert api.post(f"/api/v1/tasks/{task}/commands", json={"id": "s1", "kind": "stop"}).status_code == 202
@@ -204,7 +204,7 @@ def test_the_configuration_of_a_tree_holds_up_neither_stop_nor_shutdown(pool, tm
 
 
 def test_a_stop_does_not_wait_for_a_clone(pool):
-    """The other side takes the connection and never answers."""
+    """The other side accepts the connection and never answers."""
     server = pool()
     with socket.create_server(("127.0.0.1", 0)) as silent, server.api() as api:
         task = create(api, f"http://127.0.0.1:{silent.getsockname()[1]}/app.git", [{"say": "never"}])

@@ -1,4 +1,4 @@
-"""Commands through the real program: how they enter, reach a runner, and settle."""
+"""Commands in the real program: they enter, reach a runner, and settle."""
 
 import datetime
 import threading
@@ -41,7 +41,7 @@ def wait_for(fact, timeout=WAIT):
 
 @pytest.fixture
 def runner_feed(server, task):
-    """A runner's command feed of the task, open and known to the server."""
+    """A runner's command feed of the task, open and registered at the server."""
     with server.websocket(f"/api/v1/tasks/{task}/events?types=command", base=server.internal) as feed:
         feed.until(lambda m: m.type == "caught_up")
         yield feed
@@ -131,7 +131,7 @@ def test_a_crash_does_not_forget_what_expires(make_server):
 
 
 def approval(approval_id="a1", state="pending", **data):
-    """As the driver of Claude Code sends it (tests/golden/claude/expected)."""
+    """An approval as the driver of Claude Code sends it (tests/golden/claude/expected)."""
     pending = state == "pending"
     asked = {"input": {"command": "rm -rf build", "description": "Start afresh"}} if pending else {"message": "decided by an operator"}
     return {"type": "approval", "summary": f"{'Needs approval' if pending else state.capitalize()}: Running rm -rf build", "tool": "Bash",

@@ -1,4 +1,4 @@
-"""An agent cannot reach the tower: what the levels of `runners.confine` promise, tried by real processes."""
+"""Real processes try to break out of the levels of `runners.confine`: an agent cannot reach the server."""
 
 import ctypes
 import json
@@ -18,13 +18,14 @@ from agents import CLAUDE, claude_environment, needs_claude
 from model_api import ModelAPI, Reply, text, tool
 from server import BINARY, Server
 
-CANARY = "canary-" + "b7c1e0aa52"  # in the server's environment; whoever prints it has read that
+CANARY = "canary-" + "b7c1e0aa52"  # in the server's environment; a process that prints it has read that
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-# Inside, no namespace can be made: neither by privilege nor as a user.
+# Inside, no namespace can be created, with privileges or as a user.
 NO_NAMESPACES = ["unshare", "-U", "-r", "sh", "-c",
                  'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all "$@"', "sh"]
 
-# The kernel answers as a container's does: `without unshare` and the like. The first word is a list of system calls.
+# Makes the kernel refuse system calls as a container does (`without unshare` and the like). The first argument lists
+# them.
 REFUSING = r"""
 import ctypes, os, platform, struct, sys
 number = {"x86_64": {"unshare": 272}, "aarch64": {"unshare": 97}}[platform.machine()] | {"landlock_create_ruleset": 444}
@@ -42,7 +43,7 @@ if libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
 os.execvp(sys.argv[2], sys.argv[2:])
 """
 def refusing(*calls):
-    # One that every user can run.
+    # An interpreter that every user can run.
     return [shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin") or sys.executable, "-c", REFUSING, ",".join(calls)]
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its version
 needs_landlock = pytest.mark.skipif(LANDLOCK < 6, reason=f"this kernel's Landlock is version {LANDLOCK}; 6 can express the level")
@@ -94,7 +95,7 @@ print(json.dumps(got))
 
 
 class Place:
-    """A directory that the given user owns, with a server in it; neither needs anything of the test's own user."""
+    """A directory that the given user owns, with a server in it; neither depends on the test's own user."""
 
     def __init__(self, prefix, data="data", **options):
         self.root = Path(tempfile.mkdtemp(prefix="shepherd-confine-"))
@@ -111,7 +112,7 @@ class Place:
         self.server.start()
 
     def run(self, *arguments, prefix=None, cwd=None, token=None, env=None):
-        """`shepherd run`; its exit code, its events and the task."""
+        """Runs `shepherd run`; returns its exit code, its events and the task."""
         env = {k: v for k, v in self.server.env.items() if k != "SHEPHERD_TOKEN"} | (env or {})
         env |= {"SHEPHERD_DATA": str(self.server.data), "HOME": str(self.root / "home")}
         if token:
@@ -139,7 +140,7 @@ class Place:
 
 @pytest.fixture(params=["as this user", "as another"])
 def place(request):
-    """The same for whoever runs the tests and for a user without any privilege."""
+    """Runs each test as the current user and as a user without privileges."""
     prefix = []
     if request.param == "as another":
         if os.geteuid() != 0:
@@ -159,7 +160,7 @@ def place(request):
 
 
 def refused(got):
-    """That nothing of the tower was within reach."""
+    """Asserts that nothing of the server was within reach."""
     for name in ("admin token", "database", "spool", "another tree", "server's environment", "server's memory",
                  "a signal to the server", "kernel settings", "raw devices"):
         assert got[name] is None, (name, got)
@@ -190,7 +191,7 @@ def test_at_level_workspace_only_its_place_is_writable(place):
     assert got["write outside"] is None
     assert got["write here"] == "written" and (desk.root / "work/here").exists()
     assert got["write to /tmp"] == "written" and not Path("/tmp", task["id"]).exists(), "a temporary directory of its own"
-    # All of that lies in /tmp, which is its own anyway.
+    # All of those are in /tmp, which is the agent's own anyway.
     with tempfile.TemporaryDirectory(dir=Path(BINARY).parent) as elsewhere:
         os.chmod(elsewhere, 0o777)
         for level, written in (("workspace", False), ("secrets", True)):
@@ -199,7 +200,7 @@ def test_at_level_workspace_only_its_place_is_writable(place):
 
 
 def test_without_confinement_the_token_is_in_no_environment_and_the_command_line_refuses(place):
-    """Also shows that the other tests can fail: here the admin token is within reach."""
+    """Also proves that the other tests can fail: here the admin token is within reach."""
     desk = place()
     got, task = desk.attack("--confine", "none")
     assert task["confined"] == "none"
@@ -213,7 +214,7 @@ def test_without_confinement_the_token_is_in_no_environment_and_the_command_line
 
 
 def test_a_work_tree_in_the_data_directory(place):
-    """It is the agent's own, with its repository elsewhere; its neighbour's is not there."""
+    """The tree is the agent's own, with its repository elsewhere; its neighbour's tree is not there."""
     desk = place()
     git = [*desk.prefix, "git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for words in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "first"]):
@@ -243,7 +244,7 @@ def test_where_there_are_no_namespaces_landlock_does_it(place, data):
         got, task = desk.attack("--confine", "secrets", prefix=forbidden)
         refused(got)
         assert task["confined"] == "secrets" and got["write here"] == "written"
-        # What lies beside the data directory can be used, and nothing new be put there.
+        # Files beside the data directory can be used, but nothing new can be created there.
         assert got["write outside"] == ("written" if data == "data" else None)
     code, events, task = desk.run("--", "true", prefix=[*desk.prefix, *refusing("unshare")])
     assert code == 0 and task["confined"] == "secrets" and "confined by Landlock" in logs(events), events
@@ -268,7 +269,7 @@ def test_a_work_tree_in_the_data_directory_by_landlock(place):
 
 @needs_landlock
 def test_what_landlock_cannot_express_it_does_not_promise(place):
-    """The data directory where the agent works; a service that starts what it is told to; a private directory."""
+    """The agent works in the data directory's place; a service starts programs on request; a directory is private."""
     forbidden = refusing("unshare")
     desk = place("work/data")
     code, events, task = desk.run("--", "true", prefix=[*desk.prefix, *forbidden])
@@ -285,7 +286,7 @@ def test_what_landlock_cannot_express_it_does_not_promise(place):
 
 
 def test_a_level_that_cannot_hold(place):
-    """The default gives way and says so; a level that somebody asked for does not."""
+    """The default gives way with a message; a level that was requested explicitly does not."""
     desk = place()
     if desk.prefix:
         pytest.skip("once is enough")
@@ -325,12 +326,12 @@ def test_real_claude_works_unharmed(request, tmp_path, level):
     root = tmp_path
     if by_landlock:
         level = "secrets"
-        root = Path(tempfile.mkdtemp(prefix="shepherd-confine-", dir="/var/tmp"))  # it needs /tmp, and no data directory in there
+        root = Path(tempfile.mkdtemp(prefix="shepherd-confine-", dir="/var/tmp"))  # not /tmp, which the agent needs
         request.addfinalizer(lambda: shutil.rmtree(root, ignore_errors=True))
     home, work = root / "home", root / "work"
     home.mkdir()
     work.mkdir()
-    # As most have it: nothing new can be put into its home.
+    # As in most installations, nothing new can be created in its home.
     server = Server(home / ".local/share/shepherd").start()
     if by_landlock:
         server.binary = root / "confined"

@@ -1,9 +1,9 @@
-"""Killed at random moments, again and again: nothing acknowledged is lost, no consumer sees a hole, a repeat or another
-order.
+"""The server is killed at random moments, repeatedly. No acknowledged event is lost, and no consumer sees a gap, a
+repeat or a different order.
 
-Producers of both kinds keep posting over several connections and tasks, consumers follow by WebSocket and SSE, one log
-at a time or all together, while the server is killed with SIGKILL and started again on the same data and ports.
-SHEPHERD_CRASH_SEED repeats a run's choices, SHEPHERD_CRASHES sets how many kills.
+Producers of both kinds keep posting over several connections and tasks, and consumers follow by WebSocket and SSE, one
+log at a time or all together, while the server is killed with SIGKILL and started again on the same data and ports.
+SHEPHERD_CRASH_SEED repeats a run's choices, SHEPHERD_CRASHES sets the number of kills.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ async def strict_producer(world, task, name, rng):
                     answer = await client.post(f"/api/v1/tasks/{task}/events", json=chunk,
                                                headers={"Shepherd-Producer": name})
                 except httpx.TransportError:
-                    await asyncio.sleep(0.01)  # it is down; the spool tries again
+                    await asyncio.sleep(0.01)  # the server is down; the spool tries again
                     if not world.posting:
                         return
                     continue
@@ -82,7 +82,7 @@ async def strict_producer(world, task, name, rng):
 
 
 async def loose_producer(world, task, name, rng, numbered):
-    """Fire and forget: no retry; what was answered 200 must be there all the same."""
+    """Fire and forget: no retry, but an event that was answered 200 must be in the log."""
     number = 0
     async with httpx.AsyncClient(base_url=world.server.internal, headers=world.headers(), trust_env=False,
                                  timeout=5) as client:
@@ -102,7 +102,7 @@ async def loose_producer(world, task, name, rng, numbered):
 
 
 class Log:
-    """What one consumer has seen of one task: it must be 1, 2, 3, … and nothing else."""
+    """One consumer's view of one task. It must be 1, 2, 3, … and nothing else."""
 
     def __init__(self, world, who, task):
         self.world, self.who, self.task, self.events = world, who, task, []
@@ -118,7 +118,7 @@ class Log:
 
 
 async def websocket_consumer(world, who, task, logs, done):
-    """task None: all of them on one connection. Reconnects with the last number it saw."""
+    """Without a task, follows all of them on one connection. Reconnects with the last number it saw."""
     if task is None:
         logs.update({t: Log(world, who, t) for t in world.tasks})
     else:
@@ -178,7 +178,7 @@ async def sse_consumer(world, who, task, logs, done):
                                 last_id = frame.id
                         if done():
                             return
-            except httpx.TransportError:  # down, or quiet for half a second: come back with the last id
+            except httpx.TransportError:  # down, or quiet for half a second: reconnect with the last id
                 await asyncio.sleep(0.01)
 
 
@@ -198,7 +198,7 @@ async def run(world):
     for i, task in enumerate(world.tasks):
         for k in range(2):
             producers.append(strict_producer(world, task, f"strict-{i}-{k}", random.Random(world.seed + i * 10 + k)))
-        # One task also has lost numbers, and so events that wait for predecessors which never come.
+        # One task also has lost numbers, and so has events that wait for predecessors which never come.
         producers.append(loose_producer(world, task, f"loose-{i}", random.Random(world.seed + i), i == TASKS - 1))
     producers = [asyncio.create_task(p) for p in producers]
 
@@ -209,14 +209,14 @@ async def run(world):
         await loop.run_in_executor(None, world.server.start)
         if world.problems or any(t.done() for t in (*consumers, *producers)):
             break
-    # The last start has taken something from everybody before they are told to stop.
+    # After the last start, every producer gets an acknowledgement before it is stopped.
     before = {task: len(world.acknowledged[task]) for task in world.tasks}
     while not world.problems and any(len(world.acknowledged[task]) == before[task] for task in world.tasks):
         await asyncio.sleep(0.01)
     world.posting = False
     await asyncio.gather(*producers)
 
-    # The store's own word, then wait until every consumer has it all.
+    # Read the stored log, then wait until every consumer has all of it.
     stored = {}
     async with httpx.AsyncClient(base_url=world.server.public, headers=world.headers(), trust_env=False) as client:
         for task in world.tasks:
@@ -229,12 +229,12 @@ async def run(world):
                     break
                 assert [e["sequence"] for e in page] == list(range(len(stored[task]) + 1, len(stored[task]) + len(page) + 1))
                 stored[task] += [e["summary"] for e in page]
-                world.sent[task].update(e["summary"] for e in page if e["type"] == "log")  # "these numbers are missing"
+                world.sent[task].update(e["summary"] for e in page if e["type"] == "log")  # a note of missing numbers
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and not world.problems:
         if all(len(log.events) >= len(stored[task]) for logs in all_logs for task, log in logs.items()):
             break
-        await asyncio.sleep(0.05)  # between two looks
+        await asyncio.sleep(0.05)  # between two polls
     finished.set()
     await asyncio.gather(*consumers)
     return stored, all_logs

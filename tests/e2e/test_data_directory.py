@@ -1,4 +1,5 @@
-"""Data directories of earlier programs (tests/golden/data-directory): the present one opens them and serves what was in them."""
+"""The present program opens data directories of earlier versions (tests/golden/data-directory) and serves their
+content."""
 
 import importlib.util
 import json
@@ -76,7 +77,8 @@ def test_doctor_finds_it_sound(server):
 
 
 def test_producers_and_creators_are_recognised(api, runner):
-    """Last, because it adds to a log: the producer's numbers and the keys of creation requests are in the directory."""
+    """Runs last, because it adds to a log: the directory has the producer's numbers and the keys of creation
+    requests."""
     post = lambda number, **members: runner.post("/api/v1/tasks/full/events", headers={"Shepherd-Producer": "spool-1"},  # noqa: E731
                                                  json={"sequence": number, "type": "output", "summary": "and on", **members})
     assert post(10).json()["expectedSequence"] == 9

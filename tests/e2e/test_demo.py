@@ -1,4 +1,5 @@
-"""`shepherd demo`: scripted agents inside the program, under the real runner: they ask, wait, fail, and can be steered."""
+"""`shepherd demo`: scripted agents inside the program, under the real runner. They ask, wait, fail, and accept
+commands."""
 
 import json
 import os
@@ -19,7 +20,7 @@ CONFIG = "public: {listen: '127.0.0.1:0'}\ninternal: {listen: '127.0.0.1:0'}\ngr
 
 @pytest.fixture
 def demo(tmp_path):
-    """The demo without a server: it hosts one itself. Gives (process, HTTP client)."""
+    """The demo without a server; it hosts one itself. Yields (process, HTTP client)."""
     env = {**environment(tmp_path), "SHEPHERD_DATA": str(tmp_path / "data")}
     config = tmp_path / "shepherd.yaml"
     config.write_text(CONFIG)
@@ -27,7 +28,7 @@ def demo(tmp_path):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first = json.loads(process.stdout.readline())
     assert first["event"] == "demo"
-    base = httpx.URL(first["link"]).copy_with(host="127.0.0.1", path="/", query=None)  # not every resolver knows names under localhost
+    base = httpx.URL(first["link"]).copy_with(host="127.0.0.1", path="/", query=None)  # some resolvers refuse *.localhost
     token = eventually(lambda: (tmp_path / "data" / "admin.token").read_text().strip())
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, trust_env=False) as client:
         yield process, client
@@ -63,7 +64,7 @@ def test_a_newcomer_sees_it_all_move(demo, tmp_path):
     assert all(t["labels"]["demo"] == "true" for t in tasks.values())
     eventually(lambda: len(api.get("/api/v1/findings").json()["items"]) == 3)
 
-    # A question, answered; an approval, given; both agents go on and end well.
+    # One question is answered and one approval given; both agents continue and succeed.
     question = eventually(lambda: needs(api).get("Split the orders table"), 60)
     assert question["kind"] == "question"
     asked = question["approval"]["input"]["questions"][0]
@@ -79,7 +80,7 @@ def test_a_newcomer_sees_it_all_move(demo, tmp_path):
     log = api.get(f"/api/v1/tasks/{approval['taskID']}/events?tail=20").json()["events"]
     assert any("new branch" in json.dumps(e) for e in log if e["type"] == "tool_result")
 
-    # One fails by itself and is in the inbox; one is stopped, with proof.
+    # One agent fails by itself and is in the inbox; one is stopped, with proof.
     failed = eventually(lambda: needs(api).get("Upgrade the framework"), 60)
     assert failed["kind"] == "failed"
     running = tasks["Move to the new HTTP client"]["id"]
@@ -121,7 +122,7 @@ def test_one_ctrl_c_on_a_terminal_ends_it_and_the_screen_stays_in_order(tmp_path
         screen.wait_for("stopping all; Ctrl-C again kills them at once", 60)
         assert screen.end(60) == 0
         lines = screen.text().splitlines()
-        # Once as the line that was drawn over and over, once in the table at the end.
+        # Once as the line that was redrawn, once in the table at the end.
         assert len([line for line in lines if line.startswith("Fix the flaky login test")]) == 2, screen.text()
         assert len([line for line in lines if line.startswith("The demo runs")]) == 1, screen.text()
         assert "^C" not in screen.text()

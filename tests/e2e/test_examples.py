@@ -1,7 +1,7 @@
-"""The shell examples of README.md and docs/ run against the real program, in an environment that has nothing else.
+"""Runs the shell examples of README.md and docs/ against the real program, in an otherwise empty environment.
 
-Each example must end with exit code 0 (or the one in EXITS) and print what the document shows. Ports, /tmp and placeholders are
-replaced by the test's own. An example that is neither run nor listed with a reason in NOT_HERE fails.
+Each example must end with exit code 0 (or the one in EXITS) and print the documented output. The test replaces ports, /tmp and
+placeholders by its own. An example that is neither run nor listed in NOT_HERE with a reason fails.
 """
 
 import json
@@ -37,7 +37,7 @@ INSTALL = "test_install.py installs the program, into a directory of its own"
 BENCH = "measures for minutes; test_loadgen.py and test_runner_bench.py run the measurements"
 PAGE = "works on the page's sources; ctest runs the page's tests"
 SDK = "test_agent_harness.py builds and installs the library, and an agent outside this tree with it"
-NOT_HERE = {  # the beginning of a command: why it is not run
+NOT_HERE = {  # start of a command -> why it is not run
     "make build": BUILD, "sudo make install": INSTALL, "make install PREFIX": INSTALL, "cd web": PAGE, "npm run build": PAGE, "PAGE_DIST=": PAGE,
     "ctest ": PAGE, "shepherd bench": BENCH, "make bench": BENCH, "ninja -C build/release redact_bench": BENCH, "cmake ": SDK,
 }
@@ -51,7 +51,7 @@ def free_port():
 
 
 class Desk:
-    """A home without anything in it, a directory to work in, a shell that remembers, and ports of its own."""
+    """An empty home, a working directory, a persistent shell, and separate ports."""
 
     def __init__(self, place, model=None):
         self.home, self.work, self.bin = place / "home", place / "home" / "work", place / "bin"
@@ -70,7 +70,7 @@ class Desk:
         self.env = {**claude_environment(self.home, model.url if model else "http://127.0.0.1:9"), "SHELL": "/bin/bash"}
         self.env["PATH"] = f"{self.bin}:{self.env['PATH']}"
         self.background, self.printed = [], []
-        self.placeholders = {"…": "x"}  # in commands; what is shown keeps them
+        self.placeholders = {"…": "x"}  # in commands; documented output keeps them
         self.shell = subprocess.Popen(["bash", "--norc", "--noprofile"], cwd=self.work, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self.shell.stdin.write("shopt -s expand_aliases\n")
@@ -87,11 +87,11 @@ class Desk:
         return text_
 
     def type(self, command, timeout=60):
-        """Types it into the shell; (exit code, what it printed, statuses of curl)."""
+        """Types the command into the shell; returns (exit code, output, statuses of curl)."""
         self.statuses.write_text("")
         for old, new in self.placeholders.items():
             command = command.replace(old, new)
-        # What a command reads must not be the rest of the script.
+        # A command must not read the rest of the script as its input.
         self.shell.stdin.write(f"{{ {self.real(command)}\n}} </dev/null; code=$?; echo; echo end-of-example $code\n")
         self.shell.stdin.flush()
         watchdog = threading.Timer(timeout, lambda: os.killpg(self.shell.pid, signal.SIGKILL))
@@ -105,7 +105,7 @@ class Desk:
         raise AssertionError(f"did not end within {timeout} s: {command}\n{''.join(printed)}")
 
     def start(self, command):
-        """Runs it in a second terminal; lines that it prints are collected."""
+        """Runs the command in a second terminal and collects its output."""
         self.background.append(Background(self.real(command), self.work, self.env))
         return self.background[-1]
 
@@ -177,7 +177,7 @@ def check_output(desk, example, printed):
 
 
 def check(desk, example):
-    """Types an example and holds what comes against what is shown; returns what was printed."""
+    """Types an example and compares its output with the documented one; returns the output."""
     code, printed, statuses = desk.type(example.command)
     assert code == (listed(EXITS, example) or 0), f"{example}\nended with {code}\n{printed}"
     words = " ".join([example.note, *example.shown])
@@ -193,7 +193,7 @@ def check(desk, example):
     return printed
 
 
-# --- which examples there are ---
+# --- coverage of the examples ---
 
 RUN_BELOW = {"README.md", "docs/http-api.md", "docs/grpc.md", "docs/configuration.md", "docs/running-agents.md", "docs/streaming-agents.md"}
 
@@ -219,7 +219,7 @@ def runnable(document):
 # --- README.md: one story from top to bottom ---
 
 def tasks_file(desk):
-    """The file of tasks that docs/running-agents.md shows, and what it needs: a repository with a service to test."""
+    """The tasks file of docs/running-agents.md, with the repository and service that it needs."""
     block, = (each for each in examples.blocks(examples.ROOT / "docs" / "running-agents.md") if each.language == "yaml" and "tasks:" in each.text)
     (desk.work / "tasks.yaml").write_text(block.text)
     (desk.work / "service").mkdir()
@@ -266,10 +266,10 @@ def test_the_readme(desk):
         assert api.get("/api/v1/tasks/fix-test").json()["status"]["state"] == "completed", "the translated log has an end"
 
 
-# --- docs/http-api.md: each section about a task of its own ---
+# --- docs/http-api.md: a separate task for each section ---
 
 class World:
-    """What a section of docs/http-api.md is about, made before its first example."""
+    """The data for a section of docs/http-api.md, created before its first example."""
 
     def __init__(self, desk):
         self.desk, self.api, self.runner = desk, desk.client(8080), desk.client(8081)
@@ -307,7 +307,7 @@ class World:
             self.end("failed")
             eventually(lambda: self.api.get("/api/v1/inbox").json()["total"])
         elif heading == "Figures and findings":
-            self.create("audit")  # not a name that was just deleted: the ledger may take both in one step and keep neither
+            self.create("audit")  # a new name, because a ledger step may skip a name that was just deleted
             self.post({"type": "tool_call", "tool": "Read", "summary": "x", "callID": "c"}, {"type": "tool_result", "tool": "Read", "summary": "x", "callID": "c"},
                       {"type": "finding", "summary": "f", "data": {"severity": "high"}}, name="audit")
             eventually(lambda: self.api.get("/api/v1/findings").json()["items"])
@@ -335,7 +335,7 @@ JSON_LINES = [(block, line) for block in examples.blocks(examples.ROOT / "docs" 
 
 
 def test_the_messages_that_the_http_api_shows():
-    """Messages of a WebSocket, a callback and an error stand in the document as JSON: they have the described form."""
+    """The document's JSON messages of a WebSocket, a callback and an error have the described form."""
     kinds = []
     for block, line in JSON_LINES:
         value, _ = json.JSONDecoder().raw_decode(line.replace(",…}", "}").replace("{task}", "{}"))
@@ -378,7 +378,7 @@ def test_over_grpc(desk):
 
 @pytest.mark.parametrize("document", ["docs/running-agents.md", "docs/streaming-agents.md"])
 def test_streaming_agents(desk, document, python_agent):  # noqa: F811
-    """With the example agent in Python in the place of the reader's own."""
+    """Uses the example agent in Python in place of the reader's own."""
     agent = f"exec {' '.join(shlex.quote(str(word)) for word in python_agent)} \"$@\""
     for name in ("build/my_agent", "my-agent"):
         (desk.work / name).write_text(f"#!/bin/bash\n{agent}\n")
@@ -388,13 +388,13 @@ def test_streaming_agents(desk, document, python_agent):  # noqa: F811
     for example in runnable(document):
         if example.command.startswith("shepherd run"):
             assert answered(desk, desk.start(example.command)) == 0
-        elif not example.command.endswith("&"):  # it runs already
+        elif not example.command.endswith("&"):  # it is already running
             check(desk, example)
     assert running.process.poll() is None
 
 
 def answered(desk, run):
-    """Says "go on" whenever the agent waits for its person; the exit code."""
+    """Sends "go on" whenever the agent waits for its person; returns the exit code."""
     asked = 0
     while run.process.poll() is None:
         eventually(lambda: run.process.poll() is not None or sum("Waiting for input" in line for line in run.lines) > asked, 60)

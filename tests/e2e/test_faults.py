@@ -1,4 +1,4 @@
-"""What goes wrong around the server: disks, files, ports, other processes. Each says what happened and what to do, and
+"""Faults around the server: disks, files, ports, other processes. Each message says what happened and what to do, and
 nothing is acknowledged that is not stored."""
 
 import contextlib
@@ -148,7 +148,7 @@ def test_flipped_bytes_are_an_error_and_never_another_text(make_server):
     told = ""
     with httpx.stream("GET", f"{server.public}/api/v1/tasks/{task}/events", timeout=30,
                       headers={"Accept": "text/event-stream", "Authorization": f"Bearer {server.token}"}) as stream:
-        for text in stream.iter_text():  # it ends, or waits without having told anything of it
+        for text in stream.iter_text():  # the stream ends, or waits without having sent any of it
             told += text
             if "keepalive" in told:
                 break
@@ -169,7 +169,7 @@ def test_bad_configuration_names_the_key(make_server):
 # --- running ---
 
 def test_database_locked_by_another_process(make_server):
-    """A shell with an open transaction: writes wait, then are refused; nothing is half done."""
+    """Another process holds an open transaction: writes wait and are then refused; none is half done."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api)
@@ -287,7 +287,7 @@ def test_out_of_descriptors_is_logged_once_for_a_while(make_server):
     said = lambda: server.log_path.read_text().count("cannot accept connections")  # noqa: E731
     held = [socket.create_connection((host, port)) for _ in range(120)]
     eventually(said)
-    for _ in range(30):  # it tries again ten times a second
+    for _ in range(30):  # it retries ten times a second
         held.append(socket.create_connection((host, port)))
         time.sleep(0.05)
     assert said() == 1, server.log()
@@ -299,7 +299,7 @@ def test_out_of_descriptors_is_logged_once_for_a_while(make_server):
 # --- backups ---
 
 def restored(make_server, backup, name="restored"):
-    """A server of a backup, made as `shepherd backup --help` says."""
+    """A server restored from a backup as `shepherd backup --help` says."""
     copy = make_server(name=name)
     for suffix, target in ((".db", "shepherd.db"), (".ledger.db", "ledger.db"), (".callback.secret", "callback.secret")):
         shutil.copy(backup.parent / (backup.stem + suffix), copy.data / target)
@@ -307,7 +307,7 @@ def restored(make_server, backup, name="restored"):
 
 
 class Producer(threading.Thread):
-    """Posts numbered events until it is told to stop; `acknowledged` of `sent` are in the log for certain."""
+    """Posts numbered events until it is stopped; `acknowledged` of `sent` are certainly in the log."""
 
     def __init__(self, server, task):
         super().__init__()
@@ -323,7 +323,7 @@ class Producer(threading.Thread):
 
 
 def content_of(server, task, count):
-    """The first events of a log, with their details, as another server must have them."""
+    """The first events of a log with their details, as a restored server must have them."""
     found = []
     with server.api() as api:
         while len(found) < count:
@@ -367,7 +367,8 @@ def test_a_backup_under_load_has_what_was_acknowledged_before_it_began(make_serv
 
 
 def test_a_restore_is_the_same_tower(make_server, tmp_path, receiver):
-    """The machine is lost. What comes back has the logs, the figures and the tokens, and signs as before."""
+    """After the loss of the machine, the restored server has the logs, the figures and the tokens, and signs as
+    before."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         gone, kept = new_task(api, model="opus"), new_task(api, title="Kept", labels={"a": "b"}, callbackURL=receiver.url)
@@ -397,7 +398,7 @@ def test_a_restore_is_the_same_tower(make_server, tmp_path, receiver):
         end_task(runner, kept, message="Done")
         assert log_of(copy, kept) == ["one", "two", "three", "Done"], "the numbers go on"
         [(_, headers, _)] = eventually(lambda: receiver.of(kept))
-    (copy.data / "callback.secret").write_text(secret)  # as its receiver knows it
+    (copy.data / "callback.secret").write_text(secret)  # the secret that the receiver uses
     check_signatures(copy, headers, receiver.received[-1][2])
 
 
@@ -439,7 +440,7 @@ def test_sigterm_is_graceful(make_server):
 
 
 def test_sigterm_with_a_silent_client(make_server):
-    """A connection that never says anything does not hold up the end."""
+    """A connection that never sends anything does not delay the shutdown."""
     server = make_server().start()
     host, port = server.public.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port))) as silent:

@@ -1,4 +1,4 @@
-"""What a dashboard asks of the server: inbox, time bar, the state at an event, findings, stats, agents and sessions."""
+"""The dashboard's requests: inbox, time bar, the state at an event, findings, stats, agents and sessions."""
 
 import time
 from datetime import datetime, timedelta, timezone
@@ -154,7 +154,7 @@ def test_the_task_as_it_was(api, runner):
 
 
 def stats(api, **parameters):
-    """The answer once the ledger has everything."""
+    """The answer once the ledger is up to date."""
     def look():
         answer = api.get("/api/v1/stats", params=parameters).json()
         return answer if answer["indexedThrough"] == answer["head"] else None
@@ -228,7 +228,7 @@ def test_tasks_of_a_time(api, runner):
     middle = new_task(api)
     post_events(runner, middle, note("middle"))
     begin = api.get(f"/api/v1/tasks/{middle}").json()["lastEventAt"]
-    time.sleep(0.005)  # times have milliseconds
+    time.sleep(0.005)  # timestamps have milliseconds
     late = new_task(api)
     post_events(runner, late, note("late"))
     post_events(runner, early, note("late, too"))
@@ -256,7 +256,7 @@ def test_agents_and_sessions(server, api, runner):
     session = api.get(f"/api/v1/observability/sessions/{task}-s").json()
     assert session["agent_id"] == task and session["metrics"]["cost_usd"] == 0.5 and session["completed_at"] is None
     assert [e["sequence"] for e in session["events"]] == [1, 2, 4]
-    # The session goes on in another task: its story is told as one.
+    # The session continues in another task; both are one story.
     resumed = new_task(api)
     post_events(runner, resumed, {**note("resumed"), "type": "session_start", "sessionID": task + "-s"},
                 {"type": "usage", "summary": "", "sessionID": task + "-s", "data": {"costUSD": 0.25}})

@@ -1,4 +1,4 @@
-"""A runner of the older design against the real server: nothing is lost, and the order is the agent's."""
+"""A runner of the older design against the real server: no event is lost, and the order is the agent's."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ SCRIPT = [{"repeat": 40, "steps": [{"say": "Looking."}, {"tool": "Bash", "input"
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """The internal port as that runner expects it: no credentials."""
+    """The internal port as that runner expects it: without credentials."""
     server = Server(tmp_path_factory.mktemp("server") / "data", config="internal:\n  auth: none\n").start()
     yield server
     server.kill()
@@ -58,7 +58,7 @@ def test_six_at_once_lose_nothing_and_keep_their_order(server, api, tmp_path):
         seen = api.get(f"/api/v1/tasks/{runner.task}").json()
         assert seen["status"]["phase"] == "Succeeded" and seen["status"]["prURL"] == "https://example.com/pr/7"
 
-    # Whoever watched live saw the same.
+    # Live viewers saw the same.
     with watched as feed:
         live = feed.until(lambda message: message.type == "task_complete")
     numbers = [message.data["sequence"] for message in live if message.type == "task_event"]

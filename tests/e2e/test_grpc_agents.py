@@ -54,7 +54,7 @@ def last_request(peer, kind):
     return [getattr(r, kind) for r in peer.received if r.WhichOneof("payload") == kind][-1]
 
 
-# --- what an agent says ---
+# --- messages of an agent ---
 
 def test_every_message_becomes_an_event(run, peer):
     finding = {"id": "f-1", "title": "Prompt injection", "severity": "high", "confidence": 0.95, "category": "prompt_injection",
@@ -83,14 +83,14 @@ def test_every_message_becomes_an_event(run, peer):
     assert found["data"]["evidence"][0]["content"] == "Ignore"
     error = agent.of_type("error")[0]
     assert error["data"] == {"code": "LLM_TIMEOUT", "message": "after 30 s", "fatal": False, "recoverable": True}
-    # Its COMPLETED is a status without an end; the runner tells the end once the stream is gone.
+    # Its COMPLETED is a status without an end; the runner reports the end once the stream is closed.
     said_so = [e for e in agent.of_type("status") if e["data"].get("agentState") == "completed"]
     assert len(said_so) == 1 and "state" not in said_so[0]["data"]
 
     steering = last_request(peer, "steering")
     assert steering.content == "the first" and dict(steering.metadata)["priority"] == "high" and dict(steering.metadata)["weight"] == "3"
     assert peer.started[-1]["id"] == agent.task and peer.started[-1]["goal"].startswith("[")
-    # The trace of the run, and the agent's own record beside each event.
+    # The trace of the run, and the agent's own record of each event.
     trace = peer.metadata[-1]["traceparent"].split("-")
     assert re.fullmatch("[0-9a-f]{32}", trace[1]) and re.fullmatch("[0-9a-f]{16}", trace[2])
     assert call["traceID"] == trace[1] and call["spanID"] == "1" * 16
@@ -141,7 +141,7 @@ def test_gaps_repeats_and_unknown_messages_are_named(run):
     assert len(agent.of_type("tool_result")) == 1 and "late" in agent.story()
 
 
-# --- what operators say ---
+# --- commands of operators ---
 
 def test_interrupted_and_resumed_with_guidance(run, peer):
     agent = run({"say": "begin"}, {"wait": "steering"})
@@ -158,7 +158,8 @@ def test_interrupted_and_resumed_with_guidance(run, peer):
 
 
 def test_an_agent_whose_last_word_is_interrupted_ends(run):
-    """The vendor's library pauses for an interrupt, says INTERRUPTED when its work is over, and waits for our half-close."""
+    """The vendor's library pauses for an interrupt, reports INTERRUPTED when its work is over, and waits for our
+    half-close."""
     agent = run({"pauses": True}, {"say": "begin"}, {"wait": "steering"})
     agent.until(lambda event: event["summary"] == "begin")
     assert agent.command("interrupt", reason="wrong path")["state"] == "acknowledged"
@@ -207,7 +208,7 @@ def test_a_deaf_agent_is_cancelled(run, peer):
     assert not agent.of_type("error"), "we ended it ourselves"
 
 
-# --- what goes wrong ---
+# --- failures ---
 
 def failed(agent, code=7, state="failed"):
     task, exit_code = agent.to_end()
@@ -275,7 +276,7 @@ def test_its_time_is_over(run):
     assert agent.events[-1]["data"]["stream"]["status"] == "OK"
 
 
-# --- who may talk to it ---
+# --- credentials ---
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
@@ -313,7 +314,7 @@ def test_tls_and_a_token(server, tmp_path, certificate):
     with audit() as missing:
         _, error = failed(missing)
         assert error["data"]["code"] == "cannot_start" and str(token) in error["summary"]
-    entry["tls"] = True  # signed by nobody whom the system knows
+    entry["tls"] = True  # signed by an authority that the system does not trust
     entry["connect_ms"] = 500
     token.write_text("the-right-one-of-them\n")
     config.write_text(yaml.safe_dump({"agents": {"auditor": entry}}))
@@ -360,7 +361,7 @@ def test_config_shows_agents_but_no_secret(server, tmp_path, peer):
     assert cli(server, "config", "--config", config).stdout.count(peer.address) == 1
 
 
-# --- many, and afterwards ---
+# --- many tasks, and replay ---
 
 def ended(server, task):
     with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
@@ -377,7 +378,7 @@ def test_runners_claim_tasks_for_agents_they_know(make_server, peer):
         repo = {"url": "https://git.example/a.git", "ref": "main"}
         made = [api.post("/api/v1/tasks", json={"task": {"description": goal, "context": f"number {i}"}, "agent": "auditor", "repo": repo}).json()["id"] for i in range(10)]
         feeds = {task: pool.websocket(f"/api/v1/tasks/{task}/events?after=0") for task in made}
-        for task, feed in feeds.items():  # all of them at once
+        for task, feed in feeds.items():  # all at once
             feed.until(lambda message: (message.data or {}).get("type") == "tool_result", 60)
         for task in made:
             assert api.post(f"/api/v1/tasks/{task}/commands", json={"kind": "steer", "content": task}).status_code == 202
@@ -406,7 +407,7 @@ def test_it_can_be_replayed(run, server):
     agent.to_end()
     shown = server.cli("replay", agent.task, "--speed", "max").stdout
     assert "one" in shown and "two" in shown and "Using x" in shown
-    # What was kept of it translates to the same events again.
+    # The kept raw records translate to the same events again.
     page = agent.api.get(f"/api/v1/tasks/{agent.task}/events?detail=1").json()["events"]
     records = []
     for event in page:

@@ -1,4 +1,5 @@
-"""The bench of streaming agents, in its short form: nothing is lost. How long it took is the bench's to judge, on a quiet machine."""
+"""The benchmark of streaming agents in its short form: nothing is lost. Only the benchmark on a quiet machine judges
+the times."""
 
 import json
 import subprocess
@@ -21,5 +22,5 @@ def test_a_word_there_and_back():
     assert set(seen) == {"bench", "good", "agents", "words", "acknowledged", "p50_ms", "p99_ms", "max_ms"}
     assert seen["agents"] == 100 and seen["acknowledged"] == seen["words"] == 300
     assert 0 < seen["p50_ms"] <= seen["p99_ms"] <= seen["max_ms"]
-    # It says itself whether it was fast enough; on a busy machine it may not be, and says so.
+    # The benchmark reports whether it was fast enough; on a busy machine it may not be.
     assert seen["good"] == (seen["p99_ms"] < TARGET_MS) and done.returncode == (0 if seen["good"] else 1), done.stderr

@@ -1,6 +1,6 @@
-"""Short streaming tasks, many beside each other and many after each other: every one ends, and none is left connecting.
+"""Short streaming tasks, many in parallel and many in sequence: every one ends, and none is left connecting.
 
-SHEPHERD_STREAM_TASKS=2000 is the long form. What did not end is told with its log, and the server's."""
+SHEPHERD_STREAM_TASKS=2000 is the long form. A failure shows the task's log and the server's."""
 
 import collections
 import json
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 COUNT = int(os.environ.get("SHEPHERD_STREAM_TASKS", "80"))
-BESIDE = 12  # runners, and so streams at once
+BESIDE = 12  # number of runners, which is also the number of concurrent streams
 
-# What an agent can make of its end: end the stream itself, wait for our half-close as vendors' libraries do, fail.
+# How an agent can end: end the stream itself, wait for our half-close as vendors' libraries do, or fail.
 PLANS = [
     ([{"say": "hello"}], "completed"),
     ([{"say": "hello"}, {"status": "COMPLETED", "message": "done"}, {"wait": "end"}], "completed"),
@@ -27,7 +27,7 @@ PLANS = [
 
 @pytest.fixture
 def agent():
-    """In a process of its own, as agents are."""
+    """A separate process, as real agents are."""
     process = subprocess.Popen([sys.executable, "-B", str(Path(__file__).parent / "grpc_agent.py")], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     yield process.stdout.readline().strip()
@@ -47,7 +47,7 @@ def test_every_short_streaming_task_ends(make_server, agent):
         made = 0
         deadline = time.monotonic() + 120
         while len(states) < COUNT and time.monotonic() < deadline:
-            # A queue that is never empty and never long.
+            # Keeps the queue short but never empty.
             while made < COUNT and made - len(states) < 3 * BESIDE:
                 plan, end = PLANS[made % len(PLANS)]
                 answer = api.post("/api/v1/tasks", json={"prompt": json.dumps(plan), "agent": "auditor"})
@@ -59,7 +59,7 @@ def test_every_short_streaming_task_ends(make_server, agent):
                 if state in ("completed", "failed", "timed_out", "cancelled"):
                     states[task] = state
             if len(states) > before:
-                deadline = time.monotonic() + 120  # since something ended
+                deadline = time.monotonic() + 120  # since the last task ended
             time.sleep(0.05)
         stuck = {task: told(api, task) for task in expected.keys() - states.keys()}
     assert not stuck, f"{len(stuck)} of {made} did not end: {json.dumps(stuck, indent=1)}\n{server.log()}"

@@ -1,4 +1,4 @@
-"""A person's own Claude Code sessions: hooks installed, reported, and imported from what they left on disk."""
+"""A person's own Claude Code sessions: hooks are installed and report, and past sessions are imported from disk."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SESSION = CALLS[0]["session_id"]
 
 
 def send(server, call, *flags, env=None):
-    """What a hook does, in the foreground."""
+    """Runs what a hook runs, in the foreground."""
     base = {**server.env, "SHEPHERD_DATA": str(server.data), **(env or {})}
     return subprocess.run([BINARY, "hook", "send", *flags], input=json.dumps(call), text=True, capture_output=True,
                           timeout=30, env=base)
@@ -97,7 +97,7 @@ def test_settings_that_are_not_understood_are_left_alone(server, settings):
 
 
 def test_the_installed_command_works_in_a_shell(server, settings, api):
-    """As the agent runs it: by a shell, with the call on standard input and an environment of its own."""
+    """As the agent runs it: in a shell, with the call on standard input and its own environment."""
     hook(server, "install", settings)
     command = json.loads(settings.read_text())["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     session = new_id("shell")
@@ -125,7 +125,7 @@ def test_a_recorded_session(server, api):
 
 
 def test_the_agent_never_waits(server, api):
-    """Behind the agent's back: the call returns at once, in order all the same."""
+    """The call returns at once and works in the background, but in order."""
     session = new_id("behind")
     for call in renamed(CALLS, session):
         assert send(server, call).returncode == 0
@@ -136,7 +136,7 @@ def test_the_agent_never_waits(server, api):
 
 
 def test_while_the_server_is_away(make_server):
-    """Nothing is said to the agent, nothing is lost, and the order holds."""
+    """The agent sees no message, no event is lost, and the order holds."""
     server = make_server("away").start()
     session = new_id("away")
     calls = renamed(CALLS, session)
@@ -158,7 +158,7 @@ def test_while_the_server_is_away(make_server):
 
 
 def sessions_while_away(server, name):
-    """Hook calls of a session that happened while the server was not there."""
+    """Hook calls of a session that happened while the server was down."""
     session = new_id(name)
     for call in renamed(CALLS, session):
         assert send(server, call).returncode == 0
@@ -201,7 +201,7 @@ def test_doctor_delivers_what_waits(make_server):
 
     first = left_behind(new_id("doctor"))
     server.start()
-    arrived(server, first)  # so it has looked, as it does once when it starts
+    arrived(server, first)  # so the server has run the check that it runs once at its start
     session = left_behind(new_id("doctor"))
     finding = doctor()
     assert finding["level"] == "ok" and f"{len(CALLS)} hook calls" in finding["text"]
@@ -221,13 +221,13 @@ def test_a_run_delivers_what_waits(make_server):
 
 
 def test_a_full_spool_says_what_was_lost(make_server):
-    """It refuses without a word to the agent, and the log has the number once there is a server."""
+    """The spool refuses silently for the agent, and the log has the number of lost calls once the server is back."""
     server = make_server("full").start()
     server.stop()
     session = new_id("full")
     calls = renamed(CALLS, session)
     with (server.data / "hooks.spool").open("w") as spool:
-        for minute in range(64):  # of a mebibyte each: there is no room for one more
+        for minute in range(64):  # a mebibyte each, so that there is no room for one more
             call = json.dumps({**calls[0], "timestamp": f"2026-02-18T13:{minute % 60:02}:00.000Z"})
             spool.write(call.ljust(1024 * 1024 - 1) + "\n")
     for call in calls[1:4]:
@@ -285,7 +285,7 @@ def test_sub_agents_are_found_by_the_files_of_the_agent(server, api, tmp_path):
 
 @needs_claude
 def test_the_real_agent_reports_itself(server, api, tmp_path):
-    """Hooks as installed, in the settings of the real Claude Code; then its transcript, which has the totals."""
+    """The installed hooks in the settings of the real Claude Code; then its transcript, which has the totals."""
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
@@ -318,7 +318,7 @@ def test_the_real_agent_reports_itself(server, api, tmp_path):
 # --- import ---
 
 def transcripts(home):
-    """A home directory as the recorded sessions left it."""
+    """A home directory with the recorded sessions."""
     project = home / ".claude" / "projects" / "-workspace"
     project.mkdir(parents=True)
     for source, ident in (("claude-01-tools", "c9e4f4c2-5c35-43b3-a57e-7121afd12f13"),

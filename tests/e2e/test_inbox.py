@@ -1,4 +1,4 @@
-"""What needs a person comes into the inbox and leaves it: every kind, by every way out, also across a kill -9."""
+"""Items enter the inbox and leave it: every kind, every way out, also across a kill -9."""
 
 import json
 
@@ -23,7 +23,7 @@ def status(state):
     return {"type": "status", "summary": f"it is {state}", "data": {"state": state}}
 
 
-# kind: how a task comes to need it, how that is over
+# kind: how a task comes to need a person, and how that ends
 STORIES = {
     "approval": (asks(), asks(state="approved")),
     "question": (asks("question"), asks("question", state="answered")),
@@ -129,7 +129,7 @@ def test_an_empty_inbox_says_so(make_server):
 
 
 def test_what_the_list_says_to_type_works(make_server):
-    """A person copies the last line. It names the approval, so that a later one is not allowed by mistake."""
+    """A person copies the last line. It names the approval, so that a later one is not approved by mistake."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api, title="Push it")
@@ -138,7 +138,7 @@ def test_what_the_list_says_to_type_works(make_server):
         shown = server.cli("inbox").stdout
         (line,) = [line for line in shown.splitlines() if task in line]
         assert line.strip() == f"shepherd approve {task} a1" and "command: git push" in shown, shown
-        # Nobody runs this task, so the command is in the log and refused: it reached the right approval.
+        # No runner has this task, so the command is in the log and refused: it reached the right approval.
         words = line.split("shepherd ", 1)[1].split()[:3]
         server.cli(*words, check=False)
         (command,) = [e for e in api.get(f"/api/v1/tasks/{task}/events").json()["events"] if e["type"] == "command"]

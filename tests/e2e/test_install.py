@@ -1,4 +1,5 @@
-"""`make install`: everything is where a system looks for it, works from there, and goes again."""
+"""`make install` puts every file where the system looks for it; the program works from there, and uninstalling removes
+it."""
 
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
-"""One task, one agent: whatever runners, their server and those who assign tasks do, nobody works on a task that another has."""
+"""One task, one agent: whatever runners, servers and assigning operators do, two runners never work on the same
+task."""
 
 import json
 import os
@@ -81,7 +82,7 @@ def test_a_task_that_the_runner_has_is_not_run_again(make_server, tmp_path):
         first = create(api, run(f"echo one >> {began}"), {"wait": "message"})
         eventually(began.exists, 60)
         assert port.post("/task", json={"taskID": first}).status_code < 300, "it has it: what was asked for is so"
-        # The other slot is still free, and takes another task at once.
+        # The other slot is still free and takes another task at once.
         second = create(api, run(f"echo two >> {tmp_path / 'other'}"), labels={"only": "assigned"})
         assert ended(server, second)["status"] in ("completed", "Succeeded")
         api.post(f"/api/v1/tasks/{first}/commands", json={"kind": "steer", "content": "go"})
@@ -94,7 +95,7 @@ def test_an_assigned_task_waits_behind_nobody(make_server, tmp_path):
     server = make_server(config="runners: {lease_seconds: 2}\n").start()
     with runner_of(server, "--parallel", "1", "--listen", "127.0.0.1:0") as process, assigner(process) as port, server.api() as api:
         eventually(lambda: waiting_claims(api) == 1, 30)
-        # The slot asks for work; an assignment makes it give that up.
+        # The slot waits for work; an assignment makes it cancel that wait.
         task = create(api, run(f"echo one >> {tmp_path / 'began'}"), {"wait": "message"}, runner=process.ready["runner"])
         eventually((tmp_path / "began").exists, 60)
         other = create(api, {"say": "never here"}, runner="another")
@@ -113,7 +114,7 @@ def test_an_assignment_does_not_wait_for_the_question_for_work(make_server, tmp_
         task = create(api, {"say": "hello"}, labels={"for": "nobody"}, id=new_id())
         assert ended(server, task)["status"] in ("completed", "Succeeded")
         eventually(lambda: waiting_claims(api) == 1, 30)
-        # The question waits for 20 s.
+        # The claim waits for 20 s.
         assert port.post("/task", json={"taskID": task}, timeout=10).status_code == 410, "the server's own answer"
         eventually(lambda: waiting_claims(api) == 1, 30)
 
@@ -121,7 +122,7 @@ def test_an_assignment_does_not_wait_for_the_question_for_work(make_server, tmp_
 # --- leases ---
 
 def test_a_slow_start_keeps_its_lease(make_server, tmp_path):
-    """A token that takes longer than three leases: the runner that prepares is heard of all the while."""
+    """Fetching a token takes longer than three leases, and the runner renews its lease meanwhile."""
     forge = GitServer(tmp_path / "forge", "of-no-known-shape-81f2")
     server = make_server(config=("runners:\n  lease_seconds: 2\n"
                                  "  token_command: [sh, -c, 'sleep 7; echo of-no-known-shape-81f2']\n")).start()
@@ -138,7 +139,7 @@ def test_a_slow_start_keeps_its_lease(make_server, tmp_path):
 
 
 def test_a_runner_that_stood_still_leaves_its_successor_alone(make_server, tmp_path):
-    """It slept while it fetched the token; when it wakes, another one's agent works on the task."""
+    """The runner slept while it fetched the token; when it wakes, another runner's agent works on the task."""
     token, asked, go, began = "of-no-known-shape-81f2", tmp_path / "asked", tmp_path / "go", tmp_path / "began"
     forge = GitServer(tmp_path / "forge", token)
     command = f"echo x >> {asked}; until test -e {go}; do sleep 0.05; done; echo {token}"
@@ -155,7 +156,7 @@ def test_a_runner_that_stood_still_leaves_its_successor_alone(make_server, tmp_p
                 go.touch()
                 eventually(began.exists, 60)
                 first.send_signal(signal.SIGCONT)
-                eventually(lambda: waiting_claims(api) == 1, 60)  # it has given the task up and asks for another
+                eventually(lambda: waiting_claims(api) == 1, 60)  # it has given the task up and waits for another
                 assert state_of(api, task) not in ("failed", "cancelled"), log_of(api, task)
                 api.post(f"/api/v1/tasks/{task}/commands", json={"kind": "steer", "content": "go"})
                 assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
@@ -178,7 +179,7 @@ def test_a_runner_that_lost_its_task_writes_nothing_into_its_successors_log(make
             answer = runner.post(f"/api/v1/tasks/{task}/{path}", json=body, headers=stale)
             assert (answer.status_code, answer.json()["code"]) == (409, "lease_lost"), answer.text
         assert len(log_of(api, task)) == before and state_of(api, task) == "starting"
-        # What the loser posts does not keep the other's lease either.
+        # Posts by the loser do not renew the winner's lease either.
         post_events(runner, task, note("of the winner"), headers={"Shepherd-Lease": str(second["leaseEpoch"])})
         deadline = time.monotonic() + 30
         while state_of(api, task) != "failed":
@@ -186,7 +187,7 @@ def test_a_runner_that_lost_its_task_writes_nothing_into_its_successors_log(make
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert api.get(f"/api/v1/tasks/{task}").json()["status"]["error"] == "runner lost"
-        # Its own log takes what the lost one still had to say.
+        # The log of the failed task still accepts late events under the last lease.
         post_events(runner, task, note("late"), headers={"Shepherd-Lease": str(second["leaseEpoch"])})
         assert log_of(api, task)[-1]["late"] is True
 
@@ -222,12 +223,12 @@ def test_a_server_that_stood_still_loses_no_run(make_server):
     with runner_of(server) as process, server.api() as api, server.runner() as runner:
         task = create(api, {"say": "ready"}, {"wait": "message"})
         eventually(lambda: "ready" in json.dumps(log_of(api, task)), 60)
-        # The runner too, so that it is not heard of before the server has looked at its leases again.
+        # The runner stops too, so that it does not renew before the server has checked its leases.
         process.send_signal(signal.SIGSTOP)
         server.process.send_signal(signal.SIGSTOP)
-        time.sleep(12)  # longer than a lease, on the clock that the server reads
+        time.sleep(12)  # longer than a lease, on the server's clock
         server.process.send_signal(signal.SIGCONT)
-        assert runner.post("/api/v1/claims", json={"runner": "x", "agents": [AGENT], "wait": 1}).status_code == 204  # it has looked
+        assert runner.post("/api/v1/claims", json={"runner": "x", "agents": [AGENT], "wait": 1}).status_code == 204  # leases are checked
         process.send_signal(signal.SIGCONT)
         api.post(f"/api/v1/tasks/{task}/commands", json={"kind": "steer", "content": "go"})
         assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
@@ -256,13 +257,13 @@ def test_a_runner_that_stops_leaves_no_claims(make_server):
         with runner_of(server, "--parallel", "2") as process:
             eventually(lambda: waiting_claims(api) == 2, 30)
             process.send_signal(signal.SIGTERM)
-            eventually(lambda: waiting_claims(api) == 0, 10)  # a question waits for 20 s
+            eventually(lambda: waiting_claims(api) == 0, 10)  # a claim waits for 20 s
             assert process.wait(30) == 0
         task = new_task(api, agent="claude")
         assert state_of(api, task) == "queued" and log_of(api, task) == []
 
 
-# --- what nobody takes ---
+# --- tasks that no runner takes ---
 
 def test_a_task_that_nobody_takes_says_so(make_server):
     server = make_server().start()

@@ -1,4 +1,4 @@
-"""The ledger (what statistics come from) over the life of an installation: backed up, examined, lost, damaged, old."""
+"""The ledger (the source of statistics) over the life of an installation: backed up, examined, lost, damaged, old."""
 
 import json
 import sqlite3
@@ -12,7 +12,7 @@ def usage(cost):
 
 
 def totals(api, **parameters):
-    """The answer's totals once the ledger has everything."""
+    """The answer's totals once the ledger is up to date."""
     def look():
         answer = api.get("/api/v1/stats", params=parameters).json()
         return answer["totals"] if answer["indexedThrough"] == answer["head"] else None
@@ -34,7 +34,7 @@ def spend(server, cost):
 
 
 def test_a_backup_has_the_figures_that_the_logs_no_longer_have(server, make_server, tmp_path):
-    """Deleted tasks are in no log; what they cost is in the ledger alone."""
+    """No log has deleted tasks; only the ledger has their cost."""
     before = spend(server, 0.25)
     with server.api() as api:
         for task in api.get("/api/v1/tasks").json():
@@ -160,14 +160,14 @@ def test_old_figures_go(make_server):
 
 
 def test_a_deleted_task_leaves_no_word_in_the_ledger(make_server):
-    """Its tools that nobody else has called, its id, its findings: not in the answers, nor in any page of the file."""
+    """Tools that only it called, its id, its findings: they are in no answer and in no page of the file."""
     server = make_server().start()
     word = "Zyzzyva"
     with server.api() as api, server.runner() as runner:
         other = new_task(api, id="stays", model="opus")
         task = new_task(api, id=f"about-{word}", model="opus")
         calls = [(f"tool{i * 7919 % 3001}_{word if i % 3 == 0 else 'x'}", task if i % 3 == 0 else other) for i in range(3000)]
-        for some in range(0, len(calls), 50):  # here and there among others, so that rows move from page to page
+        for some in range(0, len(calls), 50):  # scattered among others, so that rows move from page to page
             for whose in (task, other):
                 post_events(runner, whose, *[{"type": "tool_result", "summary": "", "tool": tool, "callID": "c", "durationMS": 5}
                                              for tool, caller in calls[some:some + 50] if caller == whose])
@@ -195,7 +195,7 @@ def test_a_deleted_task_leaves_no_word_in_the_ledger(make_server):
 
 
 def test_tools_in_a_ledger_of_an_older_program_stay(make_server):
-    """It does not know whose they are."""
+    """The older ledger does not record which task called them."""
     server = make_server().start()
 
     def call(tool):

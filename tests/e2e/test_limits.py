@@ -1,5 +1,5 @@
-"""It starts at once and idles small. Measured on the release program when there is one; the best of several tries, as
-other work on the machine only ever makes it worse."""
+"""The program starts quickly and idles small. Measured on the release program if there is one; the best of several
+tries counts, because other work on the machine only makes it worse."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""An independent load tool finds nothing missing, repeated or out of order."""
+"""An independent load tool finds no event missing, repeated or out of order."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""A hundred agents at once from one file, good ones and bad ones: each log is whole, each end is told, nobody is left."""
+"""A hundred agents at once from one file, good and bad: each log is complete, each end is reported, no process is
+left."""
 
 import json
 import os

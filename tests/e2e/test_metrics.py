@@ -1,4 +1,4 @@
-"""/metrics is what Prometheus expects, and each number is the one that changed."""
+"""/metrics has the format that Prometheus expects, and the right number changes."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ def scrape(api):
 
 
 def value(text, name, **labels):
-    """Of the series with exactly these labels; 0 when there is none."""
+    """The value of the series with exactly these labels; 0 if there is none."""
     for line in text.splitlines():
         found = re.fullmatch(rf"{name}(?:\{{(.*)\}})? (\S+)", line)
         if found and dict(re.findall(r'(\w+)="([^"]*)"', found[1] or "")) == labels:
@@ -26,7 +26,7 @@ def value(text, name, **labels):
 
 @pytest.fixture
 def grows(api):
-    """Waits until a series is larger than it was by so much."""
+    """Waits until a series has grown by this much."""
     before = scrape(api)
 
     def check(by, name, **labels):

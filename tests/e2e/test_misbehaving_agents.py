@@ -1,4 +1,4 @@
-"""Agents that do what no agent should, under `shepherd run`: the log stays right and nobody is left behind."""
+"""Misbehaving agents under `shepherd run`: the log stays correct and no process is left behind."""
 
 import json
 import os
@@ -19,7 +19,7 @@ STUBBORN = [{"ignore": ["INT", "TERM", "interrupt", "eof"]},
 
 @pytest.fixture
 def run(server, tmp_path):
-    """Starts `shepherd run` with a script; what it leaves is killed after the test."""
+    """Starts `shepherd run` with a script; kills its remaining processes after the test."""
     work = tmp_path / "work"
     work.mkdir()
     config = tmp_path / "shepherd.yaml"
@@ -123,7 +123,7 @@ def test_the_runner_is_killed(run):
 
 
 def test_the_server_is_killed_in_the_middle(make_server, tmp_path):
-    """The agent goes on, and the log is whole once the server is back."""
+    """The agent continues, and the log is complete once the server is back."""
     first = make_server().start()
     work = tmp_path / "work"
     work.mkdir()

@@ -1,4 +1,4 @@
-"""ObservabilityService over gRPC, by a client that knows it from reflection alone."""
+"""ObservabilityService over gRPC, with a client that uses only reflection."""
 
 import json
 import time
@@ -79,7 +79,7 @@ def test_types_sessions_and_time_filter(server, rpc):
     post(server, task, note("old", sessionID="a"), {"type": "error", "summary": "bad", "sessionID": "b"})
     post(server, task, {"type": "session_start", "summary": "starts", "sessionID": f"{task}-s", "data": {"model": "m"}})
     before = since_ms = time.time_ns() // 1_000_000
-    while since_ms == before:  # what comes now has a later millisecond
+    while since_ms == before:  # later events have a later millisecond
         since_ms = time.time_ns() // 1_000_000
     since = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_ms // 1000)) + f".{since_ms % 1000:03d}Z"
     post(server, task, note("new", sessionID=f"{task}-s"), note("other", sessionID="x"))
@@ -239,7 +239,7 @@ def test_a_session_has_its_tasks_usage_and_events(server, rpc):
     assert (answer.status, answer.workflow_id) == ("running", "w-1") and not answer.HasField("completed_at")
     assert (answer.usage.cost_usd, answer.usage.input_tokens) == (0.25, 100)
     assert [e.summary for e in answer.events] == ["step 8", "step 9", "used"]
-    # The session goes on in another task: its story is told as one, and only its own events are in it.
+    # The session continues in another task: both are one story, with only their own events.
     resumed = new_task(server)
     post(server, resumed, {"type": "session_start", "summary": "resumed", "sessionID": session}, note("elsewhere"))
     answer = rpc.call("GetSession", {"sessionId": session, "events": 3})

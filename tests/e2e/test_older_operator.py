@@ -1,5 +1,6 @@
-"""An older operator assigns tasks to a listening runner, byte by byte as it sends them: no credentials, and an adapter
-made the task, which names no agent. It takes 200 for "taken", 409 for "has it", and asks again after anything else."""
+"""An older operator assigns tasks to a listening runner, byte by byte as it sends them: without credentials, and for a
+task that its adapter created without an agent. It treats 200 as accepted and 409 as already running, and repeats the
+request after anything else."""
 
 import json
 import socket
@@ -28,7 +29,7 @@ def shared_server(tmp_path_factory, forge):
     directory = tmp_path_factory.mktemp("server")
     (directory / "token").write_text(TOKEN + "\n")
     config = f"internal:\n  auth: none\nrunners:\n  token_file: {directory / 'token'}\n"
-    # For the runners: the agent waits for a word, and git trusts the certificate.
+    # For the runners: the agent waits for a message, and git trusts the certificate.
     env = {"SCRIPTED_AGENT": '[{"wait": "message"}, {"say": "Done"}]', "GIT_SSL_CAINFO": str(forge.certificate)}
     server = Server(directory / "data", config=config, env=env).start()
     yield server
@@ -58,7 +59,7 @@ def listening(server):
 
 
 def create(api, receiver, forge, **members):
-    """As its adapter does: no `agent`, no `mode`, no `ref`."""
+    """Creates a task as its adapter does: no `agent`, no `mode`, no `ref`."""
     body = {"repo": {"url": forge.url},
             "task": {"description": "fix the login", "context": "## Issue Description\n\nIt is broken\n\n",
                      "sourceURL": "https://example.com/acme/app/issues/7", "sourceType": "issue", "sourceID": "7"},
@@ -70,7 +71,7 @@ def create(api, receiver, forge, **members):
 
 
 def ask(process, request):
-    """One request on a connection of its own: the status and the body of the answer."""
+    """Sends one request on its own connection; returns the status and the body of the answer."""
     host, port = process.ready["listen"].removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(request.replace(b"{host}", f"{host}:{port}".encode()))
@@ -109,7 +110,7 @@ def test_its_task_is_run_by_claude(server, api, receiver, forge, listening):
 
 
 def test_its_task_is_run_by_the_runners_first_agent(server, api, receiver, forge, listening):
-    """A runner of another agent than `claude` runs what it was started for."""
+    """A runner for another agent than `claude` runs the agent it was started for."""
     process = listening("--agent", "text", "--agent", "claude")
     task = create(api, receiver, forge, command=["git", "branch", "--show-current"])
     assert assign(process, server, task)[0] == 200

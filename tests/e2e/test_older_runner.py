@@ -1,6 +1,6 @@
-"""An older runner, byte by byte as it was recorded: it is assigned a task, never claims, has no credentials, does not
-repeat what failed, posts every line of its agent from a thread of its own, and is gone once its last word of the end is
-answered. Its Stop hook, a process of its own, may have told the end before. Its adapter and page read the task."""
+"""An older runner, byte by byte as recorded. It is assigned a task, never claims, has no credentials, does not retry,
+posts every line of its agent from its own thread, and exits once its report of the end is answered. Its Stop hook, a
+separate process, may have reported the end before. Its adapter and page read the task."""
 
 import datetime
 import json
@@ -15,10 +15,10 @@ from test_callbacks import Receiver
 from test_producers import SEED, log_of
 
 LINES = 500
-IN_FLIGHT = 50  # are on their way beside the first word of the end
+IN_FLIGHT = 50  # requests in flight beside the first report of the end
 SHOWN = ("type", "summary", "tool", "input", "output")
 FALLBACK = {"event": "completed", "message": "claude code completed"}
-# Who tells the end of the task, in its words; the answers; the end that stands.
+# Who reports the end of the task and in which words; the answers; the end that counts.
 ENDS = {
     "hook": ([{"event": "completed", "message": "task completed", "details": {"pr_url": "https://example.com/acme/app/pull/1"}}, FALLBACK],
              [200, 200], "completed"),
@@ -39,7 +39,7 @@ def shared_server(tmp_path_factory):
 
 
 def create(api, receiver, **members):
-    """As its adapter does: `runner` is an object, and every member is there."""
+    """Creates a task as its adapter does: `runner` is an object, and every member is present."""
     body = {"repo": {"url": "https://example.com/app.git", "ref": "main"},
             "task": {"description": "Fix it", "context": "a long thread", "sourceURL": "https://example.com/issues/7",
                      "sourceType": "issue", "sourceID": "7"},
@@ -51,7 +51,7 @@ def create(api, receiver, **members):
 
 
 class Connection:
-    """One of its connections, which it keeps open until it ends."""
+    """One of its connections, which it keeps open until it exits."""
 
     def __init__(self, server, task):
         self.host = server.internal.removeprefix("http://")
@@ -86,7 +86,7 @@ class Connection:
 
 
 def event(number):
-    """What it makes of a line of its agent; its times have up to nine digits, without zeros at the end."""
+    """The event for a line of its agent; its times have up to nine digits, without trailing zeros."""
     shown = f"echo {number} >&2 \u2713"
     kind = [{"type": "thinking", "summary": f"{number}: fixed `add()` <now>"},
             {"type": "tool_call", "summary": shown, "tool": "Bash", "input": {"command": shown}},
@@ -126,7 +126,7 @@ def test_it_runs_a_task_from_the_assignment_to_the_callback(server, api, ends):
         codes += [teller.ask("POST", "/status", report)[0] for teller, report in zip(tellers[1:], reports[1:])]
         assert codes == answers
         for connection in [first, *tellers, *(each for each, _ in threads)]:
-            connection.socket.close()  # its process has ended; nobody reads what the lines were answered
+            connection.socket.close()  # its process has ended and reads no more answers
 
         def lines_of(log):
             return [{key: e[key] for key in SHOWN if key in e} for e in log if e["type"] not in ("status", "log")]

@@ -1,4 +1,4 @@
-"""/openapi.json is a valid description, and every operation answers as it says, good requests and bad ones."""
+"""/openapi.json is a valid description, and every operation answers as described, to good and bad requests."""
 
 import json
 import re
@@ -21,13 +21,13 @@ HOOK = {"session_id": "3edac694-928b-4d67-9312-ef911a530de8", "hook_event_name":
 
 
 class Good:
-    """One good request for an operation: what it takes, and the status it must get."""
+    """One good request for an operation: its input, and the status it must get."""
 
     def __init__(self, status=200, body=None, query="", headers=None, form=None):
         self.status, self.body, self.query, self.headers, self.form = status, body, query, headers or {}, form
 
 
-# A request that must work for every operation that is described; the task has the events of `world`.
+# A request that must succeed for every described operation; the task has the events of `world`.
 GOOD = {
     "createTask": Good(201, {"task": {"description": "x", "sourceURL": "https://example.com/1"}, "labels": {"a": "b"}, "bogus": 1,
                              "callbackURL": "https://example.com/hook", "callbackEvents": ["started"], "maxTurns": 3, "timeout": "30m", "budget": 1.5,
@@ -48,7 +48,7 @@ GOOD = {
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """One that has tokens for repositories to give."""
+    """A server that can issue repository tokens."""
     place = tmp_path_factory.mktemp("server")
     (place / "token").write_text("of-the-file\n")
     server = Server(place / "data", config=f"runners:\n  token_file: {place / 'token'}\n").start()
@@ -62,7 +62,7 @@ def operation(method, path):
 
 @pytest.fixture
 def world(server, api, runner):
-    """What the operations are about: a task with something of everything, which a runner works on."""
+    """The data of the operations: a task with something of everything, which a runner works on."""
     task, waiting, failed = new_task(api, agent="someone", title="All of it", repo={"url": "https://example.com/a.git"}), new_task(api, agent="waited-for"), new_task(api)
     end_task(runner, failed, "failed")
     lease = runner.post("/api/v1/claims", json={"runner": "r", "agents": ["someone"], "taskID": task}).json()
@@ -80,7 +80,7 @@ def world(server, api, runner):
 
 
 class Asker:
-    """Sends requests to an operation and holds each answer against the description."""
+    """Sends requests to an operation and checks each answer against the description."""
 
     def __init__(self, server, method, path, world):
         self.server, self.method, self.path, self.world = server, method, path, world
@@ -168,7 +168,7 @@ SCHEMAS = DESCRIPTION.document["components"]["schemas"]
 
 @pytest.fixture(scope="module")
 def published():
-    """The files of docs/schemas as a reader loads them: one registry, nothing fetched."""
+    """Loads the files of docs/schemas as a reader would: one registry, nothing fetched."""
     texts = {path.name: json.loads(path.read_text()) for path in FILES}
     registry = Registry().with_resources((name, Resource.from_contents(text)) for name, text in texts.items())
     return {name: jsonschema.Draft202012Validator(text, registry=registry) for name, text in texts.items()}
@@ -176,7 +176,7 @@ def published():
 
 @pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
 def test_a_published_schema_judges_like_the_description(published, path):
-    """Its own examples, those of every other schema, and each example with a required member taken away."""
+    """Checks its own examples, those of every other schema, and each example without one of its required members."""
     validator = published[path.name]
     name = validator.schema["title"]
     for other in SCHEMAS.values():
@@ -193,7 +193,7 @@ def test_every_schema_is_used():
     assert [name for name in SCHEMAS if f'"#/components/schemas/{name}"' not in text] == []
 
 
-# --- the judge: what it must not let pass ---
+# --- the checker: what it must reject ---
 
 (EVENT, _) = SCHEMAS["Event"]["examples"]
 
@@ -250,7 +250,7 @@ def test_a_wrong_callback_is_noticed(headers, body, word):
 
 
 def test_members_of_parts_are_counted_together():
-    """`allOf` lists some members in each part: none of them is one too many, any other is."""
+    """`allOf` lists some members in each part; each of them is allowed, and no other is."""
     document = {"servers": [{"description": "public"}], "paths": {"/x": {"get": {"responses": {"200": {"content": {JSON: {"schema": {
         "allOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}}}}}}}}}
     judge = lambda value: Description(document).complaint("public", "GET", "/x", 200, JSON, json.dumps(value).encode())  # noqa: E731
@@ -275,7 +275,7 @@ def test_a_good_request(asker):
 
 @each(lambda described: any(described is operation(*one) for one in OPERATIONS if one[0] == "GET"))
 def test_head_answers_as_get_does(asker):
-    """The judge refuses a body."""
+    """The checker rejects a body."""
     asker.method = "HEAD"
     assert asker.ask() == asker.good.status
 
@@ -313,7 +313,7 @@ def test_a_body_that_nobody_asked_for(asker):
     assert asker.ask(content=b"hello", media="text/plain") == 415
 
 
-# Whose lease is not there has lost it.
+# Without a lease the request gets the answer of a lost one.
 OF_NOBODY = {"postDeltas": 409, "renewLease": 409}
 
 

@@ -1,4 +1,4 @@
-"""The two kinds of producers: strict ones that number for a spool, and those that fire and forget."""
+"""The two kinds of producers: strict ones that number their events from a spool, and fire-and-forget ones."""
 
 import json
 import random
@@ -18,7 +18,7 @@ SEED = 20260218
 
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory):
-    """The internal port as the older runners expect it: no credentials."""
+    """The internal port as the older runners expect it: without credentials."""
     server = Server(tmp_path_factory.mktemp("server") / "data", config="internal:\n  auth: none\n").start()
     yield server
     server.kill()
@@ -80,10 +80,10 @@ def test_strict_producers_do_not_share_numbers(api, runner, task):
 # --- fire and forget ---
 
 def test_out_of_order_from_many_connections(server, api, task):
-    """A runner that posts each event from its own goroutine, without waiting, retrying or credentials."""
+    """A runner that posts each event from its own goroutine, without waiting, retries or credentials."""
     count, order = 60, list(range(1, 61))
     rng = random.Random(SEED)
-    # Arrival is shuffled within a few places, as racing connections do it.
+    # Arrivals are shuffled within a few places, like racing connections.
     order.sort(key=lambda n: n + rng.uniform(-6, 6))
     failures = []
 
@@ -125,7 +125,7 @@ def test_missing_numbers_are_named(server, api, task):
         client.post(path(task), json=[note("e4", sequence=4), note("e5", sequence=5)]).raise_for_status()
         deadline = time.monotonic() + 10
         while len(log_of(api, task)) < 4 and time.monotonic() < deadline:
-            time.sleep(0.05)  # between two looks at the log
+            time.sleep(0.05)  # between two polls of the log
         waited = time.monotonic() - began
     first, named, fourth, fifth = log_of(api, task)
     assert [first["summary"], fourth["summary"], fifth["summary"]] == ["e1", "e4", "e5"]
@@ -135,7 +135,7 @@ def test_missing_numbers_are_named(server, api, task):
 
 
 def test_full_reorder_window_does_not_wait(server, api, task):
-    """More than 4,096 early events: the wait ends by number, not by time."""
+    """More than 4,096 early events end the wait by number, not by time."""
     with httpx.Client(base_url=server.internal, timeout=30, trust_env=False) as client:
         answer = client.post(path(task), json=[note(f"e{n}", sequence=n) for n in range(2, 4100)])
         assert answer.json() == {"status": "accepted", "sequence": 4099, "producerSequence": 4099}
@@ -143,7 +143,7 @@ def test_full_reorder_window_does_not_wait(server, api, task):
 
 
 class Burst:
-    """What a runner's goroutines do: each request on a connection of its own, all at once, no retry, no credentials."""
+    """The requests of a runner's goroutines: each on its own connection, all at once, no retry, no credentials."""
 
     def __init__(self, server, requests):
         host, port = server.internal.removeprefix("http://").split(":")
@@ -172,7 +172,7 @@ class Burst:
 
 
 def line_of(task, number):
-    """As the older runners post it: an array of one event under `events`."""
+    """A request as the older runners send it: an array of one event under `events`."""
     return path(task), {"events": [{"sequence": number, "timestamp": "2026-02-18T14:00:00Z", "type": "tool_call",
                                     "summary": f"e{number}", "tool": "Bash", "input": {"command": f"echo {number}"}}]}
 
@@ -186,7 +186,7 @@ IN_FLIGHT = 500
 
 @pytest.mark.parametrize("end_at", [IN_FLIGHT, IN_FLIGHT // 2, 1, 0], ids=["end_last", "end_amid", "end_second", "end_first"])
 def test_five_hundred_in_flight_are_all_in_the_log_in_order(server, api, end_at):
-    """Also when the end of the task overtakes some or all of them."""
+    """Also if the end of the task overtakes some or all of them."""
     for seed in (SEED, SEED + 1):
         task = new_task(api)
         requests = [line_of(task, n) for n in range(1, IN_FLIGHT + 1)]

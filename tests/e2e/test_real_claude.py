@@ -1,6 +1,6 @@
 """The real Claude Code under `shepherd run`: watched, steered, asked for approval, interrupted and stopped.
 
-The model is scripted and on loopback, the home directory is thrown away, the key opens nothing.
+The model is scripted and on loopback, the home directory is temporary, and the key is worthless.
 """
 
 import json
@@ -18,7 +18,7 @@ pytestmark = needs_claude
 
 QUESTION = [{"question": "Which colour?", "header": "Colour", "multiSelect": False,
              "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]}]
-# A command that lasts until the test says so, by a file.
+# A command that runs until the test creates a file.
 UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo went"
 
 
@@ -74,7 +74,7 @@ def test_a_run_with_tools(desk):
 
 
 def test_it_is_told_the_rules_and_sub_agents_are_heard(desk):
-    """Rules reach the model without a file in the tree; the installed version forwards what sub-agents say."""
+    """Rules reach the model without a file in the tree; the installed version forwards the messages of sub-agents."""
     rules = desk.home / "rules.md"
     rules.write_text("- Never push to trunk.\n")
 
@@ -82,7 +82,7 @@ def test_it_is_told_the_rules_and_sub_agents_are_heard(desk):
         if "MAIN-TASK" not in request.history():
             return Reply(text("There are three files."))
         if "toolu_scripted" in request.history():
-            return Reply(text("Three, it says."))  # asked again when the sub-agent has ended
+            return Reply(text("Three, it says."))  # the request after the sub-agent has ended
         return Reply(tool("Agent", description="count", prompt="Count the files.", subagent_type="general-purpose"))
 
     with desk.run(reply, "--mode", "autonomous", "--rules", rules, prompt="MAIN-TASK: use a sub-agent") as run:
@@ -162,7 +162,7 @@ def test_a_tools_time_is_without_the_persons(desk):
 
 
 def test_what_an_event_has_not_got_is_marked_and_in_its_detail(desk):
-    """A long answer, a long output and a long input: the event says how much there is, the detail has all of it."""
+    """For a long answer, output and input, the event has the total size and the detail has all of it."""
     answer = "".join(f"Line {n} of a long answer.\n" for n in range(1000))
     content = "".join(f"{n} bottles\n" for n in range(500))
     printed = "\n".join(str(n) for n in range(1, 401))
@@ -206,7 +206,7 @@ def test_a_server_keeps_as_much_as_it_is_told_to(make_server, tmp_path):
 
 
 def test_tokens_are_live_during_a_turn(desk):
-    """The agent's own counts, message by message; the end of the turn tells the same tokens and what they cost."""
+    """The agent's own counts, message by message; the end of the turn reports the same tokens and their cost."""
     def seen(wanted, timeout=60):
         deadline = time.monotonic() + timeout
         while True:
@@ -214,7 +214,7 @@ def test_tokens_are_live_during_a_turn(desk):
             if wanted(usage):
                 return usage
             assert time.monotonic() < deadline, usage
-            time.sleep(0.2)  # between two looks at the task
+            time.sleep(0.2)  # between two polls of the task
 
     with desk.run([Reply(tool("Bash", command="true")), Reply(tool("Bash", command=UNTIL_GO)), Reply(text("Done."))],
                   "--mode", "autonomous") as run:
@@ -260,7 +260,7 @@ def test_interrupt_and_resume(desk):
 
 
 class QueuedTurn:
-    """A run whose first turn is over and whose second, of a queued word, plays `replies`."""
+    """A run whose first turn is over and whose second turn, for a queued message, plays `replies`."""
 
     def __init__(self, desk, mode, *replies):
         self.desk, self.mode = desk, mode
@@ -284,7 +284,7 @@ class QueuedTurn:
         return self.run.until(lambda e: e["type"] == "approval" and e["data"]["state"] == "pending")["data"]
 
     def allow(self):
-        """In interactive mode somebody approves the next call; otherwise nobody is asked."""
+        """In interactive mode, approves the next call; in other modes there is no request."""
         if self.mode == "interactive":
             settled = self.run.command("approve", approvalID=self.asked()["approvalID"])
             assert settled["state"] == "acknowledged", self.run.story()
@@ -297,7 +297,7 @@ class QueuedTurn:
 
 
 def test_an_approval_and_a_question_in_a_queued_turn(desk):
-    """The agent's input must outlive the turn that the word was queued in, or it can be asked nothing."""
+    """The agent's input must outlive the turn in which the message was queued; otherwise the agent gets no answers."""
     with QueuedTurn(desk, "interactive", Reply(tool("Bash", command="touch queued")),
                     Reply(tool("AskUserQuestion", questions=QUESTION)), Reply(text("Blue it is."))) as turn:
         asked = turn.asked()

@@ -1,4 +1,4 @@
-"""kill -9 and start again, many times, with clients attached: once `ready` is printed, every port takes connections.
+"""kill -9 and restart, many times, with clients attached: once `ready` is printed, every port accepts connections.
 
 SHEPHERD_RESTARTS=500 is the long form; SHEPHERD_RESTART_SEED repeats its choices.
 """
@@ -22,7 +22,7 @@ SEED = int(os.environ.get("SHEPHERD_RESTART_SEED", str(random.randrange(1_000_00
 
 
 class Client(threading.Thread):
-    """Does one thing again and again, at the same address, whatever comes."""
+    """Repeats one operation at the same address, whatever happens."""
 
     def __init__(self, act):
         super().__init__(daemon=True)
@@ -79,7 +79,7 @@ def test_once_ready_every_port_takes_connections(make_server):
     slowest, interrupted = 0.0, 0
     try:
         for number in range(RESTARTS):
-            # Some are killed while they start.
+            # Kills some of them during their start.
             time.sleep(choice.choice([0.0, 0.0, 0.002, 0.01, 0.05, 0.2]))
             server.kill()
             if choice.random() < 0.3:
@@ -98,7 +98,7 @@ def test_once_ready_every_port_takes_connections(make_server):
             slowest = max(slowest, time.monotonic() - began)
             for address in (server.public, server.internal, "grpc://" + server.ready["grpc"]):
                 parts = urlsplit(address)
-                # One try: a refused connection is the defect that is looked for.
+                # One try only, because a refused connection is the defect to find.
                 with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
                     if parts.scheme == "http":
                         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")

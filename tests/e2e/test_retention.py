@@ -1,4 +1,4 @@
-"""What retention removed is announced, never skipped in silence."""
+"""The server announces what retention removed and never skips it silently."""
 
 import time
 
@@ -14,17 +14,18 @@ def page(api, task, query=""):
 
 @pytest.fixture(scope="module")
 def trimmed(tmp_path_factory):
-    """A server whose retention keeps next to nothing, and a task that has lost its oldest events to it."""
+    """A server whose retention keeps next to nothing, and a task whose oldest events were removed."""
     server = Server(tmp_path_factory.mktemp("server") / "data", config="retention:\n  bytes: 1\n").start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api)
         for i in range(30):
             post_events(runner, task, *[note(f"{i}.{k} " + "x" * 300) for k in range(20)])
-        # Retention runs once a minute, perhaps in the middle of these posts; it is done when only the newest run is left.
+        # Retention runs once a minute, perhaps in the middle of these posts; it is done when only the newest run is
+        # left.
         deadline = time.monotonic() + 200
         while (first := api.get(f"/api/v1/tasks/{task}").json()["firstSequence"]) <= 580:
             assert time.monotonic() < deadline, f"retention stopped at {first}"
-            time.sleep(0.5)  # between two looks
+            time.sleep(0.5)  # between two polls
     yield server, task, first
     server.kill()
 

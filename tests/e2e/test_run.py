@@ -1,4 +1,4 @@
-"""`shepherd run`: agents and commands here, watched by everybody who is connected to the server."""
+"""`shepherd run`: local agents and commands, visible to every client of the server."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ class Run:
         self.events = []
 
     def until(self, wanted):
-        """Reads events up to the first that `wanted` is true for."""
+        """Reads events up to the first that `wanted` accepts."""
         for line in self.process.stdout:
             self.events.append(json.loads(line))
             if wanted(self.events[-1]):

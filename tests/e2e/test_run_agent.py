@@ -171,7 +171,7 @@ def test_goes_on_with_an_earlier_conversation(run, server):
 
 
 class Terminal:
-    """`shepherd run` on a terminal of its own."""
+    """`shepherd run` on its own terminal."""
 
     def __init__(self, server, cwd, *steps):
         self.master, slave = pty.openpty()
@@ -343,7 +343,8 @@ def test_a_runner_takes_assignments_until_it_is_busy(server, api, tmp_path):
 
 
 def test_a_runner_without_credentials_takes_tasks_only_for_its_server(server, api):
-    """An operator that has no token assigns, once it was allowed to; whose tasks are taken stays on the list."""
+    """An operator without a token may assign tasks once the configuration allows it, but only tasks of the listed
+    servers."""
     import httpx
     process = runner(server, "--no-claims", "--parallel", "1", "--listen", "127.0.0.1:0", "--listen-auth", "none")
     try:
@@ -362,7 +363,7 @@ def test_a_runner_without_credentials_takes_tasks_only_for_its_server(server, ap
 
 
 def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
-    """Without a token file the port took anybody's POST, a web page's too, and failed tasks that no runner runs."""
+    """Without a token file the port once accepted any POST, also a web page's, and failed tasks that no runner runs."""
     import httpx
     others = api.post("/api/v1/tasks", json={"prompt": "somebody else runs it", "agent": "another"}).json()["id"]
     process = runner(server, "--no-claims", "--parallel", "1", "--listen", "127.0.0.1:0")
@@ -390,7 +391,7 @@ def test_nobody_without_its_token_assigns_a_task_to_a_runner(server, api):
 
 
 def task_under_way(server, api):
-    """Its agent has said something and works on for ten minutes."""
+    """A task whose agent has sent a message and works for ten more minutes."""
     task = api.post("/api/v1/tasks", json={"prompt": '[{"say":"ready"},{"sleep":600000}]', "agent": "claude"}).json()["id"]
     with server.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
         while "ready" not in json.dumps(feed.next().data or {}):
@@ -399,7 +400,7 @@ def task_under_way(server, api):
 
 
 def test_a_runner_that_comes_back_too_late_ends_its_agent(make_server):
-    """Asleep for longer than its lease: the task has failed meanwhile, and nobody may work on it unseen."""
+    """Asleep for longer than its lease: the task has failed meanwhile, and no agent may work on it unseen."""
     server = make_server(config="runners: {lease_seconds: 2}\n").start()
     mark = new_id()
     process = runner(server, mark=mark)

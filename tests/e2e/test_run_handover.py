@@ -1,4 +1,5 @@
-"""A `serve` and the runs over its data directory: runs wait for it, it takes over from a run that hosts, nothing is lost."""
+"""`serve` and runs over its data directory: runs wait for it, it takes over from a hosting run, and no event is
+lost."""
 
 import json
 import re
@@ -25,7 +26,7 @@ def record(data):
 
 
 class Program:
-    """A subcommand over a data directory, its output in files."""
+    """A subcommand over a data directory, with its output in files."""
 
     def __init__(self, directory, name, env, *args):
         self.out, self.err = directory / f"{name}.out", directory / f"{name}.err"
@@ -60,7 +61,8 @@ def start(tmp_path):
 
 
 class Page(threading.Thread):
-    """What the page does: a session, one stream over all tasks from a cursor on, again and again at the same address."""
+    """Acts as the page does: a session, and one stream over all tasks from a cursor, reconnecting to the same
+    address."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -92,7 +94,7 @@ class Page(threading.Thread):
 
 
 class Poster(threading.Thread):
-    """A strict producer that posts again what was not acknowledged."""
+    """A strict producer that repeats a post until it is acknowledged."""
 
     def __init__(self, server, task):
         super().__init__(daemon=True)
@@ -113,7 +115,7 @@ class Poster(threading.Thread):
 
 
 def over(server, tmp_path):
-    """The environment of somebody who works over the server's data directory and names no address."""
+    """The environment of a person who works over the server's data directory and sets no address."""
     home = tmp_path / "person"
     home.mkdir(exist_ok=True)
     config = home / "config.yaml"
@@ -126,12 +128,12 @@ def gate(path):
 
 
 def ticks(events):
-    """The numbers the agent has said; lines that come together are one event."""
+    """The numbers that the agent printed; lines that arrive together are one event."""
     return [int(n) for e in events if e.get("type") == "output" for n in re.findall(r"tick (\d+)", e["summary"])]
 
 
 def whole(events):
-    """No hole, no repeat, every word of the agent."""
+    """No gap, no repeat, all output of the agent."""
     assert [e["sequence"] for e in events] == list(range(1, len(events) + 1))
     words = ticks(events)
     assert words == list(range(1, len(words) + 1))
@@ -158,7 +160,7 @@ def test_a_run_waits_for_its_serve_and_never_takes_its_place(make_server, start,
     server.kill()
     run.says("is away")
     assert before["public"] in run.err.read_text()
-    # Long enough for a run that wants to host: it looks twice a second.
+    # Long enough for a run that wants to host, which checks twice a second.
     count = poster.acknowledged
     other = start("other", env, "run", "--json", "--", "true")
     other.says("waiting for \"shepherd serve\"")
@@ -204,12 +206,13 @@ def test_a_serve_takes_over_from_a_run_that_hosts(make_server, start, tmp_path):
     with server.api() as api:
         shown = len(ticks(api.get(f"/api/v1/tasks/{task}/events?limit=1000").json()["events"]))
         assert shown > 0
-        # The run goes on with the new server: what its agent says arrives there, and an operator's word arrives at it.
+        # The run continues with the new server: its agent's output arrives there, and an operator's message reaches the
+        # agent.
         eventually(lambda: len(ticks(api.get(f"/api/v1/tasks/{task}/events?limit=1000").json()["events"])) > shown + 3, LONG)
         answer = api.post(f"/api/v1/tasks/{second.lines()[0]['taskID']}/commands", json={"id": "c1", "kind": "stop"})
         assert answer.status_code == 202, answer.text
         second.ends(9)
-        # Killed and started again: the runs wait for it from now on.
+        # After a kill and a restart the runs wait for the server.
         server.kill()
         run.says("is away")
         same_place(server)

@@ -1,4 +1,4 @@
-"""`shepherd run` without a server hosts one itself, shares it with other runs, and hands it on."""
+"""`shepherd run` without a server hosts one itself, shares it with other runs, and hands it over."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class Runs:
         self.data = directory / "data"
         home = directory / "home"
         home.mkdir()
-        # Free ports: other programs on this machine may have the usual ones.
+        # Free ports, because other programs on this machine may use the defaults.
         self.config = home / "config.yaml"
         self.config.write_text("public: {listen: '127.0.0.1:0'}\ninternal: {listen: '127.0.0.1:0'}\n")
         self.env = {**environment(home), "SHEPHERD_DATA": str(self.data), "SHEPHERD_CONFIG": str(self.config)}
@@ -70,7 +70,7 @@ def eventually(fact, timeout=30):
 
 
 def gate(path):
-    """A command that ends when the file is there."""
+    """A command that ends once the file exists."""
     return ["--", "sh", "-c", f"echo ready; while ! test -e {path}; do sleep 0.05; done; echo through"]
 
 
@@ -80,7 +80,7 @@ def test_hosts_a_server_and_takes_it_away_again(runs):
     assert run.returncode == 0, errors
     assert json.loads(out.splitlines()[-1])["data"]["state"] == "completed"
     assert not (runs.data / "server.json").exists()
-    # What happened is there for whoever looks later.
+    # The history is there for later viewers.
     server = Server(runs.data).start()
     try:
         with server.api() as api:

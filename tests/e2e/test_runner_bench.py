@@ -1,4 +1,4 @@
-"""The bench of the runner, in its short form: its promises hold on every machine that runs the tests."""
+"""The benchmark of the runner in its short form: its guarantees hold on every machine that runs the tests."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def bench(*arguments):
 
 @pytest.mark.parametrize("scenario", ["load", "live"])
 def test_many_agents_at_once(scenario):
-    """Nothing is lost. How late lines are is for `make bench-runner` on a machine that does nothing else."""
+    """Nothing is lost. `make bench-runner` measures latency on a machine without other work."""
     seen = bench("--only", scenario, "--agents", "100", "--seconds", "4")[scenario]
     assert seen["tasks"] == 100 and seen["broken"] == 0 and seen["ticks"] > 0
     assert seen["memory_mib"] < 512

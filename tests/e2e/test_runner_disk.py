@@ -1,4 +1,4 @@
-"""A runner whose disk is full, or that was killed: what it had to say arrives, and what is lost is named."""
+"""A runner whose disk is full, or that was killed: its events arrive, and losses are reported."""
 
 import json
 import os
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not os.access(SCRIPTED, os.X_OK), reason="SCRIPT
 
 
 def fill(place):
-    """Until not a byte more fits."""
+    """Writes until not a byte more fits."""
     with open(place / "filler", "wb", buffering=0) as filler:
         for size in (1 << 20, 4096, 1):
             try:
@@ -42,7 +42,7 @@ def test_a_full_disk_at_the_runner_loses_nothing_while_the_server_is_there(make_
         task = create(api, {"say": "ready"}, {"wait": "message"})
         eventually(lambda: texts(api, task, "ready"), 60)
         filler = fill(small_disk)
-        # More than the room that a spool keeps for its last words.
+        # More than the reserve that a spool keeps for its last entries.
         send(api, task, *[step for i in range(20) for step in ({"say": f"text {i}"}, {"huge": 100_000})])
         assert ended(server, task)["status"] in ("completed", "Succeeded"), log_of(api, task)
         assert texts(api, task, "text ") == [f"text {i}" for i in range(20)]
@@ -61,7 +61,7 @@ def test_a_full_disk_and_no_server_the_loss_is_named_and_the_end_is_told(make_se
         fill(small_disk)
         server.kill()
         spool, = (small_disk / "data" / "spool").glob("*.spool")
-        # The run ends without a server; what it keeps is delivered when there is one again.
+        # The run ends without a server; its spool is delivered once there is one again.
         eventually(lambda: not is_locked(spool), 120)
         server.listen, server.internal_listen = urlsplit(server.public).netloc, urlsplit(server.internal).netloc
         server.start()
@@ -84,7 +84,7 @@ def test_what_a_killed_runner_left_is_delivered_by_its_successor(make_server):
         eventually(lambda: any(e["type"] == "command_result" and e["data"]["state"] == "delivered" for e in log_of(api, task)), 60)
         server.kill()
         spool, = (server.data / "spool").glob("*.spool")
-        # The message that asked for it has the words, too.
+        # The message that requested it also contains the words.
         eventually(lambda: b'"summary":"text 39"' in spool.read_bytes(), 60)
         process.kill()
         process.wait()

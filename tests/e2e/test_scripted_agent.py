@@ -1,4 +1,4 @@
-"""The scripted agent misbehaves as its README says: a proof with an agent that is tamer than it claims proves nothing."""
+"""The scripted agent misbehaves as its README says. A test with an agent tamer than it claims would prove nothing."""
 
 import json
 import os
@@ -156,7 +156,7 @@ def test_children_outlive_it_and_are_stubborn(env, tmp_path):
         deadline = time.monotonic() + 10
         while running(children[2]):
             assert time.monotonic() < deadline
-            time.sleep(0.01)  # between two looks
+            time.sleep(0.01)  # between two polls
         assert all(running(pid) for pid in children[:2])
     finally:
         for pid in children:
@@ -172,7 +172,7 @@ def test_a_real_command_is_killed_by_an_interrupt(env, tmp_path):
         deadline = time.monotonic() + 10
         while len(pids(tmp_path)) < 2:
             assert time.monotonic() < deadline
-            time.sleep(0.01)  # between two looks
+            time.sleep(0.01)  # between two polls
         agent.request("interrupt")
         agent.until_kind("result/error_during_execution")
         assert not running(pids(tmp_path)[1])

@@ -1,5 +1,6 @@
-"""Agents of the C++ library behind TLS, client certificates and tokens: `shepherd agent test` and `shepherd run` get in with
-the right papers, and say what is wrong with others. Every certificate is made here, by authorities made here."""
+"""Agents of the C++ library behind TLS, client certificates and tokens. `shepherd agent test` and `shepherd run`
+connect with the right credentials and explain what is wrong with others. The test creates every certificate and
+authority."""
 
 import json
 import os
@@ -102,7 +103,7 @@ def test_the_harness_gets_in_with_the_right_papers(guarded, papers, tmp_path):
     verdicts = {check["check"]: check["verdict"] for check in json.loads(result.stdout)["checks"]}
     assert set(verdicts.values()) - {"passed"} == {"skipped"} and verdicts["shutdown"] == "skipped"
 
-    # The same by its name: the configuration has everything.
+    # The same by its name; the configuration has all settings.
     config = tmp_path / "shepherd.yaml"
     config.write_text(yaml.safe_dump({"agents": {"auditor": {
         "address": guarded.address, "token_file": str(token),
@@ -197,5 +198,5 @@ def test_prometheus_can_scrape_an_agent(papers, tmp_path):
         values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         assert set(values) == {"agent_stream_messages_received_total", "agent_stream_messages_sent_total",
                                "agent_steering_messages_total"}
-        assert int(values["agent_steering_messages_total"]) == 3  # the one before a start is no steering
+        assert int(values["agent_steering_messages_total"]) == 3  # a message before the start is not steering
         assert int(values["agent_stream_messages_sent_total"]) > 50

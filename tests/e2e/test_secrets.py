@@ -1,4 +1,4 @@
-"""Secrets that agents print reach nobody: not the log, its details, the search, the spool, the files, the messages."""
+"""Secrets that agents print appear nowhere: not in the log, its details, the search, the spool, files or messages."""
 
 import json
 import re
@@ -15,12 +15,12 @@ MARK = re.compile(r"\[redacted:[a-z_]+:[0-9]+\]")
 
 
 def joined(text):
-    """The corpus breaks its examples up so that no scanner takes them for live keys."""
+    """The corpus splits its examples so that no scanner mistakes them for live keys."""
     return text.replace("<+>", "")
 
 
 def secrets_of(row):
-    """What stands in the text where the expectation has a mark."""
+    """The parts of the text that the expectation replaces by a mark."""
     kept = [re.escape(part) for part in MARK.split(joined(row["expect"]))]
     found = re.fullmatch("(.+?)".join(kept), joined(row["text"]), re.DOTALL)
     return [group for group in found.groups() if "\n" not in group] if found else []
@@ -28,7 +28,7 @@ def secrets_of(row):
 
 ROWS = json.loads((CORPUS / "secrets.json").read_text())
 LOOKALIKES = [joined(text) for text in json.loads((CORPUS / "lookalikes.json").read_text())]
-# Short ones may stand in a file by chance, and some are part of a look-alike.
+# Short secrets may occur in a file by chance, and some are part of a look-alike.
 SECRETS = sorted({secret for row in ROWS for secret in secrets_of(row)
                   if len(secret) >= 8 and not any(secret in text for text in LOOKALIKES)})
 
@@ -59,7 +59,7 @@ def whole_log(api, task):
 
 @pytest.fixture
 def noisy_script(tmp_path):
-    """An agent's program that prints the corpus; not in the data directory, where it would be found."""
+    """A program that prints the corpus. It is outside the data directory, where its text would be found."""
     script = tmp_path / "agent" / "print-all"
     script.parent.mkdir()
     texts = one_lines(joined(row["text"]) for row in ROWS) + one_lines(LOOKALIKES)
@@ -102,7 +102,7 @@ def test_posted_secrets_reach_neither_consumers_nor_files(make_server):
 
 @pytest.mark.parametrize("secret", ["ghp_" + "a1B2c3D4e5F6" * 3, "deploy --password hunter22hunter22"])
 def test_names_with_secrets_tell_things_apart_and_are_kept_nowhere(make_server, secret):
-    """Ids of events, producers, calls, sessions, types, keys: whatever a client makes up."""
+    """Ids of events, producers, calls, sessions, types, keys: anything that a client chooses."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         made = [api.post("/api/v1/tasks", json={"prompt": "x"}, headers={"Idempotency-Key": key})
@@ -138,7 +138,7 @@ def test_names_with_secrets_tell_things_apart_and_are_kept_nowhere(make_server, 
 
 
 def test_an_agents_secrets_are_gone_before_the_spool(make_server, noisy_script, tmp_path):
-    """The run goes on while the server is away: everything it printed is in its spool, and no secret is."""
+    """The run continues while the server is down: its spool has all output and no secret."""
     server = make_server().start()
     gate = tmp_path / "agent" / "go"
     script = f"until [ -e {gate} ]; do sleep 0.02; done; sh {noisy_script}"
@@ -167,7 +167,7 @@ def test_an_agents_secrets_are_gone_before_the_spool(make_server, noisy_script, 
     assert not leaks(log)
 
 
-# Commands whose secret parts are followed by more: the more is what runs.
+# Commands in which more text follows the secret; that text runs.
 HIDDEN_COMMANDS = [
     "git fetch https://u:x;touch${IFS}PWNR;:@github.com/o/r",
     "curl https://u:x&touch${IFS}PWNR&@example.com",
@@ -187,7 +187,7 @@ HIDDEN_COMMANDS = [
 
 @pytest.mark.parametrize("command", HIDDEN_COMMANDS)
 def test_what_an_approval_runs_is_shown(server, command):
-    """A mark stands for the secret alone, wherever an operator looks before they approve."""
+    """A mark replaces only the secret in every view that an operator has before approving."""
     with server.api() as api, server.runner() as runner:
         task = api.post("/api/v1/tasks", json={"prompt": "x"}).json()["id"]
         runner.post(f"/api/v1/tasks/{task}/events", json=[
@@ -195,22 +195,22 @@ def test_what_an_approval_runs_is_shown(server, command):
             {"type": "approval", "summary": f"Needs approval: Running {command}", "tool": "Bash", "callID": "c1",
              "input": {"command": command}, "data": {"approvalID": "a1", "state": "pending", "kind": "permission", "tool": "Bash",
                                                      "input": {"command": command}}}]).raise_for_status()
-        # The inbox is made behind the log.
+        # The inbox lags behind the log.
         waiting = lambda: [item for item in api.get("/api/v1/inbox").json()["items"] if item["taskID"] == task]  # noqa: E731
         views = {"log": api.get(f"/api/v1/tasks/{task}/events", params={"detail": 1}).text,
                  "inbox": json.dumps(eventually(waiting))}
     views["shepherd inbox"] = server.cli("inbox").stdout
     views["shepherd export"] = server.cli("export", task).stdout
     assert views["log"].count("PWNR") == command.count("PWNR") * 5, views["log"]
-    assert views["shepherd export"].count("PWNR") >= command.count("PWNR") * 5  # and in the task's open approvals
+    assert views["shepherd export"].count("PWNR") >= command.count("PWNR") * 5  # also in the task's open approvals
     for name in ("inbox", "shepherd inbox"):
         assert "PWNR" in views[name], (name, views[name])
     with server.api() as api:
-        api.delete(f"/api/v1/tasks/{task}").raise_for_status()  # the next one looks for its own
+        api.delete(f"/api/v1/tasks/{task}").raise_for_status()  # the next case looks for its own
 
 
 def wait_for_task(api):
-    """The id of the only task, once its agent runs."""
+    """The id of the only task once its agent runs."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         tasks = api.get("/api/v1/tasks").json()

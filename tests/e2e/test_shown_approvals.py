@@ -1,4 +1,4 @@
-"""What an operator is shown of an approval is what runs: nothing in it can hide from the terminal that asks."""
+"""An operator sees exactly what an approval runs: nothing in it can hide from the terminal that asks."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from agents import SCRIPTED
 from tasks import eventually, new_task, note, post_events
 from terminal import Terminal
 
-# What an agent asks for, and what must be readable before somebody says yes. bash runs all of each line.
+# What an agent requests, and what must be readable before a person approves. bash runs all of each line.
 HIDDEN = {
     "c1-string": ("echo hi\u009d; touch PWN \u009c", r"echo hi\u009d; touch PWN \u009c"),
     "c1-unclosed": ("echo hi\u0090; touch PWN", r"echo hi\u0090; touch PWN"),
@@ -38,7 +38,7 @@ def asking_task(api, runner, event, title="Say hello"):
 
 
 def unbroken(text):
-    """What was wrapped, in one piece."""
+    """Wrapped text in one piece."""
     return re.sub(r"\s+", " ", text)
 
 
@@ -64,7 +64,7 @@ def test_every_command_shows_all_of_it(server, api, runner, kind):
     assert f"command: {shown}" in server.cli("inbox", "--limit", "1000").stdout
     assert f"command: {shown}" in server.cli("tasks", "show", task).stdout
     assert f"command: {shown}" in server.cli("replay", task, "--speed", "max").stdout
-    # Nobody runs this task, so the decision is refused; what it was about has been said before.
+    # No runner has this task, so the decision is refused after its subject was printed.
     assert f"command: {shown}" in server.cli("approve", task, check=False).stderr
     assert f"Running {shown}" in server.cli("replay", task, "--speed", "max", "--brief").stdout
     post_events(runner, task, {"type": "status", "summary": "over", "data": {"state": "completed"}})
@@ -99,7 +99,7 @@ def test_top_asks_with_all_of_it_on_the_screen(terminal, api, runner):
     screen.press("a")
     screen.wait_for("Approve this? y/n")
     screen.press("y")
-    screen.wait_for("approve: refused")  # nobody runs it, but the word was given
+    screen.wait_for("approve: refused")  # no runner has it, but the answer was sent
     screen.press("q")
     assert screen.end() == 0
     (command,) = [e for e in api.get(f"/api/v1/tasks/{task}/events").json()["events"] if e["type"] == "command"]
@@ -108,7 +108,7 @@ def test_top_asks_with_all_of_it_on_the_screen(terminal, api, runner):
 
 @pytest.mark.skipif(not os.access(SCRIPTED, os.X_OK), reason="SCRIPTED_AGENT_BIN is not set")
 def test_the_prompt_of_run_shows_all_of_it_and_y_runs_it(terminal, server, api, tmp_path):
-    """The agent's own words come through its driver: nothing may be dropped on that way either."""
+    """The agent's own text passes through its driver, which may not drop anything either."""
     work = tmp_path / "work"
     work.mkdir()
     steps = [{"tool": "Bash", "input": {"command": f"echo hi\u009d; touch {work}/PWN \u009c", "description": "Say hello"},

@@ -1,4 +1,5 @@
-"""What is shown and kept of a task: no secrets in its members, nothing of its words once it is deleted, one number of tokens."""
+"""What is shown and kept of a task: no secrets in its members, none of its text after deletion, one number of
+tokens."""
 
 from tasks import eventually, new_id, new_task, note, post_events
 from terminal import Terminal

@@ -1,4 +1,4 @@
-"""One task from its creation to its end, over every way in and out."""
+"""One task from its creation to its end, through every interface."""
 
 import json
 import threading
@@ -264,7 +264,7 @@ def test_filtered_stream_moves_its_position(server, runner, task, kind):
         assert [m.data["sequence"] for m in seen if m.type == "task_event"] == [3501]
         positions = [m.data["sequence"] for m in seen if m.type == "position"]
         assert positions and positions == sorted(positions), "a replay tells how far it has come"
-        # A quiet filtered stream learns it too, within seconds.
+        # A quiet filtered stream gets it too, within seconds.
         post_events(runner, task, note("noise"))
         moved = feed.until(lambda m: m.type == "position" and m.data["sequence"] == 3502)
         assert moved[-1].type == "position"

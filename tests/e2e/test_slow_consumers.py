@@ -1,4 +1,4 @@
-"""A consumer that does not read costs the server little and the other consumers nothing."""
+"""A consumer that does not read costs the server little and other consumers nothing."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ def many_files():
 
 
 def stalled_websocket(server, task, query=""):
-    """A WebSocket whose owner never reads beyond the handshake."""
+    """A WebSocket whose client never reads beyond the handshake."""
     parts = urlsplit(server.public)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -60,7 +60,7 @@ def latencies(server, runner, task, feed, count=60):
 
 
 def pour(runner, task, total):
-    """About `total` bytes of events into a task's log."""
+    """Posts about `total` bytes of events to a task's log."""
     event = note("x", metadata={"pad": ["y" * 400] * 40})
     chunk = [event] * 40
     size = len(json.dumps(event)) * len(chunk)
@@ -70,8 +70,8 @@ def pour(runner, task, total):
         sent += size
 
 
-# Each of them ends up BURST_BYTES behind: buffering that for each would take 24 GiB. Those that were live share the
-# hub's pieces; those that replay each hold the page of the store that they were about to send.
+# Each consumer ends up BURST_BYTES behind; buffering that for each would take 24 GiB. Live consumers share the hub's
+# pieces; replaying ones each hold the store page that they were about to send.
 @pytest.mark.parametrize("query,most_bytes_each", [("?tail=1", 16 << 10), ("", 256 << 10)], ids=["live", "replaying"])
 def test_a_thousand_that_stall(make_server, query, most_bytes_each):
     server = make_server().start()
@@ -79,7 +79,7 @@ def test_a_thousand_that_stall(make_server, query, most_bytes_each):
         task, quiet = new_task(api), new_task(api)
         with server.websocket(f"/api/v1/tasks/{quiet}/events") as healthy:
             before = latencies(server, runner, quiet, healthy)
-            pour(runner, task, BURST_BYTES)  # what the hub and the store keep without any consumer
+            pour(runner, task, BURST_BYTES)  # the baseline of hub and store without a consumer
             with server.websocket(f"/api/v1/tasks/{task}/events?tail=1") as beside:
                 beside.events(1)
                 pour(runner, task, BURST_BYTES)
@@ -104,7 +104,7 @@ def test_a_thousand_that_stall(make_server, query, most_bytes_each):
 
 
 def test_a_consumer_that_never_reads_is_cut(make_server):
-    """The write deadline is 30 s without any progress."""
+    """The write deadline is 30 s without progress."""
     server = make_server().start()
     with server.api() as api, server.runner() as runner:
         task = new_task(api)
@@ -113,11 +113,11 @@ def test_a_consumer_that_never_reads_is_cut(make_server):
         began = time.monotonic()
         pour(runner, task, 12 << 20)
         full = time.monotonic()
-        # Still open on both ends: what was sent waits in the kernel. Watch the server's side of it disappear.
+        # Both ends are still open, with data waiting in the kernel. Watch the server's side disappear.
         while server.holds(connection) and time.monotonic() - full < 40:
-            time.sleep(0.1)  # between two looks
+            time.sleep(0.1)  # between two polls
         cut = time.monotonic()
         connection.close()
-        # It stopped taking bytes somewhere between the two; deadlines are looked at every second.
+        # It stopped accepting bytes somewhere between the two; deadlines are checked every second.
         assert cut - began > WRITE_DEADLINE and cut - full < WRITE_DEADLINE + 3, f"cut {cut - began:.1f} s after the first, {cut - full:.1f} s after the last byte"
         assert api.get(f"/api/v1/tasks/{task}").status_code == 200

@@ -15,7 +15,7 @@ ALL = ["steer", "queue", "interrupt", "resume", "set_mode", "approve", "deny", "
 
 @pytest.fixture
 def live(server, api, runner):
-    """A running task whose runner answers each command by what the test says; the commands that came are kept."""
+    """A running task whose runner answers each command as the test sets it and records the commands."""
 
     class Live:
         def __init__(self):
@@ -162,7 +162,7 @@ def test_input_must_be_an_object(server, live):
 
 
 def test_ctrl_c_while_it_waits(server, live):
-    """The command stays given; only the waiting ends."""
+    """The command stays in effect; only the waiting ends."""
     live.answers = []
     process = subprocess.Popen([BINARY, "interrupt", live.task], env={
         **server.env, "SHEPHERD_URL": server.public, "SHEPHERD_TOKEN": server.token, "SHEPHERD_DATA": str(server.data)})

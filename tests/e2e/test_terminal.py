@@ -16,7 +16,7 @@ ESCAPE, DOWN, CTRL_C = "\x1b", "\x1bOB", "\x03"
 
 @pytest.fixture
 def terminal(server):
-    """Starts a subcommand on a terminal of its own."""
+    """Starts a subcommand on its own terminal."""
     opened = []
 
     def start(*args, **options):
@@ -49,7 +49,7 @@ def test_replay_keeps_time_and_shortens_long_pauses(server, ended):
     begun = time.monotonic()
     shown = server.cli("replay", ended, "--speed", "8", "--to", "4", "--idle", "2").stdout
     taken = time.monotonic() - begun
-    # 1 s + 1 s + a pause shortened to 2 s, eight times as fast.
+    # 1 s + 1 s + a pause shortened to 2 s, at eight times the speed.
     assert 0.5 <= taken < 5, taken
     assert [line for line in shown.splitlines() if "step at" in line][3].split()[1] == "+50:00"
 
@@ -84,7 +84,7 @@ def test_replay_keys(terminal, ended):
     screen.wait_for("2x")
     screen.press("-")
     screen.wait_for("1x")
-    screen.press("n")  # not for fifty minutes, but now
+    screen.press("n")  # skips the pause of fifty minutes
     screen.wait_for("step at 3000")
     assert "step at 0" in screen.text()
     screen.press("q")

@@ -59,7 +59,7 @@ def test_plain_http_on_a_tls_port(make_server, certificate):
         plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         try:
             answer = plain.recv(4096)
-        except ConnectionResetError:  # it closes with our words unread
+        except ConnectionResetError:  # it closes with our bytes unread
             answer = b""
         assert answer == b"", "nothing is said in the clear"
     with httpx.Client(verify=ssl.create_default_context(cafile=certificate[0]), trust_env=False) as client:
@@ -76,7 +76,7 @@ def vector(size, content):
 
 
 def client_hello(version):
-    """What a client sends that knows nothing newer. OpenSSL's own would refuse to be that old before it sends anything."""
+    """The hello of a client that supports nothing newer. OpenSSL itself would refuse to be that old before sending."""
     suites = b"\xc0\x2b\xc0\x2c\xc0\x09\xc0\x0a\x00\x2f\x00\x35"  # ECDHE-ECDSA with GCM and CBC, RSA with CBC
     extensions = (b"\x00\x0a" + vector(2, vector(2, b"\x00\x17"))  # the curve P-256
                   + b"\x00\x0b" + vector(2, vector(1, b"\x00"))  # as plain points
@@ -130,7 +130,7 @@ def test_browsers_are_told_to_stay_with_tls_where_the_name_is_ours(make_server, 
     with httpx.Client(verify=ssl.create_default_context(cafile=certificate[0]), trust_env=False) as client:
         own = client.get(server.public + "/", headers={"Host": "tower.example"})
         assert own.status_code == 200 and own.headers["strict-transport-security"] == "max-age=31536000"
-        # It would hold for every port of this machine.
+        # The header would apply to every port of this machine.
         for host in ("localhost", "127.0.0.1:8443"):
             assert "strict-transport-security" not in client.get(server.public + "/", headers={"Host": host}).headers
 

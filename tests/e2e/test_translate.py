@@ -10,8 +10,8 @@ from server import BINARY, environment
 from tasks import new_task
 
 CLAUDE = Path(__file__).resolve().parents[1] / "golden" / "claude"
-# Recordings of both directions hold more than what the agent printed, and some ended with an exit code that a file
-# does not tell.
+# Recordings of both directions hold more than the agent's output, and some ended with an exit code that the file does
+# not have.
 PLAIN = sorted(path for path in (CLAUDE / "recordings").glob("*.jsonl") if not path.read_bytes().startswith(b'{"dir":'))
 
 
@@ -35,7 +35,7 @@ def test_gives_the_golden_events(recording, tmp_path):
     assert result.returncode == 0 and result.stderr == ""
     events = events_of(result.stdout)
     golden = expected_steps(recording)
-    # What the process said on standard error and how it exited is not in the recording: those events come last.
+    # The recording has neither standard error nor the exit code; those events come last.
     shared = [step for step in golden if "eventID" in step]
     assert [event["eventID"] for event in events if "eventID" in event] == [step["eventID"] for step in shared]
     by_id = {step["eventID"]: step for step in shared}

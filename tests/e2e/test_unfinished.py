@@ -1,4 +1,4 @@
-"""Requests that callers begin and do not finish: their bytes are bounded, and nobody else is in their way."""
+"""Requests that callers begin and do not finish: their bytes are bounded, and they do not block other callers."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ BODY = 15 * MIB
 
 
 def begin(address, task, secret):
-    """A post of 15 MiB without its end; what the server said meanwhile, or None."""
+    """Starts a post of 15 MiB without its end; returns the server's answer meanwhile, or None."""
     connection = socket.create_connection(address)
     connection.settimeout(30)
     head = (f"POST /api/v1/tasks/{task}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
@@ -62,7 +62,7 @@ def test_two_hundred_unfinished_posts_of_an_agent_cost_its_share_alone(make_serv
     assert len(answers) >= 190, "four of them fit into one caller's share"
     assert all(text.startswith("HTTP/1.1 429 ") and "\r\nRetry-After: " in text and "\r\nConnection: close" in text
                and "too_many_unfinished_requests" in text for text in answers), answers[0]
-    # Another producer is not in their share, with a body that takes several reads as well.
+    # Another producer has its own share, also for a body that takes several reads.
     event = {"type": "log", "summary": "here", "metadata": {"text": "x" * (2 * MIB)}}
     with server.runner() as runner:
         assert runner.post(f"/api/v1/tasks/{other}/events", json=event).status_code in (200, 413)

@@ -1,6 +1,6 @@
-// A store that fails as real ones do: writes that are refused, writes that are committed but answered by an error (the
-// process lost the connection between commit and answer), reads that fail. Slowness is the schedule's: reads run on
-// workers that the simulation cranks when it likes.
+// A store that fails like real ones: writes that are refused, writes that are committed but return an error (the
+// connection was lost between commit and answer), and reads that fail. The schedule simulates slow reads: they run on
+// workers that the simulation steps at will.
 // Threads: caller.
 #pragma once
 

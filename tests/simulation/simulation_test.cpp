@@ -1,5 +1,5 @@
-// Journal, hub, feeds and bus under schedules, faults and a bad bus. `SHEPHERD_SIM_SEED=n` runs one seed,
-// `SHEPHERD_SIM_SEEDS=n` that many.
+// Runs journal, hub, feeds and bus under random schedules, faults and a bad bus. `SHEPHERD_SIM_SEED=n` runs one seed,
+// `SHEPHERD_SIM_SEEDS=n` runs n of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 TEST(Simulation, NothingIsLostRepeatedOrReordered) {
-  start_log("off");  // thousands of simulated disk failures
+  start_log("off");  // avoids thousands of lines about simulated disk failures
   std::uint64_t only = number_from("SHEPHERD_SIM_SEED", 0);
   std::uint64_t first = only == 0 ? 1 : only;
   std::uint64_t last = only == 0 ? number_from("SHEPHERD_SIM_SEEDS", 3000) : only;

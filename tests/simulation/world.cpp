@@ -10,7 +10,7 @@
 namespace shepherd::simulation {
 namespace {
 
-// Frames as text lines that a consumer reads back: E task sequence position, G from to, C task.
+// Encodes frames as text lines that a consumer can parse: E task sequence position, G from to, C task.
 class LineEncoder final : public FrameEncoder {
  public:
   explicit LineEncoder(bool all) : all_(all) {}
@@ -241,7 +241,7 @@ void World::post(SimProducer& producer, std::uint64_t number, Replica& replica) 
 void World::produce(SimProducer& producer) {
   if (!producer.strict) return produce_loose(producer);
   if (producer.in_flight || producer.next > producer.total) return;
-  // Now and then it forgets an acknowledgement and posts again, as after a restart.
+  // Sometimes it forgets an acknowledgement and posts again, as after a restart.
   std::uint64_t number = producer.next > 1 && random_.below(10) == 0 ? 1 + random_.below(producer.next) : producer.next;
   post(producer, number, *replicas_[random_.below(replicas_.size())]);
 }
@@ -315,7 +315,7 @@ void World::act() {
   }
 }
 
-// No more faults: everything that can happen happens, until nothing changes any more.
+// Turns faults off and runs everything that can run, until nothing changes any more.
 void World::settle() {
   store_.set_fault_percent(0);
   for (int round = 0; round < 400; ++round) {
@@ -370,7 +370,7 @@ void World::check_producer(const SimProducer& producer) {
   }
   std::set<std::uint64_t> once(found.begin(), found.end());
   EXPECT_EQ(once.size(), found.size()) << producer.task << ": an event is in the log twice";
-  // Retention took the log's beginning; what is left of a strict producer is its newest numbers.
+  // Retention may have dropped the log's beginning; of a strict producer the newest numbers remain.
   auto row = memory_.task(producer.task);
   ASSERT_TRUE(row.has_value());
   bool whole = row->state.first_sequence <= 1;
@@ -385,7 +385,7 @@ void World::check_producer(const SimProducer& producer) {
     EXPECT_EQ(row->state.state, State::completed);
   } else if (whole && faults_percent_ == 0 &&
              std::none_of(summaries.begin(), summaries.end(), [](const std::string& summary) {
-               return summary.ends_with("not arrived");  // the wait was over before the number came
+               return summary.ends_with("not arrived");  // the wait ended before the number arrived
              })) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end())) << producer.task << ": early events did not wait";
   }

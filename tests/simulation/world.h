@@ -1,6 +1,6 @@
-// A small world in one thread: replicas (hub, journal, feeds) over one store and a bus that loses, repeats and
-// reorders; producers that retry; consumers that read when they like, hang up and come back. Every choice comes from a
-// seed, so a failing seed is a failing test.
+// A simulated world in one thread: replicas (hub, journal, feeds) over one store and a bus that loses, repeats and
+// reorders hints; producers that retry; consumers that read at any time, disconnect and reconnect. A seed determines
+// every choice, so a failure can be repeated.
 // Threads: caller.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace shepherd::simulation {
 
-// Hints to the other replicas, badly delivered.
+// Delivers hints to the other replicas unreliably.
 class SimBus final : public Bus {
  public:
   SimBus(Random& random, std::deque<std::pair<SimBus*, Hint>>& wire) : random_(random), wire_(wire) {}
@@ -42,23 +42,23 @@ struct Replica {
   Replica(EventStore& store, Random& random, const Clock& clock, std::deque<std::pair<SimBus*, Hint>>& wire);
 
   MetricRegistry metrics;
-  ManualExecutor io;       // in order
-  ManualExecutor workers;  // in any order
+  ManualExecutor io;       // runs in order
+  ManualExecutor workers;  // runs in any order
   SimBus bus;
   Hub hub;
   Journal journal;
 };
 
-// A producer that numbers its events and, when strict, posts each until it is acknowledged.
+// A producer that numbers its events. A strict one posts each until it is acknowledged.
 struct SimProducer {
   std::string id;
   std::string task;
   bool strict = true;
   std::size_t home = 0;    // loose producers stay with one replica
-  std::uint64_t next = 1;  // strict: the number to post; loose: the next fresh number
+  std::uint64_t next = 1;  // strict: the number to post; loose: the next unused number
   std::uint64_t total = 0;
   bool in_flight = false;
-  std::vector<std::uint64_t> shuffled;  // loose: a window of numbers yet to post
+  std::vector<std::uint64_t> shuffled;  // loose: a window of numbers still to post
   std::set<std::uint64_t> acknowledged;
   bool finished() const { return next > total && shuffled.empty(); }
 };
@@ -82,7 +82,7 @@ class SimConsumer final : public FeedConsumer {
   bool broken() const { return broken_; }
   bool ended() const { return ended_; }
 
-  // Every event of the store that this consumer wanted was received, once, in order.
+  // Checks that this consumer received every event of the store that it wanted, once and in order.
   void check_complete(const EventStore& store) const;
 
  private:

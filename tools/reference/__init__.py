@@ -1,1 +1,1 @@
-"""The reference pages in docs/ that are made from the source: tools/generate-docs writes them."""
+"""The reference pages in docs/ that tools/generate-docs writes from the source."""

@@ -102,7 +102,7 @@ def allowed(kind, text, more, accepts, known):
     if kind == "text" and more:
         words = accepts.get(more[0][0].text) or [t.text for t in more[0] if t.kind == "string"]
         if all(re.search(rf"\b{re.escape(w)}\b", text) for w in words):
-            return ""  # the help says them
+            return ""  # the help lists them
         return ", ".join(markdown.code(w) for w in words)
     return ""
 
@@ -119,7 +119,7 @@ def from_builder(toks, builder, defaults):
 
 
 def data_directory(source):
-    """Worked out at run time: the variables that default_data_directory() looks at."""
+    """The default is computed at run time; this lists the variables that default_data_directory() reads."""
     text = source.one("find_server.cpp").read_text()
     body = re.search(r"default_data_directory\(.*?^\}", text, re.DOTALL | re.MULTILINE)
     steps = re.findall(r'environment\("(\w+)"\).*?return (?:data|\w+ \+ "([^"]*)");', body.group() if body else "")
@@ -137,7 +137,7 @@ def aliases(source):
 
 
 def flags(source):
-    """{key: ["--listen", …]}: serve's flags, and those that other commands put into the configuration."""
+    """{key: ["--listen", …]} for serve's flags and for flags of other commands that set a key."""
     found = {}
     for path in source.files(".cpp"):
         toks = source.tokens(path)

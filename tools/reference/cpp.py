@@ -1,4 +1,4 @@
-"""C++ source as tokens: enough to read tables, calls and constants, and nothing more."""
+"""A C++ tokenizer, sufficient to read tables, calls and constants."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ OPEN, CLOSE = "([{", ")]}"
 @dataclass
 class Token:
     kind: str  # string, number, word, punct
-    text: str  # of a string: its value
+    text: str  # for a string, its value
     line: int
 
     def __eq__(self, other):  # tok == "fail" compares punctuation and words, never strings
@@ -70,12 +70,12 @@ def arguments(toks, opening):
 
 
 def rest_of_list(toks, start):
-    """The list elements from `start` up to the bracket that closes around them."""
+    """The list elements from `start` up to the bracket that encloses them."""
     return arguments([Token("punct", "(", 0), *toks[start:]], 0)[0]
 
 
 def split(toks, sign):
-    """The tokens between the `sign`s that are in no bracket."""
+    """The tokens between the `sign`s that are outside all brackets."""
     found, depth = [[]], 0
     for tok in toks:
         if tok.kind == "punct" and tok.text in OPEN:
@@ -90,7 +90,7 @@ def split(toks, sign):
 
 
 def message(toks, constants=None):
-    """A text expression as a person would read it: literals as they are, "…" for what is only known at run time."""
+    """A text expression for a reader: literals as they are, "…" for parts that are only known at run time."""
     constants = constants or {}
     branches = split(toks, "?")
     if len(branches) == 2:

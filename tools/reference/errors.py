@@ -1,4 +1,4 @@
-"""docs/errors.md: every stable error code, where it arises and what it says."""
+"""docs/errors.md: every stable error code, its origin and its messages."""
 
 import re
 
@@ -91,7 +91,7 @@ class Codes:
 
     def read(self, path):
         if path.name in ("status_map.cpp", "error.cpp") or self.source.module(path) == "bench":
-            return  # tables over all kinds; what only developers run
+            return  # tables over all kinds, and programs that only developers run
         toks = self.source.tokens(path)
         for i, tok in enumerate(toks[:-4]):
             if tok == "ErrorCode" and toks[i + 1] == "::" and toks[i + 3] == ",":
@@ -111,7 +111,7 @@ class Codes:
             return
         rest = cpp.rest_of_list(toks, i + 4)
         if len(rest) < 2:
-            return  # not an error: a comparison, a set of kinds
+            return  # a comparison or a set of kinds, not an error
         statuses = other_status(toks, i) or [self.http[k][0] for k in kinds]
         rest = [without_designator(r) for r in rest]
         around, text = enclosing(toks, i), rest[1]
@@ -136,7 +136,7 @@ class Codes:
             raise Unreadable(f"{where}: the code of this error cannot be read; write it as a literal")
 
     def read_calls(self, path):
-        """The calls of functions that take the code, or the message of a code of theirs, as an argument."""
+        """The calls of functions that take the code, or the message for a fixed code, as an argument."""
         toks = self.source.tokens(path)
         for home, statuses, (name, parameters), text, code in self.passed_on:
             if path != home and (code is None or home.suffix != ".h"):
@@ -154,7 +154,7 @@ class Codes:
 
 
 def other_status(toks, i):
-    """[405] where the error goes out under a status of its own: call.fail({ErrorCode::x, …}, 405)."""
+    """[405] if the error has its own status: call.fail({ErrorCode::x, …}, 405)."""
     depth = 0
     for j in range(i, len(toks) - 2):
         if toks[j].kind == "punct" and toks[j].text in cpp.OPEN:
@@ -174,7 +174,7 @@ def without_designator(toks):
 
 
 def bare_name(toks):
-    """The name in `text` and in `std::move(text)`, else ""."""
+    """The name in `text` and in `std::move(text)`, otherwise ""."""
     words = [t.text for t in toks if t.kind == "word"]
     if cpp.plain(toks) == f"std::move({words[-1] if words else ''})":
         return words[-1]
@@ -182,7 +182,7 @@ def bare_name(toks):
 
 
 def local_value(toks, i, text):
-    """What the local variable was given that holds the message; the message itself when it is none."""
+    """The value of the local variable that holds the message, or the message itself if it is not a variable."""
     name = bare_name(text)
     for j in range(i, max(0, i - 80), -1):
         if name and toks[j] == name and toks[j + 1] == "=" and toks[j - 1].kind == "word":
@@ -201,7 +201,7 @@ def is_code(text):
 
 
 def enclosing(toks, i):
-    """Name and parameter names of the function or lambda around index i, as far as it can be told."""
+    """Name and parameter names of the function or lambda around index i, if they can be found."""
     for j in range(i, max(0, i - 120), -1):
         if toks[j] == "(" and toks[j - 1].kind == "word" and toks[j - 2].kind in ("word", "punct"):
             given, end = cpp.arguments(toks, j)
@@ -211,7 +211,7 @@ def enclosing(toks, i):
 
 
 def fill(text, parameters, given):
-    """The message of a function with what a call gives for its parameters."""
+    """A function's message with the arguments of a call in place of its parameters."""
     if bare_name(text) in parameters:
         return given[parameters.index(bare_name(text))]
     out = []
@@ -222,7 +222,7 @@ def fill(text, parameters, given):
 
 
 def server_modules(source):
-    """The modules that api and rpc are built on: what they raise can reach a client of the server."""
+    """The modules that api and rpc depend on. Their errors can reach a client of the server."""
     needs, folders = {}, {}
     for listing in (source.root / "src").rglob("CMakeLists.txt"):
         for body in re.findall(r"shepherd_module\(([^)]*)\)", re.sub(r"#[^\n]*", "", listing.read_text())):

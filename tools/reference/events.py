@@ -1,4 +1,4 @@
-"""docs/events.md: the event types of model/event_type, and what the schemas say of each."""
+"""docs/events.md: the event types of model/event_type and their schemas."""
 
 import json
 import re
@@ -19,7 +19,7 @@ A producer posts the same object without `sequence` and `receivedAt` (`docs/sche
 
 
 def types(source):
-    """The names in the order of the enum; the table of names must have the same."""
+    """The names in the order of the enum, which the table of names must match."""
     header = source.one("event_type.h").read_text()
     body = re.search(r"enum class EventType[^{]*\{(.*?)\}", header, re.DOTALL)
     names = re.findall(r'"(\w*)"', re.search(r"kNames\{(.*?)\};", source.one("event_type.cpp").read_text(), re.DOTALL).group(1))

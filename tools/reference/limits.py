@@ -1,4 +1,4 @@
-"""docs/limits.md: the bounds of every limits.h, with the reasons that stand beside them."""
+"""docs/limits.md: the bounds of every limits.h, with the reasons from their comments."""
 
 import ast
 import operator
@@ -50,7 +50,7 @@ def evaluate(text, known):
 
 
 def comment_after(lines, number):
-    """The comment behind the declaration that ends on line `number`, with the lines that continue it."""
+    """The trailing comment of the declaration that ends on line `number`, with its continuation lines."""
     found = re.search(r"//\s?(.*)$", lines[number])
     if not found:
         return ""
@@ -64,7 +64,7 @@ def comment_after(lines, number):
 
 
 def comment_before(lines, number):
-    """The comment lines directly above; a heading (// --- x ---) is none."""
+    """The comment lines directly above; a heading (// --- x ---) does not count."""
     parts = []
     while number > 0 and re.match(r"//(?! ---)", lines[number - 1]):
         number -= 1
@@ -95,7 +95,7 @@ def bounds(source):
 
 
 def values(source):
-    """{name: number} of every bound whose expression can be worked out; times are in the unit of their type."""
+    """{name: number} of every bound whose expression can be evaluated; times are in the unit of their type."""
     known, waiting = {}, [(n, e) for rows in bounds(source).values() for _, n, _, e, _ in rows]
     while True:
         left = []
@@ -111,7 +111,7 @@ def values(source):
 
 
 def shown(name, kind, expression, known):
-    """The value for a person: with unit, and bytes as KiB and MiB where that is exact."""
+    """The value for a reader: with a unit, and bytes as KiB and MiB where that is exact."""
     if name not in known:
         return markdown.code(" ".join(expression.split()))
     value = known[name]

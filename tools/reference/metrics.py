@@ -1,4 +1,4 @@
-"""docs/metrics.md: every shepherd_* family that /metrics can have."""
+"""docs/metrics.md: every shepherd_* family that /metrics can contain."""
 
 import re
 
@@ -32,7 +32,7 @@ def families(source):
     found, mentioned = {}, {}
     for path in source.files(".h", ".cpp"):
         if source.module(path) == "bench":
-            continue  # reads metrics, has none
+            continue  # reads metrics but defines none
         toks = source.tokens(path)
         for i, tok in enumerate(toks[:-1]):
             if tok.kind == "string" and re.fullmatch(r"shepherd_\w+_(total|seconds|bytes|events)", tok.text):
@@ -56,7 +56,7 @@ def families(source):
 
 
 def labels(arguments, toks):
-    """The labels in the arguments; where they come from a variable, all that the file writes."""
+    """The labels in the arguments; if they come from a variable, all labels that the file writes."""
     words = [t.text for tokens in arguments for t in tokens if t.kind == "word"]
     seen = toks if "labels" in words else [t for tokens in arguments for t in tokens]
     return list(dict.fromkeys(name for tok in seen if tok.kind == "string" for name in LABEL.findall(tok.text)))

@@ -1,4 +1,4 @@
-"""All pages of the reference, and whether those on disk are current."""
+"""All pages of the reference, and a comparison with the pages on disk."""
 
 import difflib
 
@@ -16,7 +16,7 @@ def make(root):
 
 
 def out_of_date(root, made):
-    """One line for each page that is not what the generator writes now, with the first difference."""
+    """One line for each page that differs from the generator's output, with the first difference."""
     found = []
     for name, text in made.items():
         path = root / "docs" / name

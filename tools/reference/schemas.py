@@ -1,4 +1,4 @@
-"""docs/schemas: the schemas of src/api/openapi.json, each as a JSON Schema file that stands on its own."""
+"""docs/schemas: the schemas of src/api/openapi.json, each as a self-contained JSON Schema file."""
 
 import json
 
@@ -9,7 +9,7 @@ FOLDER = "schemas"
 COMMENT = "Made by tools/generate-docs from src/api/openapi.json. Do not edit: change that file and run it again."
 POINTER = "#/components/schemas/"
 
-# file name: (name in openapi.json, what it is the schema of)
+# file name: (name in openapi.json, the subject of the schema)
 FILES = {
     "event": ("Event", "an event as consumers get it, with `data` by type"),
     "posted-event": ("EventDraft", "an event as a producer posts it"),
@@ -48,7 +48,7 @@ def schemas(source):
 
 
 def walk(node, change):
-    """A copy of a schema in which each reference is what change(name) says."""
+    """A copy of a schema with each reference replaced by change(name)."""
     if isinstance(node, list):
         return [walk(each, change) for each in node]
     if not isinstance(node, dict):
@@ -57,7 +57,7 @@ def walk(node, change):
 
 
 def standalone(file, known):
-    """The text of one file. Schemas with a file of their own are referred to by its name, others are copied into $defs."""
+    """The text of one file. Schemas with their own file are referred to by its name; others are copied into $defs."""
     own = {name: f"{each}.schema.json" for each, (name, _) in FILES.items()}
     name = FILES[file][0]
     used = []
@@ -74,7 +74,7 @@ def standalone(file, known):
     refer(name)
     body = walk(known[name], refer)
     defs = {}
-    for each in used:  # grows while it is walked
+    for each in used:  # grows during the loop
         defs[each] = walk(known[each], refer)
     out = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": own[name], "$comment": COMMENT, "title": name, **body}
     if defs:

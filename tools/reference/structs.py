@@ -15,7 +15,7 @@ class Defaults:
         self.units = {name: kind.rsplit("::", 1)[-1] for rows in limits.bounds(source).values()
                       for _, name, kind, _, _ in rows}
         self.structs = {}
-        self.makers = {}  # "port_at": the names of its parameters, which are members
+        self.makers = {}  # "port_at" -> the names of its parameters, which are also members
         for path in source.files(".h"):
             toks = source.tokens(path)
             for i, tok in enumerate(toks[:-2]):

@@ -1,4 +1,4 @@
-"""The source tree that the pages are made from: files, modules, constants and limits."""
+"""The source tree that the pages are generated from: files, modules, constants and limits."""
 
 import functools
 import re
@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 
 
 class Unreadable(Exception):
-    """The source says something in a way that the generator does not understand."""
+    """The generator does not understand this form of the source."""
 
 
 class Source:
@@ -19,13 +19,13 @@ class Source:
         self.root = Path(root)
 
     def files(self, *suffixes):
-        """Files below src/ that belong to the program, not to its tests, sorted."""
+        """The program's files below src/ without its tests, sorted."""
         found = [p for p in (self.root / "src").rglob("*") if p.suffix in suffixes and p.is_file()]
         return sorted(p for p in found if not p.stem.endswith(("_test", "_fixture", "_for_test"))
                       and not p.name.startswith("test_"))
 
     def one(self, name):
-        """The file of that name, wherever it lives below src/."""
+        """The file of that name anywhere below src/."""
         found = [p for p in self.files(Path(name).suffix) if p.name == name or str(p).endswith("/" + name)]
         if len(found) != 1:
             raise Unreadable(f"expected one {name} below src/, found {len(found)}")
@@ -51,7 +51,7 @@ class Source:
 
     @functools.cached_property
     def text_constants(self):
-        """Names of string constants and their values; a name with two values is left out."""
+        """Names of string constants and their values; names with two values are omitted."""
         found, twice = {}, set()
         for path in self.files(".h", ".cpp"):
             for name, value in re.findall(r'constexpr (?:std::string_view|const char\*|char) (k\w+)(?:\[\])? = "([^"\\]*)";',

@@ -1,4 +1,4 @@
-// Which view is shown. Metrics come with their chart library on first use.
+// Chooses the view. The metrics view and its chart library load on first use.
 import type {ComponentType} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {Guard} from "./parts/guard";
@@ -33,7 +33,7 @@ function Current() {
   }
 }
 
-// Another address is another chance.
+// Another address gets another chance after a failure.
 function Guarded() {
   return <Guard key={view.value} what="view" record={params.value.toString()}><Current /></Guard>;
 }

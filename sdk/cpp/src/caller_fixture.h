@@ -1,4 +1,4 @@
-// The other end of a stream, for tests: a gRPC client that waits for what it wants to see.
+// The caller's end of a stream, for tests: a gRPC client that waits for expected messages.
 // Threads: caller.
 #pragma once
 
@@ -23,7 +23,7 @@ class Caller {
     channel_ = grpc::CreateChannel("127.0.0.1:" + std::to_string(server.port()), grpc::InsecureChannelCredentials());
     stub_ = pb::AgentService::NewStub(channel_);
     for (const auto& [key, value] : metadata) context_.AddMetadata(key, value);
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));  // no test hangs
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));  // so that no test hangs
     stream_ = stub_->StreamExecute(&context_);
   }
 
@@ -65,7 +65,7 @@ class Caller {
   }
   void cancel() { context_.TryCancel(); }
 
-  // Reads until a message fits; fails the test when the stream ends before.
+  // Reads until a message fits; fails the test if the stream ends first.
   pb::AgentMessage until(const std::function<bool(const pb::AgentMessage&)>& fits) {
     pb::AgentMessage message;
     while (stream_->Read(&message)) {

@@ -1,4 +1,4 @@
-// The caller's side and the sending side; the work's side is in conversation_work.cpp.
+// Implements the caller's side and the sending side. The work's side is in conversation_work.cpp.
 #include "conversation.h"
 
 #include <grpc/status.h>
@@ -100,7 +100,7 @@ void Conversation::handle(const pb::ClientMessage& message, Lock& lock) {
       break;
     }
     case pb::ClientMessage::PAYLOAD_NOT_SET:
-      break;  // of a later version of the protocol
+      break;  // a kind of a later protocol version
   }
 }
 
@@ -113,7 +113,7 @@ void Conversation::steering(const pb::SteeringMessage& message, Lock& lock) {
   if (words_.size() >= options_.steering_queue) {
     response = "refused: the agent has not looked at the messages before this one";
   } else {
-    if (options_.acknowledge) {  // the agent's own code: without the lock
+    if (options_.acknowledge) {  // runs the agent's own code, so without the lock
       lock.unlock();
       try {
         response = options_.acknowledge(word);
@@ -141,7 +141,7 @@ void Conversation::set_mode(pb::AgentMode mode) {
 
 void Conversation::guidance(Steering word, Lock& lock) {
   if (words_.size() < options_.steering_queue) return words_.push_back(std::move(word));
-  lock.unlock();  // unlike a steering message it has no acknowledgement to be refused with
+  lock.unlock();  // a resume has no acknowledgement that could carry the refusal
   log(LogLevel::warning, "the guidance of a resume is lost: the work has not looked at the messages before it");
   lock.lock();
 }
@@ -149,7 +149,7 @@ void Conversation::guidance(Steering word, Lock& lock) {
 void Conversation::half_closed() {
   {
     Lock lock(mutex_);
-    input_over_ = true;  // work that needs no word from the caller goes on
+    input_over_ = true;  // work that needs no input from the caller continues
   }
   changed_.notify_all();
 }
@@ -213,7 +213,7 @@ bool Conversation::write_done(bool sent) {
     writing_ = false;
     if (sent) {
       ++metrics_.messages_sent;
-    } else {  // the caller is gone; what waits can never be sent
+    } else {  // the caller is gone; queued messages can never be sent
       if (!ended_) give_up(StopReason::cancelled);
       queue_.clear();
     }
@@ -240,7 +240,7 @@ void Conversation::tend() {
   {
     Lock lock(mutex_);
     auto now = std::chrono::steady_clock::now();
-    // Also when the work has ended and waits for nothing: nobody else would let go of the stream.
+    // Also after the work has ended: then no sender waits, and only this check releases the stream.
     hangs = writing_ && !cancel_asked_ && !cancelling_ && now - write_since_ > options_.send_deadline;
     if (hangs) {
       give_up(StopReason::send_deadline);
@@ -293,14 +293,14 @@ void Conversation::put_end(pb::AgentStatus status, std::string_view message, int
   end_text_ = std::move(text);
 }
 
-// The stream ends now, whatever the work is doing; its next call throws Stopped.
+// Ends the stream now, whatever the work is doing. The work's next call throws Stopped.
 void Conversation::give_up(StopReason reason) {
   stop_reason_ = reason;
   switch (reason) {
     case StopReason::cancelled:
       put_end(pb::AGENT_STATUS_INTERRUPTED, "cancelled", GRPC_STATUS_CANCELLED, "cancelled by the caller");
       break;
-    case StopReason::closed:  // it has said INTERRUPTED or WAITING_FOR_INPUT, and nobody can answer
+    case StopReason::closed:  // the stream reported INTERRUPTED or WAITING_FOR_INPUT, and no answer can come
       if (status_ != pb::AGENT_STATUS_INTERRUPTED) put_status(pb::AGENT_STATUS_INTERRUPTED, "closed by the caller");
       ended_ = true;
       break;
@@ -309,7 +309,7 @@ void Conversation::give_up(StopReason reason) {
               "the agent is shutting down");
       break;
     case StopReason::send_deadline:
-      queue_.clear();  // the write that hangs is cancelled; then the stream ends
+      queue_.clear();  // the hanging write is cancelled; then the stream ends
       ended_ = true;
       cancel_asked_ = true;
       end_code_ = GRPC_STATUS_DEADLINE_EXCEEDED;

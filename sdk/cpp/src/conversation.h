@@ -1,15 +1,15 @@
-// One stream's state machine: between the caller's messages, the work function, and what waits to be sent.
+// The state machine of one stream. It connects the caller's messages, the work function and the send queue.
 //
 //   INITIAL -> RUNNING                    the start
 //   RUNNING <-> WAITING_FOR_INPUT         wait_for_input(); a steering message or autonomous mode ends it
 //   RUNNING <-> INTERRUPTED               an interrupt, seen at the work's next checkpoint; the resume
-//   any -> ended                          COMPLETED, FAILED, or INTERRUPTED when somebody else ended it
+//   any -> ended                          COMPLETED, FAILED, or INTERRUPTED if the work did not end it itself
 //
-// A message gets its number and time when it enters the queue, under the lock, so numbers are in the order of sending.
-// The work waits for room in the queue, at most the send deadline; answers to the caller enter without waiting, and the
-// caller is not read while the queue is full: both directions are bounded.
+// A message gets its number and time under the lock when it enters the queue, so numbers follow the order of sending.
+// The work waits for room in the queue, at most for the send deadline. Answers to the caller enter without waiting, but
+// the caller is not read while the queue is full, so both directions are bounded.
 //
-// It never calls gRPC: who drives it asks take_next() after every wake-up.
+// The class never calls gRPC. The driver of the stream calls take_next() after every wake-up.
 // Threads: any.
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace shepherd::agent {
 
-// What the driving side is to do now.
+// The driver's next action.
 struct NextStep {
   enum class Kind { nothing, write, finish, cancel };
   Kind kind = Kind::nothing;
@@ -43,23 +43,23 @@ class Conversation {
  public:
   Conversation(const ServerOptions& options, TraceContext trace, Metrics& metrics);
 
-  // Called without the lock after something may have become takeable. Set before the first message.
+  // The callback runs without the lock whenever take_next() may have something new. Set it before the first message.
   void on_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
   // --- the caller's side ---
-  // The first message. False: it was no usable start, and the stream ends with INVALID_ARGUMENT.
+  // Takes the first message. Returns false if it is not a usable start; the stream then ends with INVALID_ARGUMENT.
   bool start(const gibson::agent::ClientMessage& message);
   void receive(const gibson::agent::ClientMessage& message);
-  void half_closed();  // nothing more comes from the caller
+  void half_closed();  // the caller sends nothing more
   void stop(StopReason reason);
   void refuse(int status, std::string text);  // ends a stream that has not started
-  bool may_read();                            // false: ask again when write_done() says so
+  bool may_read();                            // if false, ask again when write_done() returns true
 
   // --- the sending side ---
   NextStep take_next();
-  bool write_done(bool sent);  // true: reading was held back and may go on
+  bool write_done(bool sent);  // true if reading was held back and may continue
   void cancel_done();
-  void tend();  // now and then: sends joined text that is due, gives up a write that hangs
+  void tend();  // called periodically: sends joined text that is due, gives up a hanging write
 
   // --- the work's side; all but the first group may throw Stopped ---
   const Task& task() const { return task_; }
@@ -77,7 +77,7 @@ class Conversation {
   std::optional<Steering> next_steering();
   std::optional<Steering> wait_for_input(std::string_view question);
 
-  // The work function has ended; `thrown` is what it threw. Ends the stream. Throws nothing.
+  // Ends the stream after the work function has ended; `thrown` is what the work function threw. Throws nothing.
   void finish(std::exception_ptr thrown) noexcept;
 
  private:
@@ -89,17 +89,17 @@ class Conversation {
   void guidance(Steering word, Lock& lock);
   void note_send_deadline() const;
 
-  void put(gibson::agent::AgentMessage message);  // numbers it; no waiting
+  void put(gibson::agent::AgentMessage message);  // numbers the message; does not wait
   void put_status(gibson::agent::AgentStatus status, std::string_view message);
-  void put_text();  // all joined text, no waiting
+  void put_text();  // all joined text; does not wait
   void put_end(gibson::agent::AgentStatus status, std::string_view message, int code, std::string text);
   void put_failure(std::string_view code, std::string_view message);
   void put_outcome(const std::exception_ptr& thrown, Lock& lock);
 
   std::optional<Steering> take_word();
-  bool pause_here(Lock& lock);  // the checkpoint
+  bool pause_here(Lock& lock);  // a checkpoint
   void await_room(Lock& lock);
-  void send_text(Lock& lock);  // all joined text, waiting for room
+  void send_text(Lock& lock);  // all joined text; waits for room
   void give_up(StopReason reason);
   void wake_after(Lock& lock);
   void check_stopped() const;
@@ -109,19 +109,19 @@ class Conversation {
   const TraceContext trace_;
   Metrics& metrics_;
   std::function<void()> wake_;
-  Task task_;  // set by start(), before the work begins
+  Task task_;  // set by start() before the work begins
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   OutputBatch batch_;
   std::deque<gibson::agent::AgentMessage> queue_;
   std::deque<Steering> words_;
-  std::size_t words_told_ = 0;  // so many of them a wait_for() has ended for already; the work left them
+  std::size_t words_told_ = 0;  // how many of words_ have already ended a wait_for() and were left unread
   std::int64_t sequence_ = 0;
   Mode mode_ = Mode::autonomous;
   gibson::agent::AgentStatus status_ = gibson::agent::AGENT_STATUS_RUNNING;
   std::string interrupt_reason_;
-  bool interrupt_asked_ = false;  // until the resume that answers it
+  bool interrupt_asked_ = false;  // until a resume answers it
   bool resume_asked_ = false;
   bool was_paused_ = false;  // since the last checkpoint()
   bool input_over_ = false;  // half closed
@@ -129,7 +129,7 @@ class Conversation {
   bool writing_ = false;     // a message is with gRPC
   std::chrono::steady_clock::time_point write_since_;
   bool reading_held_ = false;
-  bool cancel_asked_ = false;  // gives up a write that hangs
+  bool cancel_asked_ = false;  // to give up a hanging write
   bool cancelling_ = false;
   bool finish_taken_ = false;
   std::optional<StopReason> stop_reason_;

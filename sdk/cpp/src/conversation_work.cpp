@@ -1,4 +1,4 @@
-// What the work function does to its conversation. Every function that sends or waits is a checkpoint first.
+// Implements the work's side. Every function that sends or waits is first a checkpoint.
 #include <grpc/status.h>
 
 #include <utility>
@@ -65,7 +65,7 @@ bool Conversation::pause_here(Lock& lock) {
   return paused;
 }
 
-// Gives the driving side a chance without the lock.
+// Wakes the driver without the lock.
 void Conversation::wake_after(Lock& lock) {
   lock.unlock();
   wake();
@@ -108,7 +108,7 @@ void Conversation::flush() {
 void Conversation::send(pb::AgentMessage message) {
   Lock lock(mutex_);
   pause_here(lock);
-  send_text(lock);  // what was said before comes before
+  send_text(lock);  // earlier text goes first
   put(std::move(message));
   wake_after(lock);
 }
@@ -122,7 +122,7 @@ bool Conversation::checkpoint() {
 void Conversation::wait_for(std::chrono::milliseconds duration) {
   Lock lock(mutex_);
   pause_here(lock);
-  // A word that came before this call, but after the work last looked, ends it too.
+  // A message that arrived before this call, but after the work last looked, also ends the pause.
   changed_.wait_for(lock, duration, [&] { return ended_ || interrupt_asked_ || words_.size() > words_told_; });
   words_told_ = words_.size();
   pause_here(lock);
@@ -159,7 +159,7 @@ std::optional<Steering> Conversation::wait_for_input(std::string_view question) 
     changed_.wait(lock, [this] {
       return !words_.empty() || mode_ == Mode::autonomous || interrupt_asked_ || ended_ || input_over_;
     });
-    if (pause_here(lock)) asked = false;  // has said RUNNING
+    if (pause_here(lock)) asked = false;  // pause_here() has reported RUNNING
   }
   if (asked) {
     put_status(pb::AGENT_STATUS_RUNNING, words_.empty() ? "goes on alone" : "goes on");
@@ -179,10 +179,10 @@ void Conversation::put_failure(std::string_view code, std::string_view text) {
 }
 
 void Conversation::put_outcome(const std::exception_ptr& thrown, Lock& lock) {
-  if (ended_) return;  // the stream has said how it ended
+  if (ended_) return;  // the stream has already reported how it ended
   try {
     if (thrown) std::rethrow_exception(thrown);
-    pause_here(lock);  // an interrupt that the work never looked at is still honoured
+    pause_here(lock);  // honours an interrupt that the work never looked at
     send_text(lock);
     put_end(pb::AGENT_STATUS_COMPLETED, "completed", GRPC_STATUS_OK, {});
   } catch (const Stopped&) {

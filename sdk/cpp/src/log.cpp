@@ -54,7 +54,7 @@ std::string to_json_line(const LogRecord& record) {
 LogSink json_lines_on_stderr() {
   return [](const LogRecord& record) {
     std::string line = to_json_line(record) + "\n";
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one call: lines of two threads do not mix
+    std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that lines of two threads do not mix
   };
 }
 

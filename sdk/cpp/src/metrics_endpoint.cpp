@@ -19,8 +19,8 @@
 namespace shepherd::agent {
 namespace {
 
-constexpr std::size_t kMaxRequestBytes = 8 * 1024;       // a request line and the headers of a scraper
-constexpr timeval kPatience{.tv_sec = 2, .tv_usec = 0};  // for a client that connects and says nothing
+constexpr std::size_t kMaxRequestBytes = 8 * 1024;       // enough for the request line and headers of a scraper
+constexpr timeval kPatience{.tv_sec = 2, .tv_usec = 0};  // for a client that connects and sends nothing
 
 std::runtime_error cannot(const std::string& address, const std::string& why) {
   return std::runtime_error("cannot serve metrics on " + address + ": " + why);
@@ -107,7 +107,8 @@ void MetricsEndpoint::answer(int client) const {
   auto begun = std::chrono::steady_clock::now();
   std::string request;
   while (request.find("\r\n\r\n") == std::string::npos) {
-    if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(kPatience.tv_sec)) return;  // byte by byte
+    // A client that sends byte by byte never hits the socket's time limit.
+    if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(kPatience.tv_sec)) return;
     std::array<char, 1024> bytes{};
     ssize_t got = ::recv(client, bytes.data(), bytes.size(), 0);
     if (got <= 0 || request.size() > kMaxRequestBytes) return;

@@ -1,5 +1,5 @@
-// GET /metrics over HTTP, for a Prometheus that looks at this agent. One request at a time, each with a time limit:
-// what it tells is small and asked for every few seconds.
+// Serves GET /metrics over HTTP to Prometheus. It handles one request at a time, each with a time limit: answers are
+// small and scrapes are seconds apart.
 //
 // Owns its socket and a thread. Throws std::runtime_error when it cannot listen.
 // Threads: any.
@@ -14,7 +14,7 @@ namespace shepherd::agent {
 
 class MetricsEndpoint {
  public:
-  // `address` is host:port, port 0 for any free one; `text` is called for each request.
+  // `address` is host:port, with port 0 for any free one. Each request calls `text`.
   MetricsEndpoint(const std::string& address, std::function<std::string()> text);
   ~MetricsEndpoint();
   MetricsEndpoint(const MetricsEndpoint&) = delete;

@@ -1,5 +1,5 @@
-// Joins an agent's text until it is worth a message: by size, by age, or because the kind of text changes. A piece ends
-// between characters.
+// Joins an agent's text into larger messages. A message is due by size, by age, or when the kind of text changes. A
+// piece never ends inside a character.
 // Threads: caller.
 #pragma once
 
@@ -21,15 +21,15 @@ class OutputBatch {
 
   OutputBatch(std::size_t bytes, std::chrono::milliseconds interval) : bytes_(bytes), interval_(interval) {}
 
-  // False when text of the other kind waits: take() it first.
+  // Returns false while text of the other kind waits; take() that first.
   bool accepts(bool is_reasoning) const { return text_.empty() || is_reasoning == is_reasoning_; }
   void add(std::string_view text, bool is_reasoning, Time now);
   bool is_full() const { return text_.size() >= bytes_; }
   bool is_due(Time now) const { return !text_.empty() && now - since_ >= interval_; }
-  // The next piece, at most kMaxChunkBytes; nothing when no text waits.
+  // Returns the next piece of at most kMaxChunkBytes, or nothing when no text waits.
   std::optional<Chunk> take();
 
-  static constexpr std::size_t kMaxChunkBytes = 64 * 1024;  // far below what gRPC takes as one message
+  static constexpr std::size_t kMaxChunkBytes = 64 * 1024;  // far below gRPC's message limit
 
  private:
   std::size_t bytes_;

@@ -1,4 +1,4 @@
-// serve(): a server from the first line of main to the signal that ends it.
+// serve() runs a server from the start of main to the signal that ends it.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ void wait_for_end_signal() {
   }
 }
 
-// Which one it became, when any would do.
+// Names the port when the address let the system choose one.
 std::string port_text(const std::string& address, int port) {
   return address.ends_with(":0") ? ", port " + std::to_string(port) : "";
 }
@@ -65,7 +65,7 @@ int serve(ServerOptions options, Work work) {
   if (!server->shutdown()) {
     say(LogLevel::error, "work has not returned by the deadline; it is abandoned");
     std::fflush(nullptr);
-    std::_Exit(1);  // its threads still use what ordinary exit would destroy
+    std::_Exit(1);  // work threads still use what an ordinary exit would destroy
   }
   say(LogLevel::info, "ended");
   return 0;

@@ -16,7 +16,7 @@
 namespace shepherd::agent {
 namespace {
 
-// A connection that is cut with something unread in it loses what was said last, so callers are first asked to leave.
+// Cutting a connection that has unread data loses the last messages, so the server first asks callers to leave.
 constexpr std::chrono::milliseconds kFarewell{500};
 
 std::string read_file(const std::string& path) {
@@ -25,7 +25,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// gRPC only says that it cannot listen when it cannot use a file.
+// Reads the file here because gRPC reports an unusable file only as a failure to listen.
 std::string pem_file(const std::string& path, std::string_view kind) {
   std::string text = read_file(path);
   if (text.find("-----BEGIN ") == std::string::npos || text.find(std::string(kind) + "-----") == std::string::npos) {
@@ -69,7 +69,7 @@ struct AgentServer::Parts {
     });
     grpc::ServerBuilder builder;
     builder.AddListeningPort(options.address, credentials(options), &port);
-    // Two agents on one port would each get half of the calls, without a word.
+    // With port reuse, two agents on one port would each silently get half of the calls.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.RegisterService(&service);
     server = builder.BuildAndStart();
@@ -81,7 +81,7 @@ struct AgentServer::Parts {
   }
   ~Parts() { shutdown(); }
 
-  // The usual reasons; gRPC has only written them to standard error.
+  // Guesses the usual reasons, because gRPC writes them only to standard error.
   std::string why() const {
     bool tls = !options.certificate_file.empty();
     return std::string(": is the address right and free") +
@@ -114,7 +114,7 @@ struct AgentServer::Parts {
   std::mutex shutting;
   std::unique_ptr<grpc::Server> server;
   bool idle = true;
-  std::optional<MetricsEndpoint> metrics_endpoint;  // answers until the end: how the last streams went is worth a look
+  std::optional<MetricsEndpoint> metrics_endpoint;  // serves the counters of the last streams after shutdown(), too
 };
 
 AgentServer::AgentServer(ServerOptions options, Work work) {

@@ -1,4 +1,4 @@
-// What a server offers around its streams: health, reflection, metrics, logs.
+// Tests for what a server offers besides its streams: health, reflection, metrics, logs.
 #include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a plain socket gets for one request, as a scraper would send it.
+// Sends one request over a plain socket, as a scraper would, and returns the answer.
 std::string http(int port, const std::string& request) {
   int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -56,7 +56,7 @@ TEST(ServerAround, MetricsAreNotServedUnlessAskedFor) {
   EXPECT_EQ(server.metrics_port(), 0);
 }
 
-// A request and an answer over any method, as bytes; the status code's number when there is no answer.
+// Sends bytes to any method and returns the answer's bytes, or the status code's number when there is no answer.
 std::string asked(const AgentServer& server, const std::string& method, const std::string& request) {
   auto channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server.port()), grpc::InsecureChannelCredentials());
   grpc::GenericStub stub(channel);
@@ -97,7 +97,7 @@ TEST(ServerAround, HealthIsServingForTheServerAndItsService) {
   EXPECT_EQ(asked(server, "/grpc.health.v1.Health/Check", "\x0a\x05other"), "status 5");
 }
 
-// While the last streams end: whoever balances load must not send it another one.
+// A load balancer must not send new streams while the last ones end.
 TEST(ServerAround, HealthIsNotServingFromTheBeginningOfAShutdown) {
   std::promise<void> told, release;
   AgentServer server(quiet(), [&, go_on = release.get_future().share()](Execution& run) {
@@ -128,7 +128,7 @@ TEST(ServerAround, ReflectionKnowsTheService) {
   EXPECT_NE(services.find("gibson.agent.AgentService"), std::string::npos);
 }
 
-// Everything that happens to a stream is a record with its task, trace and span; the words of an operator have their
+// Every step of a stream is a log record with its task, trace and span; records about steering messages also have their
 // id.
 TEST(ServerAround, EveryStepIsLoggedWithItsIds) {
   ServerOptions options = quiet();

@@ -1,4 +1,4 @@
-// How streams end when it is not the work that ends them.
+// Tests for streams that something other than the work ends.
 #include <future>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Work that goes on until it is stopped, and tells why it was.
+// Work that runs until it is stopped and reports the reason.
 struct EndlessWork {
   std::promise<StopReason> stopped;
 
@@ -86,7 +86,7 @@ TEST(ServerEnd, AShutdownSaysThatWorkDoesNotReturn) {
   caller.start().until(pb::AGENT_STATUS_RUNNING);
   EXPECT_FALSE(server.shutdown());
   EXPECT_EQ(caller.end().error_code(), grpc::StatusCode::UNAVAILABLE);
-  release.set_value();  // or the server could not be destroyed
+  release.set_value();  // otherwise the server could not be destroyed
 }
 
 TEST(ServerEnd, ACallerThatDoesNotReadIsGivenUpAfterTheSendDeadline) {
@@ -111,13 +111,13 @@ TEST(ServerEnd, ACallerThatDoesNotReadIsGivenUpAfterTheSendDeadline) {
   EXPECT_FALSE(caller.end().ok());
 }
 
-// Nobody waits to send any more, so nobody would notice: the stream would hold its place for ever.
+// No sender waits any more, so without the check the stream would hold its place forever.
 TEST(ServerEnd, ACallerThatDoesNotReadTheEndIsGivenUpToo) {
   ServerOptions options = quiet();
   options.max_streams = 1;
   options.send_queue = 1'000;
   options.send_deadline = 200ms;
-  options.batch_interval = 1h;  // is about something else
+  options.batch_interval = 1h;  // keeps batching out of this test
   std::promise<void> given_up;
   options.log = [&, told = false](const LogRecord& record) mutable {
     if (record.message.find("send_deadline") == std::string::npos || std::exchange(told, true)) return;
@@ -131,7 +131,7 @@ TEST(ServerEnd, ACallerThatDoesNotReadTheEndIsGivenUpToo) {
   caller.start();
   ASSERT_EQ(given_up.get_future().wait_for(30s), std::future_status::ready);
   EXPECT_FALSE(caller.end().ok());
-  for (;;) {  // its place is free once gRPC has let go of it
+  for (;;) {  // the place is free once gRPC has released the stream
     Caller next(server);
     grpc::Status end = next.start(R"({"id":"task-2"})").end();
     if (end.ok()) break;
@@ -139,8 +139,8 @@ TEST(ServerEnd, ACallerThatDoesNotReadTheEndIsGivenUpToo) {
   }
 }
 
-// Every write ends in time, and still there is never room: acknowledgements do not wait in line, and the caller is
-// quick with words and slow to read. Nothing hangs, so only the work itself notices that it has waited long enough.
+// Every write completes in time, yet there is never room: acknowledgements skip the wait, and the caller sends quickly
+// and reads slowly. No write hangs, so only the work can notice that it has waited too long.
 TEST(ServerEnd, WorkThatWaitsToSendIsGivenUpThoughWritesMove) {
   ServerOptions options = quiet();
   options.send_queue = 1;
@@ -164,7 +164,7 @@ TEST(ServerEnd, WorkThatWaitsToSendIsGivenUpThoughWritesMove) {
   auto begun = std::chrono::steady_clock::now();
   while (work.wait_for(1ms) != std::future_status::ready) {
     if (std::chrono::steady_clock::now() - begun > 30s) conversation.stop(StopReason::cancelled);
-    conversation.receive(word);  // its acknowledgement takes the place that the next lines make
+    conversation.receive(word);  // its acknowledgement takes the room that the next lines make
     conversation.write_done(true);
     conversation.take_next();
   }

@@ -1,4 +1,4 @@
-// Whole streams over loopback: what a caller sees of an agent, whatever its work function does.
+// Tests whole streams over loopback, from the caller's view.
 #include "shepherd/agent/server.h"
 
 #include <condition_variable>
@@ -47,7 +47,7 @@ TEST(Server, SmallOutputIsJoinedBySizeAndSentByAge) {
   AgentServer server(quiet(), [go_on](Execution& run) {
     for (int i = 0; i < 250; ++i) run.output("twenty bytes of text");
     run.output("the last");
-    go_on.wait();  // says nothing more: what waits goes out by its age
+    go_on.wait();  // sends nothing more, so the waiting text goes out by its age
   });
   Caller caller(server);
   caller.start().until(
@@ -60,7 +60,7 @@ TEST(Server, SmallOutputIsJoinedBySizeAndSentByAge) {
 
 TEST(Server, OutputIsSentAtAThousandBytesAndNotBefore) {
   ServerOptions options = quiet();
-  options.batch_interval = 1h;  // nothing is sent for its age
+  options.batch_interval = 1h;  // nothing is sent because of its age
   AgentServer server(options, [](Execution& run) {
     for (int i = 0; i < 250; ++i) run.output("twenty bytes of text");
     run.output("the rest");
@@ -125,7 +125,7 @@ TEST(Server, SteeringIsAcknowledgedAtOnceAndReachesTheWork) {
   std::promise<void> acknowledged;
   auto go_on = acknowledged.get_future().share();
   AgentServer server(options, [go_on](Execution& run) {
-    go_on.wait();  // busy: the acknowledgement does not wait for it
+    go_on.wait();  // the work is busy, but the acknowledgement does not wait for it
     auto word = run.next_steering();
     ASSERT_TRUE(word.has_value());
     run.output(word->id + "=" + word->content);
@@ -174,7 +174,7 @@ TEST(Server, WhatASteeringMessageCarriesReachesTheWork) {
   AgentServer server(quiet(), [](Execution& run) {
     auto word = run.next_steering();
     while (!word) {
-      run.wait_for(1h);  // a steering message ends it
+      run.wait_for(1h);  // a steering message ends the pause
       word = run.next_steering();
     }
     run.output(word->metadata.at("priority") + (word->is_resume ? " resume" : " steering"));
@@ -187,7 +187,7 @@ TEST(Server, WhatASteeringMessageCarriesReachesTheWork) {
   EXPECT_EQ(caller.output(), "high steering");
 }
 
-// Between a look that found nothing and the pause after it, a word may come.
+// A message may arrive between a look that found nothing and the pause after it.
 TEST(Server, AWordThatCameBeforeThePauseEndsIt) {
   std::promise<void> looked, heard;
   std::chrono::steady_clock::duration second_pause{};
@@ -220,7 +220,7 @@ TEST(Server, NothingIsSentWhileInterruptedButAcknowledgements) {
   });
   Caller caller(server);
   caller.start().until([](const pb::AgentMessage& message) { return message.has_output(); });
-  caller.interrupt("hold").steer("s-1", "heard?");  // both are read before the work goes on
+  caller.interrupt("hold").steer("s-1", "heard?");  // the library reads both before the work continues
   caller.until([](const pb::AgentMessage& message) { return message.has_steering_ack(); });
   interrupted.set_value();
   caller.until(pb::AGENT_STATUS_INTERRUPTED);

@@ -1,4 +1,4 @@
-// What a stream starts with: the task and the trace.
+// Tests for the start of a stream: the task and the trace.
 #include <gtest/gtest.h>
 
 #include "shepherd/agent/task.h"

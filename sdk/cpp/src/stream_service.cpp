@@ -10,7 +10,7 @@ std::string metadata(const grpc::CallbackServerContext& context, const char* key
                                                   : std::string(found->second.data(), found->second.size());
 }
 
-// Time that does not depend on where the first difference is.
+// Takes the same time wherever the first difference is.
 bool same_secret(std::string_view given, std::string_view wanted) {
   unsigned char difference = given.size() == wanted.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -19,8 +19,8 @@ bool same_secret(std::string_view given, std::string_view wanted) {
   return difference == 0;
 }
 
-// One call. Owns itself until OnDone; a wake-up that comes later finds it gone and does nothing. Only take_next() leads
-// to a write or to Finish, and it gives one at a time, so gRPC's rule of one outstanding write holds whoever pumps.
+// One call. It owns itself until OnDone; a later wake-up finds it gone and does nothing. Only take_next() leads to a
+// write or to Finish, one at a time, so gRPC's rule of one outstanding write holds on any thread.
 class Call final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMessage>,
                    public std::enable_shared_from_this<Call> {
  public:

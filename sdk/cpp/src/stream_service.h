@@ -1,4 +1,4 @@
-// StreamExecute in grpc++'s callback form: moves messages between a call and its Conversation.
+// Implements StreamExecute with grpc++'s callback API. It moves messages between a call and its Conversation.
 // Threads: any.
 #pragma once
 

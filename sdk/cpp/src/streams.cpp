@@ -22,7 +22,7 @@ Streams::~Streams() {
 bool Streams::admit(const std::shared_ptr<Conversation>& conversation) {
   {
     std::lock_guard lock(mutex_);
-    // Work that outlives its stream still has its thread, and counts.
+    // Work that outlives its stream still has its thread, so it counts.
     if (stopping_ || std::max(open_.size(), working_) >= options_.max_streams) return false;
     open_.insert(conversation);
   }
@@ -35,7 +35,7 @@ void Streams::begin_work(const std::shared_ptr<Conversation>& conversation) {
     std::lock_guard lock(mutex_);
     ++working_;
   }
-  // Detached: the count above is what shutdown waits for, and work that never returns must not keep the process.
+  // Detached, because shutdown waits for the count above, and work that never returns must not block the process.
   std::thread([this, conversation] {
     std::exception_ptr thrown;
     try {
@@ -47,7 +47,7 @@ void Streams::begin_work(const std::shared_ptr<Conversation>& conversation) {
     conversation->finish(thrown);
     std::lock_guard lock(mutex_);
     --working_;
-    changed_.notify_all();  // under the lock: whoever waits may destroy this object right after
+    changed_.notify_all();  // under the lock, because the waiting thread may destroy this object right after
   }).detach();
 }
 
@@ -78,7 +78,7 @@ void Streams::wait_until_work_has_ended() {
 }
 
 void Streams::pulse() {
-  // Often enough for both time limits that tend() keeps, and not without pause when one of them is 0.
+  // Frequent enough for both time limits that tend() enforces, and never a busy loop when one of them is 0.
   auto pause = std::max(std::min(options_.batch_interval, options_.send_deadline / 2), std::chrono::milliseconds(1));
   std::unique_lock lock(mutex_);
   while (!ending_) {

@@ -1,5 +1,5 @@
-// The streams of one server: their conversations, their work threads, and the pulse that sends text which has waited
-// long enough. Knows nothing of gRPC. Threads: any.
+// The streams of one server: their conversations, their work threads, and the timer that sends text when it is due.
+// Independent of gRPC. Threads: any.
 #pragma once
 
 #include <condition_variable>
@@ -16,17 +16,17 @@ namespace shepherd::agent {
 class Streams {
  public:
   Streams(const ServerOptions& options, Work work);
-  ~Streams();  // stops all streams, waits for their work
+  ~Streams();  // stops all streams and waits for their work
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // False: there are as many as may be, or the server shuts down.
+  // Returns false at the maximum number of streams or while the server shuts down.
   bool admit(const std::shared_ptr<Conversation>& conversation);
   void begin_work(const std::shared_ptr<Conversation>& conversation);
-  void closed(const std::shared_ptr<Conversation>& conversation);  // gRPC is done with it
+  void closed(const std::shared_ptr<Conversation>& conversation);  // gRPC is done with the stream
 
-  void stop_all();  // and admit no more
-  // True when every stream is closed and every work function has returned.
+  void stop_all();  // also rejects new streams
+  // Returns true if every stream is closed and every work function has returned.
   bool wait_until_idle(std::chrono::steady_clock::time_point deadline);
   void wait_until_work_has_ended();
 

@@ -1,4 +1,4 @@
-// Text on its way out: valid UTF-8, joined, as JSON.
+// Tests for outgoing text: valid UTF-8, batches, JSON.
 #include <gtest/gtest.h>
 
 #include <google/protobuf/struct.pb.h>

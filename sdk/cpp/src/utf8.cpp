@@ -5,8 +5,8 @@
 namespace shepherd::agent {
 namespace {
 
-// Length of the valid character at the start of the text; 0 when there is none. Overlong forms, surrogates and numbers
-// over U+10FFFF are not valid: the second byte's range tells.
+// Returns the length of the valid character at the start of the text, or 0 if there is none. The range of the second
+// byte excludes overlong forms, surrogates and numbers over U+10FFFF.
 std::size_t character_bytes(std::string_view text) {
   auto at = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0}; };
   auto follows = [&](std::size_t i) { return (at(i) & 0xC0) == 0x80; };

@@ -1,5 +1,5 @@
-// Text for a protobuf string field, which must be UTF-8: a receiver in Go or Python refuses the whole message
-// otherwise. Threads: value.
+// Makes text valid UTF-8 for protobuf string fields. A receiver in Go or Python rejects the whole message otherwise.
+// Threads: value.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace shepherd::agent {
 
-// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD.
+// Replaces every byte that is not part of valid UTF-8 by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-// The longest part of the text's start, at most `most` bytes (at least 4), that does not end inside a character.
+// Returns the length of the longest prefix of at most `most` bytes (at least 4) that does not end inside a character.
 std::size_t whole_characters(std::string_view text, std::size_t most);
 
 }  // namespace shepherd::agent

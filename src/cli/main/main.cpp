@@ -13,8 +13,9 @@
 
 namespace {
 
-// What gRPC has to say is said in our words by whoever called it; its own lines are for whoever asks for them by its
-// variable (which is not set here: agents would inherit it). Why it ends the program must be heard all the same.
+// Hides gRPC's own log lines, because callers report its errors in our words. A person can enable them with its
+// environment variable, which is not set here because agents would inherit it. A failed assertion, which ends the
+// program, is always shown.
 void hear_grpc(gpr_log_func_args* said) {
   if (std::strstr(said->message, "assertion failed") == nullptr) return;
   static_cast<void>(std::fprintf(stderr, "gRPC: %s (%s:%d)\n", said->message, said->file, said->line));
@@ -23,11 +24,11 @@ void hear_grpc(gpr_log_func_args* said) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before anything else: a warden is this program in another role, with no threads and nothing to print.
+  // Must come first: a warden is this program in another role, with no threads and no output.
   if (argc > 1 && std::string_view(argv[1]) == shepherd::kWardenCommand) return shepherd::warden_main(argc, argv);
   if (argc > 1 && std::string_view(argv[1]) == shepherd::kDemoAgentCommand)
     return shepherd::demo_agent_main(argc, argv);
-  // A reader that went away is an error code from write(), not a death in the middle of it.
+  // Makes write() return an error if the reader closes the pipe, instead of killing the process.
   std::signal(SIGPIPE, SIG_IGN);
   if (std::getenv("GRPC_VERBOSITY") == nullptr) ::gpr_set_log_function(hear_grpc);
   shepherd::Environment environment = shepherd::keep_secrets();

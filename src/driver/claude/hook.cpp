@@ -1,6 +1,7 @@
 #include "driver/claude/hook.h"
 
 #include "base/clock.h"
+#include "driver/claude/shown_text.h"
 #include "driver/claude/tools.h"
 #include "driver/event_json.h"
 #include "driver/limits.h"
@@ -111,7 +112,7 @@ class HookReader {
       object.text("content", kept);
     });
     EventParts parts = parts_of(EventType::message, hook_);
-    std::string summary = one_line(kept, kTextSummaryCharacters);
+    std::string summary = one_line(claude_shown_text(kept), kTextSummaryCharacters);
     parts.summary = summary;
     parts.data = data;
     Detail detail;
@@ -176,7 +177,7 @@ class HookReader {
     std::string_view id = record_.string("tool_use_id");
     std::string text = success ? response_text() : std::string(record_.string("error"));
     std::string output = output_json(success ? Outcome::success : Outcome::failed, text);
-    std::string summary = one_line(text, kTextSummaryCharacters);
+    std::string summary = one_line(claude_shown_text(text), kTextSummaryCharacters);
     if (summary.empty()) summary = success ? "Done, no output" : "Failed, no output";
     std::string data = agent_data();
     EventParts parts = parts_of(EventType::tool_result, hook_);
@@ -212,7 +213,7 @@ class HookReader {
       object.text("text", kept);
     });
     EventParts parts = parts_of(EventType::thinking, hook_);
-    std::string summary = one_line(kept, kTextSummaryCharacters);
+    std::string summary = one_line(claude_shown_text(kept), kTextSummaryCharacters);
     parts.summary = summary;
     parts.data = data;
     Detail detail;

@@ -105,6 +105,23 @@ TEST(ClaudeHook, ItsOwnTimeAndParentAreTaken) {
   EXPECT_EQ(find_member(hook->out.events[0].json, "parentCallID"), R"("p1")");
 }
 
+// As the translation of a stream shows them.
+TEST(ClaudeHook, SummariesAreWithoutTheAgentsOwnMarkup) {
+  auto failed = read_claude_hook(
+      R"({"session_id":"s1","hook_event_name":"PostToolUseFailure","tool_name":"Read","tool_use_id":"t1",)"
+      R"("tool_input":{},"error":"<tool_use_error>File does not exist.</tool_use_error>"})",
+      kRecordingStart);
+  ASSERT_TRUE(failed);
+  ASSERT_EQ(failed->out.events.size(), 1u);
+  EXPECT_EQ(text_member(failed->out.events[0].json, "summary"), "File does not exist.");
+  auto ended = read_claude_hook(R"({"session_id":"s1","hook_event_name":"Stop","last_assistant_message":)"
+                                R"("<system-reminder>Two files.</system-reminder>"})",
+                                kRecordingStart);
+  ASSERT_TRUE(ended);
+  ASSERT_EQ(ended->out.events.size(), 2u);
+  EXPECT_EQ(text_member(ended->out.events[0].json, "summary"), "Two files.");
+}
+
 TEST(ClaudeHook, UnknownHooksAreKept) {
   auto hook = read_claude_hook(R"({"session_id":"s1","hook_event_name":"MoonPhase","x":1})", kRecordingStart);
   ASSERT_TRUE(hook);

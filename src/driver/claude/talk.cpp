@@ -32,8 +32,7 @@ std::string response_line(std::string_view request_id, std::string_view content,
   bool good = answer == Answer::success;
   std::string line = object_text([&](JsonObject& object) {
     object.text("type", "control_response");
-    object.member("response");
-    write_object(line, [&](JsonObject& inner) {
+    object.object("response", [&](JsonObject& inner) {
       inner.text("subtype", good ? "success" : "error");
       inner.text("request_id", request_id);
       inner.json(good ? "response" : "error", content);
@@ -68,13 +67,10 @@ std::string message_uuid(std::string_view launch_id, std::string_view command_id
 std::string user_line(std::string_view text, std::string_view uuid, std::string_view priority) {
   std::string line = object_text([&](JsonObject& object) {
     object.text("type", "user");
-    {
-      object.member("message");
-      write_object(line, [&](JsonObject& message) {
-        message.text("role", "user");
-        message.text("content", text);
-      });
-    }
+    object.object("message", [&](JsonObject& message) {
+      message.text("role", "user");
+      message.text("content", text);
+    });
     object.json("parent_tool_use_id", "null");
     object.text("session_id", "");
     object.text("uuid", uuid);

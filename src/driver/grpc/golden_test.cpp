@@ -97,5 +97,26 @@ TEST(GrpcReview, EverySummaryIsForPeople) {
   }
 }
 
+// A failed run ends with one fatal error, which says what the verdict says.
+TEST(GrpcReview, AFailedRunHasOneFatalError) {
+  std::size_t failures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    GrpcAgent driver;
+    DriverOutput out;
+    Verdict verdict = translate_messages(read_file(entry.path()), driver, out);
+    std::vector<std::string> fatal;
+    for (const auto& event : out.events) {
+      if (find_member(find_member(event.json, "data"), "fatal") == "true") {
+        fatal.push_back(text_member(event.json, "summary"));
+      }
+    }
+    bool failed = verdict.state == State::failed;
+    failures += failed ? 1 : 0;
+    EXPECT_EQ(fatal, failed ? std::vector{verdict.message} : std::vector<std::string>());
+  }
+  EXPECT_GE(failures, 2U) << "one agent said why it failed, another ended its stream";
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -157,22 +157,31 @@ Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
          "\"more\":" + std::to_string(more), out);
   }
   hints_.turn = Hints::Turn::idle;
-  if (exit.code != kGrpcOk && !stopping_ && !exit.by_runner) {
-    StreamFault fault = stream_fault(exit.code, exit.message, hints_.records > 0);
-    std::string data = object_text([&](JsonObject& object) {
-      object.text("code", fault.code);
-      object.flag("fatal", said_ != Said::completed);
-      object.flag("recoverable", false);
-      object.text("grpcStatus", grpc_status_name(exit.code));
-    });
-    EventParts parts;
-    parts.type = EventType::error;
-    parts.timestamp_ms = now_ms;
-    parts.summary = fault.text;
-    parts.data = data;
-    add_event(out, parts);
-  }
-  return verdict(exit);
+  Verdict judged = verdict(exit);
+  tell_end(judged, exit, out);
+  return judged;
+}
+
+// One fatal error says why a run has failed. The agent may have sent it. Where the runner or an operator ended the run,
+// they say why.
+void GrpcAgent::tell_end(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out) {
+  bool broken = exit.code != kGrpcOk;
+  bool untold_failure = verdict.state == State::failed && fatal_.empty();
+  if (stopping_ || exit.by_runner || !(broken || untold_failure)) return;
+  StreamFault fault{"agent_failed", verdict.message};
+  if (broken) fault = stream_fault(exit.code, exit.message, hints_.records > 0);
+  std::string data = object_text([&](JsonObject& object) {
+    object.text("code", fault.code);
+    object.flag("fatal", untold_failure);
+    object.flag("recoverable", false);
+    if (broken) object.text("grpcStatus", grpc_status_name(exit.code));
+  });
+  EventParts parts;
+  parts.type = EventType::error;
+  parts.timestamp_ms = now_ms_;
+  parts.summary = fault.text;
+  parts.data = data;
+  add_event(out, parts);
 }
 
 Verdict GrpcAgent::verdict(const ExitFacts& exit) const {

@@ -55,6 +55,7 @@ class GrpcAgent final : public Driver {
   void note(std::string_view summary, std::string_view more_members, DriverOutput& out);
   void not_protocol(std::string_view record, std::string_view summary, DriverOutput& out);
   Verdict verdict(const ExitFacts& exit) const;
+  void tell_end(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out);
 
   // grpc_messages.cpp: one message
   void dispatch(std::string_view record, DriverOutput& out);

@@ -250,7 +250,7 @@ TEST_F(GrpcAgentTest, ARepeatIsKnownHoweverItIsWritten) {
         R"({ "timestamp_ms": )" + time + R"(, "sequence": )" + number + R"(, "output": {"content": "once"} })"}) {
     driver_.record(record, kNow, out_);
   }
-  driver_.finish({}, kNow, out_);
+  driver_.finish({.by_runner = true}, kNow, out_);
   std::vector<std::string> told;
   for (const DriverEvent& event : out_.events) {
     told.push_back(string_value(find_member(event.json, "summary")).value_or(""));
@@ -316,6 +316,45 @@ TEST_F(GrpcAgentTest, EveryEndHasItsReason) {
   }
 }
 
+// Codes of the fatal errors at the end of a run: one where the run failed, none where the runner or an operator ended
+// it.
+TEST_F(GrpcAgentTest, AFailureIsToldOnce) {
+  AgentMessage failed, fatal;
+  failed.mutable_status()->set_status(gibson::agent::AGENT_STATUS_FAILED);
+  fatal.mutable_error()->set_code("LLM_ERROR");
+  fatal.mutable_error()->set_fatal(true);
+  AgentMessage running;
+  running.mutable_status()->set_status(gibson::agent::AGENT_STATUS_RUNNING);
+  auto fatal_codes = [&](const AgentMessage& last, const ExitFacts& exit, bool stopped = false) {
+    GrpcAgent driver;
+    EXPECT_TRUE(driver.launch(launch_));
+    DriverOutput out;
+    driver.record(last.SerializeAsString(), kNow, out);
+    Command stop;
+    stop.id = "stop";
+    stop.kind = CommandKind::stop;
+    if (stopped) driver.command(stop, kNow, out);
+    EXPECT_EQ(driver.finish(exit, kNow, out).state, State::failed);
+    std::string codes;
+    for (const auto& event : out.events) {
+      std::string_view data = find_member(event.json, "data");
+      if (find_member(data, "fatal") == "true") codes += text_member(data, "code") + ";";
+    }
+    return codes;
+  };
+  ExitFacts ok;
+  ExitFacts broken{kGrpcUnavailable, 0, false, "Socket closed"};
+  ExitFacts by_runner;
+  by_runner.by_runner = true;
+  EXPECT_EQ(fatal_codes(running, ok), "agent_failed;");
+  EXPECT_EQ(fatal_codes(failed, ok), "agent_failed;");
+  EXPECT_EQ(fatal_codes(fatal, ok), "LLM_ERROR;");
+  EXPECT_EQ(fatal_codes(running, broken), "stream_broken;");
+  EXPECT_EQ(fatal_codes(fatal, broken), "LLM_ERROR;");
+  EXPECT_EQ(fatal_codes(running, by_runner), "");
+  EXPECT_EQ(fatal_codes(running, ok, true), "");
+}
+
 TEST_F(GrpcAgentTest, WhatCannotBeReadIsKept) {
   driver_.record("\x0a\xff", kNow, out_);
   driver_.record("{\"output\":", kNow, out_);
@@ -333,7 +372,7 @@ TEST_F(GrpcAgentTest, AnAgentThatCannotCountIsNamedOnlySoOften) {
     number_ += 5;
     say("x", kNow);
   }
-  driver_.finish({}, kNow, out_);
+  driver_.finish({.by_runner = true}, kNow, out_);
   std::size_t notes = 0;
   for (const auto& event : out_.events) notes += event.type == EventType::log ? 1 : 0;
   EXPECT_EQ(notes, kSequenceNotes + 1);

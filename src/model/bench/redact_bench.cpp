@@ -1,7 +1,7 @@
-// The search for secrets against what the same bytes cost anyway: one memchr pass over a text, and the intake's other
-// work on an event.
+// Compares the cost of searching for secrets with two costs that the same bytes have anyway: one memchr pass over a
+// text, and the rest of the intake's work on an event.
 //
-//     redact_bench REPOSITORY        code, recorded lines, events and secrets are taken from its src/ and tests/golden/
+//     redact_bench REPOSITORY        reads code, recorded lines, events and secrets from its src/ and tests/golden/
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kRounds = 15;
 constexpr std::size_t kLeastBytes = 8 * 1024 * 1024;
-constexpr std::size_t kPieceBytes = 1024;  // code comes in pieces of about this size, as agents read and write it
+constexpr std::size_t kPieceBytes = 1024;  // agents read and write code in pieces of about this size
 
 std::string read_all(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -59,7 +59,7 @@ std::vector<std::string> lines(const fs::path& directory, std::initializer_list<
   return out;
 }
 
-// As the intake takes them: what the server adds is left out.
+// Events as a producer posts them, without the members that the server adds.
 std::vector<std::string> events(const fs::path& root) {
   std::vector<std::string> out;
   for (const auto& line : lines(root / "tests/golden/claude/expected", {".ndjson"})) {
@@ -82,7 +82,7 @@ std::vector<std::string> events_with_secrets(const fs::path& root) {
   return out;
 }
 
-// Of this thread: what else runs on the machine does not count.
+// CPU time of this thread, so that other load on the machine does not count.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -103,7 +103,7 @@ struct Pass {
 
 std::size_t sink = 0;
 
-// The two passes in turns: a machine that is slower for a while is so for both.
+// Alternates the two passes, so that a temporary slowdown of the machine affects both.
 template <class Work, class Peer>
 void row(const char* title, const char* peer_title, const std::vector<std::string>& texts, Work work, Peer peer) {
   std::size_t bytes = 0;
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
       sink += batch ? batch->bytes.size() : 0;
     };
   };
-  // A text with something in it is not read to its end, so the search is measured on the others.
+  // The search stops early in a text that contains a secret, so only clean texts are measured.
   auto clean = [&](std::vector<std::string> texts) {
     std::erase_if(texts, [&](const std::string& text) { return redactor.may_match(text); });
     return texts;

@@ -1,5 +1,5 @@
-// An agent with bad manners, for tests: `misbehaving_agent MODE [ARGUMENT]`. It can also be a warden (`__warden`) and a
-// runner that waits to be killed (`runner MARK LEVEL MODE …`, LEVEL as of confinement.h).
+// A misbehaving agent for tests: `misbehaving_agent MODE [ARGUMENT]`. It can also be a warden (`__warden`) and a runner
+// that waits to be killed (`runner MARK LEVEL MODE …`, LEVEL as in confinement.h).
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ void ignore_everything() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_IGN);
 }
 
-// A child in its own session whose parent is gone: nobody's, as far as process groups and parents tell.
+// Starts a child in its own session whose parent is gone, so that neither its group nor its parent identifies it.
 void start_runaway() {
   pid_t middle = ::fork();
   if (middle > 0) {
@@ -66,7 +66,7 @@ int flood(std::size_t bytes) {
   return 0;
 }
 
-// Ignores all but SIGKILL, with a child in its group, one in a session of its own, and one that nobody owns.
+// Ignores all signals but SIGKILL, with a child in its group, one in its own session, and one without a parent.
 int stubborn() {
   ignore_everything();
   if (::fork() == 0) hang();
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
     say(::getcwd(path, sizeof path));
     return ::getsid(0) == ::getpid() && ::getpgrp() == ::getpid() ? 0 : 1;
   }
-  if (mode == "close_output") {  // and lives on until its input ends
+  if (mode == "close_output") {  // and lives until its input ends
     ::close(1);
     ::close(2);
     char byte;

@@ -1,7 +1,7 @@
-// The store in memory: for tests and simulation. The same answers as the durable ones, and faults on demand.
+// The store in memory, for tests and simulation. It gives the same answers as the durable stores and can inject faults.
 //
-// Shared state holds only what was committed. A transaction works on copies of the heads it touches and keeps its new
-// batches to itself; committing moves them over under the lock, rolling back forgets them.
+// Shared state holds only committed data. A transaction works on copies of the heads it touches and keeps its new
+// batches private; a commit moves them over under the lock, a rollback discards them.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@
 
 namespace shepherd {
 
-// What happens to a transaction. fail_after_commit: it is committed, but the caller is told unavailable, as when the
-// machine's answer is lost.
+// A fault to inject into a transaction. fail_after_commit commits it but returns unavailable to the caller, as if the
+// answer were lost.
 enum class Fault { none, fail_before_commit, fail_after_commit };
 
 // Threads: as EventStore.
 class MemoryStore final : public EventStore {
  public:
-  // faults is asked once for each transaction, after its operations ran.
+  // The store calls `faults` once for each transaction, after its operations ran.
   explicit MemoryStore(std::function<Fault()> faults = {});
   ~MemoryStore() override;
 
@@ -58,7 +58,7 @@ class MemoryStore final : public EventStore {
     std::map<std::uint64_t, std::string> details;
 
     Task task() const { return {spec, head.state, created_ms}; }
-    std::string complete() const;  // data of task_complete; empty while it runs
+    std::string complete() const;  // data of task_complete; empty while the task is active
   };
 
   const Log* find(const std::string& task) const REQUIRES(mutex_);

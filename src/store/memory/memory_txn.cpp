@@ -8,44 +8,32 @@
 
 namespace shepherd {
 
-// The lookups of plan_append for one task: the transaction's own batches, then the committed ones.
-class MemoryTxn::Known final : public KnownEvents {
- public:
-  Known(const MemoryTxn& txn, const MemoryTxn::Working& working, const std::string& task)
-      : txn_(txn), working_(working), task_(task) {}
-
-  Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override {
-    if (auto body = txn_.builder_.body_of_number(task_, producer, number)) return std::string(*body);
-    for (auto batch = txn_.batches_.rbegin(); batch != txn_.batches_.rend(); ++batch) {
-      if (batch->batch->task != task_ || batch->batch->last() <= working_.dropped_through) continue;
-      if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
-    }
-    if (working_.replaces) return std::nullopt;
-    MutexLock lock(txn_.store_.mutex_);
-    auto log = txn_.store_.logs_.find(task_);
-    if (log == txn_.store_.logs_.end()) return std::nullopt;
-    for (auto batch = log->second.batches.rbegin(); batch != log->second.batches.rend(); ++batch) {
-      if (batch->batch->last() <= working_.dropped_through) break;
-      if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
-    }
-    return std::nullopt;
+Result<std::optional<std::string>> MemoryTxn::Known::body_of_number(const std::string& producer, std::uint64_t number) {
+  if (auto body = txn_.builder_.body_of_number(task_, producer, number)) return std::string(*body);
+  for (auto batch = txn_.batches_.rbegin(); batch != txn_.batches_.rend(); ++batch) {
+    if (batch->batch->task != task_ || batch->batch->last() <= working_.dropped_through) continue;
+    if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
   }
-
-  Result<bool> has_event_id(std::string_view event_id) override {
-    if (working_.log.event_ids.contains(event_id)) return true;
-    if (working_.replaces) return false;
-    MutexLock lock(txn_.store_.mutex_);
-    auto log = txn_.store_.logs_.find(task_);
-    if (log == txn_.store_.logs_.end()) return false;
-    auto known = log->second.event_ids.find(event_id);
-    return known != log->second.event_ids.end() && known->second > working_.dropped_through;
+  if (working_.replaces) return std::nullopt;
+  MutexLock lock(txn_.store_.mutex_);
+  auto log = txn_.store_.logs_.find(task_);
+  if (log == txn_.store_.logs_.end()) return std::nullopt;
+  for (auto batch = log->second.batches.rbegin(); batch != log->second.batches.rend(); ++batch) {
+    if (batch->batch->last() <= working_.dropped_through) break;
+    if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
   }
+  return std::nullopt;
+}
 
- private:
-  const MemoryTxn& txn_;
-  const MemoryTxn::Working& working_;
-  const std::string& task_;
-};
+Result<bool> MemoryTxn::Known::has_event_id(std::string_view event_id) {
+  if (working_.log.event_ids.contains(event_id)) return true;
+  if (working_.replaces) return false;
+  MutexLock lock(txn_.store_.mutex_);
+  auto log = txn_.store_.logs_.find(task_);
+  if (log == txn_.store_.logs_.end()) return false;
+  auto known = log->second.event_ids.find(event_id);
+  return known != log->second.event_ids.end() && known->second > working_.dropped_through;
+}
 
 MemoryTxn::Working* MemoryTxn::find(const std::string& task) {
   auto known = working_.find(task);
@@ -168,7 +156,7 @@ Result<void> MemoryTxn::put_record(const std::string& kind, const std::string& k
 }
 
 void MemoryTxn::collect() {
-  std::uint64_t unused = 0;  // positions are given at commit
+  std::uint64_t unused = 0;  // the commit assigns positions
   for (StoredBatch& batch : builder_.take(unused)) batches_.push_back(std::move(batch));
 }
 

@@ -5,14 +5,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "store/append_plan.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {
 
-// Threads: caller (the one write() runs on); takes the store's lock for each look at it.
+// Threads: caller (the thread of write()); takes the store's lock for each access.
 class MemoryTxn final : public WriteTxn {
  public:
   explicit MemoryTxn(MemoryStore& store) : store_(store) {}
@@ -29,15 +31,29 @@ class MemoryTxn final : public WriteTxn {
   Commit commit();
 
  private:
-  class Known;
-
   // A task as this transaction will leave it.
   struct Working {
-    bool replaces = false;  // created here, perhaps after a deletion: nothing of the committed log stays
+    // Created in this transaction, possibly after a deletion: nothing of the committed log stays.
+    bool replaces = false;
     bool deleted = false;
     bool spec_changed = false;
-    MemoryStore::Log log;  // its batches stay empty: new ones are in runs_, old ones in the store
+    MemoryStore::Log log;  // has no batches: new ones are in batches_, old ones in the store
     std::uint64_t dropped_through = 0;
+  };
+
+  // The lookups of plan_append for one task: the transaction's own batches, then the committed ones.
+  class Known final : public KnownEvents {
+   public:
+    Known(const MemoryTxn& txn, const Working& working, const std::string& task)
+        : txn_(txn), working_(working), task_(task) {}
+
+    Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override;
+    Result<bool> has_event_id(std::string_view event_id) override;
+
+   private:
+    const MemoryTxn& txn_;
+    const Working& working_;
+    const std::string& task_;
   };
 
   Working* find(const std::string& task);  // nullptr: unknown, or deleted here

@@ -1,4 +1,4 @@
-// For tests: a memory store with tasks and events in it, by the shortest way.
+// For tests: a memory store with tasks and events, set up in few lines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline DraftBatch log_drafts(const std::vector<std::string>& summaries, EventTyp
 // Threads: caller.
 class TestLog {
  public:
-  Fault fault = Fault::none;  // of the transactions from now on
+  Fault fault = Fault::none;  // applies to transactions from now on
   MemoryStore store{[this] { return fault; }};
   ManualClock clock;
 
@@ -44,7 +44,7 @@ class TestLog {
       ASSERT_TRUE(txn.create_task(spec, clock.wall_ms(), "").has_value());
     });
   }
-  // One commit, so one batch.
+  // Makes one commit, and therefore one batch.
   void append(const std::string& task, DraftBatch drafts) {
     write([&](WriteTxn& txn) {
       auto appended = txn.append({task, {}, std::move(drafts), clock.wall_ms(), false});

@@ -20,7 +20,7 @@ bool is_space(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
 }
 
-// Whether the tokenizer can find a word in it. Non-ASCII punctuation passes; FTS5 then ignores the term.
+// Whether the tokenizer can find a word in the text. Non-ASCII punctuation passes; FTS5 then ignores the term.
 bool has_word(std::string_view text) {
   return std::ranges::any_of(text, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -28,7 +28,7 @@ bool has_word(std::string_view text) {
   });
 }
 
-// One letter begins a large part of all words; gathering them would cost seconds. It is then a word of its own.
+// A one-letter prefix matches a large part of all words and would take seconds, so it is treated as a word.
 bool is_prefix(std::string_view text) {
   return text.size() >= 2;
 }
@@ -60,7 +60,7 @@ std::vector<Term> terms_of(std::string_view rest) {
       rest.remove_prefix(1);
       continue;
     }
-    // "--flag" is text: people look for flags.
+    // "--flag" is text, because people search for flags.
     bool negative = rest.size() > 1 && rest[0] == '-' && rest[1] != '-' && !is_space(rest[1]);
     if (negative) rest.remove_prefix(1);
     Term term = rest.front() == '"' ? take_phrase(rest) : take_word(rest);
@@ -72,7 +72,7 @@ std::vector<Term> terms_of(std::string_view rest) {
 
 void append_term(std::string& out, const Term& term) {
   out += '"';
-  // FTS5 reads its expression as a C string, and control characters never are part of a word.
+  // FTS5 reads its expression as a C string, and control characters are never part of a word.
   for (char c : term.text) out += is_space(c) ? ' ' : c;
   out += term.prefix ? "\"*" : "\"";
 }
@@ -94,7 +94,7 @@ std::string fts_expression(std::string_view query) {
     for (Term& term : terms) term.negative = false;
   }
 
-  std::vector<std::vector<Term>> clauses;  // all must match, each by one of its terms
+  std::vector<std::vector<Term>> clauses;  // all clauses must match, each by one of its terms
   std::vector<Term> negatives;
   bool after_positive = false;
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -110,7 +110,7 @@ std::string fts_expression(std::string_view query) {
   }
   if (clauses.empty()) return "";
 
-  std::string singles;  // side by side: FTS5 then ignores those in which it finds no word
+  std::string singles;  // side by side, so that FTS5 ignores those without a word
   std::string choices;
   for (const auto& clause : clauses) {
     if (clause.size() == 1) {

@@ -1,4 +1,4 @@
-// A person's query as an FTS5 expression.
+// Translates a person's query into an FTS5 expression.
 // Threads: value.
 #pragma once
 
@@ -8,9 +8,9 @@
 namespace shepherd::search {
 
 // Words (all must match), "quoted phrases", prefix* (two letters or more), a OR b, -word. OR binds closer than the
-// implied "and". Every term is quoted, so nothing in it is syntax to FTS5; a term of several tokens (src/auth.go) is a
-// phrase of them. What does not fit the language is text: an OR without two sides, a minus with nothing to subtract
-// from, an open quote. Empty when the query has no word in it.
+// implied "and". Every term is quoted, so it cannot contain FTS5 syntax; a term of several tokens (src/auth.go) becomes
+// a phrase. Anything that does not fit the syntax is text: an OR without two sides, a minus with nothing to subtract
+// from, an open quote. The result is empty if the query contains no word.
 std::string fts_expression(std::string_view query);
 
 }  // namespace shepherd::search

@@ -81,7 +81,7 @@ TEST_F(Search, FindsWhatAPersonExpects) {
   EXPECT_EQ(find("D\xc3\x89J\xc3\x80"), (Positions{5}));
 }
 
-// Looked for in the bytes of all its files.
+// Searches the bytes of all files of the index.
 TEST_F(Search, PurgedWordsAreInNoFile) {
   auto left = [&](std::string_view word) {
     for (const auto& file : std::filesystem::directory_iterator(directory_)) {
@@ -227,7 +227,7 @@ TEST_F(Search, StartsOverWhenCorruptionShowsWhileRunning) {
   std::vector<SearchEntry> entries;
   for (std::uint64_t n = 1; n <= 3000; ++n) entries.push_back({n, "word" + std::to_string(n * 7919) + " common"});
   add(entries);
-  damage("UPDATE entries_data SET block = x'00' WHERE id > 10");  // the words; counts and structure stay
+  damage("UPDATE entries_data SET block = x'00' WHERE id > 10");  // damages the words but not counts and structure
   open();
   bool started_over = false;
   for (int time = 0; time < 5 && !started_over; ++time) {

@@ -22,7 +22,7 @@
 namespace shepherd {
 namespace {
 
-// Change it with the schema, the tokenizer or model's searchable_text(): older files are then built again.
+// Change it with the schema, the tokenizer or model's searchable_text(). Older files are then rebuilt.
 constexpr std::int64_t kFormat = 1;
 
 constexpr const char* kSchema =
@@ -40,21 +40,21 @@ constexpr const char* kMove = "UPDATE progress SET through = ?1";
 constexpr const char* kFind =
     "SELECT rowid FROM entries WHERE entries MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
 
-// Searches run on connections of their own; WAL lets them read beside the one writer.
+// Searches use connections of their own; WAL lets them read while the writer works.
 struct Reader {
   std::unique_ptr<Database> database;
-  std::uint64_t generation = 0;  // of the file it has open
+  std::uint64_t generation = 0;  // generation of the file that it has open
 };
 
 constexpr std::string_view kNotOurs = "search_index_corrupt";
 
-// Damaged, not a database at all, or of another format: the file must be thrown away.
+// Whether the file must be deleted because it is damaged, not a database, or of another format.
 bool must_go(const Error& error) {
   return error.reason == kNotOurs || error.reason == "corrupt";
 }
 
 Result<std::unique_ptr<Database>> open_to_write(const std::string& path) {
-  // SQLite would create it readable by all; its WAL takes the mode from here.
+  // SQLite would create it readable by everyone; its WAL inherits the mode from here.
   Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   made.reset();
   auto database = Database::open(path, OpenMode::create, kBusyWait);
@@ -67,7 +67,8 @@ Result<std::unique_ptr<Database>> open_to_write(const std::string& path) {
 }
 
 Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
-  auto database = Database::open(path, OpenMode::read_write, kBusyWait);  // read-only, it could not recover a WAL
+  // A read-only connection could not recover a WAL.
+  auto database = Database::open(path, OpenMode::read_write, kBusyWait);
   if (!database) return database;
   auto set = (*database)->execute("PRAGMA query_only=1; PRAGMA cache_size=-2048;");
   if (!set) return fail(std::move(set.error()));
@@ -81,7 +82,7 @@ class SqliteSearchIndex final : public SearchIndex {
   Result<void> open(std::uint64_t store_head) {
     auto opened = open_writer();
     if (!opened) {
-      // Anything but a damaged file (no such directory, no permission) would not go away with the file.
+      // Deleting the file only helps if it is damaged. Other errors (no such directory, no permission) would remain.
       if (!must_go(opened.error())) return opened;
       return start_over(opened.error().message);
     }
@@ -109,7 +110,7 @@ class SqliteSearchIndex final : public SearchIndex {
     if (damaged_) return start_over("it is damaged or gone");
     return transaction([&]() -> Result<void> {
       for (const auto& entry : entries) {
-        // Deleting what is not there would corrupt a contentless table's counts.
+        // Deleting a missing entry would corrupt the counts of a contentless table.
         auto known = writer_->use(kKnown, entry.position).step();
         if (!known) return fail(std::move(known.error()));
         if (!*known) continue;
@@ -121,8 +122,8 @@ class SqliteSearchIndex final : public SearchIndex {
 
   Result<void> purge() override {
     if (damaged_) return start_over("it is corrupt");
-    // Removed words stay in older segments until those are merged, their pages until they are used again, and both in
-    // the write-ahead log until it is cut.
+    // Removed words stay in older segments until those are merged, in free pages until they are reused, and in the
+    // write-ahead log until it is truncated.
     auto purged = writer_->execute("INSERT INTO entries(entries) VALUES('optimize')");
     if (purged) purged = writer_->execute("VACUUM");
     if (purged) purged = writer_->execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -143,7 +144,7 @@ class SqliteSearchIndex final : public SearchIndex {
     }
     std::string expression = search::fts_expression(query);
     if (expression.empty()) return std::vector<std::uint64_t>{};
-    // Whoever deletes the file while it is in use means it to be built again.
+    // An operator may delete the file while it is in use; that asks for a rebuild.
     if (::access(path_.c_str(), F_OK) != 0 && errno == ENOENT) {
       mark_damaged();
       return fail(ErrorCode::unavailable, "search_index_missing",
@@ -163,7 +164,8 @@ class SqliteSearchIndex final : public SearchIndex {
  private:
   static Result<std::vector<std::uint64_t>> find(Database& database, const std::string& expression,
                                                  std::uint64_t before, std::size_t limit) {
-    constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();  // SQLite's integers have a sign
+    // SQLite's integers are signed.
+    constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();
     auto statement = database.use(kFind, expression, before == 0 ? kLast : std::min(before, kLast), limit);
     std::vector<std::uint64_t> positions;
     auto row = statement.step();
@@ -206,7 +208,7 @@ class SqliteSearchIndex final : public SearchIndex {
 
   Result<void> prepare() {
     for (const char* sql : {kAdd, kRemove, kKnown, kMove}) {
-      // Tables that this format has are missing: not our file.
+      // Tables of this format are missing, so it is not our file.
       if (auto there = writer_->use(sql).prepared(); !there) {
         return fail(ErrorCode::internal, std::string(kNotOurs), there.error().message);
       }
@@ -217,7 +219,7 @@ class SqliteSearchIndex final : public SearchIndex {
     return {};
   }
 
-  // Searches under way go on reading the old file, which has no name any more.
+  // Running searches continue to read the old file, which is already unlinked.
   Result<void> start_over(const std::string& why) EXCLUDES(mutex_) {
     log_warn("the search index {} starts over from zero: {}", path_, why);
     writer_.reset();

@@ -35,7 +35,7 @@ Result<void> backup_database(const std::string& database_file, const std::string
   if (!source) return fail(std::move(source.error()));
   std::string partial = destination + ".partial";
   fs::remove(partial, why);
-  // The copy holds what the log holds: no one else's business.
+  // The copy contains the log, so only its owner may read it.
   int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return fail(ErrorCode::unavailable, "io_error", "Cannot write " + partial + ": " + std::strerror(errno) + ".");

@@ -9,7 +9,7 @@ namespace shepherd {
 
 namespace {
 
-// In the order of kRunPosition and the others.
+// In the order of kBatchPosition and the constants after it.
 const std::string kColumns =
     "SELECT run.position, run.last, run.count, run.received_last, run.producer, run.producer_first, run.loose_first,"
     " run.lengths, run.events FROM ";
@@ -63,7 +63,7 @@ Result<const Statement*> BatchWalk::next() {
 }
 
 Result<void> BatchWalk::start_down() {
-  std::optional<std::uint64_t> holder;  // the batch on disk that holds or follows the number
+  std::optional<std::uint64_t> holder;  // last number of the batch on disk that contains or follows number_
   {
     auto row =
         database_.use("SELECT last FROM run_place WHERE task = ? AND last >= ? ORDER BY last LIMIT 1", task_, number_);
@@ -78,7 +78,7 @@ Result<void> BatchWalk::start_down() {
     auto follows = std::ranges::lower_bound(newest_, number_, {}, &BatchPlace::last);
     auto wanted = static_cast<std::size_t>(follows - newest_.begin());
     newest_ = newest_.first(std::min(wanted + 1, newest_.size()));
-    if (!newest_.empty()) number_ = newest_.front().last - 1;  // where the table goes on
+    if (!newest_.empty()) number_ = newest_.front().last - 1;  // the table continues here
   }
   stage_ = Stage::memory;
   return {};

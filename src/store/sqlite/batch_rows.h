@@ -1,6 +1,7 @@
-// The rows of one task's log, in order. The table run_place says where they are. It is written for many batches of a
-// task at once, because a commit that touched its own page of it for every task would write ten times as much; until
-// then the places of the newest batches are in memory (WriterHeads, CommittedHeads) and are found again after a crash.
+// The rows of one task's log, in order. The table run_place maps a task's batches to their rows. It is written for many
+// batches of a task together, because a commit that wrote a page of it for every task would write ten times as much.
+// Until then the places of the newest batches are in memory (WriterHeads, CommittedHeads) and are recovered after a
+// crash.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@
 namespace shepherd {
 
 struct BatchPlace {
-  std::uint64_t last = 0;      // number of its last event
-  std::uint64_t position = 0;  // its row
+  std::uint64_t last = 0;      // number of the batch's last event
+  std::uint64_t position = 0;  // key of the batch's row
 };
 
-// Columns of a walk's rows.
+// Columns of the rows that a walk returns.
 inline constexpr int kBatchPosition = 0;
 inline constexpr int kBatchLast = 1;
 inline constexpr int kBatchCount = 2;
@@ -34,21 +35,21 @@ inline constexpr int kBatchEvents = 8;
 // The row at a position, with those columns.
 Statement batch_row(Database& database, std::uint64_t position);
 
-// Fills the batch but for its task, which must be there, from such a row. internal/corrupt when it is not what was
-// written.
+// Fills the batch from such a row, except for its task, which the caller sets. internal/corrupt if the bytes are not
+// those that were written.
 Result<void> read_batch(const Statement& row, EventBatch& batch);
 
-// `newest` are the task's batches that the table may not have yet, ascending; it must outlive the walk. What was erased
-// meanwhile is skipped. One walk of a connection at a time. Threads: its connection's.
+// `newest` lists the task's batches that may be missing in the table, ascending; it must outlive the walk. Batches
+// erased meanwhile are skipped. A connection supports one walk at a time. Threads: its connection's.
 class BatchWalk {
  public:
-  // From the batch that holds or follows `number`, upward.
+  // Walks upward from the batch that contains or follows `number`.
   static BatchWalk up(Database& database, std::int64_t task, std::uint64_t number, std::span<const BatchPlace> newest);
-  // From the batch that holds or precedes `number`, downward.
+  // Walks downward from the batch that contains or precedes `number`.
   static BatchWalk down(Database& database, std::int64_t task, std::uint64_t number,
                         std::span<const BatchPlace> newest);
 
-  // nullptr: there are no more. The row is valid until the next call.
+  // nullptr at the end. The row is valid until the next call.
   Result<const Statement*> next();
 
  private:
@@ -65,14 +66,14 @@ class BatchWalk {
   Database& database_;
   std::int64_t task_;
   std::uint64_t number_;
-  std::span<const BatchPlace> newest_;  // still to come
+  std::span<const BatchPlace> newest_;  // not visited yet
   bool upward_;
   Stage stage_ = Stage::start;
-  std::uint64_t seen_ = 0;  // upward: last number of the newest batch given
+  std::uint64_t seen_ = 0;  // upward: last number of the most recent batch returned
   std::optional<Statement> row_;
 };
 
-// Batches that the table does not have, by task; each in order.
+// Batches that are missing in the table, by task; each list is in order.
 using UnplacedBatches = std::map<std::int64_t, std::vector<BatchPlace>>;
 Result<UnplacedBatches> unplaced_batches(Database& database);
 

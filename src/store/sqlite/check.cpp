@@ -17,7 +17,7 @@ namespace shepherd {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 1000;  // a badly damaged file has one for each row; nobody reads them all
+constexpr std::size_t kMostProblems = 1000;  // a badly damaged file has one problem per row
 
 class Check {
  public:
@@ -26,7 +26,7 @@ class Check {
   std::vector<std::string> run() {
     for (auto part : {&Check::structure, &Check::places, &Check::tasks, &Check::strays, &Check::details,
                       &Check::contents, &Check::counters}) {
-      // What cannot be read is a finding; the other parts may still be sound.
+      // An unreadable part is a problem; the other parts may still be sound.
       if (auto done = (this->*part)(); !done) problem(done.error().message);
     }
     return std::move(problems_);
@@ -62,7 +62,7 @@ class Check {
     });
   }
 
-  // A batch without a place would be invisible, and a place without its batch a hole.
+  // A batch without a place would be invisible, and a place without its batch would be a hole.
   Result<void> places() {
     auto unplaced = unplaced_batches(database_);
     if (!unplaced) return fail(std::move(unplaced.error()));
@@ -84,7 +84,7 @@ class Check {
                 [&](const Statement& row) { log(row); });
   }
 
-  // One task: its numbers, its events, its projection.
+  // Checks one task: its numbers, its events, its projection.
   void log(const Statement& task) {
     std::string id = task.text(1);
     TaskState projected = decode_task_state(task.bytes(5));
@@ -111,7 +111,7 @@ class Check {
                 " is damaged: " + read.error().message);
         readable = false;
       }
-      // Newer events than the projection are folded when the store opens.
+      // The store folds events newer than the projection when it opens.
       if (!readable || !whole || batch.first > projected.last_sequence) return;
       if (auto applied = fold_batch(folded, batch); !applied) {
         problem(applied.error().message);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "model/wire_json.h"
 
 namespace shepherd {
@@ -62,6 +63,7 @@ void CommittedHeads::commit(const std::vector<Change>& changes, const StoreTotal
       continue;
     }
     CommittedHead& head = heads_[*change.task];
+    SHEPHERD_ASSERT(change.state->last_sequence >= head.state.last_sequence, "a log never gets shorter at its end");
     head.key = change.key;
     head.state = *change.state;
     if (change.placed) head.unplaced.clear();

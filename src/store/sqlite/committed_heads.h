@@ -1,5 +1,5 @@
-// The newest committed state of the tasks the writer has in memory, for readers: their rows on disk may be behind
-// (projections are written now and then), so a reader looks here first. Changed only after a commit.
+// The newest committed state of the tasks in the writer's memory, for readers. The rows on disk may be behind, because
+// projections are written only from time to time, so a reader looks here first. Changed only after a commit.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@
 namespace shepherd {
 
 struct CommittedHead {
-  std::int64_t key = 0;  // of its row
+  std::int64_t key = 0;  // key of the task's row
   TaskState state;
-  std::string complete;  // data of task_complete; empty while it runs
+  std::string complete;  // data of task_complete; empty while the task is active
   std::vector<BatchPlace> unplaced;
 };
 
-// What reading a log needs of a head.
+// The part of a head that reading a log needs.
 struct LogBounds {
   std::int64_t key = 0;
   std::uint64_t first = 0, last = 0;
   std::string complete;
-  std::vector<BatchPlace> unplaced;  // those of the asked part, for a BatchWalk
+  std::vector<BatchPlace> unplaced;  // those of the requested part, for a BatchWalk
 };
 
-// Which part of a log a reader will walk: at most this many batches from the one that holds `number`.
+// The part of a log that a reader will walk: at most this many batches from the one that contains `number`.
 struct LogPart {
   std::uint64_t number = 0;
   bool upward = true;
   std::size_t batches = 0;
 };
 
-// Over all logs.
+// Totals over all logs.
 struct StoreTotals {
-  std::uint64_t position = 0;      // newest
-  std::uint64_t events = 0;        // kept
+  std::uint64_t position = 0;      // newest position
+  std::uint64_t events = 0;        // still kept
   std::uint64_t detail_bytes = 0;  // compressed
 };
 
@@ -48,7 +48,7 @@ struct StoreTotals {
 class CommittedHeads {
  public:
   std::optional<LogBounds> bounds(const std::string& task, LogPart part) const EXCLUDES(mutex_);
-  // Batches that the table run_place does not have.
+  // Batches that are missing in the table run_place.
   std::vector<BatchPlace> unplaced(const std::string& task) const EXCLUDES(mutex_);
   std::optional<TaskState> state(const std::string& task) const EXCLUDES(mutex_);
   std::optional<std::uint64_t> last(const std::string& task) const EXCLUDES(mutex_);
@@ -57,15 +57,15 @@ class CommittedHeads {
   struct Change {
     const std::string* task;
     std::int64_t key;
-    const TaskState* state;                  // nullptr: the task is gone
-    bool placed = false;                     // the table has all batches of earlier commits
-    std::span<const BatchPlace> unplaced{};  // more that it does not have
+    const TaskState* state;                  // nullptr: the task was deleted
+    bool placed = false;                     // the table now has all batches of earlier commits
+    std::span<const BatchPlace> unplaced{};  // further batches that it does not have
   };
-  // One commit, seen by readers at once.
+  // Applies one commit; readers see all of it at once.
   void commit(const std::vector<Change>& changes, const StoreTotals& totals) EXCLUDES(mutex_);
-  // At start, before the first commit.
+  // Called at start, before the first commit.
   void load_unplaced(const std::string& task, std::vector<BatchPlace> batches) EXCLUDES(mutex_);
-  // Tasks whose rows on disk are complete again.
+  // Drops tasks whose rows on disk are up to date again.
   void forget(const std::vector<std::string>& tasks) EXCLUDES(mutex_);
 
  private:

@@ -44,7 +44,7 @@ std::unexpected<Error> damaged() {
 
 }  // namespace
 
-struct DetailCodec::Parts {
+struct DetailCodec::Impl {
   std::unique_ptr<ZSTD_CCtx, Deleter<ZSTD_freeCCtx>> compressor{ZSTD_createCCtx()};
   std::unique_ptr<ZSTD_CDict, Deleter<ZSTD_freeCDict>> compress_1{
       ZSTD_createCDict(dictionary_1().data(), dictionary_1().size(), kLevel)};
@@ -52,15 +52,15 @@ struct DetailCodec::Parts {
       ZSTD_createDDict(dictionary_1().data(), dictionary_1().size())};
 };
 
-DetailCodec::DetailCodec() : parts_(std::make_unique<Parts>()) {
-  SHEPHERD_ASSERT(parts_->compress_1 && parts_->decompress_1, "the embedded dictionary is one");
+DetailCodec::DetailCodec() : impl_(std::make_unique<Impl>()) {
+  SHEPHERD_ASSERT(impl_->compress_1 && impl_->decompress_1, "the embedded dictionary is one");
 }
 DetailCodec::~DetailCodec() = default;
 
 std::string DetailCodec::compress(std::string_view detail) {
   std::string bytes(ZSTD_compressBound(detail.size()), '\0');
-  std::size_t size = ZSTD_compress_usingCDict(parts_->compressor.get(), bytes.data(), bytes.size(), detail.data(),
-                                              detail.size(), parts_->compress_1.get());
+  std::size_t size = ZSTD_compress_usingCDict(impl_->compressor.get(), bytes.data(), bytes.size(), detail.data(),
+                                              detail.size(), impl_->compress_1.get());
   SHEPHERD_ASSERT(!ZSTD_isError(size), "compressing into a buffer of the bound's size works");
   bytes.resize(size);
   return bytes;
@@ -69,7 +69,7 @@ std::string DetailCodec::compress(std::string_view detail) {
 Result<std::string> DetailCodec::decompress(std::string_view bytes) const {
   unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMaxDetailBytes) return damaged();
-  const ZSTD_DDict* dictionary = parts_->decompress_1.get();
+  const ZSTD_DDict* dictionary = impl_->decompress_1.get();
   if (ZSTD_getDictID_fromFrame(bytes.data(), bytes.size()) != ZSTD_getDictID_fromDDict(dictionary)) return damaged();
   std::unique_ptr<ZSTD_DCtx, Deleter<ZSTD_freeDCtx>> context(ZSTD_createDCtx());
   std::string detail(size, '\0');

@@ -1,5 +1,5 @@
-// Says that this process uses a database: an exclusive lock on a file beside it, which the kernel takes back when the
-// process ends, however it ends.
+// Marks a database as in use by this process: an exclusive lock on a file beside it, which the kernel releases however
+// the process ends.
 // Threads: value.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace shepherd {
 
 class FileLock {
  public:
-  // unavailable/database_locked when another process (or another store of this one) has it.
+  // unavailable/database_locked if another process (or another store of this one) has it.
   static Result<FileLock> take(const std::string& path);
   FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FileLock& operator=(FileLock&&) = delete;

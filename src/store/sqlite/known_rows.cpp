@@ -57,11 +57,11 @@ Result<std::optional<KnownRows::Row>> KnownRows::first_of(std::int64_t producer,
 }
 
 Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t producer, std::uint64_t number) {
-  // Repeats are mostly of what was sent last.
+  // Most repeats are of the newest events.
   std::uint64_t end = head_.head.state.last_sequence;
   auto newest = first_of(producer, BatchWalk::down(database_, head_.key, end, head_.unplaced));
   if (!newest || !*newest || (*newest)->holds(number)) return newest;
-  // The producer's numbers rise with the log's, so the batch is found by halving the log.
+  // The producer's numbers rise with the log's, so a binary search over the log finds the batch.
   std::uint64_t low = 1, high = (*newest)->last;
   std::optional<Row> candidate;
   while (low < high) {
@@ -79,7 +79,7 @@ Result<std::optional<KnownRows::Row>> KnownRows::strict_row(std::int64_t produce
 }
 
 Result<std::optional<KnownRows::Row>> KnownRows::loose_row(std::uint64_t number) {
-  // No batch is longer, so none that starts lower can hold the number.
+  // A batch that starts lower cannot contain the number, because no batch is longer than this.
   std::uint64_t below = number > kMaxStoredBatchEvents ? number - kMaxStoredBatchEvents : 0;
   auto row = database_.use(
       "SELECT position, last, loose_first, count FROM run WHERE task = ? AND loose_first <= ? AND loose_first > ?"

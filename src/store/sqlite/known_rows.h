@@ -1,4 +1,4 @@
-// The lookups of plan_append for one task: the running transaction's own batches first, then the rows.
+// The lookups of plan_append for one task: first in the running transaction's own batches, then in the rows.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class KnownRows final : public KnownEvents {
   Result<std::optional<std::string>> body_of_number(const std::string& producer, std::uint64_t number) override;
   Result<bool> has_event_id(std::string_view event_id) override;
 
-  // The database failed, so the whole transaction has.
+  // The database failed, so the whole transaction fails.
   bool failed() const { return failed_; }
 
  private:
@@ -34,7 +34,7 @@ class KnownRows final : public KnownEvents {
   };
   Result<std::optional<Row>> strict_row(std::int64_t producer, std::uint64_t number);
   Result<std::optional<Row>> loose_row(std::uint64_t number);
-  // The first row of the producer that the walk meets.
+  // The producer's first row in the walk.
   Result<std::optional<Row>> first_of(std::int64_t producer, BatchWalk walk);
   Result<void> keep(const Row& row);
   std::unexpected<Error> broken(Error error);
@@ -42,7 +42,7 @@ class KnownRows final : public KnownEvents {
   Database& database_;
   const BatchBuilder& pending_;
   const WriterHead& head_;
-  // The batch that was found last: repeats come in rows.
+  // The most recently found batch, because repeats come in series.
   std::optional<Row> kept_row_;
   std::string kept_producer_;
   EventBatch kept_;

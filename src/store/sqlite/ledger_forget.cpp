@@ -6,7 +6,7 @@
 namespace shepherd {
 namespace {
 
-// Each name once, by the index: there are few names and many tasks.
+// Visits each name once through the index, because there are few names and many tasks.
 constexpr const char* kDropTask =
     "WITH RECURSIVE names(name) AS (SELECT min(name) FROM tool_task UNION ALL"
     " SELECT (SELECT min(name) FROM tool_task WHERE name > names.name) FROM names WHERE names.name IS NOT NULL)"
@@ -14,9 +14,9 @@ constexpr const char* kDropTask =
 
 Result<void> forget_task(Database& database, const std::string& task, std::set<std::string>& tools) {
   for (const char* sql : {"DELETE FROM finding WHERE task = ?", "DELETE FROM state WHERE task = ?",
-                          // What ends with its task does not go on for ever.
+                          // A span that is still open would never end.
                           "DELETE FROM span WHERE task = ? AND ended = 0",
-                          // ':' is in no id, so that nobody is taken for another.
+                          // No task id contains ':', so the new name cannot collide with one.
                           "UPDATE span SET task = 'deleted:' || lower(hex(randomblob(8))) WHERE task = ?"}) {
     if (auto done = database.use(sql, task).run(); !done) return done;
   }
@@ -66,7 +66,7 @@ Result<void> drop_tool_tasks(Database& database) {
 }
 
 Result<void> purge_ledger(Database& database) {
-  // SQLite's secure_delete leaves copies behind where rows moved from page to page.
+  // SQLite's secure_delete leaves copies behind if rows moved between pages.
   if (auto done = database.execute("VACUUM"); !done) return done;
   auto cut = database.use("PRAGMA wal_checkpoint(TRUNCATE)");
   auto row = cut.step();

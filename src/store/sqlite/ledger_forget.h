@@ -1,6 +1,6 @@
-// What the ledger does about deleted tasks. Which tasks have called a tool is kept beside its figures, so that a name
-// can go with the last of them; a span loses its id and stays: how many tasks were under way does not change. Threads:
-// the connection's.
+// Removes deleted tasks from the ledger. The ledger records which tasks called a tool, so that it can delete the tool's
+// name with the last of them. A span loses its id but stays, so that the number of active tasks over time does not
+// change. Threads: the connection's.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace shepherd {
 
-// Ids of tasks that are not known to be deleted.
+// Ids of tasks that are not recorded as deleted.
 inline constexpr const char* kKnownTasks = "SELECT task FROM span WHERE task NOT LIKE 'deleted:%'";
 
-// The table, and in a ledger that did without it an owner for each tool that it has: nobody knows whose those are.
+// The table, and in a ledger that did without it an owner for each tool that it has, because their tasks are unknown.
 Result<void> prepare_forgetting(Database& database);
 
-// Within a transaction. Tools that no other task has called go, and are added to `gone`.
+// Runs within a transaction. Deletes the tools that no other task called and adds them to `gone`.
 Result<void> forget_tasks(Database& database, const std::vector<std::string>& tasks, std::vector<std::string>& gone);
 
-// Spans were dropped for their age: so are the tasks' tools.
+// Drops the tools of tasks whose spans were dropped because of their age.
 Result<void> drop_tool_tasks(Database& database);
 
-// Outside of a transaction: no page and no part of the write-ahead log has what was deleted.
+// Runs outside a transaction. Afterwards no page and no part of the write-ahead log contains deleted text.
 Result<void> purge_ledger(Database& database);
 
 }  // namespace shepherd

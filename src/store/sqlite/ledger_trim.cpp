@@ -26,7 +26,7 @@ Result<std::int64_t> oldest_figures(Database& database, std::int64_t unit) {
   return number(database, "SELECT coalesce(min(at), 0) FROM amount WHERE unit = " + std::to_string(unit));
 }
 
-// The oldest day of those before `from`, of every kind; false: there was nothing.
+// Drops the oldest day before `from` in every table of figures. Returns false if there was none.
 Result<bool> drop_day(Database& database, std::int64_t unit, std::int64_t from) {
   bool dropped = false;
   for (const char* table : kFigures) {
@@ -34,7 +34,7 @@ Result<bool> drop_day(Database& database, std::int64_t unit, std::int64_t from) 
     auto oldest = number(database, "SELECT coalesce(min(at), 0)" + where + std::to_string(from));
     if (!oldest) return fail(oldest.error());
     if (*oldest == 0) continue;
-    // On a full quarter, so that what is left by the minute is whole.
+    // Ends on a full quarter of an hour, so that the remaining minutes cover whole quarters.
     std::int64_t until = std::min(from, *oldest + kDay);
     until -= until % kLedgerCoarseSeconds;
     if (until <= *oldest) continue;
@@ -78,7 +78,8 @@ Result<std::uint64_t> used_bytes(Database& database) {
   return static_cast<std::uint64_t>((*pages - *unused) * *size);
 }
 
-// Over its bound it lives on fewer days, but always on the newest: minutes go first, they are the most.
+// Drops the oldest day while the ledger is too large, but always keeps the newest day. Minutes go first, because they
+// take most space.
 Result<bool> drop_for_room(Database& database, const LedgerKeep& keep) {
   if (keep.bytes == 0) return false;
   auto used = used_bytes(database);

@@ -1,4 +1,4 @@
-// What leaves the ledger with time, and for want of room.
+// Trims the ledger by age and by size.
 // Threads: the connection's.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace shepherd {
 
-// One step, inside the caller's transaction: at most a day of figures, kTrimRows tasks and findings. True: there is
-// more. Pages become free for reuse; the file does not shrink.
+// Makes one step inside the caller's transaction: at most a day of figures, kTrimRows tasks and findings. Returns true
+// if there is more to trim. Pages become free for reuse; the file does not shrink.
 Result<bool> trim_ledger(Database& database, const LedgerKeep& keep);
 
 }  // namespace shepherd

@@ -1,4 +1,4 @@
-// A few read connections, lent out one at a time. Reads are short, so that none of them holds the write-ahead log.
+// A few read connections, each used by one reader at a time. Reads are short, so that they do not block checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace shepherd {
 // Threads: any.
 class ReadPool {
  public:
-  // All of them are opened at once.
+  // Opens all connections immediately.
   static Result<std::unique_ptr<ReadPool>> open(const std::string& path, std::size_t connections,
                                                 std::chrono::milliseconds busy_wait);
 
-  // A connection, given back at the end of its scope.
+  // A connection that returns to the pool at the end of its scope.
   class Lease {
    public:
     Lease(ReadPool& pool, std::unique_ptr<Database> database) : pool_(pool), database_(std::move(database)) {}
@@ -34,7 +34,7 @@ class ReadPool {
     ReadPool& pool_;
     std::unique_ptr<Database> database_;
   };
-  Lease lease() EXCLUDES(mutex_);  // waits for a free one
+  Lease lease() EXCLUDES(mutex_);  // waits for a free connection
 
  private:
   ReadPool() = default;
@@ -45,7 +45,7 @@ class ReadPool {
   std::vector<std::unique_ptr<Database>> free_ GUARDED_BY(mutex_);
 };
 
-// A read transaction: several statements that see one commit.
+// A read transaction: all its statements see the same commit.
 class Snapshot {
  public:
   explicit Snapshot(Database& database) : database_(database) {}

@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kApplicationId = 0x53687031;  // "Shp1"
 
-// One entry for each version; a released one never changes.
+// One entry per version. An entry never changes after its release.
 constexpr const char* kMigrations[] = {
     R"sql(
 -- projected_through: every projection below contains the events up to this position (others are folded again at start)
@@ -59,8 +59,8 @@ CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, 
 
 INSERT INTO meta VALUES('projected_through', 0), ('position', 0), ('events', 0), ('detail_bytes', 0);
 )sql",
-    // Where a task's batches are moves from an index, which every commit wrote, to a table that is written now and
-    // then.
+    // The places of a task's batches move from an index, which every commit wrote, to a table that is written from time
+    // to time.
     R"sql(
 -- placed_through: every run up to this position is in run_place (a newer one may be)
 CREATE TABLE run_place(
@@ -69,13 +69,13 @@ INSERT INTO run_place SELECT task, last, position FROM run ORDER BY task, last;
 INSERT INTO meta SELECT 'placed_through', coalesce(max(position), 0) FROM run;
 DROP INDEX run_task;
 )sql",
-    // Batches have checksums from now on (store/batch_codec.h), which older programs cannot read; older ones stay as
-    // they are.
+    // New batches have checksums (store/batch_codec.h), which older programs cannot read. Existing batches stay
+    // unchanged.
     "",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 
-// Made anew by every migration.
+// Every migration recreates the views.
 constexpr const char* kViews = R"sql(
 DROP VIEW IF EXISTS agent_sessions;
 DROP VIEW IF EXISTS agent_events;
@@ -168,7 +168,7 @@ Result<void> migrate(Database& database, int page_bytes) {
   }
   if (*version == kSchemaVersion) return {};
   if (empty) {
-    // Both must be set before the first table.
+    // Both must be set before the first table is created.
     auto set =
         database.execute("PRAGMA page_size = " + std::to_string(page_bytes) + "; PRAGMA auto_vacuum = INCREMENTAL");
     if (!set) return set;
@@ -181,7 +181,7 @@ Result<void> migrate(Database& database, int page_bytes) {
 }
 
 Result<void> configure_writer(Database& database, std::size_t cache_bytes, std::size_t wal_keep_bytes) {
-  // secure_delete: Debian's default overwrites every freed page, which doubles what retention writes.
+  // Debian's default for secure_delete overwrites every freed page, which doubles what retention writes.
   return database.execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;"
       "PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_spill = OFF;"

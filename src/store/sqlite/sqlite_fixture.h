@@ -1,4 +1,4 @@
-// For the tests beside this adapter: a store in a scratch directory, and a second look at its file with plain SQL.
+// For the tests of this adapter: a store in a scratch directory, and a second connection to its file for plain SQL.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class SqliteStoreTest : public ::testing::Test {
     if (!store) throw std::runtime_error(store.error().message);
     return std::move(*store);
   }
-  // Another program's connection.
+  // A connection as another program would have it.
   std::unique_ptr<Database> sql() {
     auto database = Database::open(file(), OpenMode::read_write, std::chrono::milliseconds(1000));
     if (!database) throw std::runtime_error(database.error().message);
@@ -46,7 +46,7 @@ class SqliteStoreTest : public ::testing::Test {
   ScratchDirectory directory_;
 };
 
-// Nothing happens by itself: what is not written at once stays in memory.
+// Turns off background work, so that data which is not written immediately stays in memory.
 inline SqliteOptions still() {
   SqliteOptions options;
   options.housekeeping = false;

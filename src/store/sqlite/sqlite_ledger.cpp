@@ -23,11 +23,11 @@
 namespace shepherd {
 namespace {
 
-// Kept twice, so that a year is quick to add up: by minute, and by the quarter of an hour, at which the day begins in
-// every time zone.
+// Figures are stored twice, so that a year can be added up quickly: by minute, and by the quarter of an hour, because
+// days start on a quarter in every time zone.
 constexpr std::array<std::int64_t, 2> kUnits{60, kLedgerCoarseSeconds};
 constexpr std::size_t kReaders = 2;
-constexpr const char* kDamaged = "-damaged";  // a file beside it: read at the next start
+constexpr const char* kDamaged = "-damaged";  // suffix of a marker file, read at the next start
 
 constexpr const char* kSchema = R"sql(
 BEGIN;
@@ -66,7 +66,7 @@ class SqliteLedger final : public Ledger {
   explicit SqliteLedger(std::string path) : path_(std::move(path)) {}
 
   Result<void> open(std::uint64_t store_head) {
-    int made = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // for the owner's eyes only
+    int made = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // readable by the owner only
     if (made < 0) {
       return fail(ErrorCode::unavailable, "io_error", "Cannot open " + path_ + ": " + std::strerror(errno) + ".");
     }
@@ -120,7 +120,7 @@ class SqliteLedger final : public Ledger {
     }
   }
 
-  // Behind the newest quarter that is older than all minutes: in between nothing happened.
+  // The end of the newest quarter that is older than all minutes. Nothing happened between the two.
   Result<std::int64_t> minutes_from() const override {
     auto database = readers_->lease();
     auto row = database->use(
@@ -129,7 +129,7 @@ class SqliteLedger final : public Ledger {
         kUnits[0], kUnits[1]);
     auto found = row.step();
     if (!found) return fail(noted(found.error()));
-    return row.integer(0);  // of nothing: 0
+    return row.integer(0);  // 0 if there is no row
   }
 
   Result<std::uint64_t> kept_through() const override {
@@ -191,7 +191,7 @@ class SqliteLedger final : public Ledger {
     }
   }
 
-  // Added up here: SQLite would sort all rows for it, which takes four times as long as reading them.
+  // Counted here, because SQLite would sort all rows, which takes four times as long as reading them.
   Result<std::vector<RunningTasks>> running(const LedgerRange& range) const override {
     auto database = readers_->lease();
     auto row = database->use(
@@ -255,13 +255,13 @@ class SqliteLedger final : public Ledger {
     if (!format) return fail(std::move(format.error()));
     auto tables = one_number(*writer_, "SELECT count(*) FROM sqlite_schema");
     if (!tables) return fail(std::move(tables.error()));
-    // What is lost with a crash of the machine is read again from the store.
+    // The store still has what a crash of the machine loses here.
     auto done = writer_->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (done && *format == 0 && *tables == 0) done = writer_->execute(kSchema);
     if (!done) return done;
     format = one_number(*writer_, "PRAGMA user_version");
     if (!format || *format != kLedgerFormat) return fail(ErrorCode::internal, "corrupt", "it has another format");
-    // Everything that running() reads, so that it never looks up a task.
+    // The indexes contain everything that running() reads, so that it never looks up a task.
     done = writer_->execute(
         "DROP INDEX IF EXISTS span_ended;"
         "CREATE INDEX IF NOT EXISTS span_while ON span(ended, begun, agent, model)");
@@ -275,7 +275,7 @@ class SqliteLedger final : public Ledger {
     return {};
   }
 
-  // Damage that shows only now: the next start begins anew, whatever the first page looks like.
+  // Damage found while in use: marks the file, so that the next start rebuilds it even if its first page looks sound.
   Error noted(const Error& error) const {
     if (error.reason != "corrupt") return error;
     int made = ::open((path_ + kDamaged).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
-// The reading half of SqliteStore. A read takes the committed head first and then a snapshot, which is at least as new:
-// batches beyond that head are left for the next read, so that head, completion and batches always belong together.
+// The reading half of SqliteStore. A read takes the committed head first and then a snapshot, which is at least as new.
+// Batches beyond that head are left to the next read, so that head, completion and batches always match.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Result<LogBounds> SqliteStore::stored_bounds(Database& database, const std::stri
 }
 
 Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, ReadLimit limit) const {
-  // One more than asked: the first may end before what is asked begins to count.
+  // One batch more than requested, because the first one may end before the requested range.
   auto head = committed_.bounds(task, {.number = after + 1, .upward = true, .batches = most_batches(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
@@ -77,7 +77,7 @@ Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, Rea
     if (!room.take((*batch)->last() - std::max(after, (*batch)->first - 1), (*batch)->bytes.size())) break;
     page.batches.push_back(std::move(*batch));
   }
-  // Retention may have dropped batches between the look at the head and the snapshot.
+  // Retention may have dropped batches between reading the head and taking the snapshot.
   if (page.batches.empty()) {
     page.first = 0;
   } else if (page.batches.front()->first > after + 1) {
@@ -87,7 +87,7 @@ Result<Page> SqliteStore::read(const std::string& task, std::uint64_t after, Rea
 }
 
 Result<Page> SqliteStore::read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const {
-  // 0 asks for the end, which no number reaches.
+  // 0 stands for the log's end; 0 - 1 wraps to the largest number.
   auto head = committed_.bounds(task, {.number = before - 1, .upward = false, .batches = most_batches(limit) + 1});
   auto database = readers_->lease();
   Snapshot snapshot(*database);
@@ -185,7 +185,7 @@ Result<Task> SqliteStore::task(const std::string& id) const {
 }
 
 Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
-  // SQL narrows by what it has columns for; matches() decides, on the newest state.
+  // SQL narrows the list by its columns; matches() makes the final decision on the newest state.
   std::string sql = std::string("SELECT ") + kTaskColumns + " FROM " + kTaskTables + " WHERE true";
   auto place = task_place(filter.before);
   if (place) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/schema.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t kWalFrameHeaderBytes = 24;
 constexpr const char* kDatabaseName = "shepherd.db";
 
-// The database file that `path` means; made with its directory when missing, for the owner's eyes only.
+// The database file for `path`. Creates a missing file and its directory, readable by the owner only.
 Result<std::string> database_file(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -44,7 +45,7 @@ int remember_frames(void* frames, sqlite3*, const char*, int count) {
   return SQLITE_OK;
 }
 
-// Ends a transaction that is not committed, also when the caller's operations throw.
+// Rolls back a transaction that was not committed, also if the caller's operations throw.
 class Rollback {
  public:
   Rollback(Database& database, WriterHeads& heads) : database_(database), heads_(heads) {}
@@ -96,7 +97,7 @@ SqliteStore::~SqliteStore() {
   }
   if (housekeeper_.joinable()) housekeeper_.join();
   if (!wal_) return;  // opening failed
-  // What cannot be written now is folded again at the next start.
+  // The next start folds again what cannot be written now.
   if (auto flushed = flush(); !flushed) log_warn("closing {}: {}", path_, flushed.error().message);
 }
 
@@ -110,7 +111,7 @@ Result<void> SqliteStore::start() {
   readers_ = std::move(*readers);
   auto keeper = Database::open(path_, OpenMode::read_write, options_.busy_wait);
   if (!keeper) return fail(std::move(keeper.error()));
-  // A connection that never read does not know that there is a write-ahead log, and would not copy it.
+  // A connection that has never read does not notice the write-ahead log and would not copy it.
   if (auto read = one_number(**keeper, "SELECT count(*) FROM meta"); !read) return fail(std::move(read.error()));
   wal_ = std::make_unique<WalKeeper>(std::move(*keeper), options_.wal,
                                      static_cast<std::size_t>(*page_bytes) + kWalFrameHeaderBytes);
@@ -151,7 +152,7 @@ Result<void> SqliteStore::load_unprojected() {
     auto row = writer_->use("SELECT id FROM task WHERE key = ?", key);
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
-    if (!*found) continue;  // `doctor` tells of such batches
+    if (!*found) continue;  // `doctor` reports such batches
     tasks.push_back(row.text(0));
     committed_.load_unplaced(tasks.back(), std::move(batches));
   }
@@ -173,12 +174,12 @@ Result<void> SqliteStore::load_unprojected() {
     if (!head) return fail(std::move(head.error()));
     if (!*head) continue;
     heads.push_back({&(*head)->id, (*head)->key, &(*head)->head.state});
-    (*head)->unplaced_before = 0;  // they begin to wait
+    (*head)->unplaced_before = 0;  // counts them as unplaced from now on
   }
   committed_.commit(heads, counters_);
   writer_heads_.commit();
   if (tasks.empty()) return {};
-  // Only a shortcut for the next start: a full disk must not keep the store from being read.
+  // This only speeds up the next start, so a full disk must not make the store unreadable.
   auto flushed = transact([](WriteTxn&) {}, Flush::everything);
   if (!flushed) log_warn("projections of {} not written: {}", path_, flushed.error().message);
   return {};
@@ -201,6 +202,7 @@ Result<void> SqliteStore::flush() {
 }
 
 Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& operations, Flush flush) {
+  SHEPHERD_ASSERT(!writer_->in_transaction(), "a transaction ends before the next begins");
   if (auto begun = writer_->use("BEGIN IMMEDIATE").run(); !begun) return fail(std::move(begun.error()));
   writer_heads_.begin();
   Rollback rollback(*writer_, writer_heads_);
@@ -213,6 +215,7 @@ Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& opera
   }
   if (auto done = txn.finish(flush, options_.unplaced_batches); !done) return fail(std::move(done.error()));
   if (auto done = writer_->use("COMMIT").run(); !done) return fail(std::move(done.error()));
+  SHEPHERD_ASSERT(txn.counters().position >= counters_.position, "positions are never given twice");
   rollback.committed();
   counters_ = txn.counters();
   vacuum_due_ = vacuum_due_ || txn.erased_events();
@@ -267,7 +270,7 @@ bool SqliteStore::housekeep() {
 }
 
 bool SqliteStore::vacuum_step() {
-  // Free pages are used again by the next events; only what stays unused is given back.
+  // The next events reuse free pages; only pages that stay unused are returned to the file system.
   auto pages = one_number(*writer_, "PRAGMA page_count");
   auto unused = one_number(*writer_, "PRAGMA freelist_count");
   if (!pages || !unused || *unused < kVacuumPages || *unused < *pages / 4) return false;

@@ -1,9 +1,9 @@
 // The embedded store: one SQLite database, write-ahead log, synchronous=FULL, one writer, a few readers.
 //
-// A row is a batch of events (schema.cpp). A task's projection is written when its state changes; mere progress is kept
-// in memory, written every project_every events or after a second without writes, and folded again from the log when
-// the process ended before that. So are the places of its batches (run_rows.h). Readers look at the committed heads in
-// memory first, so they see every commit. One process at a time: a lock file beside the database says so.
+// A row is a batch of events (schema.cpp). A task's projection is written when its state changes. Other progress stays
+// in memory and is written every project_every events or after a second without writes; after a crash it is folded
+// again from the log. The places of its batches are handled the same way (batch_rows.h). Readers look at the committed
+// heads in memory first, so they see every commit. A lock file beside the database allows one process at a time.
 //
 // Failures: as EventStore; open() also internal/newer_schema and unavailable/database_locked.
 #pragma once
@@ -35,20 +35,21 @@ namespace shepherd {
 
 struct SqliteOptions {
   std::chrono::milliseconds busy_wait = kBusyWait;
-  int page_bytes = kSqlitePageBytes;  // of a new file
+  int page_bytes = kSqlitePageBytes;  // for a new file
   std::size_t project_every = kProjectEvery;
   std::size_t head_cache_tasks = kHeadCacheTasks;
   std::size_t unplaced_batches = kMaxUnplacedBatches;
   std::size_t read_connections = kReadConnections;
   WalLimits wal{kWalSoftBytes, kWalHardBytes, kWalRestBytes};
-  bool housekeeping = true;  // checkpoints, idle projections and vacuum on an own thread; false: by housekeep() only
+  // Runs checkpoints, idle projections and vacuum on a separate thread. If false, only housekeep() runs them.
+  bool housekeeping = true;
 };
 
-// Threads: as EventStore; write() may even be called from several, they take turns.
+// Threads: as EventStore, but write() may be called from several threads and serialises them.
 class SqliteStore final : public EventStore {
  public:
-  // `path` is the database file, or a directory that holds (or gets) shepherd.db. Missing ones are made, readable by
-  // the owner only.
+  // `path` is the database file, or a directory that has or gets shepherd.db. Missing ones are created, readable by the
+  // owner only.
   static Result<std::unique_ptr<SqliteStore>> open(const std::string& path, SqliteOptions options = {});
   ~SqliteStore() override;
 
@@ -65,9 +66,9 @@ class SqliteStore final : public EventStore {
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;
   Result<StoreStats> stats() const override;
 
-  // Writes all projections and places that are behind.
+  // Writes all projections and places that are not on disk yet.
   Result<void> flush() EXCLUDES(writing_);
-  // One round of what the housekeeping thread does; true when there is more to do at once.
+  // Runs one round of the housekeeping thread's work. Returns true if there is more to do immediately.
   bool housekeep() EXCLUDES(writing_);
 
   const std::string& path() const { return path_; }
@@ -90,7 +91,8 @@ class SqliteStore final : public EventStore {
   std::string path_;
   SqliteOptions options_;
   FileLock lock_;
-  mutable Mutex writing_;  // held through a whole transaction, the caller's operations included: they take turns
+  // Held through a whole transaction, including the caller's operations, so that transactions are serialised.
+  mutable Mutex writing_;
   std::unique_ptr<Database> writer_ GUARDED_BY(writing_);
   CommittedHeads committed_;
   WriterHeads writer_heads_ GUARDED_BY(writing_);

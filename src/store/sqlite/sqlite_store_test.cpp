@@ -60,7 +60,7 @@ TEST_F(SqliteStoreTest, WhatWasOnlyInMemoryIsFoldedAgain) {
     usage.add(EventType::usage, "", 51, ",\"sessionID\":\"s\",\"data\":{\"costUSD\":0.25,\"inputTokens\":7}");
     ASSERT_TRUE(append(*store, "t", usage, strict("p")));
     before = encode_task_state(store->task("t")->state);
-    // As the files would be found after a power cut: the process has not closed them.
+    // Copies the files while they are open, as a power cut would leave them.
     fs::copy(directory_.path(), crashed.path(), fs::copy_options::recursive);
   }
   auto store = SqliteStore::open(crashed.path(), still());
@@ -79,7 +79,7 @@ TEST_F(SqliteStoreTest, AnInferredEndIsStillInferredAfterFolding) {
   auto inferred = request("t", Batch().status("timed_out"));
   inferred.by_server = true;
   ASSERT_TRUE(append(*store, inferred));
-  // Only the log says it: forget the projection.
+  // Resets the projection, so that only the log has the end.
   ASSERT_TRUE(sql()->execute("UPDATE task SET state = 'queued', first = 0, last = 0, projection = '{}'"));
   store.reset();
   ASSERT_TRUE(
@@ -144,7 +144,7 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
       ASSERT_TRUE(append(*store, id, Batch().log("c")));
     }
   }
-  // As version 1 left it.
+  // Restores the schema of version 1.
   ASSERT_TRUE(
       sql()->execute("DROP VIEW agent_sessions; DROP VIEW agent_events; DROP VIEW run_of_task; DROP TABLE run_place;"
                      "CREATE UNIQUE INDEX run_task ON run(task, last);"
@@ -266,7 +266,7 @@ TEST_F(SqliteStoreTest, DeletedSpaceIsGivenBack) {
   EXPECT_TRUE(append(*store, "keep", Batch().log("a")));
 }
 
-// What readers see belongs together at every instant, while batches, ends and deletions are committed.
+// Readers always see a consistent state while batches, ends and deletions are committed.
 TEST_F(SqliteStoreTest, ReadersSeeWholeCommits) {
   SqliteOptions options;
   options.project_every = 50;

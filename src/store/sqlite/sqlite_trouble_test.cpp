@@ -1,4 +1,4 @@
-// What may happen to a disk and to a process: killed in the middle, no space left, damaged pages.
+// Failures of disk and process: killed in the middle of a write, no space left, damaged pages.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Appends for ever and says each acknowledged number on the pipe.
+// Appends forever and writes each acknowledged number to the pipe.
 [[noreturn]] void write_until_killed(const std::string& directory, int acknowledged) {
   auto store = SqliteStore::open(directory);
   if (!store) _exit(2);
@@ -70,7 +70,7 @@ TEST_F(SqliteStoreTest, NothingAcknowledgedIsMissingAfterSigkill) {
   EXPECT_THAT(*check_store(file()), IsEmpty());
 }
 
-// Files of this process may not grow beyond `bytes` while this lives.
+// Limits the size of this process's files to `bytes` during its lifetime.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -121,8 +121,8 @@ TEST_F(SqliteStoreTest, AFullDiskRefusesWritesAndLosesNothing) {
   EXPECT_THAT(*check_store(file()), IsEmpty());
 }
 
-// A commit that fails also takes back the places it had written. Whoever forgets that they wait again tells the
-// database that all batches are placed, and after a crash nobody looks for them.
+// A failed commit also rolls back the places it wrote, so they must count as waiting again. Otherwise the database
+// would record that all batches are placed, and recovery after a crash would not find them.
 TEST_F(SqliteStoreTest, PlacesThatAFailedCommitWroteWaitAgain) {
   SqliteOptions options = still();
   options.unplaced_batches = 2;

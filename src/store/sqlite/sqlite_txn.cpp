@@ -170,7 +170,7 @@ Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& k
 Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   if (broken_) return fail(*broken_);
   if (auto done = store_batches(); !done) return done;
-  // Erasing changes `events` on disk, which is only right together with all projections.
+  // Erasing changes `events` on disk, which is only correct if all projections are written too.
   if (erased_events_ || flush != Flush::no) {
     if (auto done = heads_.write_dirty(); !done) return broken(std::move(done.error()));
     counters_.unprojected = 0;

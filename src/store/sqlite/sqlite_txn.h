@@ -1,7 +1,7 @@
-// One transaction of the SQLite store, between BEGIN and COMMIT. Appends collect batches in memory; they become rows
+// One transaction of the SQLite store, between BEGIN and COMMIT. Appends collect batches in memory. They become rows
 // when the transaction ends, or before an operation that must see them.
 //
-// A failure of SQLite itself breaks the transaction: every later operation, and finish(), answer that error, and the
+// A failure of SQLite itself breaks the transaction: every later operation and finish() return that error, and the
 // owner rolls back.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace shepherd {
 
-// What the writer counts. A transaction works on a copy, which its commit makes the writer's.
+// The writer's counters. A transaction works on a copy, which replaces the original on commit.
 struct WriterCounters : StoreTotals {
   std::uint64_t unprojected = 0;  // events since all projections were written
 };
@@ -29,7 +29,7 @@ struct WriterCounters : StoreTotals {
 enum class Flush {
   no,
   projections,  // every projection that is behind
-  everything    // and the places of all batches
+  everything    // every projection, and the places of all batches
 };
 
 // Threads: caller.
@@ -51,8 +51,8 @@ class SqliteTxn final : public WriteTxn {
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
 
-  // Writes what this transaction still has in memory, and of what earlier ones left there as much as `flush` says.
-  // At most `unplaced` batches then wait to be placed. COMMIT is the owner's.
+  // Writes what this transaction still has in memory, and as much from earlier ones as `flush` says. Leaves at most
+  // `unplaced` batches without a place. The owner executes COMMIT.
   Result<void> finish(Flush flush, std::size_t unplaced);
 
   Commit& commit() { return commit_; }
@@ -66,9 +66,9 @@ class SqliteTxn final : public WriteTxn {
     std::int64_t blob;
   };
 
-  // Remembers a failure of the database and passes it on.
+  // Stores a failure of the database and returns it.
   std::unexpected<Error> broken(Error error);
-  // The same for a look at one task before anything of it is changed: a damaged log is that task's trouble alone.
+  // The same for reading one task before changing it: a damaged log affects only that task, not the transaction.
   std::unexpected<Error> unreadable(Error error);
   Result<WriterHead*> find(const std::string& task);  // not_found/unknown_task, never nullptr
   Result<Created> known_task(const std::string& id, std::string_view request, const char* reason, const char* message);

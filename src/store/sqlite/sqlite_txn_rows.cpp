@@ -1,4 +1,5 @@
-// The rows behind a transaction's appends and deletions.
+// Writes the rows for a transaction's appends and deletions.
+#include "base/assert.h"
 #include "store/batch_codec.h"
 #include "store/sqlite/sqlite_txn.h"
 
@@ -50,7 +51,7 @@ Result<void> SqliteTxn::store_batch(const StoredBatch& stored) {
 Result<std::int64_t> SqliteTxn::producer_key(WriterHead& head, const std::string& producer) {
   auto known = head.producer_rows.find(producer);
   if (known != head.producer_rows.end()) return known->second.key;
-  // Its numbers are written with the projection; until then the batches say them.
+  // The numbers are written with the projection; until then the batches contain them.
   auto done =
       database_.use("INSERT INTO producer(task, name, high, holes) VALUES(?, ?, 0, '')", head.key, producer).run();
   if (!done) return fail(std::move(done.error()));
@@ -113,6 +114,7 @@ Result<void> SqliteTxn::erase_batches(WriterHead& head, std::uint64_t through) {
   auto erased = database_.use("DELETE FROM run_place WHERE task = ? AND last <= ?", head.key, through).run();
   if (!erased) return broken(std::move(erased.error()));
   if (!positions.empty()) erased_events_ = true;
+  SHEPHERD_ASSERT(head.unplaced.empty(), "only batches that have their place are erased");
   for (auto [first, last] : positions) {
     if (auto done = erase_details(first, last); !done) return broken(std::move(done.error()));
   }

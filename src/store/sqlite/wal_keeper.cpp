@@ -8,14 +8,14 @@ namespace shepherd {
 
 namespace {
 
-// Each pass leaves what was committed meanwhile; when that does not shrink any more, another pass does not help.
+// Each pass leaves what was committed meanwhile. Once that stops shrinking, another pass does not help.
 constexpr int kMostPasses = 4;
 
 }  // namespace
 
 WalKeeper::Finish WalKeeper::committed(std::uint64_t frames) {
   MutexLock lock(mutex_);
-  if (frames < frames_) {  // the log started over
+  if (frames < frames_) {  // the log was reset
     copied_ = 0;
     passes_ = 0;
     nearly_ = false;
@@ -38,7 +38,7 @@ void WalKeeper::finish(Database& writer, Finish how) {
   }
   MutexLock lock(mutex_);
   copied(code, in_database);
-  // Usually the next commit starts the log over. Where a reader was in the way, the thread begins again.
+  // Usually the next commit resets the log. If a reader prevented it, the thread starts again.
   passes_ = 0;
   nearly_ = false;
 }

@@ -1,7 +1,7 @@
 // Keeps the write-ahead log bounded without making commits wait for it: a thread copies the log into the database with
-// passive checkpoints while the writer goes on. The log starts over only when all of it is copied and nobody writes in
-// between, so the writer copies the small rest itself when the thread has nearly caught up (Finish::rest), or, when the
-// thread cannot keep up, waits and copies everything (Finish::all).
+// passive checkpoints while the writer goes on. The log starts over only when all of it is copied and nothing is
+// written in between, so the writer copies the small rest itself when the thread has nearly caught up (Finish::rest),
+// or, when the thread cannot keep up, waits and copies everything (Finish::all).
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 namespace shepherd {
 
 struct WalLimits {
-  std::size_t soft_bytes;  // here the thread starts
-  std::size_t hard_bytes;  // here the writer copies
-  std::size_t rest_bytes;  // when the thread has left less than this, the writer copies it
+  std::size_t soft_bytes;  // the thread starts at this size
+  std::size_t hard_bytes;  // the writer copies at this size
+  std::size_t rest_bytes;  // if the thread has left less than this, the writer copies it
 };
 
 // Threads: committed() and finish() from the writer; pass() from the keeper's thread; the rest from any.
@@ -27,13 +27,14 @@ class WalKeeper {
       : database_(std::move(database)), limits_(limits), frame_bytes_(frame_bytes) {}
 
   enum class Finish { nothing, rest, all };
-  // After each commit: the log holds this many frames. Says what the writer should do now.
+  // Called after each commit with the number of frames in the log. Returns what the writer should do now.
   Finish committed(std::uint64_t frames) EXCLUDES(mutex_);
   // The writer's own checkpoint, on its connection.
   void finish(Database& writer, Finish how) EXCLUDES(mutex_, passing_);
 
   bool due() const EXCLUDES(mutex_);
-  // One passive checkpoint. A failure is only logged: the next pass tries again, and the log keeps what is not copied.
+  // Makes one passive checkpoint. A failure is only logged: the log keeps what is not copied, and the next pass
+  // retries.
   void pass() EXCLUDES(mutex_, passing_);
 
   std::uint64_t log_bytes() const EXCLUDES(mutex_);
@@ -48,9 +49,9 @@ class WalKeeper {
   Mutex passing_;  // held during pass(), so that finish(all) can wait for it
   mutable Mutex mutex_;
   std::uint64_t frames_ GUARDED_BY(mutex_) = 0;  // in the log
-  std::uint64_t copied_ GUARDED_BY(mutex_) = 0;  // of them, into the database
-  int passes_ GUARDED_BY(mutex_) = 0;            // since the log started over
-  bool nearly_ GUARDED_BY(mutex_) = false;       // the thread has done its part; the rest is the writer's
+  std::uint64_t copied_ GUARDED_BY(mutex_) = 0;  // frames of these that are in the database
+  int passes_ GUARDED_BY(mutex_) = 0;            // since the log was reset
+  bool nearly_ GUARDED_BY(mutex_) = false;       // the thread has done its part; the writer does the rest
   bool warned_ GUARDED_BY(mutex_) = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "model/task_fold.h"
 #include "store/batch_fold.h"
 
@@ -20,6 +21,7 @@ void WriterHeads::commit() {
   waiting_taken_ = 0;
   std::size_t waited_before = waiting_.size();
   for (WriterHead* head : changed_) {
+    SHEPHERD_ASSERT(unplaced_ >= head->unplaced_before, "each unplaced batch is counted once");
     if (head->placed) unplaced_ -= head->unplaced_before;
     bool waited = head->unplaced_before > 0 && !head->placed;
     std::size_t kept = waited ? head->unplaced_before : 0;
@@ -36,7 +38,7 @@ void WriterHeads::commit() {
 }
 
 void WriterHeads::rollback() {
-  // Stale ones count as dirty: what the transaction wrote of them is gone too.
+  // Stale heads count as dirty, because the rollback also undoes what the transaction wrote of them.
   auto take_back = [this](WriterHead& head) {
     head.stale = head.dirty = true;
     head.placed = false;
@@ -44,7 +46,7 @@ void WriterHeads::rollback() {
     head.unplaced_before = head.unplaced.size();
   };
   for (WriterHead* head : changed_) take_back(*head);
-  // A task that was erased and made again: the erased one is what is committed.
+  // If a task was erased and created again, the erased one is the committed one.
   for (auto& head : erased_) {
     take_back(*head);
     std::string id = head->id;
@@ -89,7 +91,7 @@ void WriterHeads::erase(const std::string& task) {
   auto known = heads_.find(task);
   if (known == heads_.end()) return;
   std::erase(changed_, known->second.get());
-  // One made in this transaction was never committed; put back, it is loaded again and found missing.
+  // A head created in this transaction was never committed. If it is restored, it is loaded again and found missing.
   erased_.insert(erased_.begin(), std::move(known->second));
   heads_.erase(known);
 }

@@ -1,6 +1,6 @@
-// The writer's own memory of tasks: the fold and the producers' numbers, which change with every append but are written
-// to the task's row only when its state changes, or now and then. What is only here can always be folded again from the
-// batches after the row's number.
+// The writer's cache of tasks: the fold and the producers' numbers. They change with every append but are written to
+// the task's row only when its state changes, or from time to time. What is only in this cache can be folded again from
+// the batches after the row's number.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +29,15 @@ struct WriterHead {
   std::int64_t key = 0;
   TaskHead head;
   std::map<std::string, ProducerRow> producer_rows;
-  // What the row on disk says, to see when it must be written at once.
+  // The values in the row on disk, to detect when it must be written immediately.
   State written_state = State::queued;
   std::string written_pr_url;
 
-  std::vector<BatchPlace> unplaced;  // batches that the table run_place does not have
-  std::size_t unplaced_before = 0;   // of them, from earlier transactions
-  bool placed = false;               // this transaction wrote those of the earlier ones
+  std::vector<BatchPlace> unplaced;  // batches that are missing in the table run_place
+  std::size_t unplaced_before = 0;   // number of them from earlier transactions
+  bool placed = false;               // this transaction placed the batches of earlier ones
 
-  bool dirty = false;         // the row is behind
+  bool dirty = false;         // the row is out of date
   bool stale = false;         // a transaction that changed it was rolled back
   std::uint64_t used_in = 0;  // number of the last transaction that changed it
 
@@ -47,38 +47,38 @@ struct WriterHead {
 // Threads: caller (the writer). Errors are the database's.
 class WriterHeads {
  public:
-  // `committed` is what a head is loaded from again after a rollback.
+  // After a rollback a head is loaded again from `committed`.
   WriterHeads(Database& database, const CommittedHeads& committed) : database_(database), committed_(committed) {}
 
-  // A transaction is one begin() and then commit() or rollback(); all the rest happens between them. After a rollback
-  // the heads it changed are loaded again before their next use.
+  // A transaction is one begin() and then commit() or rollback(); all other calls are between them. After a rollback
+  // the changed heads are loaded again before their next use.
   void begin();
   void commit();
   void rollback();
 
-  // nullptr: there is no such task. Loads it when it is not in memory. The caller may change it.
+  // nullptr if the task does not exist. Loads it if it is not in memory. The caller may change it.
   Result<WriterHead*> find(const std::string& task);
-  WriterHead& add(const std::string& task, std::int64_t key);  // a new task
-  void erase(const std::string& task);                         // a deleted one
+  WriterHead& add(const std::string& task, std::int64_t key);  // for a new task
+  void erase(const std::string& task);                         // for a deleted task
 
-  // Brings the task's row and its producers' rows up to the fold.
+  // Updates the task's row and its producers' rows to the fold.
   Result<void> write(WriterHead& head);
   Result<void> write_dirty();
 
-  // A batch of this transaction. It is placed later, with others of its task.
+  // Adds a batch of this transaction. It is placed later, together with others of its task.
   void add_batch(WriterHead& head, BatchPlace place) { head.unplaced.push_back(place); }
   Result<void> place_batches(WriterHead& head);
-  // Places the batches of the tasks that wait longest, until at most `most` wait. `position` is the newest committed
-  // one; the database then knows up to which position all batches are placed.
+  // Places the batches of the longest-waiting tasks, until at most `most` wait. `position` is the newest committed one.
+  // Afterwards the database records the position up to which all batches are placed.
   Result<void> place_oldest(std::size_t most, std::uint64_t position);
   Result<void> place_all(std::uint64_t position);
   std::size_t unplaced() const { return unplaced_; }
 
-  // What this transaction changed so far; erased ones are not among them.
+  // The heads that this transaction changed so far, without the erased ones.
   const std::vector<WriterHead*>& changed() const { return changed_; }
 
-  // Between transactions: drops the least recently used beyond three quarters of `most`, when there are more than
-  // `most`. Those with something still to write stay. Returns the dropped tasks.
+  // Called between transactions. If there are more than `most` heads, drops the least recently used until three
+  // quarters of `most` are left. Heads with unwritten changes stay. Returns the dropped tasks.
   std::vector<std::string> evict(std::size_t most);
 
   std::size_t size() const { return heads_.size(); }
@@ -90,7 +90,7 @@ class WriterHeads {
   Result<void> fold_unprojected(WriterHead& head);
   Result<void> set_placed_through(std::uint64_t position);
 
-  // A task that has waited for its batches to be placed since this one.
+  // A task with batches that have waited for their places since this position.
   struct Waiting {
     std::string task;
     std::uint64_t position;
@@ -103,9 +103,9 @@ class WriterHeads {
   std::uint64_t transaction_ = 0;
   std::vector<WriterHead*> changed_;
   std::vector<std::unique_ptr<WriterHead>> erased_;
-  std::deque<Waiting> waiting_;    // ascending; those that no longer wait are skipped
-  std::size_t waiting_taken_ = 0;  // from its front, by this transaction
-  std::size_t unplaced_ = 0;       // batches, as committed
+  std::deque<Waiting> waiting_;    // ascending; tasks that no longer wait are skipped
+  std::size_t waiting_taken_ = 0;  // number taken from the front by this transaction
+  std::size_t unplaced_ = 0;       // number of batches without a place, as committed
 };
 
 }  // namespace shepherd

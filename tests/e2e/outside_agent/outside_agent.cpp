@@ -1,4 +1,4 @@
-// A whole streaming agent: counts to ten, and listens.
+// A complete streaming agent: counts to ten and accepts messages.
 #include <shepherd/agent/agent.h>
 
 #include <string>

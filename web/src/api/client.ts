@@ -1,4 +1,5 @@
-// Calls of the API. A failure is an ApiError that says what a person can do; status 0 means that nobody answered.
+// Calls of the API. A failure is an ApiError whose message tells a person what to do; status 0 means that no answer
+// came.
 import {eventOf} from "../model/shape";
 import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskEvent, TaskRequest, WhoAmI} from "./types";
 
@@ -6,7 +7,7 @@ export class ApiError extends Error {
   constructor(readonly status: number, readonly code: string, message: string) {
     super(message);
   }
-  // The server is older than this page, or was built without this part.
+  // The server is older than this page or was built without this part.
   get isMissing(): boolean {
     return this.status === 404 && this.code !== "unknown_task" && this.code !== "unknown_event";
   }
@@ -26,7 +27,7 @@ export function queryText(query: Query): string {
 interface Answer<T> {
   value: T;
   bytes: number;
-  next: string;  // `before` of the page that follows, from the Link header; "": this was the last
+  next: string;  // `before` of the next page, from the Link header; "" on the last page
 }
 
 async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
@@ -63,7 +64,7 @@ function problemOf(status: number, text: string): ApiError {
   }
 }
 
-// Called when the server does not know who asks: the session has ended.
+// Called when the server no longer accepts the session.
 export const session = {ended: () => {}};
 
 const taskPath = (id: string) => `/tasks/${encodeURIComponent(id)}`;

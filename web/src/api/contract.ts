@@ -1,4 +1,4 @@
-// Answers of the routes that the dashboard was built for, by their names in the OpenAPI description.
+// Answers of the dashboard's routes, by their names in the OpenAPI description.
 import type {components} from "../../build/openapi";
 
 type Schemas = components["schemas"];

@@ -1,4 +1,4 @@
-// Names for the API's types. They come from the OpenAPI description (build/openapi.ts is made of it by the build).
+// Names for the API's types. The build generates build/openapi.ts from the OpenAPI description.
 import type {components} from "../../build/openapi";
 
 type Schemas = components["schemas"];

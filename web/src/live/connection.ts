@@ -1,6 +1,6 @@
-// The tab's one WebSocket. It says honestly how things stand, comes back by itself, and notices a peer that is gone
-// without a word: it asks for a sign of life and takes silence for an end. What is missed meanwhile is not its
-// business: whoever shows a log fills it up by number once `caught_up` has been called (state/task_view.ts).
+// The tab's one WebSocket. It reports its state honestly, reconnects on its own and detects a dead peer: it requests a
+// sign of life and treats silence as an end. It does not recover missed events; a view fills its log by number after
+// `caught_up` (state/task_view.ts).
 import type {StreamMessage} from "../api/types";
 
 export type LiveState = "connecting" | "live" | "catching_up" | "disconnected" | "ended";
@@ -16,16 +16,16 @@ export interface Socket {
 export interface Surroundings {
   open(path: string): Socket;
   now(): number;
-  after(ms: number, act: () => void): () => void;  // returns what cancels it
+  after(ms: number, act: () => void): () => void;  // returns a function that cancels it
   random(): number;
 }
 
 export interface Listener {
-  // The socket is open: read what was missed, then say so by resolving.
+  // The socket is open. Reads what was missed and resolves when that is done.
   catchUp(): Promise<void>;
   message(message: StreamMessage): void;
   state(state: LiveState, since: number, reason: string): void;
-  // It could not be opened, so many times in a row. A browser does not say why: perhaps the session has ended.
+  // The socket could not be opened `times` times in a row. A browser does not say why; the session may have ended.
   notOpened(times: number): void;
 }
 
@@ -47,14 +47,15 @@ export class Connection {
 
   constructor(private readonly world: Surroundings, private readonly listener: Listener) {}
 
-  // Follows this address from now on, tried at once. A server that answered nothing good is not asked more often for it.
+  // Follows this address from now on. Tries it at once but does not reset the retry pause.
   follow(path: string): void {
     if (path === this.#path && this.#socket) return;
     this.#path = path;
     this.#open();
   }
 
-  // The network is back, or the tab was asleep: do not wait for the pause to end, nor trust a socket that looks open.
+  // The network is back, or the tab was asleep. Does not wait for the pause to end and does not trust a socket that
+  // looks open.
   wake(): void {
     if (!this.#path) return;
     this.#pauseMs = kFirstPauseMs;
@@ -120,8 +121,8 @@ export class Connection {
     this.#heardAt = this.world.now();
   }
 
-  // Browsers do not show pings to a page, so it asks a question that every server answers: kSignEveryMs after the last
-  // thing it heard, not after the last time it looked.
+  // Browsers hide pings from a page, so the page sends a request that every server answers, kSignEveryMs after the last
+  // received message, not after the last check.
   #expectSign(): void {
     this.#cancel();
     this.#cancel = this.world.after(Math.max(0, this.#heardAt + kSignEveryMs - this.world.now()), () => {

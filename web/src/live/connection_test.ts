@@ -1,7 +1,7 @@
 import {beforeEach, describe, expect, it} from "vitest";
 import {Connection, type LiveState, type Socket} from "./connection";
 
-// Only what the connection looks at.
+// Only the members that the connection reads.
 const opened = {} as Event;
 const frame = (data: string) => ({data}) as MessageEvent;
 const closed = (code: number, reason = "") => ({code, reason}) as CloseEvent;
@@ -17,7 +17,7 @@ class FakeSocket implements Socket {
   close() { this.closed = true; }
 }
 
-// A world with its own time.
+// A simulated world with its own time.
 class World {
   time = 0;
   sockets: FakeSocket[] = [];

@@ -1,11 +1,11 @@
-// Events per slice of time for each task, from how far its numbers moved: what a sparkline shows.
+// Events per time slice for each task, derived from its sequence numbers. A sparkline shows them.
 export const kSlices = 30;
 export const kSliceMs = 10_000;
 
 interface Entry {
   newest: number;   // the slice of the last count
   counts: number[];
-  since: number;    // counted as it came from then on
+  since: number;    // events after this time were counted live
   seeded: boolean;
 }
 
@@ -18,7 +18,7 @@ export class Activity {
     entry.counts[kSlices - 1]! += last - before;
   }
 
-  // When events happened that nobody looked at; what was counted as it came is not counted again.
+  // Adds the times of events from before the page counted. Events that were counted live are not counted again.
   seed(task: string, times: readonly number[], now: number): void {
     const entry = this.#at(task, now);
     if (entry.seeded) return;

@@ -21,3 +21,24 @@ test("what happened before is counted where it happened, once", () => {
   expect(counts[kSlices - 2]).toBe(2);
   expect(counts.reduce((all, each) => all + each, 0)).toBe(3);
 });
+
+test("what does not move counts nothing, and what is older than the slices is left out", () => {
+  const activity = new Activity();
+  activity.note("t", 5, undefined, kNow);
+  activity.note("t", 5, 5, kNow);
+  activity.note("t", 4, 5, kNow);
+  expect(activity.counts("t", kNow)).toEqual([]);
+  activity.seed("t", [kNow - kSlices * kSliceMs, kNow - (kSlices - 1) * kSliceMs, kNow - 1, kNow + 1, kNow + kSliceMs], kNow + 1);
+  const counts = activity.counts("t", kNow + 1);
+  expect(counts).toHaveLength(kSlices);
+  expect([counts[0], counts[1], counts[kSlices - 2], counts[kSlices - 1]]).toEqual([1, 0, 1, 0]);
+});
+
+test("a moment before the newest one is counted to the newest", () => {
+  const activity = new Activity();
+  activity.note("t", 2, 1, kNow);
+  activity.note("t", 3, 2, kNow - 3 * kSliceMs);
+  expect(activity.counts("t", kNow)[kSlices - 1]).toBe(2);
+  activity.note("t", 4, 3, kNow + kSliceMs);
+  expect(activity.counts("t", kNow + kSliceMs).slice(-2)).toEqual([2, 1]);
+});

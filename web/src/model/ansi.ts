@@ -1,12 +1,12 @@
-// Terminal output as styled runs of text. Only colours and weight (SGR) are understood; every other escape sequence
-// (cursor movement, titles, links, clipboard) is dropped, so that output can style itself and nothing else.
+// Terminal output as styled runs of text. It interprets only colours and weight (SGR) and drops every other escape
+// sequence (cursor movement, titles, links, clipboard), so that output can style itself and do nothing else.
 
 export interface AnsiRun {
   text: string;
   className: string;  // "" or names such as "fg-red bold"
 }
 
-// Beyond so many runs the style stays as it is: no output may cost a page more elements than this.
+// After this many runs the style no longer changes, which bounds the elements that output can add to a page.
 const kMostRuns = 2000;
 const kColours = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
@@ -25,7 +25,7 @@ function classesOf(style: Style): string {
 const kFlagOn: Record<number, string> = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 9: "strike"};
 const kFlagOff: Record<number, string[]> = {22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 29: ["strike"]};
 
-// The nearest of the sixteen, so that the page's own palette keeps its contrast.
+// The nearest of the sixteen colours, so that the page's palette keeps its contrast.
 function nearest(red: number, green: number, blue: number): string {
   const most = Math.max(red, green, blue);
   if (most < 64) return "black";
@@ -71,12 +71,12 @@ const kEscape = new RegExp(
   "|\\u001b[ -/]*[0-~]?", "g");
 const kControls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-// What a terminal would show of a line that was written over: what follows the last carriage return.
+// What a terminal shows of an overwritten line: the text after the last carriage return.
 function overwritten(text: string): string {
   if (!text.includes("\r")) return text;
   return text.split("\n").map((line) => {
     let end = line.length;
-    while (end > 0 && line[end - 1] === "\r") --end;  // of a line's end, or written over by nothing
+    while (end > 0 && line[end - 1] === "\r") --end;  // part of the line end, or overwritten by nothing
     return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
   }).join("\n");
 }

@@ -1,4 +1,5 @@
-// What an edit changes, line by line. Pure; its time is bounded: texts that differ too much are shown one after the other.
+// Computes what an edit changes, line by line. Pure, with bounded time: texts that differ too much are shown one after
+// the other.
 import {structuredPatch} from "diff";
 
 export interface DiffLine {
@@ -8,8 +9,8 @@ export interface DiffLine {
   now: number | null;
 }
 
-const kLongest = 400_000;  // characters compared
-const kMostEdits = 800;    // lines taken and given before they are said to be another text
+const kLongest = 400_000;  // maximum number of characters to compare
+const kMostEdits = 800;    // maximum number of changed lines; beyond that the texts count as unrelated
 const kAround = 3;
 
 function oneAfterTheOther(before: string, after: string): DiffLine[] {
@@ -17,7 +18,7 @@ function oneAfterTheOther(before: string, after: string): DiffLine[] {
     ...after.split("\n").map((text, i): DiffLine => ({kind: "add", text, old: null, now: i + 1}))];
 }
 
-// `all`: with every unchanged line, too.
+// `all` includes every unchanged line.
 export function diffLines(before: string, after: string, all = false): DiffLine[] {
   if (before === "" || before.length + after.length > kLongest) return oneAfterTheOther(before, after);
   const patch = structuredPatch("", "", before, after, "", "", {context: all ? Number.MAX_SAFE_INTEGER : kAround, maxEditLength: kMostEdits});

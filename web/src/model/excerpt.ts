@@ -1,10 +1,10 @@
-// The beginning of a long text, so much as rows of a screen hold, and how much there is. Linear, however long a line is.
-const kRow = 160;  // characters that a row is reckoned to hold
+// The beginning of a long text, limited to screen rows, and its total size. Linear, however long a line is.
+const kRow = 160;  // assumed characters per row
 
 export interface Excerpt {
   text: string;
   whole: boolean;
-  lines: number;       // of all
+  lines: number;       // of the whole text
   shownLines: number;  // of this part; the last one may be cut
 }
 
@@ -30,7 +30,7 @@ export function excerpt(text: string, rows: number): Excerpt {
   return from > text.length ? {text, whole: true, lines, shownLines: lines} : {text: text.slice(0, from - 1), whole: false, lines, shownLines};
 }
 
-// Never half of a pair.
+// Never splits a surrogate pair.
 function atCharacter(text: string, at: number): string {
   const code = text.charCodeAt(at - 1);
   return text.slice(0, code >= 0xd800 && code < 0xdc00 ? at - 1 : at);

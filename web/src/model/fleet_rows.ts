@@ -1,4 +1,4 @@
-// Which rows the fleet shows, and under which headings. Pure.
+// Selects and groups the rows of the fleet. Pure.
 import type {State, Task} from "../api/types";
 
 export interface Filter {
@@ -16,7 +16,7 @@ export function titleOf(task: Task): string {
   return task.title || task.task?.description?.split("\n")[0] || task.id;
 }
 
-// Tokens of all classes: what "tokens" means wherever one number stands for them.
+// Tokens of all classes. Every single "tokens" number means this sum.
 export function tokensOf(task: Task): number {
   const {inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0} = task.usage ?? {};
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;

@@ -1,6 +1,6 @@
 import {describe, expect, it} from "vitest";
 import type {Task} from "../api/types";
-import {fleetRows} from "./fleet_rows";
+import {fleetRows, titleOf, tokensOf} from "./fleet_rows";
 
 type Some = Omit<Partial<Task>, "status"> & {status?: Partial<Task["status"]>};
 const task = (id: string, more: Some = {}): Task =>
@@ -27,5 +27,28 @@ describe("fleet rows", () => {
   });
   it("group", () => {
     expect(ids(fleetRows(tasks, {...none, group: "workflow"}))).toEqual(["# nightly 1", "b", "# no workflow 2", "a", "c"]);
+  });
+  it("group by agent and by state, in the order of their names", () => {
+    const more = [task("d", {status: {state: "waiting_for_input"}, agent: "claude"}), ...tasks, task("e", {status: {}})];
+    expect(ids(fleetRows(more, {...none, group: "agent"}))).toEqual(["# claude 2", "d", "a", "# codex 1", "b", "# external 2", "c", "e"]);
+    expect(ids(fleetRows(more, {...none, group: "state"}))).toEqual(
+      ["# completed 1", "c", "# failed 1", "b", "# queued 1", "e", "# running 1", "a", "# waiting for input 1", "d"]);
+  });
+  it("know every state that is an end", () => {
+    const all = (["queued", "starting", "running", "waiting_for_input", "paused", "interrupted", "completed", "failed", "timed_out", "cancelled"] as const).map((state) => task(state, {status: {state}}));
+    expect(ids(fleetRows(all, {...none, state: "ended"}))).toEqual(["completed", "failed", "timed_out", "cancelled"]);
+    expect(ids(fleetRows(all, {...none, state: "active"}))).toHaveLength(6);
+    expect(ids(fleetRows(all, {...none, state: "queued"}))).toEqual(["queued"]);
+    expect(ids(fleetRows([task("none", {status: {}})], {...none, state: "queued"}))).toEqual(["none"]);
+  });
+  it("find words in all that a row shows", () => {
+    const one = task("id-7", {agent: "codex", model: "opus", activity: "Reads x", labels: {team: "web", tier: "2"}, workflowID: "nightly", task: {description: "Mend it\nsoon"}} as Some);
+    for (const text of ["id-7", "codex", "opus", "reads", "team=web tier=2", "nightly", "mend  it"]) expect(ids(fleetRows([one], {...none, text})), text).toEqual(["id-7"]);
+    expect(ids(fleetRows([one], {...none, text: "soon"}))).toEqual([]);
+    expect([titleOf(one), titleOf({...one, title: "T"} as Task), titleOf(task("x"))]).toEqual(["Mend it", "T", "x"]);
+  });
+  it("count tokens of every class", () => {
+    expect(tokensOf(task("a", {usage: {inputTokens: 1, outputTokens: 20, cacheReadTokens: 300, cacheWriteTokens: 4000}} as Some))).toBe(4321);
+    expect(tokensOf(task("a"))).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
-// The fold: a task's state is a pure function of its log. The same rules as src/model/task_fold.cpp; both are held
-// against the files in tests/golden/fold.
+// The fold: a task's state is a pure function of its log. Same rules as src/model/task_fold.cpp; the files in
+// tests/golden/fold test both.
 import type {CommandKind, CommandState, JsonObject, State, TaskEvent, Usage} from "../api/types";
 import {textOf} from "./shape";
 import {foldApproval, foldCommand, foldCommandResult, endCommands} from "./fold_commands";
@@ -62,7 +62,7 @@ const kTerminal: readonly State[] = ["completed", "failed", "timed_out", "cancel
 const kStates: readonly State[] = ["queued", "starting", "running", "waiting_for_input", "paused", "interrupted", ...kTerminal];
 export const isTerminal = (state: State): boolean => kTerminal.includes(state);
 
-// A status may not lead back: queued, starting, the active states, the terminal ones.
+// A status may not go back in this order: queued, starting, the active states, the terminal ones.
 function rank(state: State): number {
   if (isTerminal(state)) return 3;
   return state === "queued" ? 0 : state === "starting" ? 1 : 2;
@@ -77,7 +77,7 @@ function countOf(from: unknown, name: string): number | undefined {
 }
 
 function enter(state: TaskState, next: State, at: number, byServer: boolean): void {
-  // What nobody began goes back to the queue: the server says so when its runner is not heard of again.
+  // A task that never began goes back to the queue: the server writes this when the runner disappears.
   const isBackInQueue = byServer && state.state === "starting" && next === "queued";
   if (isTerminal(state.state) || (rank(next) < rank(state.state) && !isBackInQueue)) return;
   state.state = next;
@@ -120,7 +120,7 @@ function foldStatus(state: TaskState, event: TaskEvent, at: number, byServer: bo
   }
 }
 
-// Applies the next event. `byServer`: the server itself wrote it (runner lost, timeout, a claim).
+// Applies the next event. `byServer` means that the server itself wrote it (runner lost, timeout, a claim).
 export function fold(state: TaskState, event: TaskEvent, byServer = false): void {
   const at = Date.parse(event.receivedAt);
   if (state.firstSequence === 0) state.firstSequence = event.sequence;

@@ -1,4 +1,4 @@
-// The part of the fold that concerns operators: commands and how they settle, what the agent asks.
+// The part of the fold for operators: commands and how they settle, and the agent's questions.
 import type {CommandKind, CommandState, TaskEvent} from "../api/types";
 import type {TaskState} from "./fold";
 import {textOf} from "./shape";
@@ -48,7 +48,7 @@ export function foldApproval(state: TaskState, event: TaskEvent): void {
   });
 }
 
-// The task has ended: what was accepted and never delivered is refused, what was asked is no longer open.
+// The task has ended: commands that were accepted but never delivered are refused, and open questions close.
 export function endCommands(state: TaskState): void {
   state.approvals = [];
   for (const command of state.commands) {

@@ -13,7 +13,7 @@ interface Golden {
   expect: Record<string, unknown>;
 }
 
-// Members that `expect` names; a missing text is empty, a missing number 0.
+// Compares the members that `expect` names; a missing text is empty, a missing number 0.
 function compare(expected: Record<string, unknown>, found: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(expected)) {
     const actual = found[name];
@@ -47,4 +47,39 @@ it("what nobody began goes back to the queue when the server says so, and only t
     fold(state, status(2, "queued"), byServer);
     expect(state.state, before).toBe(after);
   }
+});
+
+describe("what the golden logs do not ask", () => {
+  const event = (sequence: number, type: string, data: object, more: object = {}) =>
+    ({sequence, type, summary: "", data, timestamp: "2026-01-01T00:00:00Z", receivedAt: `2026-01-01T00:00:0${sequence}Z`, version: 1, ...more}) as unknown as TaskEvent;
+  const after = (...events: TaskEvent[]) => {
+    const state = newTaskState();
+    for (const each of events) fold(state, each);
+    return state;
+  };
+  const at = (second: number) => Date.parse(`2026-01-01T00:00:0${second}Z`);
+
+  it("times are those of the first work, the last event and the end", () => {
+    const state = after(event(1, "status", {state: "starting"}), event(2, "status", {state: "running"}), event(3, "status", {state: "paused"}),
+      event(4, "status", {state: "completed"}), event(5, "log", {}));
+    expect([state.startedMS, state.completedMS, state.lastEventMS]).toEqual([at(2), at(4), at(5)]);
+    expect([state.firstSequence, state.lastSequence, state.inferredEnd]).toEqual([1, 5, false]);
+  });
+  it("an agent's abilities are an object, the newest one", () => {
+    const said = (capabilities: unknown) => event(2, "status", {capabilities});
+    expect(after(said({steer: true})).capabilities).toEqual({steer: true});
+    for (const bad of [null, [], "all", 1]) expect(after(said({steer: true}), said(bad)).capabilities).toEqual({steer: true});
+  });
+  it("figures that are none are left out", () => {
+    const usage = (data: object, more: object = {}) => event(1, "usage", data, more);
+    const state = after(usage({costUSD: 0.5, inputTokens: 7, turns: 2}), usage({costUSD: -1, inputTokens: -3, turns: 1.5, outputTokens: "9"}));
+    expect(state.usage).toMatchObject({costUSD: 0.5, inputTokens: 7, turns: 2, outputTokens: 0});
+    expect(after(usage({costUSD: 3, inputTokens: 3}), usage({costUSD: 0, inputTokens: 0})).usage).toMatchObject({costUSD: 0, inputTokens: 0});
+    expect(after(usage({turns: 2}), usage({turns: 3}, {sessionID: "s"})).usage.turns).toBe(5);
+  });
+  it("an error is its own, or the words of the failure", () => {
+    expect(after(event(1, "status", {state: "timed_out", message: "too long"})).error).toBe("too long");
+    expect(after(event(1, "status", {state: "failed", message: "broke", error: "E1"})).error).toBe("E1");
+    expect(after(event(1, "status", {state: "completed", message: "done"})).error).toBe("");
+  });
 });

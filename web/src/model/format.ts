@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them. Pure; the time is passed in.
+// Formats numbers, times and names for people. Pure; the time is passed in.
 const kMinute = 60_000;
 const kHour = 60 * kMinute;
 const kDay = 24 * kHour;
@@ -13,7 +13,7 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / kDay)} d ${Math.floor((ms % kDay) / kHour)} h`;
 }
 
-// How long ago, in one unit.
+// Elapsed time in one unit.
 export function ago(ms: number): string {
   if (ms < 5_000) return "now";
   if (ms < kMinute) return `${Math.floor(ms / 1000)} s`;
@@ -48,7 +48,7 @@ export function dayAndTime(at: string | number, now: number): string {
   return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")} ${clockTime(at)}`;
 }
 
-// The beginning and the end of a name that is too long: both tell names apart, the middle seldom does.
+// Keeps the beginning and the end of a long name. Both distinguish names; the middle seldom does.
 export function middle(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = Math.ceil((most - 1) / 2);

@@ -1,5 +1,5 @@
 import {describe, expect, it} from "vitest";
-import {ago, count, duration, middle, money} from "./format";
+import {ago, clockTime, count, dayAndTime, duration, middle, money} from "./format";
 
 describe("format", () => {
   it("durations", () => {
@@ -13,5 +13,28 @@ describe("format", () => {
   it("truncates in the middle", () => {
     expect(middle("short", 10)).toBe("short");
     expect(middle("abcdefghijklmnop", 9)).toBe("abcd…mnop");
+  });
+  it("change their unit where they say so", () => {
+    expect([999, 1000, 9_999, 10_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_399_999, 86_400_000, 216_000_000].map(duration)).toEqual(
+      ["999 ms", "1.0 s", "10.0 s", "10 s", "59 s", "1 m 00 s", "59 m 59 s", "1 h 00 m", "23 h 59 m", "1 d 0 h", "2 d 12 h"]);
+    expect([NaN, Infinity].map(duration)).toEqual(["", ""]);
+    expect([4_999, 5_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_399_999, 86_400_000].map(ago)).toEqual(["now", "5 s", "59 s", "1 m", "59 m", "1 h", "23 h", "1 d"]);
+    expect([10_000, 99_940, 100_000, 999_499, 1_000_000, 99_940_000, 100_000_000, 999_499_999, 1_000_000_000].map(count)).toEqual(
+      ["10.0k", "99.9k", "100k", "999k", "1.0M", "99.9M", "100M", "999M", "1.0G"]);
+    expect([0.0099, 0.01, 999.99, 1000].map(money)).toEqual(["<$0.01", "$0.01", "$999.99", "$1,000"]);
+  });
+  it("times of today and of other days", () => {
+    const at = new Date(2026, 0, 2, 3, 4, 5, 6).getTime();
+    expect(clockTime(at)).toBe("03:04:05");
+    expect(clockTime(at, true)).toBe("03:04:05.006");
+    expect(clockTime(new Date(2026, 0, 2, 13, 14, 15, 123).toISOString(), true)).toBe("13:14:15.123");
+    expect(dayAndTime(at, new Date(2026, 0, 2, 23, 59).getTime())).toBe("03:04:05");
+    expect(dayAndTime(at, new Date(2026, 0, 3).getTime())).toBe("2026-01-02 03:04:05");
+    expect(dayAndTime(new Date(2025, 11, 31, 10).getTime(), at)).toBe("2025-12-31 10:00:00");
+  });
+  it("truncates only what is too long, with the larger half in front", () => {
+    expect(middle("abcdefghi", 9)).toBe("abcdefghi");
+    expect(middle("abcdefghij", 9)).toBe("abcd…ghij");
+    expect(middle("abcdefghij", 8)).toBe("abcd…hij");
   });
 });

@@ -1,20 +1,20 @@
-// Text of an agent in which nothing can hide. Characters that a screen does not show (controls, direction changes, joiners,
-// fillers, variation selectors) are told apart from the others and written as escapes, such as \u202e. Pure and linear.
+// Shows hidden characters in an agent's text. Characters that a screen does not show (controls, direction changes,
+// joiners, fillers, variation selectors) become escapes such as \u202e. Pure and linear.
 
 export interface Piece {
   text: string;
-  hidden: boolean;  // an escape that stands for characters that are not seen
+  hidden: boolean;  // an escape that stands for invisible characters
 }
 
-// Beyond so many pieces they are joined to one: no text may cost a page more elements than this.
+// Beyond this many pieces the rest is one piece, which bounds the elements that a text can add to a page.
 const kMostPieces = 1000;
 
 const kUnseen = "\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\u2800\\ufff9-\\ufffb";
-// Spaces that look like the usual one separate nothing in a shell.
+// A shell does not split at spaces that only look like the usual one.
 const kExact = new RegExp(`[${kUnseen}\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000]+`, "gu");
 const kProse = new RegExp(`[${kUnseen}\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]`, "gu");
 
-// Where a joiner, a non-joiner or an emoji's own selector belongs to the writing around it.
+// Scripts and emoji in which a joiner, a non-joiner or a selector belongs to the text around it.
 const kJoins = ["Arabic", "Syriac", "Mongolian", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam",
   "Sinhala", "Khmer", "Myanmar", "Tibetan"].map((script) => `\\p{Script=${script}}`).join("");
 const kBelongs = new RegExp(
@@ -57,19 +57,19 @@ function cutAtHidden(text: string, pattern: RegExp, mayBelong: boolean): Piece[]
   return pieces;
 }
 
-// What runs or is decided on: every character that is not seen is escaped.
+// For text that runs or is decided on: escapes every invisible character.
 export const exactPieces = (text: string): Piece[] => cutAtHidden(text, kExact, false);
 
-// What is read: a terminal's colours go, and languages and emoji keep what they are written with.
+// For text that is read: drops terminal colours and keeps the characters that languages and emoji need.
 export const prosePieces = (text: string): Piece[] => cutAtHidden(text.replace(kColour, "").replace(/\r\n/g, "\n"), kProse, true);
 
 const joined = (pieces: Piece[]) => pieces.map((piece) => piece.text).join("");
 export const exactText = (text: string): string => joined(exactPieces(text));
 
-// One line for where only plain text goes: titles, notifications, labels, names of lines in a chart.
+// One line for places that take only plain text: titles, notifications, labels, chart legends.
 export const plainLine = (text: string): string => joined(prosePieces(text)).replace(/\s+/g, " ").trim();
 
-// JSON in which nothing hides and which is the same value as before.
+// Escapes the hidden characters of JSON without changing its value.
 export function escapedJson(json: string): string {
   return json.replace(kExact, (found) =>
     Array.from({length: found.length}, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""));

@@ -1,4 +1,4 @@
-// As much of an input as so many rows hold, and what is left: an approval is only given to what was shown. Pure.
+// Cuts an input to a number of rows and counts the rest. A person can only approve what was shown. Pure.
 import type {JsonObject} from "../api/types";
 import {diffLines, type DiffLine} from "./diff_lines";
 import {excerpt, linesIn} from "./excerpt";
@@ -12,7 +12,7 @@ export interface InputClip {
   parts: ShownPart[];
   hiddenLines: number;
   hiddenCharacters: number;
-  lines: number;  // of all
+  lines: number;  // of the whole input
 }
 
 const kRow = 160;

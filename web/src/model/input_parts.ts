@@ -1,5 +1,5 @@
-// What a tool is to be given, as parts that a person can read: in the form that suits the tool, and every other member as it
-// is. Nothing of the input is left out.
+// Splits a tool's input into readable parts: the form that suits the tool, and every other member as it is. No member
+// is left out.
 import type {JsonObject} from "../api/types";
 import {objectOf} from "./shape";
 
@@ -10,7 +10,7 @@ export type InputPart =
 
 const kEdits = ["old_string", "new_string"];
 
-// A change, when these are its texts.
+// Returns a change if the object has the texts of one.
 function change(name: string, from: JsonObject): {part: InputPart; used: string[]} | undefined {
   const [before, after, content] = [from["old_string"], from["new_string"], from["content"]];
   if (typeof after === "string" && (before === undefined || typeof before === "string")) {

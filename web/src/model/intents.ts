@@ -1,10 +1,10 @@
-// One id for one intent: whoever asks again because no answer came asks the same thing, and the server sees that it did. A
-// definite answer, good or bad, ends the intent: the same words after it are a new one.
+// One id for one intent. A request that is repeated because its answer was lost carries the same id, so the server
+// recognises it. A definite answer, good or bad, ends the intent; the same text after it is a new one.
 
 export class Intents {
   #open = new Map<string, {id: string; answer: Promise<unknown> | null}>();
 
-  // `isLost`: after this error nobody knows whether it was done.
+  // `isLost` says whether this error leaves it open if the request was carried out.
   constructor(private readonly newID: () => string, private readonly isLost: (error: unknown) => boolean) {}
 
   async ask<T>(intent: string, act: (id: string) => Promise<T>): Promise<T> {

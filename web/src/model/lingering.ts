@@ -1,9 +1,9 @@
-// Approvals that are shown as open: those that are, and for a moment those that were. What a person has just answered stays where
-// it is, and under the pointer longer. Pure; the time is passed in.
+// Approvals that are shown as open: those that are open and, for a moment, those that were. An answered approval stays
+// in place for a while, and longer under the pointer. Pure; the time is passed in.
 import {kStayMs} from "./needs_order";
 
 export class Lingering {
-  #until = new Map<string, number>();  // approvalID -> when it may go; Infinity: it is open
+  #until = new Map<string, number>();  // approvalID -> when it may go; Infinity while it is open
 
   look(open: readonly string[], now: number, isHeld: (approvalID: string) => boolean): void {
     for (const id of open) this.#until.set(id, Infinity);

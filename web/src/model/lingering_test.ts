@@ -29,3 +29,13 @@ it("one that comes back is open again", () => {
   lingering.look(["a"], 10 * kStayMs, () => false);
   expect(lingering.has("a")).toBe(true);
 });
+
+it("goes when its moment is over, and others stay", () => {
+  const lingering = new Lingering();
+  lingering.look(["a", "b"], 0, () => false);
+  lingering.look(["b"], 5, () => false);
+  lingering.look(["b"], 4 + kStayMs, () => false);
+  expect([lingering.has("a"), lingering.has("b"), lingering.size]).toEqual([true, true, 2]);
+  lingering.look(["b"], 5 + kStayMs, (id) => id === "b");
+  expect([lingering.has("a"), lingering.has("b"), lingering.size]).toEqual([false, true, 1]);
+});

@@ -1,10 +1,10 @@
-// What the page holds of one task's log: events by their number, in blocks, as far as they have been looked at. Numbers
-// have no holes, so what is missing is always known and read on demand, and live events need no seam.
+// The part of a task's log that the page holds: events by number, in blocks, as far as they were viewed. Numbers have
+// no holes, so the page can tell what is missing and read it on demand, and live events need no special case.
 import type {TaskEvent} from "../api/types";
 import {textOf} from "./shape";
 
 export const kBlock = 250;
-const kMostBlocks = 120;  // kept in memory; the least recently looked at go first
+const kMostBlocks = 120;  // kept in memory; the least recently viewed go first
 
 interface Block {
   events: (TaskEvent | undefined)[];
@@ -13,8 +13,8 @@ interface Block {
 }
 
 export interface Call {
-  call: number;    // sequence of the tool_call; 0: not held
-  result: number;  // of its result; 0: not held
+  call: number;    // sequence of the tool_call; 0 if not held
+  result: number;  // sequence of its result; 0 if not held
 }
 
 function into<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
@@ -24,15 +24,15 @@ function into<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
 }
 
 export class TaskLog {
-  first = 1;  // oldest that is kept by the server
-  last = 0;   // newest known
+  first = 1;  // the oldest event that the server keeps
+  last = 0;   // the newest known event
   #blocks = new Map<number, Block>();
   #calls = new Map<string, Call>();
   #settled = new Map<string, number>();
-  #approvals = new Map<string, number>();  // approvalID -> the event that asks
-  #askedOf = new Map<string, Set<string>>();  // callID -> the approvals that were asked for it
+  #approvals = new Map<string, number>();  // approvalID -> the event that requests it
+  #askedOf = new Map<string, Set<string>>();  // callID -> the approvals requested for it
   #answers = new Map<string, Set<number>>();  // approvalID -> the commands that answer it
-  #words = new Map<string, Set<number>>();  // an operator's words -> the commands that carry them
+  #words = new Map<string, Set<number>>();  // an operator's text -> the commands that carry it
   #clock = 0;
 
   at(sequence: number): TaskEvent | undefined {
@@ -50,17 +50,17 @@ export class TaskLog {
     return callID ? this.#calls.get(callID) : undefined;
   }
 
-  // The event that says what became of an approval; 0: none is held.
+  // The event that settles an approval; 0 if none is held.
   settled(approvalID: string): number {
     return this.#settled.get(approvalID) ?? 0;
   }
 
-  // The event in which it was asked for; 0: not held.
+  // The event that requests an approval; 0 if it is not held.
   asked(approvalID: string): number {
     return this.#approvals.get(approvalID) ?? 0;
   }
 
-  // The approvals that were asked for a call, in the order in which they were seen.
+  // The approvals requested for a call, in the order in which they were seen.
   approvalsOf(callID: string | undefined): string[] {
     return callID ? [...this.#askedOf.get(callID) ?? []] : [];
   }
@@ -70,7 +70,7 @@ export class TaskLog {
     return [...this.#answers.get(approvalID) ?? []].sort((a, b) => a - b);
   }
 
-  // The newest command before `before` that carries these words; 0: none is held.
+  // The newest command before `before` with this text; 0 if none is held.
   said(words: string, before: number): number {
     return Math.max(0, ...[...this.#words.get(words) ?? []].filter((each) => each < before));
   }
@@ -92,7 +92,7 @@ export class TaskLog {
     return true;
   }
 
-  // The blocks of [from, to] that are not complete, as the `after` and `limit` to read them with.
+  // The incomplete blocks of [from, to], as the `after` and `limit` that read them.
   missing(from: number, to: number): {after: number; limit: number}[] {
     const pages: {after: number; limit: number}[] = [];
     const lowest = Math.max(from, this.first);

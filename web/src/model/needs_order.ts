@@ -1,12 +1,12 @@
-// What needs a person, in an order that does not change under a pointer: while somebody points at it or types in it, each
-// stays in its place and what is new comes last. What has just been settled stays, too, for a moment, marked. Pure.
+// Orders the items that need a person without moving them under a pointer. While a person points at the list or types
+// in it, items keep their places and new ones come last. Settled items stay for a moment, marked. Pure.
 
 export const kStayMs = 2000;
 
 export interface Shown<T> {
   item: T;
   key: string;
-  goneAt: number | undefined;  // since when it needs nobody any more
+  goneAt: number | undefined;  // since when it no longer needs a person
 }
 
 export function arranged<T>(before: readonly Shown<T>[], items: readonly {key: string; item: T}[], isHeld: boolean, now: number): Shown<T>[] {

@@ -1,4 +1,4 @@
-// For tests: how long work takes at best, in milliseconds. What is slow is slow each time; a busy machine is not.
+// For tests: the best time of several runs, in milliseconds. Slow code is slow each time; a busy machine is not.
 export function quickest(work: () => unknown, tries = 3): number {
   let best = Infinity;
   for (let n = 0; n < tries; ++n) {

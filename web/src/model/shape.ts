@@ -1,4 +1,4 @@
-// Where JSON of agents becomes values of known types. Whatever comes in, what goes out has the type it says: no view casts.
+// Converts the JSON of agents to typed values. Every result has its declared type whatever the input, so no view casts.
 import type {JsonObject, TaskEvent} from "../api/types";
 
 export function objectOf(value: unknown): JsonObject | undefined {
@@ -15,7 +15,7 @@ export function textOf(from: unknown, name: string): string {
 }
 export const countOf = (from: unknown, name: string): number => Math.max(0, Math.round(numberOf(objectOf(from)?.[name]) ?? 0));
 
-// An event as the server sends it: its own members are as they should be, or they are left out.
+// An event as the server sends it. Malformed members are left out.
 export function eventOf(value: unknown): TaskEvent {
   const from = objectOf(value) ?? {};
   const event: JsonObject = {...from};
@@ -31,7 +31,7 @@ export function eventOf(value: unknown): TaskEvent {
   return event as unknown as TaskEvent;
 }
 
-// What became of a call. A person or a rule said no: that is no failure of the tool.
+// The outcome of a call. A denial by a person or a rule is not a failure of the tool.
 export interface Output {
   failed: boolean;
   denied: boolean;
@@ -43,7 +43,7 @@ export function outputOf(result: TaskEvent | undefined): Output {
   return {failed: output?.["success"] === false && !denied, denied, summary: textOf(output, "summary")};
 }
 
-// Older events do not say that they are cut. Their texts end in a mark, or are as long as a text or a member may be.
+// Older events do not say that they were cut. Their texts end in a mark or have the maximum length of a text or member.
 const kTextBytes = 16 * 1024;
 const kMemberCharacters = 500;
 function looksCut(event: TaskEvent, what: string, shown: string): boolean {
@@ -54,14 +54,15 @@ function looksCut(event: TaskEvent, what: string, shown: string): boolean {
   return bytes > kTextBytes - 4 && bytes <= kTextBytes;
 }
 
-// Whether the event has less of this than there was.
+// Whether the event lacks a part of this.
 export function isCut(event: TaskEvent, what: "text" | "output" | "input" | "summary" | "data", shown = ""): boolean {
   const cut = objectOf((event as JsonObject)["cut"]);
   return cut ? what in cut : looksCut(event, what, shown);
 }
 export const cutFrom = (event: TaskEvent, what: string): number | undefined => numberOf(objectOf((event as JsonObject)["cut"])?.[what]);
 
-// All of what was cut, from the event's detail. A result is an object with its text in it, or whatever the agent gave.
+// The whole of a cut text, from the event's detail. A result is an object that contains its text, or whatever the agent
+// sent.
 export function wholeOf(detail: JsonObject, what: "text" | "output" | "summary"): string {
   const value = detail[what];
   if (typeof value === "string") return value;
@@ -75,7 +76,7 @@ export interface Asked {
   kind: string;
   tool: string;
   input: JsonObject;
-  inputIsCut: boolean;  // the whole of it is in the event's detail
+  inputIsCut: boolean;  // the event's detail has the whole input
   expiresAt: string;
   remember: string[];
   sequence: number;
@@ -109,7 +110,7 @@ export interface EndedProcess {
 export const processesOf = (value: unknown): EndedProcess[] =>
   objectsOf(value).map((each) => ({pid: String(numberOf(each["pid"]) ?? "?"), how: textOf(each, "how"), name: textOf(each, "name")}));
 
-// The texts of an edit: one, or several at once.
+// The texts of an edit, or of several edits at once.
 export interface Edit {
   before: string;
   after: string;
@@ -122,6 +123,6 @@ export function editsOf(input: unknown): Edit[] {
     .map((edit) => ({before: textOf(edit, "old_string"), after: textOf(edit, "new_string") || textOf(edit, "content"), isFile: typeof edit["content"] === "string"}));
 }
 
-// Where something of an input was hidden before anybody could see it. An agent can write such a mark itself: it says "look".
+// Marks where a part of an input was redacted. An agent can write such a mark itself; it only says "look".
 export const redactionsIn = (input: unknown): string[] =>
   [...new Set(JSON.stringify(input ?? {}).match(/\[redacted(?::[a-z_]{1,16}(?::[0-9]{1,10})?)?\]/g) ?? [])];

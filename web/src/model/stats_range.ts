@@ -1,6 +1,6 @@
-// The ranges of time that figures are shown over, and which of them shows the most of what there is.
+// The time ranges of the figures, and the choice of the one that shows the most.
 export interface Range {
-  from: string;  // as it is in the address
+  from: string;  // as in the address
   words: string;
   seconds: number;
 }
@@ -15,14 +15,14 @@ export const kUsual = kRanges[2]!;
 export const kWidest = kRanges[kRanges.length - 1]!;
 export const rangeOf = (from: string): Range => kRanges.find((range) => range.from === from) ?? kUsual;
 
-// The smallest range that holds all of these moments, each the beginning of a step with events in it. A day is usual:
-// whoever has more than that sees the last day.
+// The smallest range that holds all of these moments, each the beginning of a step with events. The default is a day;
+// with older moments it is the last day.
 export function rangeHolding(moments: readonly number[], now: number): Range {
   const first = Math.min(...moments);
   return kRanges.find((range) => first >= now - range.seconds * 1000 || range === kUsual)!;
 }
 
-// Nothing in the usual range: the smallest one that holds anything.
+// For an empty default range: the smallest range that holds anything.
 export function rangeReaching(moments: readonly number[], now: number): Range | undefined {
   const last = Math.max(...moments);
   return moments.length === 0 ? undefined : kRanges.find((range) => last >= now - range.seconds * 1000) ?? kWidest;

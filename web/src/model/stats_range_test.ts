@@ -1,5 +1,5 @@
 import {expect, test} from "vitest";
-import {kUsual, rangeHolding, rangeOf, rangeReaching} from "./stats_range";
+import {kRanges, kUsual, kWidest, rangeHolding, rangeOf, rangeReaching} from "./stats_range";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const ago = (minutes: number) => now - minutes * 60_000;
@@ -22,3 +22,15 @@ test.each([
 ])("nothing lately: $what", ({moments, range}) => expect(rangeReaching(moments, now)?.from).toBe(range));
 
 test("a range that nobody offers is the usual one", () => expect(rangeOf("-3y")).toBe(kUsual));
+
+test("each range ends where it says", () => {
+  for (const [index, milliseconds] of [15 * 60_000, kHour * 60_000, kDay * 60_000, 7 * kDay * 60_000, 30 * kDay * 60_000].entries()) {
+    const range = kRanges[index]!;
+    expect(rangeOf(range.from)).toBe(range);
+    expect(rangeReaching([now - milliseconds], now)).toBe(range);
+    expect(rangeReaching([now - milliseconds - 1], now)).toBe(kRanges[index + 1] ?? kWidest);
+  }
+  expect(kRanges.map((range) => range.from)).toEqual(["-15m", "-1h", "-24h", "-7d", "-30d"]);
+  expect(kWidest.from).toBe("-30d");
+  expect(rangeHolding([now - 7 * kDay * 60_000], now)).toBe(kUsual);
+});

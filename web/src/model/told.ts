@@ -1,12 +1,12 @@
-// Which row of a task's story tells an event. Most have a row of their own; a result is told in its call's card, and so is an
-// approval that is over, with who answered and the state it changed; an agent's echo in the command that it repeats. Pure.
+// Chooses the row of a task's story that shows an event. Most events have their own row. A call's card shows its result
+// and its settled approval with the answer and the state change; a command's row shows the agent's echo. Pure.
 import type {TaskEvent} from "../api/types";
 import type {TaskLog} from "./log";
 import {objectOf, textOf} from "./shape";
 
-const kBehind = 8;  // commands and what became of them may come between an approval and the state it changes
+const kBehind = 8;  // commands and their outcomes may come between an approval and the state it changes
 
-// The approval behind which this state is only said again, in the same words; empty: none.
+// The approval whose words this state only repeats; empty if there is none.
 function approvalBehind(log: TaskLog, status: TaskEvent): string {
   for (let n = status.sequence - 1; n >= status.sequence - kBehind; --n) {
     const before = log.at(n);
@@ -16,13 +16,13 @@ function approvalBehind(log: TaskLog, status: TaskEvent): string {
   return "";
 }
 
-// Its own row while it is shown as open, else its call's card; 0: neither is held.
+// Its own row while it is shown as open, otherwise its call's card; 0 if neither is held.
 function approvalRow(log: TaskLog, id: string, isOpen: (approvalID: string) => boolean): number {
   const asked = log.asked(id);
   return (!isOpen(id) && log.call(log.at(asked)?.callID)?.call) || asked;
 }
 
-// The event whose row tells this one: itself, another one, or 0: none, as all of it is in the head and the panel.
+// The event whose row shows this one: itself, another one, or 0 if the head and the panel show all of it.
 export function toldIn(log: TaskLog, event: TaskEvent, isOpen: (approvalID: string) => boolean): number {
   const data = objectOf(event.data);
   switch (event.type) {
@@ -44,7 +44,7 @@ export function toldIn(log: TaskLog, event: TaskEvent, isOpen: (approvalID: stri
   }
 }
 
-// The row to look at for an event: the one that tells it, or the one before it.
+// The row to view for an event: the one that shows it, or the nearest one before it.
 export function rowOf(log: TaskLog, sequence: number, isOpen: (approvalID: string) => boolean): number {
   for (let n = sequence; n >= log.first; --n) {
     const event = log.at(n);

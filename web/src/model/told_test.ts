@@ -14,7 +14,7 @@ function logOf(...events: JsonObject[]): TaskLog {
 const rows = (log: TaskLog, isOpen = never as (id: string) => boolean) =>
   Array.from({length: log.last}, (_, index) => index + 1).filter((n) => toldIn(log, log.at(n)!, isOpen) === n);
 
-// As the runner and the server write it.
+// The events of an approval as the runner and the server write them.
 const kApproval: JsonObject[] = [
   {type: "tool_call", tool: "Bash", callID: "c", summary: "Running touch x", input: {command: "touch x"}},
   {type: "approval", callID: "c", summary: "Needs approval: Running touch x", data: {approvalID: "a", state: "pending", kind: "permission"}},
@@ -43,6 +43,22 @@ describe("the rows of a story", () => {
   it("an answer between an approval and its state does not part them", () => {
     const [call, asked, waits, approve] = kApproval;
     expect(rows(logOf(call!, asked!, approve!, waits!))).toEqual([1]);
+    expect(rows(logOf(call!, asked!, approve!, {type: "command_result", data: {id: "k", state: "delivered"}}, waits!))).toEqual([1]);
+    expect(rows(logOf(call!, asked!, {type: "thinking"}, waits!))).toEqual([1, 3, 4]);
+  });
+
+  it("a state belongs to an approval only a few events before it", () => {
+    const [call, asked, waits] = kApproval;
+    const answers = (count: number) => Array.from({length: count}, (_, n) => ({type: "command_result", data: {id: `k${n}`, state: "delivered"}}));
+    expect(rows(logOf(call!, asked!, ...answers(7), waits!))).toEqual([1]);
+    expect(rows(logOf(call!, asked!, ...answers(8), waits!))).toEqual([1, 11]);
+  });
+
+  it("a result without its call has a row, and what leads nowhere leads to itself", () => {
+    const log = logOf({type: "command_result", data: {id: "k"}}, {type: "command_result", data: {id: "k"}}, {type: "tool_result", callID: "x"});
+    expect(rows(log)).toEqual([3]);
+    expect([1, 2, 3, 9].map((n) => rowOf(log, n, never))).toEqual([1, 2, 3, 9]);
+    expect(rows(logOf({type: "command", data: {content: "x"}}, {type: "message", data: {role: "assistant", content: "x"}}))).toEqual([1, 2]);
   });
 
   it("an approval without a call keeps its row", () => {

@@ -1,4 +1,4 @@
-// What a task did with its tools, from its calls and results: counts, failures, times, files. Up to any moment.
+// A task's use of its tools, from calls and results: counts, failures, times, files. Up to any moment.
 import type {TaskEvent} from "../api/types";
 import {outputOf, textOf} from "./shape";
 
@@ -6,7 +6,7 @@ interface Call {
   sequence: number;
   tool: string;
   file: string;
-  result: number;  // its number; 0: none yet
+  result: number;  // its sequence; 0 if there is none yet
   failed: boolean;
   denied: boolean;
   ms: number | undefined;
@@ -26,7 +26,7 @@ function settle(call: Call, result: TaskEvent): void {
   call.ms = result.durationMS;
 }
 
-// The middle of ascending numbers: of two in the middle, what lies between them, as the server has it.
+// The median of ascending numbers: the mean of the two in the middle, as the server computes it.
 function median(times: readonly number[]): number | undefined {
   const half = times.length >> 1;
   const [low, high] = [times[times.length % 2 === 0 ? half - 1 : half], times[half]];
@@ -36,10 +36,10 @@ function median(times: readonly number[]): number | undefined {
 const kChanges = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
 
 export class ToolUse {
-  from = 1;  // what lies before was not counted
+  from = 1;  // events before this one are not counted
   #calls: Call[] = [];
   #byID = new Map<string, Call>();
-  #early = new Map<string, TaskEvent>();  // results whose call is not here yet
+  #early = new Map<string, TaskEvent>();  // results that arrived before their call
   #seen = new Set<number>();
 
   add(event: TaskEvent): void {
@@ -62,7 +62,7 @@ export class ToolUse {
     }
   }
 
-  // Calls that failed, by the number of their results, ascending.
+  // Failed calls, by the sequence of their results, ascending.
   failures(): number[] {
     return this.#calls.filter((call) => call.failed).map((call) => call.result).sort((a, b) => a - b);
   }
@@ -84,7 +84,7 @@ export class ToolUse {
     }).sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1));
   }
 
-  // Changed files, the one changed last first.
+  // Changed files, the most recently changed first.
   files(until = Infinity): {path: string; changes: number; last: number}[] {
     const files = new Map<string, {path: string; changes: number; last: number}>();
     for (const call of this.#calls) {

@@ -1,5 +1,5 @@
-// Something the agent may not do without a person: the exact input, changeable, and the two answers. It can be approved once
-// all of it has been on the screen.
+// An approval request: the exact input, editable, and the two answers. Approving is possible once the whole input has
+// been on the screen.
 import {useMemo, useState} from "preact/hooks";
 import type {JsonObject} from "../api/types";
 import {duration} from "../model/format";
@@ -17,24 +17,24 @@ import {Exact} from "./text";
 export interface ApprovalProps {
   task: string;
   asked: Asked;
-  rows: number;   // shown before the rest has to be opened
-  isOver?: boolean;  // it is no longer asked
+  rows: number;   // shown before the rest must be opened
+  isOver?: boolean;  // the request is closed
 }
 
 export function Expiry({at}: {at: string}) {
   if (!at) return null;
   const left = Date.parse(at) - now.value;
-  return <span class="expiry">{left > 0 ? `denied by itself in ${duration(Math.ceil(left / 1000) * 1000)}` : "its time is over"}</span>;
+  return <span class="expiry">{left > 0 ? `auto-denied in ${duration(Math.ceil(left / 1000) * 1000)}` : "time limit reached"}</span>;
 }
 
-// What became of it: said in its place, for as long as it is there.
+// The outcome, shown in place of the request.
 export function Settled({answered, isOver, failure}: {answered: Sent | null; isOver: boolean; failure: string}) {
   if (failure && (!answered || cameToNothing(answered))) return <p class="said bad" role="status">{failure}</p>;
   if (answered) return <p class={cameToNothing(answered) ? "said bad" : "said settled"} role="status">{settledWords(answered)}</p>;
-  return isOver ? <p class="said settled" role="status">It is no longer asked.</p> : null;
+  return isOver ? <p class="said settled" role="status">The request is closed.</p> : null;
 }
 
-// All of the input: what the event has, or, where that was cut, what its detail has.
+// The whole input: from the event, or from its detail if the event's is cut.
 function useWholeInput(task: string, asked: Asked): {input: JsonObject; missing: string; retry?: () => void; isKept: boolean} {
   const {detail, retry} = useDetail(task, asked.sequence, asked.inputIsCut);
   if (!asked.inputIsCut) return {input: asked.input, missing: "", isKept: true};
@@ -61,7 +61,7 @@ function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
   const row = useTaskRow(task);
   const {input, missing, retry, isKept} = useWholeInput(task, asked);
   const clip = useMemo(() => {
-    const all = clipInput(asked.tool, input, opened ? Infinity : rows + 2);  // two more rows are no longer than the button
+    const all = clipInput(asked.tool, input, opened ? Infinity : rows + 2);  // two more rows fit in place of the button
     return isWhole(all) ? all : clipInput(asked.tool, input, rows);
   }, [asked.tool, input, opened, rows]);
   const redacted = useMemo(() => redactionsIn(input), [input]);

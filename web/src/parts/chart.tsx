@@ -1,5 +1,5 @@
-// Figures over time, one for each step. Those under the pointer (or the arrow keys) are said in words; a click or Enter
-// leads to the tasks of that step.
+// Figures over time, one for each step. The chart spells out the figures under the pointer (or at the arrow keys); a
+// click or Enter opens the tasks of that step.
 import {useEffect, useRef, useState} from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -13,12 +13,11 @@ export interface Line {
 const kDash: number[][] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4]];  // lines differ by dash, not by colour alone
 const kStrokes = ["--ink", "--line-2", "--line-3", "--line-4", "--line-5"];
 const kHeight = 180;
-// Steps of the figures' axis: those whose names, rounded as the unit rounds them, are true. No quarter of a cent, no half
-// of a task.
+// Steps of the vertical axis whose labels stay exact after rounding: no quarter of a cent, no half of a task.
 const kWhole = Array.from({length: 13}, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const kSteps = {whole: kWhole, cents: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, ...kWhole]};
 
-// Hours and minutes; days once the marks are that far apart.
+// Hours and minutes; days once the ticks are that far apart.
 function axisTime(ms: number, stepSeconds: number): string {
   const date = new Date(ms);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -28,7 +27,7 @@ function axisTime(ms: number, stepSeconds: number): string {
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// One more time than there are figures: the last step, too, has an end.
+// There is one more time than there are figures, because the last step also has an end.
 function drawn(times: number[], stepSeconds: number, lines: Line[]): uPlot.AlignedData {
   const last = times[times.length - 1];
   if (last === undefined) return [[], ...lines.map(() => [])] as unknown as uPlot.AlignedData;
@@ -37,7 +36,7 @@ function drawn(times: number[], stepSeconds: number, lines: Line[]): uPlot.Align
 
 export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, whole, onPick}: {
   title: string; unit: (value: number) => string; steps?: keyof typeof kSteps; times: number[]; stepSeconds: number; lines: Line[];
-  whole: "sum" | "most";  // what the range comes to
+  whole: "sum" | "most";  // how to summarise the range
   onPick: (index: number) => void;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -58,13 +57,13 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
       cursor: {y: false, points: {size: 6}, drag: {x: false, y: false}},
       scales: {y: {range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1]}},
       axes: [{...axis, size: 26, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, incrs: kSteps[steps], values: (_, values) => values.map((value) => unit(value))}],
-      // A figure stands for its whole step: a slope to the next one would tell of values that never were.
+      // A figure stands for its whole step; a slope to the next one would show values that never existed.
       series: [{}, ...lines.map((line, index): uPlot.Series => ({
         label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},
         paths: uPlot.paths.stepped!({align: 1}), ...(lines.length === 1 ? {fill: () => colour("--sunken")} : {}),
       }))],
       hooks: {setCursor: [(self) => {
-        // The step that the pointer is in, not the nearest edge of one.
+        // The step under the pointer, not the nearest edge.
         const {times: all, stepSeconds: step} = shown.current;
         const left = self.cursor.left ?? -1;
         const index = left < 0 || all[0] === undefined ? null : Math.floor((self.posToVal(left, "x") - all[0]) / step);
@@ -77,7 +76,7 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
     made.over.addEventListener("click", click);
     const sizes = new ResizeObserver(() => made.setSize({width: Math.max(200, element.clientWidth), height: kHeight}));
     sizes.observe(element);
-    // Colours are drawn, not styled: another theme draws them again.
+    // A canvas does not follow CSS, so a theme change redraws it.
     const themes = new MutationObserver(() => made.redraw(false));
     themes.observe(document.documentElement, {attributeFilter: ["data-theme"]});
     const system = matchMedia("(prefers-color-scheme: dark)");
@@ -103,7 +102,7 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
 
   const figure = (line: Line) => unit(under !== null ? line.values[under] ?? 0
     : whole === "sum" ? line.values.reduce((all, each) => all + each, 0) : Math.max(0, ...line.values));
-  const when = under === null || times[under] === undefined ? (whole === "sum" ? "all of the range" : "most at once") : dayAndTime(times[under] * 1000, Date.now());
+  const when = under === null || times[under] === undefined ? (whole === "sum" ? "total" : "peak") : dayAndTime(times[under] * 1000, Date.now());
   return (
     <section class="chart-card" aria-label={title}>
       <h2>{title} <span class="quiet number">{when}</span></h2>

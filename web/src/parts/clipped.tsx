@@ -1,4 +1,4 @@
-// Long text: its beginning, and the rest on demand, in steps that a browser can bear.
+// The beginning of a long text, and the rest on demand in steps that a browser can render.
 import type {ComponentChildren} from "preact";
 import {useMemo, useState} from "preact/hooks";
 import {excerpt} from "../model/excerpt";
@@ -10,11 +10,11 @@ const number = (value: number) => value.toLocaleString("en-US");
 
 export function Clipped({text, rows, children, more}: {
   text: string; rows: number; children: (text: string) => ComponentChildren;
-  more?: ComponentChildren;  // stands below once all of it is there
+  more?: ComponentChildren;  // shown below the text once all of it is there
 }) {
   const [room, setRoom] = useState(rows);
   const part = useMemo(() => {
-    const all = excerpt(text, room + 2);  // two more are no longer than the button
+    const all = excerpt(text, room + 2);  // two more rows take no more space than the button
     return all.whole ? all : excerpt(text, room);
   }, [text, room]);
   const next = room < kManyRows ? kManyRows : room * kGrow;

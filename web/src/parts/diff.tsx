@@ -1,13 +1,13 @@
-// What an edit changes, with a few unchanged lines around.
+// The changes of an edit, with a few unchanged lines around them.
 import {useMemo, useState} from "preact/hooks";
 import {diffLines, type DiffLine} from "../model/diff_lines";
 import {Exact} from "./text";
 
-const kMostLines = 40;     // before it has to be asked for
-const kMostElements = 2000;  // beyond, lines of one kind are one element
+const kMostLines = 40;     // shown before the rest must be opened
+const kMostElements = 2000;  // beyond this, consecutive lines of one kind share an element
 const kSign = {add: "+", del: "−", same: " ", gap: " "};
 
-// Lines that follow one another and are of one kind, as one.
+// Joins consecutive lines of one kind.
 function runsOf(lines: DiffLine[]): DiffLine[] {
   const texts: {line: DiffLine; texts: string[]}[] = [];
   for (const line of lines) {
@@ -18,7 +18,7 @@ function runsOf(lines: DiffLine[]): DiffLine[] {
   return texts.map((run) => ({...run.line, text: run.texts.join("\n")}));
 }
 
-// `numbers`: the texts are whole files; of a piece of one nobody knows its lines' numbers.
+// `numbers` means that the texts are whole files. The line numbers of a fragment are unknown.
 export function DiffLines({lines, numbers}: {lines: DiffLine[]; numbers: boolean}) {
   const many = lines.length > kMostElements;
   const shown = useMemo(() => (many ? runsOf(lines) : lines), [lines, many]);

@@ -1,4 +1,4 @@
-// An input as it would be used: in the form that suits its tool, and every member of it.
+// An input as the tool would receive it: in the form that suits the tool, with every member.
 import type {ShownPart} from "../model/input_clip";
 import {DiffLines} from "./diff";
 import {Exact} from "./text";
@@ -14,5 +14,5 @@ function Part({part}: {part: ShownPart}) {
 }
 
 export function ExactInput({parts}: {parts: ShownPart[]}) {
-  return <div class="exact">{parts.map((part, index) => <Part key={index} part={part} />)}{parts.length === 0 && <p class="quiet">without any input</p>}</div>;
+  return <div class="exact">{parts.map((part, index) => <Part key={index} part={part} />)}{parts.length === 0 && <p class="quiet">no input</p>}</div>;
 }

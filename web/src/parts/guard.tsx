@@ -1,11 +1,11 @@
-// What cannot be shown must not take the rest of the page with it: it says so, and what it was made of is there to be read.
+// Contains a rendering failure so that the rest of the page survives. It reports the failure and shows the raw record.
 import {Component, type ComponentChildren} from "preact";
 import {exactText} from "../model/hidden";
 import {excerpt} from "../model/excerpt";
 
 interface GuardProps {
   what: string;      // "event", "view"
-  record?: unknown;  // what it was to show
+  record?: unknown;  // the value that it failed to show
   children: ComponentChildren;
 }
 
@@ -31,7 +31,7 @@ export class Guard extends Component<GuardProps, {error: string}> {
     console.warn(`a ${this.props.what} could not be shown`, error);
   }
 
-  // Another record may be a good one.
+  // Another record may render.
   override componentDidUpdate(before: GuardProps): void {
     if (this.state.error && before.record !== this.props.record) this.setState({error: ""});
   }

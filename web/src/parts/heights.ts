@@ -1,5 +1,5 @@
-// Heights of rows, most of them guessed until they have been seen: a Fenwick tree, so that a row's place and the row at
-// a place cost log n, in a list of any length.
+// Row heights, estimated until a row has been rendered. A Fenwick tree, so that finding a row's place or the row at a
+// place costs log n in a list of any length.
 export class Heights {
   #own: Float64Array;
   #tree: Float64Array;
@@ -37,7 +37,7 @@ export class Heights {
     return this.#own[index] ?? 0;
   }
 
-  // Returns by how much it changed.
+  // Returns the difference to the old height.
   set(index: number, height: number): number {
     const change = height - this.of(index);
     if (change === 0) return 0;
@@ -57,7 +57,7 @@ export class Heights {
     return this.top(this.#length);
   }
 
-  // The row at this place; the last one for a place behind all.
+  // The row at this place, or the last row for a place beyond the end.
   at(place: number): number {
     let index = 0;
     let rest = place;

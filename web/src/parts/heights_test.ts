@@ -1,7 +1,7 @@
 import {describe, expect, it} from "vitest";
 import {Heights} from "./heights";
 
-// A small generator with a seed, so that a failure can be repeated.
+// A small seeded generator, so that a failure can be reproduced.
 function random(seed: number): () => number {
   return () => {
     seed = (seed * 1664525 + 1013904223) >>> 0;

@@ -1,7 +1,7 @@
-// Empty, loading and failed, all in one place and of one look.
+// The notices for empty, loading and failed, in one look.
 import type {ComponentChildren} from "preact";
 
-// `heading`: nothing else on the screen says what it is.
+// `heading` makes the title a heading, for screens that have no other.
 export function Notice({title, children, busy, heading}: {title: string; children?: ComponentChildren; busy?: boolean; heading?: boolean}) {
   return (
     <div class="notice" role="status" aria-busy={busy}>

@@ -1,11 +1,11 @@
-// What a task leaves: pull request, branch, files; and what its end left of its processes.
+// The results of a task: pull request, branch, files, and the processes that its end stopped.
 import type {JsonObject} from "../api/types";
 import {countOf, processesOf, textOf, textsOf, type EndedProcess} from "../model/shape";
 import {Words} from "./text";
 
 const kMostFiles = 500;
 
-// Addresses come from agents: only the web's own schemes become links.
+// Addresses come from agents, so only http and https become links.
 export function safeLink(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined;
 }
@@ -33,7 +33,7 @@ export function Leaves({data}: {data: JsonObject}) {
   );
 }
 
-// The proof of a stop: every process that was ended, and how.
+// The proof of a stop: every process that was killed, and how.
 export function Ended({data}: {data: JsonObject}) {
   const ended = processesOf(data["ended"]);
   const left = processesOf(data["left"]);

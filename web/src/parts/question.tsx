@@ -1,4 +1,4 @@
-// Questions of an agent: its options, or words of one's own.
+// Questions of an agent: its options, or a free-text answer.
 import {useState} from "preact/hooks";
 import {plainLine} from "../model/hidden";
 import {questionsOf} from "../model/shape";

@@ -1,4 +1,4 @@
-// The event as it is stored and the agent's own record of it, for whoever does not believe the story.
+// The stored event and the agent's own record of it, to verify the story.
 import type {ComponentChildren} from "preact";
 import {useMemo, useState} from "preact/hooks";
 import {useDetail} from "../state/details";
@@ -13,14 +13,14 @@ function One({task, sequence}: {task: string; sequence: number}) {
   return <p class="quiet">{detail.state === "none" ? detail.error : "reading …"}</p>;
 }
 
-// Where the event itself lacks something that its record has.
+// For events that lack something their record has.
 export function RestInRecord({task, sequence}: {task: string; sequence: number}) {
   const [open, setOpen] = useState(false);
   if (open) return <One task={task} sequence={sequence} />;
   return <p class="clipped"><span class="quiet">Not all of this event is shown.</span> <button type="button" class="more" onClick={() => setOpen(true)}>show its record</button></p>;
 }
 
-// A card's record: the button stands in its header, the record at its end.
+// A card's record: the button goes into the card's header, the record to its end.
 export function useRecord(task: string, sequences: number[]): {button: ComponentChildren; record: ComponentChildren} {
   const [open, setOpen] = useState(false);
   return {

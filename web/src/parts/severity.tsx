@@ -1,4 +1,4 @@
-// How bad a finding is. The word comes from an agent; only known ones have a look of their own.
+// The severity of a finding. The word comes from an agent; only known words have their own style.
 import {Words} from "./text";
 
 export const kSeverities = ["critical", "high", "medium", "low", "info"];

@@ -1,4 +1,4 @@
-// Events of the last five minutes, as a line without axes: busy, quiet, or stuck.
+// Events of the last five minutes as a line without axes. It shows whether a task is busy, quiet or stuck.
 import {kSlices} from "../model/activity";
 
 export function Sparkline({counts}: {counts: readonly number[]}) {

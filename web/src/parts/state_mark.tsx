@@ -1,4 +1,4 @@
-// A task's state as a shape and a word; colour only repeats what they say.
+// A task's state as a shape and a word. Colour only repeats them.
 import type {State} from "../api/types";
 
 const kWords: Record<State, string> = {

@@ -1,4 +1,4 @@
-// One step of a log as a person reads it, with the steps that are told in it (model/told.ts).
+// One step of a log for a person to read, together with the steps that model/told.ts merges into it.
 import type {ComponentChildren} from "preact";
 import type {JsonObject, Task, TaskEvent} from "../api/types";
 import {isTerminal} from "../model/fold";
@@ -21,8 +21,8 @@ export interface Story {
   id: string;
   log: TaskLog;
   task: Task;
-  at: number | undefined;  // the moment that is looked at; undefined: now
-  isOpen: (approvalID: string) => boolean;  // it is shown as one that waits
+  at: number | undefined;  // the viewed moment; undefined means now
+  isOpen: (approvalID: string) => boolean;  // whether the approval is shown as open
 }
 
 function depth(log: TaskLog, event: TaskEvent): number {
@@ -83,7 +83,7 @@ function Answer({event, story}: {event: TaskEvent; story: Story}) {
   );
 }
 
-// That it was asked, who answered, or, when nobody did, what became of it by itself (a rule, the mode, its time).
+// Whether a person was asked, who answered, or what settled it without an answer (a rule, the mode, its time limit).
 function Became({id, story, name}: {id: string; story: Story; name?: string}) {
   const then = (sequence: number) => (sequence > 0 && sequence <= (story.at ?? Infinity) ? story.log.at(sequence) : undefined);
   const answers = story.log.answers(id).map(then).filter((each) => each !== undefined);
@@ -115,13 +115,13 @@ function ApprovalRow({event, story}: {event: TaskEvent; story: Story}) {
   );
 }
 
-// A summary that is all there is of an event, and was cut.
+// For an event that has only a summary, which was cut.
 function WholeSummary({id, event}: {id: string; event: TaskEvent}) {
   if (cutFrom(event, "summary") === undefined) return null;
   return <LongText task={id} event={event} what="summary" short={event.summary} rows={1}>{(part) => <p class="prose"><Words text={part} /></p>}</LongText>;
 }
 
-// An event that is a card of its own, with its record.
+// An event with its own card and record.
 function Card({event, story, name, outcome, failed, children}: {
   event: TaskEvent; story: Story; name: ComponentChildren; outcome: string; failed?: boolean; children?: ComponentChildren;
 }) {
@@ -136,7 +136,7 @@ function Card({event, story, name, outcome, failed, children}: {
   );
 }
 
-// What a status says besides its state's name.
+// The part of a status summary that goes beyond the state's name.
 function beyondState(summary: string, state: string): string {
   const words = state.replaceAll("_", " ");
   if (!summary.toLowerCase().startsWith(words)) return summary;
@@ -149,7 +149,8 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
   switch (event.type) {
     case "tool_call": {
       const found = story.log.call(event.callID)?.result ?? 0;
-      // At a moment between call and result it is still running; what lies behind the moment is shown as it went.
+      // At a moment between call and result the call is still running; calls after the moment are shown with their
+      // results.
       const between = story.at !== undefined && event.sequence <= story.at && found > story.at;
       const seen = found > 0 && !between ? story.log.at(found) : undefined;
       return <ToolCard task={story.id} call={event} result={seen} isOver={isTerminal(story.task.status?.state ?? "queued")} isAsked={isAsked(event, story)} isPast={story.at !== undefined}
@@ -197,7 +198,7 @@ export function StoryRow({event, story, chosen}: {event: TaskEvent; story: Story
     <div class={`step step-${/^[a-z_]+$/.test(event.type) ? event.type : "other"}${chosen ? " chosen" : ""}${later ? " later" : ""}`} data-level={level} data-sequence={event.sequence}>
       <a class="when" href={href({task: story.id, at: event.sequence})} title={`event ${event.sequence}, ${event.timestamp}`}
          aria-label={`Event ${event.sequence}: go to this moment`}>{clockTime(event.timestamp)}</a>
-      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Guard what="event" record={event}><Content event={event} story={story} />{cutFrom(event, "data") !== undefined && <RestInRecord task={story.id} sequence={event.sequence} />}</Guard>{event.late && <p class="aside">came after the end</p>}</div>
+      <div class="what">{level > 0 && <span class="sub-agent">sub-agent</span>}<Guard what="event" record={event}><Content event={event} story={story} />{cutFrom(event, "data") !== undefined && <RestInRecord task={story.id} sequence={event.sequence} />}</Guard>{event.late && <p class="aside">received after completion</p>}</div>
     </div>
   );
 }

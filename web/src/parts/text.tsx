@@ -1,26 +1,26 @@
-// Text that an agent wrote. It only ever becomes text nodes; what is hidden in it is made visible; its direction cannot
-// reach beyond it.
+// Text from an agent. It only ever becomes text nodes, hidden characters are made visible, and its direction cannot
+// affect the text around it.
 import {useMemo} from "preact/hooks";
 import {parseAnsi} from "../model/ansi";
 import {exactPieces, plainLine, prosePieces, type Piece} from "../model/hidden";
 
 function Pieces({pieces}: {pieces: Piece[]}) {
-  return <>{pieces.map((piece, index) => (piece.hidden ? <span key={index} class="unseen" title="a character that is not seen">{piece.text}</span> : piece.text))}</>;
+  return <>{pieces.map((piece, index) => (piece.hidden ? <span key={index} class="unseen" title="invisible character">{piece.text}</span> : piece.text))}</>;
 }
 
-// What is read: an agent's words, titles, summaries.
+// Text to read: an agent's words, titles, summaries.
 export function Words({text}: {text: string}) {
   const pieces = useMemo(() => prosePieces(text), [text]);
   return <bdi><Pieces pieces={pieces} /></bdi>;
 }
 
-// What runs or is decided on: exactly what is there.
+// Text that runs or is decided on, shown exactly.
 export function Exact({text}: {text: string}) {
   const pieces = useMemo(() => exactPieces(text), [text]);
   return <bdi><Pieces pieces={pieces} /></bdi>;
 }
 
-// What a program wrote to a terminal: in its colours, without its other escape sequences.
+// Terminal output, with its colours and without its other escape sequences.
 export function Terminal({text}: {text: string}) {
   const runs = useMemo(() => parseAnsi(text).map((run) => ({className: run.className, pieces: prosePieces(run.text)})), [text]);
   return (
@@ -31,11 +31,10 @@ export function Terminal({text}: {text: string}) {
   );
 }
 
-const kTail = 9;  // characters of the end that stay: names that begin alike differ there
+const kTail = 9;  // last characters that stay, because names that begin alike differ there
 const kMostName = 400;
 
-// A name on one line. Where it does not fit its middle goes; the whole of it is there for whoever points at it, copies it
-// or has it read out.
+// A name on one line. If it does not fit, its middle is cut; pointing, copying and screen readers still get all of it.
 export function Name({text, most = 60}: {text: string; most?: number}) {
   const {shown, head, tail} = useMemo(() => {
     const all = plainLine(text.length > kMostName ? `${text.slice(0, kMostName)}…` : text);

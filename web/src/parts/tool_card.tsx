@@ -1,4 +1,4 @@
-// A tool call and its result as one card that shows what a person wants of that tool.
+// A tool call and its result as one card that suits the tool.
 import type {ComponentChildren} from "preact";
 import {useMemo} from "preact/hooks";
 import type {JsonObject, TaskEvent} from "../api/types";
@@ -16,15 +16,15 @@ interface Parts {
   task: string;
   call: TaskEvent;
   result: TaskEvent | undefined;
-  isOver: boolean;  // the task has ended: what has no result never will
-  isAsked: boolean;  // it waits for a person, who is shown the input elsewhere
-  isPast: boolean;  // a moment of the past is looked at, in which time stands still
-  asked?: ComponentChildren;  // that a person was asked about it, and what became of that
+  isOver: boolean;  // the task has ended, so a missing result never comes
+  isAsked: boolean;  // a person must approve it and sees the input elsewhere
+  isPast: boolean;  // the viewed moment is in the past, so time stands still
+  asked?: ComponentChildren;  // the approval request and its outcome
 }
 
 const kPathTools = new Set(["Read", "Edit", "MultiEdit", "Write", "NotebookEdit"]);
 
-// Of a Read: which lines, when it asked for some.
+// The lines that a Read requested, if it named some.
 function lineRange(input: TaskEvent["input"]): string {
   const [offset, limit] = [countOf(input, "offset"), countOf(input, "limit")];
   if (!offset && !limit) return "";
@@ -32,7 +32,7 @@ function lineRange(input: TaskEvent["input"]): string {
   return limit ? `, lines ${first} to ${first + limit - 1}` : `, from line ${first}`;
 }
 
-// The line beside the tool's name: what it is about.
+// The subject of the call, shown beside the tool's name.
 export function subject(event: TaskEvent): string {
   const input = event.input;
   if (event.tool === "Bash") return textOf(input, "description");
@@ -46,7 +46,7 @@ export function subject(event: TaskEvent): string {
 function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task" | "asked">) {
   if (!result) {
     if (isAsked) return <span class="outcome">waits for you</span>;
-    if (isPast) return <span class="outcome">running then</span>;
+    if (isPast) return <span class="outcome">was running</span>;
     if (isOver) return <span class="outcome">no result</span>;
     return <span class="outcome">running {duration(Math.max(0, now.value - Date.parse(call.receivedAt)))}</span>;
   }
@@ -56,7 +56,7 @@ function Outcome({call, result, isOver, isAsked, isPast}: Omit<Parts, "task" | "
   return <span class={failed ? "outcome bad" : "outcome"}>{failed ? "✕ failed" : "✓"} {took}</span>;
 }
 
-// The result's text; the whole of it is fetched when asked for.
+// The result's text; the rest is read on demand.
 function Output({task, result, rows, terminal}: {task: string; result: TaskEvent; rows: number; terminal?: boolean}) {
   const short = (outputOf(result).summary || result.summary).replace(/\n+$/, "");
   if (!short) return null;
@@ -67,7 +67,7 @@ function Output({task, result, rows, terminal}: {task: string; result: TaskEvent
   );
 }
 
-// The call's input. What the log does not have of it is read by itself when `eager`, else when asked for.
+// The call's input. If the log's is cut, the rest is read at once when `eager`, otherwise on demand.
 function useInput(task: string, call: TaskEvent, eager: boolean): {input: JsonObject; state: string; retry: () => void; size: number | undefined} {
   const short = objectOf(call.input) ?? {};
   const cut = isCut(call, "input") || numberOf(short["oldLength"]) !== undefined || numberOf(short["newLength"]) !== undefined
@@ -83,7 +83,7 @@ function NotRead({state, retry}: {state: string; retry: () => void}) {
   return state === "reading" ? <p class="quiet">reading …</p> : <p class="quiet">Nothing more is kept of this input.</p>;
 }
 
-// Edit and Write keep only lengths in the log; the texts are beside the event.
+// For Edit and Write the log has only lengths; the texts are in the event's detail.
 function Change({task, call}: {task: string; call: TaskEvent}) {
   const {input, state, retry} = useInput(task, call, true);
   const texts = useMemo(() => editsOf(input), [input]);

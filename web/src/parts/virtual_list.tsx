@@ -1,25 +1,25 @@
-// A list of any length of which only what is seen exists. Rows have whatever height their content gives them. The row at
-// the upper edge stays where it is when others change (a page loads above, a card opens), and at the end the list
-// follows what is added: it never jumps by itself.
+// A list of any length that renders only its visible rows. Rows may have any height. The row at the upper edge stays in
+// place when others change (a page loads above, a card opens), and at the end the list follows new rows: it never jumps
+// by itself.
 import {Component, createRef, type ComponentChildren} from "preact";
 import {Heights} from "./heights";
 
 export interface ListProps {
   count: number;
-  guess: number;                                   // height of a row that was never seen
+  guess: number;                                   // height of a row that was never rendered
   label: string;
-  row(index: number): ComponentChildren | null;    // null: the row takes no room
+  row(index: number): ComponentChildren | null;    // null if the row takes no space
   keyOf(index: number): string | number;
-  follow?: boolean;                                // begin at the end and stay there
-  onRange?(first: number, last: number): void;     // rows that are seen now
+  follow?: boolean;                                // starts at the end and stays there
+  onRange?(first: number, last: number): void;     // the visible rows
   onFollow?(follows: boolean): void;
   role?: "list" | "feed";
-  start?: Place | undefined;                       // where it was when it was last looked at
-  onPlace?(place: Place | undefined): void;        // where it is when it goes; undefined: at the top
-  isHeld?(): boolean;                              // somebody is about to act on what is under the pointer: nothing moves
+  start?: Place | undefined;                       // where it was when it was last viewed
+  onPlace?(place: Place | undefined): void;        // its place when it is removed; undefined at the top
+  isHeld?(): boolean;                              // a person is about to act on a row, so nothing moves
 }
 
-// A row and how far it is above the upper edge. Rows are known by their keys: their numbers change.
+// A row and its distance above the upper edge. Keys identify rows, because their indexes change.
 export interface Place {
   key: string | number;
   offset: number;
@@ -30,7 +30,7 @@ interface ListState {
   height: number;
 }
 
-const kBeyond = 400;  // pixels made ahead of what is seen
+const kBeyond = 400;  // pixels rendered beyond the visible part
 const kAtEnd = 24;
 
 export class VirtualList extends Component<ListProps, ListState> {
@@ -42,7 +42,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   #observer: ResizeObserver | null = null;
   #rows = new Map<Element, number>();
   #seen = {first: -1, last: -1};
-  #place = 0;  // where the list was when it was last looked at or moved
+  #place = 0;  // where the list was at the last check or move
 
   constructor(props: ListProps) {
     super(props);
@@ -66,7 +66,7 @@ export class VirtualList extends Component<ListProps, ListState> {
     const edge = this.#heights.at(place);
     this.#anchorAt(edge, place - this.#heights.top(edge));
     this.#keepPlace();
-    // Rows in between have been guessed only; once they are there the place is known better.
+    // Heights in between were estimates; once those rows are rendered the place is more exact.
     requestAnimationFrame(() => {
       const again = Math.max(0, this.#heights.top(index) - room);
       const now = this.#heights.at(again);
@@ -100,7 +100,7 @@ export class VirtualList extends Component<ListProps, ListState> {
       if (changed) this.#keepPlace();
     });
     this.#observer.observe(scroller);
-    // The first rows were there before it; their content may still grow.
+    // The first rows were rendered before the observer existed, and their content may still grow.
     for (const element of this.#rows.keys()) this.#observer.observe(element);
     this.setState({height: scroller.clientHeight});
     this.#keepPlace();
@@ -113,7 +113,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   }
 
   override componentDidUpdate(): void {
-    // What has just appeared is measured before it is painted.
+    // Measures new rows before they are painted.
     for (const [element, index] of this.#rows) {
       if (element.isConnected) {
         this.#heights.set(index, (element as HTMLElement).offsetHeight);
@@ -134,7 +134,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   #keepPlace(): void {
     const scroller = this.#scroller.current;
     if (!scroller) return;
-    // The person may have scrolled since; the browser tells only with the next frame.
+    // The person may have scrolled since; the browser reports it only with the next frame.
     if (Math.abs(scroller.scrollTop - this.#place) > 1) this.#noteScroll(scroller);
     const spacer = scroller.firstElementChild as HTMLElement;
     const total = this.#heights.total;
@@ -156,7 +156,7 @@ export class VirtualList extends Component<ListProps, ListState> {
   #scrolled = (): void => {
     const scroller = this.#scroller.current;
     if (!scroller) return;
-    // Told late of a place that the list itself went to: rows may have grown since, and that is nobody's leaving the end.
+    // A late scroll event for the list's own move: rows may have grown since, so the person has not left the end.
     if (Math.abs(scroller.scrollTop - this.#place) > 1) this.#noteScroll(scroller);
     if (scroller.scrollTop !== this.state.top) this.setState({top: scroller.scrollTop});
   };
@@ -170,13 +170,13 @@ export class VirtualList extends Component<ListProps, ListState> {
     this.#anchorAt(index, top - this.#heights.top(index));
   }
 
-  // At the very top it stays at the top: what is new there is seen.
+  // At the very top the list stays at the top, so that new rows are visible.
   #anchorAt(index: number, offset: number): void {
     const isTop = index === 0 && offset === 0;
     this.#anchor = {index, offset, key: isTop || index >= this.props.count ? undefined : this.props.keyOf(index)};
   }
 
-  // Where the row at the upper edge is now: near where it was, unless much has changed.
+  // Finds the row of the upper edge, which is near its old index unless much has changed.
   #findAnchor(props: ListProps): void {
     const {key, index} = this.#anchor;
     if (key === undefined || (index < props.count && props.keyOf(index) === key)) return;

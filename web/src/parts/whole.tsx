@@ -1,4 +1,4 @@
-// A text of which the log has the beginning and the event's detail all. It is read when somebody asks for it.
+// A text that is cut in the log and complete in the event's detail. It is read on demand.
 import type {ComponentChildren} from "preact";
 import {useMemo, useState} from "preact/hooks";
 import type {TaskEvent} from "../api/types";

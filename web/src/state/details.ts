@@ -1,5 +1,5 @@
-// Full contents and raw records, read on demand. What was read is remembered, up to so many bytes; what could not be read is
-// remembered, too, and asked for again only when a person says so or some time has passed.
+// Full contents and raw records, read on demand. Contents are cached up to a number of bytes. Failures are cached, too,
+// and retried only on request or after some time.
 import {signal, type Signal} from "@preact/signals";
 import {useEffect, useRef} from "preact/hooks";
 import {api, ApiError} from "../api/client";
@@ -15,16 +15,16 @@ interface Entry {
   shown: Signal<Detail>;
   bytes: number;
   failures: number;
-  again: number;  // not before this time
+  again: number;  // time of the next attempt, at the earliest
 }
 
 const kMostBytes = 32 * 1024 * 1024;
-const kEntryBytes = 500;  // what an entry without contents is reckoned at
+const kEntryBytes = 500;  // assumed size of an entry without contents
 const kFirstPauseMs = 10_000;
 const kLongestPauseMs = 300_000;
 const kUnread: Detail = {state: "unread", value: {}, error: ""};
 
-const known = new Map<string, Entry>();  // the one used last is last
+const known = new Map<string, Entry>();  // the most recently used entry is last
 let held = 0;
 
 function entryOf(task: string, sequence: number): Entry {
@@ -62,7 +62,7 @@ async function read(entry: Entry, task: string, sequence: number): Promise<void>
   }
 }
 
-// The detail of an event, read once it is wanted. A part that is on the screen keeps its own, whatever else is forgotten.
+// The detail of an event, read once it is wanted. A visible part keeps its own copy when the cache evicts it.
 export function useDetail(task: string, sequence: number, wanted: boolean): {detail: Detail; retry: () => void} {
   const mine = useRef<{key: string; entry: Entry} | null>(null);
   const key = `${task}/${sequence}`;

@@ -1,4 +1,4 @@
-// What somebody has begun to write stays written while they look elsewhere.
+// Keeps unfinished text while the person looks at another view.
 import {useState} from "preact/hooks";
 
 const drafts = new Map<string, unknown>();

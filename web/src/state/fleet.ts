@@ -1,5 +1,5 @@
-// The rows of the fleet: read once, then kept by task_update. Changes are gathered and shown a few times a second, so
-// that a thousand events a second cost as much as ten.
+// The rows of the fleet: read once, then updated by task_update. Changes are collected and shown a few times a second,
+// so that a thousand events a second cost as much as ten.
 import {computed, signal} from "@preact/signals";
 import {api} from "../api/client";
 import type {Task} from "../api/types";
@@ -7,7 +7,7 @@ import {Activity} from "../model/activity";
 import {onCatchUp, onMessage} from "./live";
 
 const kPage = 1000;
-const kMostActivePages = 5;  // of tasks that have not ended, whatever their age
+const kMostActivePages = 5;  // for tasks that have not ended, whatever their age
 const kShowEveryMs = 250;
 
 const rows = new Map<string, Task>();
@@ -15,10 +15,10 @@ export const activity = new Activity();
 const version = signal(0);
 export const loaded = signal(false);
 export const loadError = signal("");
-// Where the tasks begin that are not here, older than all that are: "" when every task is.
+// The cursor to the older tasks that are not loaded; "" when every task is loaded.
 export const olderFrom = signal("");
 
-let touched: Set<string> | null = null;  // while the fleet is read: what is certainly there
+let touched: Set<string> | null = null;  // tasks that were updated while the fleet is read, so they certainly exist
 let pending = false;
 function showSoon(): void {
   if (pending) return;
@@ -32,7 +32,7 @@ function showSoon(): void {
 export function put(task: Task): void {
   touched?.add(task.id);
   const before = rows.get(task.id);
-  if (before && before.lastSequence > task.lastSequence) return;  // a page that was on its way while an update came
+  if (before && before.lastSequence > task.lastSequence) return;  // the page was requested before the update
   activity.note(task.id, task.lastSequence, before?.lastSequence, Date.now());
   rows.set(task.id, task);
   showSoon();
@@ -48,7 +48,8 @@ export const taskRow = (id: string): Task | undefined => {
   return rows.get(id);
 };
 
-// The newest, and all that are active. What is neither may have ended or be gone: it is read again when it is asked for.
+// Reads the newest tasks and all active ones. Any other task may have ended or been deleted and is read again on
+// demand.
 async function load(): Promise<void> {
   const seen = new Set<string>();
   touched = seen;
@@ -81,9 +82,9 @@ export async function loadOlder(): Promise<void> {
   ++version.value;
 }
 
-// What the server finds beyond what is here. Its words are those of title and description.
+// Finds tasks on the server that are not loaded. The server searches title and description.
 export async function findBeyond(filter: {text: string; state: string; agent: string}): Promise<void> {
-  if (filter.state === "ended") return;  // not one state; older ones are loaded by hand
+  if (filter.state === "ended") return;  // not a single state; the person loads older ones by hand
   const state = filter.state === "active" ? {active: true} : {state: filter.state};
   const page = await api.tasks({limit: kPage, text: filter.text, agent: filter.agent === "external" ? "" : filter.agent, ...state});
   page.value.forEach(put);

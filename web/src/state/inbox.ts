@@ -1,4 +1,4 @@
-// What needs a person now, as the server ranks it. The tab's title and, when allowed, a notification say so.
+// The items that need a person now, in the server's order. The tab's title and, if allowed, a notification show them.
 import {effect, signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {Inbox, InboxItem} from "../api/contract";
@@ -8,10 +8,10 @@ import {go} from "./route";
 
 export const inbox = signal<Inbox>({items: [], total: 0});
 export const inboxRead = signal(false);
-// Set when the server has no inbox: said on the page, never mistaken for "nothing needs you".
+// Set when the server has no inbox. The page says so, so that it is not mistaken for "nothing needs you".
 export const inboxMissing = signal("");
 
-// The need itself, and, where it can come again, which time it is.
+// keyOf identifies a need; timeOf also identifies its occurrence, because a need can recur.
 export const keyOf = (item: InboxItem): string => `${item.taskID}/${item.kind}/${item.approval?.approvalID ?? ""}`;
 const timeOf = (item: InboxItem): string => `${keyOf(item)}/${item.sequence}`;
 let known: Set<string> | null = null;

@@ -1,11 +1,11 @@
-// The keyboard. A view adds its own keys while it is shown; typing in a field is never a command.
+// The keyboard. A view adds its own keys while it is shown; keys typed into a field are never commands.
 import {signal} from "@preact/signals";
 import {go, href} from "./route";
 
 export const helpOpen = signal(false);
 
 export interface Key {
-  key: string;          // as KeyboardEvent.key; "g f": one after the other
+  key: string;          // as KeyboardEvent.key; "g f" is a sequence
   does: string;
   act(): void;
 }
@@ -42,7 +42,7 @@ export function startKeys(): void {
       else if (isTyping(press.target)) (press.target as HTMLElement).blur();
     }
     if (isTyping(press.target)) return;
-    // The newest set wins, so that a view may give a key another meaning.
+    // The newest set wins, so that a view can override a key.
     const found = [...sets].reverse().flat().find((each) => each.key === (before ? `${before} ${press.key}` : press.key));
     const onControl = press.target instanceof HTMLElement && press.target.matches("a, button, summary, input, [role=slider]");
     before = !before && press.key === "g" ? "g" : "";

@@ -1,5 +1,5 @@
-// The tab's connection, wired to the browser. What it follows depends on the view: rows of all tasks, or one task's log.
-// Both also carry news of the inbox.
+// The tab's connection in the browser. The view determines what it follows: rows of all tasks, or one task's log. Both
+// also carry inbox updates.
 import {effect, signal} from "@preact/signals";
 import type {StreamMessage} from "../api/types";
 import {Connection, type LiveState} from "../live/connection";
@@ -16,7 +16,7 @@ export function onMessage(listener: OnMessage): () => void {
   return () => listeners.delete(listener);
 }
 
-// Called each time the connection is (again) open, to read what was missed.
+// Called each time the connection opens, to read what was missed.
 export function onCatchUp(read: () => Promise<void>): () => void {
   catchers.add(read);
   return () => catchers.delete(read);
@@ -48,13 +48,13 @@ const connection = new Connection(
     notOpened: (times) => { if (times % kAskEvery === 0) void findOutWho(); },
   });
 
-const kAskEvery = 2;  // attempts that fail, before it is asked whether the session is still good
+const kAskEvery = 2;  // failed attempts before checking whether the session is still valid
 
 export function followView(task: () => string): void {
   effect(() => {
     if (loggedOut.value) return connection.stop();
     const id = task();
-    // Rows come as task_update whatever the filter; of other tasks' events the fleet needs none.
+    // task_update carries rows whatever the filter, and the fleet needs no other task's events.
     connection.follow(id ? `/api/v1/events?tasks=${encodeURIComponent(id)}&deltas=1` : "/api/v1/events?types=approval");
   });
   addEventListener("online", () => connection.wake());

@@ -1,5 +1,5 @@
-// A task's state at a moment of its log. Where the page holds everything up to it, the page folds it itself; otherwise
-// the server is asked.
+// A task's state at a moment of its log. The page folds the log itself if it holds everything up to the moment, and
+// otherwise asks the server.
 import {api, ApiError} from "../api/client";
 import type {Task} from "../api/types";
 import {fold, newTaskState, type TaskState} from "../model/fold";
@@ -8,7 +8,7 @@ import type {TaskView} from "./task_view";
 export interface Moment {
   task: Task;
   sequence: number;
-  missing: string;  // why it is not the state then
+  missing: string;  // why the state at that moment is unavailable
 }
 
 const kMostFolded = 2000;

@@ -1,4 +1,4 @@
-// The time as the page shows it: one tick a second for everything that counts.
+// The page's clock: one tick a second for everything that counts time.
 import {signal} from "@preact/signals";
 
 export const now = signal(Date.now());

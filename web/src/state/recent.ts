@@ -1,5 +1,5 @@
-// What the tasks that are looked at did in the last minutes, read once for each: a row has its sparkline from the
-// beginning, not only from when the page was opened.
+// Reads the last minutes of each visible task once, so that a row has its sparkline from the beginning and not only
+// from when the page was opened.
 import {api} from "../api/client";
 import type {Task} from "../api/types";
 import {kSliceMs, kSlices} from "../model/activity";
@@ -14,7 +14,7 @@ const waiting: string[] = [];
 let running = 0;
 
 function next(): void {
-  const id = waiting.pop();  // what came into view last is looked at now
+  const id = waiting.pop();  // the task that came into view last goes first
   if (id === undefined) return;
   ++running;
   void api.events(id, {tail: kEvents}).then((page) => {

@@ -1,4 +1,5 @@
-// Where the page is, kept in the address alone: every view, filter and moment can be linked, reloaded and gone back to.
+// The page's location, kept only in the address, so that every view, filter and moment can be linked, reloaded and
+// revisited.
 //   /                       the fleet; state, agent, text, group narrow it
 //   /?task=ID&at=N          a task; with `at`, the moment of event N
 //   /?view=metrics|search|findings|new
@@ -38,7 +39,7 @@ export function go(target: Target | string, replace = false): void {
   address.value = location.search;
 }
 
-// Changes some parameters of the present view.
+// Changes some parameters of the current view.
 export function change(changes: Target, replace = true): void {
   go({...Object.fromEntries(params.value), ...changes}, replace);
 }

@@ -1,4 +1,4 @@
-// Who uses the page. Without a session there is nothing to show but how to get one.
+// The page's user. Without a session the page only shows how to get one.
 import {signal} from "@preact/signals";
 import {api, ApiError, session} from "../api/client";
 import type {WhoAmI} from "../api/types";

@@ -1,5 +1,5 @@
-// One task as the page shows it: its row, its log as far as it was looked at, what is being written now, its commands.
-// Events that come live and pages that are read meet by number; a hole is read, never skipped.
+// One task as the page shows it: its row, the viewed part of its log, the text being written, its commands. Live events
+// and pages that are read meet by number; a hole is read, never skipped.
 import {signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {EventPage, StreamMessage, Task} from "../api/types";
@@ -9,7 +9,7 @@ import {onCatchUp, onMessage} from "./live";
 import {put} from "./fleet";
 import {ToolLog} from "./tool_log";
 
-// The task that was asked for and does not exist: there is nothing of it to follow.
+// The requested task if it does not exist, so that nothing follows it.
 export const unknownTask = signal("");
 
 export class TaskView {
@@ -36,7 +36,7 @@ export class TaskView {
     this.#closed.abort();
   }
 
-  // Reads what is not held of [from, to]; resolves when all of it is there.
+  // Reads the missing events of [from, to]; resolves when all of them are there.
   async want(from: number, to: number): Promise<void> {
     const pages = this.log.missing(from, to);
     await Promise.all(pages.map((page) => this.#read(page.after, page.limit)));
@@ -77,7 +77,7 @@ export class TaskView {
     }
   }
 
-  // The connection is open: what was committed before is read here, what comes after arrives live.
+  // The connection is open: this reads what was committed before; later events arrive live.
   async #catchUp(): Promise<void> {
     if (!this.task.peek() || this.error.peek()) return this.#load();
     await this.reloadTask();
@@ -104,7 +104,7 @@ export class TaskView {
     this.#changed();
     if (this.#painted) return;
     this.#painted = true;
-    // For whoever measures the page: when the first events were on the screen.
+    // Marks the time when the first events were on the screen, for measurements of the page.
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("first-events")));
   }
 

@@ -1,4 +1,4 @@
-// Light or dark: the system's choice until the person makes one.
+// Light or dark: the system's choice until the person chooses.
 import {signal} from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
@@ -27,7 +27,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(kKey, theme.value);
   } catch {
-    // A browser that keeps nothing asks again next time.
+    // Without storage the choice lasts until the page is closed.
   }
   apply();
 }

@@ -1,4 +1,4 @@
-// A task's tool calls and results, apart from the rest of its log: the newest page at once, what lies before on demand.
+// A task's tool calls and results, apart from the rest of its log: the newest page at once, older ones on demand.
 import {signal} from "@preact/signals";
 import {api} from "../api/client";
 import type {EventPage, TaskEvent} from "../api/types";
@@ -11,17 +11,17 @@ export class ToolLog {
   readonly use = new ToolUse();
   readonly version = signal(0);
   readonly reading = signal(false);
-  #through = -1;  // everything up to here has been looked at; -1: nothing yet
+  #through = -1;  // everything up to this event was read; -1 if nothing was
 
   constructor(readonly id: string, private readonly closed: AbortSignal) {}
 
-  // Whatever else reads or receives events passes them on.
+  // Called for every event that another part reads or receives.
   note(event: TaskEvent): void {
     this.use.add(event);
     if (event.sequence === this.#through + 1) ++this.#through;
   }
 
-  // What came while nobody listened; at first, the newest page.
+  // Reads what was missed; the first time, the newest page.
   async catchUp(): Promise<void> {
     if (this.#through < 0) {
       const page = await this.#read({tail: kPage});

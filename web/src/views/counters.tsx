@@ -1,4 +1,4 @@
-// The day in four numbers.
+// Four numbers for the day.
 import {useEffect} from "preact/hooks";
 import {signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
@@ -48,7 +48,7 @@ export function Counters() {
       <Counter name="queued" value={String(stats?.now.queued ?? inState("queued"))} to={href({state: "queued"})} />
       {stats && <Counter name="failed today" value={String(stats.totals.failed)} to={href({state: "failed"})} />}
       {stats && <Counter name="spent today" value={money(stats.totals.costUSD)} to={href({view: "metrics"})} />}
-      {missing.value && <span class="missing">no totals of the day: this server keeps none</span>}
+      {missing.value && <span class="missing">this server keeps no daily totals</span>}
       {inboxRead.value && inbox.value.total === 0 && <span class="calm">nothing needs you</span>}
     </div>
   );

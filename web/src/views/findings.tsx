@@ -1,4 +1,4 @@
-// What agents found, across tasks: the worst first, the newest of each severity first.
+// Findings across tasks: the worst first, and within a severity the newest first.
 import {useEffect, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Finding, Findings as Answer} from "../api/contract";
@@ -18,7 +18,7 @@ interface Pages {
 }
 const kUnread: Pages = {items: null, next: "", error: "", missing: false};
 
-// Findings of one severity, page by page. "" means those of no severity that is known here: they are looked for among all.
+// Findings of one severity, page by page. "" means an unknown severity; those are filtered from all findings.
 function useFindings(severity: string): Pages & {more: () => void} {
   const [pages, setPages] = useState<Pages>(kUnread);
   const read = (after: string, given: () => boolean) => api.get<Answer>("/findings", {severity, after}).then(

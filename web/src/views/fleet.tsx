@@ -22,14 +22,14 @@ import {Counters} from "./counters";
 import {NeedsYou} from "./needs_you";
 
 const chosen = signal("");  // a task's id
-let left: {filter: string; place: Place | undefined} | undefined;  // of the list, for whoever comes back to it
+let left: {filter: string; place: Place | undefined} | undefined;  // the list's scroll position, to restore on return
 const kFindPauseMs = 250;
 
 const kStates = ["active", "ended", "running", "waiting_for_input", "queued", "paused", "interrupted", "completed", "failed", "timed_out", "cancelled"];
 
 function elapsed(task: Task): string {
   const from = Date.parse(task.startedAt ?? task.createdAt);
-  // Time stands still where nobody knows what happens.
+  // The clock stops while the connection is down, because the state is unknown.
   const {state, since} = live.value;
   const known = state === "disconnected" || state === "ended" ? Math.min(now.value, since) : now.value;
   const to = task.completionTime ? Date.parse(task.completionTime) : known;
@@ -63,7 +63,7 @@ function Head() {
   );
 }
 
-// How many there are, and, beyond what is kept here, that there are more.
+// The number of tasks, and a note if not all are loaded.
 function Known({shown, all}: {shown: number; all: number}) {
   const [said, setSaid] = useState("");
   const rest = olderFrom.value !== "";
@@ -106,7 +106,7 @@ export function Fleet() {
   const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter), [all, filter.state, filter.agent, filter.text, filter.group]);
   const agents = useMemo(() => [...new Set(all.map((task) => task.agent || "external"))].sort(), [all]);
   const asked = JSON.stringify(filter);
-  void now.value;  // rows count seconds
+  void now.value;  // redraws each second
   const current = useRef(rows);
   current.current = rows;
 
@@ -130,7 +130,7 @@ export function Fleet() {
     ]);
   }, []);
 
-  // Not every task is here: what the filter asks for is looked for on the server, too.
+  // Not every task is loaded, so the filter also searches the server.
   const beyond = olderFrom.value !== "" && (filter.text !== "" || filter.state !== "" || filter.agent !== "");
   useEffect(() => {
     if (!beyond) return;

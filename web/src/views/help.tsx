@@ -1,4 +1,4 @@
-// The keys that work here and now.
+// The keys that work in the current view.
 import {useEffect, useRef} from "preact/hooks";
 import {allKeys, helpOpen} from "../state/keys";
 

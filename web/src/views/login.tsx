@@ -1,4 +1,4 @@
-// Without a session: how to get one.
+// Explains how to get a session.
 import {startError} from "../state/session";
 
 export function Login() {

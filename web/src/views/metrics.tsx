@@ -1,4 +1,4 @@
-// Spend, tokens, running tasks, events and tools over a range; each point leads to its tasks.
+// Spend, tokens, running tasks, events and tools over a range. Each point opens its tasks.
 import {useEffect, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Stats, StatsPoint} from "../api/contract";
@@ -13,10 +13,10 @@ import {mayCommand} from "../state/session";
 
 const kPoints = 120;
 const kEveryMs = 15_000;
-const kLookStep = 300;  // fine enough to tell a newcomer's minutes from an hour
-const kAgainMs = 500;   // while the server still adds up
+const kLookStep = 300;  // fine enough to tell a first-time user's minutes from an hour
+const kAgainMs = 500;   // while the server is still computing
 
-// Round steps, so that points lie on minutes and hours.
+// Round steps, so that points are at whole minutes and hours.
 function stepFor(seconds: number): number {
   return [60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400].find((step) => seconds / step <= kPoints) ?? 86_400;
 }
@@ -35,7 +35,7 @@ async function momentsOf(range: Range, step: number): Promise<{moments: number[]
   return {moments: busy.map((point) => Date.parse(point.at)), isAll: stats.indexedThrough >= stats.head};
 }
 
-// Nobody chose a range: one in which there is something to see. It goes into the address like any other.
+// Without a chosen range, picks one that has something to show. It goes into the address like any other.
 function useChoice(chosen: boolean): void {
   useEffect(() => {
     if (chosen) return;
@@ -48,7 +48,7 @@ function useChoice(chosen: boolean): void {
       const range = month ? rangeReaching(month.moments, Date.now()) ?? kUsual : rangeHolding(day.moments, Date.now());
       change({from: range.from});
     };
-    const usual = () => { if (!given.up) change({from: kUsual.from}); };  // its own reading says what is wrong
+    const usual = () => { if (!given.up) change({from: kUsual.from}); };  // the view's own request reports the error
     void look().catch(usual);
     return () => { given.up = true; };
   }, [chosen]);
@@ -107,7 +107,7 @@ export function Metrics() {
   useChoice(from !== null);
   const {stats, error, missing} = useStats(from, by);
   const times = stats?.series[0]?.points.map((point) => Date.parse(point.at) / 1000) ?? [];
-  // The tasks of a point: those with an event in its step.
+  // The tasks of a point are those with an event in its step.
   const open = (index: number) => {
     if (!stats || times[index] === undefined) return;
     const start = times[index] * 1000;

@@ -1,4 +1,4 @@
-// Pinned above the fleet: what waits for a person, most urgent first, with the action right there.
+// Pinned above the fleet: the items that wait for a person, most urgent first, each with its action.
 import {useEffect, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {InboxItem} from "../api/contract";
@@ -19,15 +19,15 @@ import {mayCommand} from "../state/session";
 const kWord: Record<InboxItem["kind"], string> = {
   approval: "approval", question: "question", waiting: "waiting for input", stalled: "stalled", failed: "failed",
 };
-const kFirst = 3;  // shown whole; the others as one line each until they are opened
-const kRows = 12;  // of an input, before the rest has to be opened
+const kFirst = 3;  // shown whole; the others are one line each until they are opened
+const kRows = 12;  // of an input; the rest must be opened
 
 interface ItemProps {
   item: InboxItem;
-  isOver: boolean;  // it needs nobody any more
+  isOver: boolean;  // it no longer needs a person
 }
 
-// A word to an agent that waits for one, or has gone quiet.
+// A message to an agent that waits for one or has gone quiet.
 function Reply({item, isOver}: ItemProps) {
   const [text, setText] = useState("");
   const [failure, setFailure] = useState("");
@@ -79,7 +79,7 @@ function Look({item, isOver}: ItemProps) {
   );
 }
 
-// The event that asks: what is decided on is what the log has, with the rules that may be remembered.
+// The request's event, so that the decision is about what the log has, with the rules that may be remembered.
 function Decide({item, isOver}: ItemProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [failure, setFailure] = useState("");
@@ -89,7 +89,7 @@ function Decide({item, isOver}: ItemProps) {
   };
   useEffect(read, [item.taskID, item.sequence]);
   if (asked) return <Approval task={item.taskID} asked={asked} rows={kRows} isOver={isOver} />;
-  if (failure) return <p class="bad" role="alert">What it asks could not be read: {failure} <button type="button" class="more" onClick={read}>try again</button></p>;
+  if (failure) return <p class="bad" role="alert">The request could not be read: {failure} <button type="button" class="more" onClick={read}>try again</button></p>;
   return <p class="quiet">reading …</p>;
 }
 
@@ -98,7 +98,7 @@ function Action(props: ItemProps) {
   return <div class="ways">{props.item.kind !== "failed" && <Reply {...props} />}<Look {...props} /></div>;
 }
 
-// Which of the tasks of this name it is.
+// Distinguishes tasks of the same name.
 function Which({item, task}: {item: InboxItem; task: Task | undefined}) {
   const url = textOf(task?.repo, "url").replace(/^[a-z]+:\/\/(?:[^@/]*@)?/i, "").replace(/\.git$/, "");
   return <span class="need-which quiet">{url && <><Name text={url} most={34} /> · </>}<code><Name text={item.taskID} most={28} /></code></span>;
@@ -128,7 +128,7 @@ export function NeedsYou() {
   const section = useRef<HTMLElement>(null);
   const before = useRef<Shown<InboxItem>[]>([]);
   const {items, total} = inbox.value;
-  // Somebody points at it or types in it: nothing moves. Looked at again each second.
+  // Nothing moves while a person points at the list or types in it. Checked again each second.
   const isHeld = section.current?.matches(":hover, :has(:focus-visible)") ?? false;
   const shown = arranged(before.current, items.map((item) => ({key: keyOf(item), item})), isHeld, Math.max(now.value, Date.now()));
   before.current = shown;

@@ -1,4 +1,4 @@
-// A new task: what to do, and who is to do it.
+// The form for a new task: the prompt and the agent.
 import {useState} from "preact/hooks";
 import type {TaskRequest} from "../api/types";
 import {createTask, failureWords} from "../state/commands";
@@ -31,10 +31,10 @@ function requestOf(form: Form): TaskRequest {
 
 const kEmpty: Form = {prompt: "", title: "", agent: "claude", model: "", mode: "interactive", repo: "", ref: "", budget: ""};
 
-// Agents that tasks here have had, and the one that Shepherd always knows.
+// Agents of known tasks, and the one that Shepherd always has.
 const knownAgents = () => [...new Set(["claude", ...tasks.value.map((task) => task.agent || "")])].filter(Boolean).sort();
 
-// Where it will work, and whether anybody is known to take it: said before it is started.
+// Shows before the start where the task will work and whether any task has had this agent.
 function Where({form}: {form: Form}) {
   return (
     <div class="where" role="status">
@@ -76,7 +76,7 @@ export function NewTask() {
       <div class="fields">
         {field("title", "Title", "its first line")}
         <label class="field"><span>Agent</span>
-          <input list="agents" value={form.agent} placeholder="none: somebody posts its events" onInput={(input) => setForm({...form, agent: input.currentTarget.value})} />
+          <input list="agents" value={form.agent} placeholder="none: post its events yourself" onInput={(input) => setForm({...form, agent: input.currentTarget.value})} />
           <datalist id="agents">{knownAgents().map((name) => <option key={name} value={name} />)}</datalist></label>
         {field("model", "Model", "the agent's own choice")}
         <label class="field"><span>Mode</span>
@@ -87,7 +87,7 @@ export function NewTask() {
         {field("budget", "Budget in US dollars", "no limit", "number")}
       </div>
       <Where form={form} />
-      <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">Ctrl+Enter starts it, too</span>{error && <span class="bad" role="alert">{error}</span>}</div>
+      <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">or press Ctrl+Enter</span>{error && <span class="bad" role="alert">{error}</span>}</div>
     </form>
   );
 }

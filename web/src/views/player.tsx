@@ -1,4 +1,4 @@
-// Plays the log from a moment on, at the pace at which it happened, or faster. Long silences are cut short.
+// Plays the log from a moment on, in real time or faster. Long silences are shortened.
 import {useEffect, useState} from "preact/hooks";
 import {addKeys} from "../state/keys";
 import {at, change} from "../state/route";
@@ -25,7 +25,7 @@ export function Player({view}: {view: TaskView}) {
     let timer = 0;
     void view.want(now, now + kAhead).then(() => {
       if (!given) return;
-      // As many steps as lie within one frame at this speed.
+      // As many steps as fit into one frame at this speed.
       let next = now + 1;
       const from = Date.parse(view.log.at(now)?.timestamp ?? "");
       const gap = (n: number) => Math.max(0, Date.parse(view.log.at(n)?.timestamp ?? "") - from) / speed;

@@ -1,4 +1,4 @@
-// Full text over all logs, one click to the moment; or the tasks that did something in a range of time.
+// Full-text search over all logs, one click from the moment; or the tasks that were active in a time range.
 import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {SearchResults, Task} from "../api/types";
@@ -20,7 +20,7 @@ function Snippet({text, query}: {text: string; query: string}) {
 }
 
 interface Found {
-  pages: SearchResults | null;  // all that were read, as one
+  pages: SearchResults | null;  // all pages that were read, merged
   next: string;
   error: string;
 }
@@ -56,7 +56,7 @@ function RangeTasks({from, to}: {from: string; to: string}) {
   return (
     <>
       <h2 class="range">Tasks with events from {dayAndTime(from, now.value)} to {dayAndTime(to, now.value)}</h2>
-      {error ? <Notice title="They could not be read">{error}</Notice> : !tasks ? <Notice title="Reading …" busy /> : tasks.length === 0 ? <Notice title="None" /> : (
+      {error ? <Notice title="The tasks could not be read">{error}</Notice> : !tasks ? <Notice title="Reading …" busy /> : tasks.length === 0 ? <Notice title="None" /> : (
         <ul class="results range-tasks">{tasks.map((task) => (
           <li key={task.id}><a href={href({task: task.id})}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
             <span class="quiet"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
@@ -79,8 +79,8 @@ export function Search() {
                onInput={(input) => change({q: input.currentTarget.value, from: undefined, to: undefined})} />
       </header>
       {!q && from && <RangeTasks from={from} to={to} />}
-      {!q && !from && <Notice title="Every word of every log">What an agent said, ran, read or broke. A result opens at its moment.</Notice>}
-      {q && error && <Notice title="The search did not work">{error}</Notice>}
+      {!q && !from && <Notice title="Search all logs">Finds what agents said, ran, read or broke. A result opens the log at that moment.</Notice>}
+      {q && error && <Notice title="The search failed">{error}</Notice>}
       {q && !error && !found && <Notice title="Searching …" busy />}
       {found && found.results.length === 0 && <Notice title="Nothing found" />}
       {found && found.indexedThrough < found.head && <p class="missing" role="status">The newest {found.head - found.indexedThrough} events are not searched yet.</p>}

@@ -1,4 +1,4 @@
-// What every view has around it: the way to the others, who is here, and how the connection stands.
+// The frame around every view: navigation, the user and the state of the connection.
 import type {ComponentChildren} from "preact";
 import {duration} from "../model/format";
 import {dayAndTime} from "../model/format";
@@ -25,13 +25,13 @@ function Connection() {
   );
 }
 
-// What is shown may be old: said across the screen, once it is not only a blink.
+// Warns across the screen that the data may be stale, unless the interruption is only brief.
 function Stale() {
   const {state, since} = live.value;
   if (state !== "ended" && (state !== "disconnected" || now.value - since < kBlinkMs)) return null;
   return (
     <p class="stale-line" role="status">What you see is how it stood at {dayAndTime(since, now.value)}.{" "}
-      {state === "ended" ? <a href="/" onClick={(click) => { click.preventDefault(); location.reload(); }}>Load it again</a> : "Trying to connect again …"}</p>
+      {state === "ended" ? <a href="/" onClick={(click) => { click.preventDefault(); location.reload(); }}>Reload</a> : "Trying to connect again …"}</p>
   );
 }
 

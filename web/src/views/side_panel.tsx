@@ -1,4 +1,4 @@
-// The task in numbers, now or at the moment that is looked at.
+// The task in numbers, now or at the viewed moment.
 import {useEffect, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {tokensOf} from "../model/fleet_rows";
@@ -22,11 +22,11 @@ const kConfined: Record<string, string> = {
   workspace: "As secrets; and it can write nothing but its work tree, its own state and a temporary directory.",
 };
 
-// What is counted, and that it is not all, when it is not.
+// Says what is counted, if that is not everything.
 function Counted({view, moment}: {view: TaskView; moment: number | undefined}) {
   const {tools} = view;
   const isPart = tools.use.from > view.log.first;
-  // The figures of a moment need all that was before it.
+  // The figures at a moment need all events before it.
   useEffect(() => { if (moment !== undefined && isPart) void tools.readAll().catch(() => {}); }, [tools, moment === undefined, isPart]);
   if (!isPart) return null;
   return (

@@ -1,5 +1,5 @@
-// A word to the agent, and the levers. What this agent cannot do is not offered; each command is followed until it
-// settles.
+// The message box and the controls of an agent. It offers only commands that the agent accepts and follows each until
+// it settles.
 import {useState} from "preact/hooks";
 import type {Command, CommandKind, Task} from "../api/types";
 import {isTerminal} from "../model/fold";
@@ -23,7 +23,7 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
     try {
       const got = await send(task.id, command);
       setSent((all) => [...all.slice(-2), {id: got.id, kind: got.kind, state: got.state, reason: got.reason}]);
-      // What nobody took is still there to be sent again.
+      // A command without effect keeps its text, so that it can be sent again.
       if ((command.kind === "steer" || command.kind === "queue" || command.guidance) && !cameToNothing(got)) setText("");
     } catch (failure) {
       setError(failureWords(failure));

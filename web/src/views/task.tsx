@@ -1,4 +1,4 @@
-// One task: what it leaves and its state, then its log as a story; live at the end, or at any moment of the past.
+// One task: its results and state, then its log as a story, live at the end or at any past moment.
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {TaskEvent} from "../api/types";
@@ -18,14 +18,14 @@ import {Steering} from "./steering";
 import {TaskHead} from "./task_head";
 import {TimeBar} from "./time_bar";
 
-const kFocusWithinMs = 10_000;  // a row far away is read first; whoever has gone elsewhere by then is left there
-const kReadPauseMs = 60;  // a fast scroll reads where it ends, not all it passes
+const kFocusWithinMs = 10_000;  // a distant row is read first; a person who has gone elsewhere by then stays there
+const kReadPauseMs = 60;  // a fast scroll reads where it ends, not everything it passes
 
 function isError(event: TaskEvent | undefined): boolean {
   return event?.type === "error" || (event?.type === "tool_result" && outputOf(event).failed);
 }
 
-// The next step that went wrong: among those at hand, else the server knows.
+// The next failed step: from the loaded ones, otherwise from the server.
 async function nextError(view: TaskView, from: number): Promise<number | undefined> {
   let known: number | undefined;
   for (let n = from + 1; n <= view.log.last && view.log.has(n); ++n) {
@@ -45,7 +45,7 @@ function useView(id: string): TaskView {
   return view;
 }
 
-// The approvals that are shown as open. Whether one that was is still pointed at is looked at again each second.
+// The approvals that are shown as open. Checks each second whether the person still points at a settled one.
 function useLingering(view: TaskView): Lingering {
   const lingering = useMemo(() => new Lingering(), [view]);
   const open = (view.task.value?.approvals ?? []).map((each) => each.approvalID ?? "");
@@ -79,7 +79,7 @@ export function TaskPage() {
     timer.current = window.setTimeout(() => void view.want(first + log.first - 20, last + log.first + 20).catch(() => {}), kReadPauseMs);
   }
 
-  // The moment changed: bring it into view, once it is there.
+  // The moment changed: brings it into view once it is loaded.
   useEffect(() => {
     if (moment === undefined) return;
     void view.want(moment - 20, moment + 20).then(() => {
@@ -106,7 +106,7 @@ export function TaskPage() {
     ]);
   }, [view]);
 
-  // To what waits for a person, however far it is, and to its first button.
+  // Goes to the item that waits for a person, however far it is, and to its first button.
   function toAnswer(sequence: number): void {
     change({at: undefined});
     void view.want(sequence - 20, sequence + 20).then(() => {

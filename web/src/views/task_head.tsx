@@ -1,4 +1,4 @@
-// The top of a task: what it is, how it stands, what it leaves, what it waits for.
+// The top of a task: what it is, its state, its results and what it waits for.
 import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {JsonObject, Task} from "../api/types";
@@ -39,7 +39,7 @@ export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {
         <StateMark state={state} />{replaying && <span class="quiet">now</span>}
         <button type="button" class="plain side-button" aria-expanded={sideOpen} onClick={onSide}>Details</button>
       </div>
-      {/* What it waits for is said below; at a moment of the past, what it does now only confuses. */}
+      {/* What the task waits for is shown below; at a past moment, its current activity would confuse. */}
       {open.length === 0 && !replaying && words && <p class="task-now"><Words text={words} /></p>}
       {state === "queued" && !replaying && task.status?.message && <p class="hold"><Words text={task.status.message} /></p>}
       {(task.status?.prURL || result) && (

@@ -1,5 +1,5 @@
-// The whole log on one line: how dense, where it went wrong, where a person was asked. Click or arrow keys go to a
-// moment; play goes on from there.
+// The whole log on one line: its density, its failures and the questions to a person. A click or the arrow keys go to a
+// moment; play continues from there.
 import {useEffect, useRef, useState} from "preact/hooks";
 import {api, ApiError} from "../api/client";
 import type {Timeline} from "../api/contract";
@@ -36,19 +36,19 @@ function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missin
   return {line, missing};
 }
 
-// Whether the log took long enough for its times to tell events apart.
+// Whether the log took long enough for times to distinguish its events.
 function isSpread(line: Timeline | null): line is Timeline {
   return line !== null && line.buckets.filter((bucket) => bucket.events > 0).length > 1;
 }
 
-// One busy moment must not flatten all others: heights grow with the root.
+// One busy moment must not flatten all others, so heights grow with the square root.
 const tall = (events: number, most: number) => Math.max(2, Math.sqrt(events / most) * 20);
 
 function thinned(all: number[], most: number): number[] {
   return all.length <= most ? all : Array.from({length: most}, (_, index) => all[Math.floor((index * all.length) / most)]!);
 }
 
-// Where an event lies, 0 to 1: by its time when the buckets are known, else by its number.
+// The place of an event, 0 to 1: by its time if the buckets are known, otherwise by its number.
 export function placeOf(line: Timeline | null, sequence: number, first: number, last: number): number {
   if (!isSpread(line)) return last > first ? (sequence - first) / (last - first) : 1;
   const buckets = line.buckets;

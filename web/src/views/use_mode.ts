@@ -1,4 +1,4 @@
-// Whether an agent asks or decides by itself: as it was started, until a command changed it.
+// Whether an agent asks or decides by itself: its mode at the start, until a command changed it.
 import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {Task} from "../api/types";

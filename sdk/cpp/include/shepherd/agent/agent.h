@@ -1,4 +1,4 @@
-// Everything a streaming agent needs. Threads: see each.
+// Includes all public headers of the library. Threads: see each header.
 #pragma once
 
 #include "shepherd/agent/execution.h"

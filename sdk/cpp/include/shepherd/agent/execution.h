@@ -1,11 +1,13 @@
-// One piece of work and its conversation with the operator: what a work function gets.
+// An Execution is what a work function gets: one piece of work and its conversation with the operator.
 //
-// Every call that sends or waits is also a place where the work can be interrupted: when the operator has asked for it,
-// the call says INTERRUPTED, waits for the resume, says RUNNING and goes on. So nothing leaves the agent while it is
-// interrupted. Work that computes for long without sending calls checkpoint() now and then, or asks interrupted().
+// Every call that sends or waits can interrupt the work. If the operator has asked for an interrupt, the call reports
+// INTERRUPTED, waits for the resume, reports RUNNING and continues. The agent therefore sends nothing while it is
+// interrupted. Work that computes for a long time without sending should call checkpoint() now and then, or test
+// interrupted().
 //
-// When the stream is over (cancelled, closed while it waited, the server shuts down, nobody reads), such a call throws
-// Stopped. Let it pass: it unwinds the work, and the stream has said what happened already.
+// Such a call throws Stopped when the stream is over: it was cancelled, it was closed while the work waited, the server
+// shuts down, or the peer stopped reading. Let the exception pass. It unwinds the work; the stream has already reported
+// what happened.
 #pragma once
 
 #include <chrono>
@@ -27,11 +29,11 @@ namespace shepherd::agent {
 class Conversation;
 
 enum class Mode {
-  autonomous,   // works on without asking
+  autonomous,   // continues without asking
   interactive,  // may wait for the operator
 };
 
-// What the operator said: a steering message, or the guidance that came with a resume.
+// A message from the operator: a steering message, or the guidance that came with a resume.
 struct Steering {
   std::string id;  // empty for a resume
   std::string content;
@@ -42,17 +44,19 @@ struct Steering {
 enum class StopReason {
   cancelled,      // the caller cancelled the call or went away
   closed,         // the caller closed its side while the work waited for it
-  shutdown,       // the server ends
+  shutdown,       // the server is shutting down
   send_deadline,  // nothing could be sent for longer than the send deadline
 };
 std::string_view name(StopReason reason);
 
-// Not a std::exception, so that a catch around a tool does not swallow it. Who swallows it anyway gets it again.
+// Not a std::exception, so that a catch around a tool does not swallow it. If the work swallows it, the next call
+// throws it again.
 struct Stopped {
   StopReason reason;
 };
 
-// Thrown by a work function that cannot go on: a fatal error with its own code. Any other exception is WORK_FAILED.
+// A work function throws this when it cannot go on. It reports a fatal error with its own code; any other exception is
+// reported as WORK_FAILED.
 class Failure : public std::runtime_error {
  public:
   Failure(std::string code, const std::string& message) : std::runtime_error(message), code_(std::move(code)) {}
@@ -73,13 +77,13 @@ class Execution {
   const TraceContext& trace() const;
   Mode mode() const;
 
-  // Text, joined until it is worth a message.
+  // The library joins text into larger messages before it sends them.
   void reason(std::string_view text);  // the agent's own reasoning
-  void output(std::string_view text);  // what it says and does
-  void flush();                        // sends joined text now
+  void output(std::string_view text);  // what the agent says and does
+  void flush();                        // sends the joined text now
 
-  // A tool's call and its result; the id ties them together. tool() does both around the body, which returns the output
-  // as JSON; what the body throws becomes a failed result and a non-fatal TOOL_FAILED, and the answer is nothing.
+  // Report a tool call and its result; the id connects them. tool() reports both around `body`, which returns the
+  // output as JSON. If `body` throws, tool() reports a failed result and a non-fatal TOOL_FAILED and returns nothing.
   std::string tool_call(std::string_view tool, std::string_view input_json);
   void tool_result(std::string_view call_id, std::string_view output_json, bool success);
   std::optional<std::string> tool(std::string_view tool, std::string_view input_json,
@@ -87,23 +91,23 @@ class Execution {
 
   void finding(const Finding& finding);
   void finding_json(std::string_view json);
-  void error(std::string_view code, std::string_view message);  // not fatal; throw Failure for one that is
+  void error(std::string_view code, std::string_view message);  // not fatal; throw Failure for a fatal error
 
-  // Waits while the operator has interrupted the work. True when it was interrupted since the last checkpoint(), here
-  // or in another call: look at next_steering() for the guidance.
+  // Waits while the operator has interrupted the work. Returns true if the work was interrupted since the last
+  // checkpoint(), here or in another call; next_steering() then has the guidance.
   bool checkpoint();
-  bool interrupted() const;  // asked to; a long operation should come to a checkpoint
+  bool interrupted() const;  // an interrupt is pending; a long operation should reach a checkpoint soon
   bool stopped() const;      // the next call throws Stopped
-  // A pause that an interrupt, a stop or a steering message ends early.
+  // Pauses. An interrupt, a stop or a steering message ends the pause early.
   void wait_for(std::chrono::milliseconds duration);
 
-  // What the operator said, oldest first; acknowledged when it arrived.
+  // Returns the operator's messages, oldest first. The library acknowledged them when they arrived.
   std::optional<Steering> next_steering();
-  // In interactive mode: says WAITING_FOR_INPUT with the question and waits for the operator's word. Nothing in
-  // autonomous mode, at once or when the operator switches to it.
+  // In interactive mode, reports WAITING_FOR_INPUT with the question and waits for the operator's message. In
+  // autonomous mode it returns nothing, also when the operator switches to that mode during the wait.
   std::optional<Steering> wait_for_input(std::string_view question);
 
-  // A log record with this stream's ids.
+  // Writes a log record with this stream's ids.
   void log(LogLevel level, std::string_view message) const;
 
  private:

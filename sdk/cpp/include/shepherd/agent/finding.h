@@ -1,4 +1,4 @@
-// Something the agent found that a person should know of, and its JSON.
+// A finding that a person should see, and its JSON.
 // Threads: value.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Evidence {
 };
 
 struct Finding {
-  std::string id = {};  // the library makes one up when it is empty
+  std::string id = {};  // the library generates one if this is empty
   std::string title = {}, description = {};
   std::string severity = "info";  // info, low, medium, high, critical
   double confidence = 1.0;        // 0 to 1
@@ -24,7 +24,7 @@ struct Finding {
 
 std::string to_json(const Finding& finding);
 
-// A JSON string with its quotes, for writing small JSON by hand. Bytes that are not UTF-8 become U+FFFD.
+// A JSON string with its quotes, for writing small JSON by hand. Invalid UTF-8 becomes U+FFFD.
 std::string quoted(std::string_view text);
 
 }  // namespace shepherd::agent

@@ -13,9 +13,9 @@ struct Metrics {
   std::atomic<std::uint64_t> messages_sent{0};
   std::atomic<std::uint64_t> steering_messages{0};
 
-  // agent_stream_messages_received_total, agent_stream_messages_sent_total and agent_steering_messages_total in the
-  // text format that Prometheus reads. ServerOptions::metrics_address serves it; an agent that has an endpoint of its
-  // own adds this text there.
+  // Returns agent_stream_messages_received_total, agent_stream_messages_sent_total and agent_steering_messages_total in
+  // the Prometheus text format. ServerOptions::metrics_address serves this text; an agent with an endpoint of its own
+  // can append it there.
   std::string prometheus_text() const;
 };
 

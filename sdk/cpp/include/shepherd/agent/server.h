@@ -1,5 +1,5 @@
-// The server of a streaming agent: gibson.agent.AgentService/StreamExecute around a work function, with gRPC health and
-// reflection. Each stream runs the work function on a thread of its own.
+// The server of a streaming agent. It runs a work function behind gibson.agent.AgentService/StreamExecute and adds gRPC
+// health and reflection. Each stream runs the work function on a thread of its own.
 //
 //   int main() {
 //     return shepherd::agent::serve({.address = "127.0.0.1:50051"}, [](shepherd::agent::Execution& run) {
@@ -7,7 +7,7 @@
 //     });
 //   }
 //
-// When the work function returns, the stream says COMPLETED; when it throws, a fatal error and FAILED.
+// When the work function returns, the stream reports COMPLETED; when it throws, a fatal error and FAILED.
 #pragma once
 
 #include <chrono>
@@ -24,31 +24,32 @@ namespace shepherd::agent {
 
 using Work = std::function<void(Execution&)>;
 
-// The reasons are those of a person who watches: text that is joined for longer feels late, shorter floods the screen.
+// The batch defaults suit a person who watches: text that is joined for longer feels late, and shorter batches flood
+// the screen.
 struct ServerOptions {
-  std::string address = "127.0.0.1:0";  // host:port, port 0 for any free one; unix:PATH
+  std::string address = "127.0.0.1:0";  // host:port (port 0 for any free one) or unix:PATH
 
-  std::size_t batch_bytes = 1'000;                 // joined text is sent at this size
-  std::chrono::milliseconds batch_interval{100};   // or at this age
-  std::size_t send_queue = 64;                     // messages waiting for the network; then sending waits
-  std::chrono::milliseconds send_deadline{5'000};  // at most this long; then the stream is given up
-  std::size_t steering_queue = 256;                // words of the operator the work has not looked at; more are refused
-  std::size_t max_streams = 64;                    // at once; a thread each; more get RESOURCE_EXHAUSTED
-  std::chrono::milliseconds shutdown_deadline{5'000};  // for work to come to its end
+  std::size_t batch_bytes = 1'000;                     // joined text is sent at this size
+  std::chrono::milliseconds batch_interval{100};       // joined text is sent at this age
+  std::size_t send_queue = 64;                         // messages that may wait for the network
+  std::chrono::milliseconds send_deadline{5'000};      // how long sending may wait; then the stream is given up
+  std::size_t steering_queue = 256;                    // unread messages of the operator; the library refuses more
+  std::size_t max_streams = 64;                        // concurrent streams, a thread each; more get RESOURCE_EXHAUSTED
+  std::chrono::milliseconds shutdown_deadline{5'000};  // how long work may take to return
 
-  // The answer to a steering message. Without it: a short acknowledgement that repeats the content.
+  // The answer to a steering message. The default is a short acknowledgement that repeats the content.
   std::function<std::string(const Steering&)> acknowledge = {};
   LogSink log = json_lines_on_stderr();
 
-  std::string certificate_file = {}, key_file = {};  // PEM; both for TLS
-  std::string client_ca_file = {};  // PEM; callers must show a certificate of one of these authorities (needs TLS)
+  std::string certificate_file = {}, key_file = {};  // PEM; set both for TLS
+  std::string client_ca_file = {};  // PEM; callers must present a certificate of one of these authorities (needs TLS)
   std::string token = {};           // callers must send `authorization: Bearer TOKEN`
 
-  std::string metrics_address = {};  // host:port; serves the counters at http://ADDRESS/metrics, for Prometheus
+  std::string metrics_address = {};  // host:port; serves the counters to Prometheus at http://ADDRESS/metrics
 };
 
-// Owns the listening sockets and the threads of its streams. Throws std::runtime_error when it cannot listen or use a
-// file; what() names it. Threads: any.
+// Owns the listening sockets and the threads of its streams. Throws std::runtime_error when it cannot listen or cannot
+// read a file; what() names the address or file. Threads: any.
 class AgentServer {
  public:
   AgentServer(ServerOptions options, Work work);
@@ -59,8 +60,8 @@ class AgentServer {
   int port() const;          // 0 for a unix socket
   int metrics_port() const;  // 0 when metrics are not served
   const Metrics& metrics() const;
-  // Takes no new streams, tells running ones INTERRUPTED and ends them. False when work has not returned by the
-  // deadline.
+  // Rejects new streams, reports INTERRUPTED on running ones and ends them. Returns false if some work has not returned
+  // by the deadline.
   bool shutdown();
 
  private:
@@ -68,8 +69,8 @@ class AgentServer {
   std::unique_ptr<Parts> parts_;
 };
 
-// Serves until SIGTERM or SIGINT, then shuts down. The exit code of a program: 0, or 1 when it could not start (it says
-// why on standard error) or work had to be abandoned; then the process ends at once.
+// Serves until SIGTERM or SIGINT, then shuts down. Returns the program's exit code: 0, or 1 if the server could not
+// start (the reason is on standard error). If work does not return by the deadline, the process exits with 1 at once.
 int serve(ServerOptions options, Work work);
 
 }  // namespace shepherd::agent

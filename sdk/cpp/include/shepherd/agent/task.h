@@ -1,4 +1,4 @@
-// What an agent is asked to do, as the start message carries it.
+// The task that the start message carries.
 // Threads: value.
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace shepherd::agent {
 
 struct Task {
-  std::string json;     // the whole task as it came; whatever else the caller put into it is there
-  std::string id;       // empty when the caller gave none
-  std::string goal;     // the same
-  std::string context;  // JSON text of the member "context"; empty when there is none
+  std::string json;     // the whole task as received, with any other members
+  std::string id;       // empty if the caller gave none
+  std::string goal;     // empty if the caller gave none
+  std::string context;  // JSON text of the member "context"; empty if there is none
 };
 
-// Nothing when the text is not one JSON object or a member has the wrong kind; `problem` then says what is wrong.
+// Returns nothing when the text is not one JSON object or a member has the wrong type; `problem` then says why.
 std::optional<Task> parse_task(std::string_view json, std::string& problem);
 
 }  // namespace shepherd::agent

@@ -1,4 +1,4 @@
-// The trace that a stream belongs to: ids as OpenTelemetry writes them, in small hexadecimal digits.
+// The trace that a stream belongs to. Ids are lower-case hexadecimal digits, as in OpenTelemetry.
 // Threads: value.
 #pragma once
 
@@ -12,9 +12,9 @@ struct TraceContext {
   std::string trace_id;  // 32 digits, not all zero
   std::string span_id;   // 16 digits, not all zero
 
-  // A trace of its own.
+  // Starts a new trace.
   static TraceContext fresh();
-  // The caller's trace with a span of its own, from a W3C `traceparent`; nothing when that is malformed.
+  // Continues the caller's trace with a new span, from a W3C `traceparent`. Returns nothing if that is malformed.
   static std::optional<TraceContext> continued(std::string_view traceparent);
 };
 

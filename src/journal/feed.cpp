@@ -1,4 +1,4 @@
-#include "journal/live_feed.h"
+#include "journal/feed.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,24 +10,14 @@
 
 namespace shepherd {
 
-struct LiveFeed::StorePage {
-  Result<void> outcome;
-  std::string bytes;         // gap and event frames
-  std::uint64_t number = 0;  // the cursor after them
-  std::uint64_t head = 0;
-  std::size_t events = 0;
-  std::size_t skipped = 0;
-  std::string complete;
-};
-
-LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer)
+Feed::Feed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions options, FeedConsumer& consumer)
     : store_(store),
       hub_(hub),
       workers_(workers),
       executor_(*options.executor),
       encoder_(*options.encoder),
       consumer_(consumer),
-      // Before any read of the store: what is committed from now on is in the tail, so nothing falls between.
+      // Taken before any read of the store: later commits are in the tail, so no event falls in between.
       tail_(hub.tail(options.task)),
       after_(options.after),
       announced_(options.after),
@@ -36,12 +26,12 @@ LiveFeed::LiveFeed(const EventStore& store, Hub& hub, Executor& workers, FeedOpt
   if (!selection.everything()) selection_ = std::make_shared<const Selection>(std::move(selection));
 }
 
-LiveFeed::~LiveFeed() {
+Feed::~Feed() {
   tail_->leave(*this);
   if (alive_) *alive_ = nullptr;
 }
 
-void LiveFeed::next() {
+void Feed::next() {
   SHEPHERD_ASSERT(!wanted_, "one next() at a time");
   if (ended_) return;
   wanted_ = true;
@@ -49,7 +39,7 @@ void LiveFeed::next() {
   if (!reading_) advance();
 }
 
-void LiveFeed::on_wake() {
+void Feed::on_wake() {
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) {
     skipped_ += static_cast<std::size_t>(passed - after_);
@@ -58,7 +48,7 @@ void LiveFeed::on_wake() {
   if (wanted_ && !reading_) advance();
 }
 
-void LiveFeed::set_tasks(std::optional<std::set<std::string>> tasks) {
+void Feed::set_tasks(std::optional<std::set<std::string>> tasks) {
   // Events already passed over stay passed over: the new set holds from now on.
   std::uint64_t passed = tail_->passed(*this);
   if (passed > after_) after_ = passed;
@@ -70,7 +60,7 @@ void LiveFeed::set_tasks(std::optional<std::set<std::string>> tasks) {
   if (wanted_ && !reading_) advance();
 }
 
-void LiveFeed::advance() {
+void Feed::advance() {
   for (;;) {
     FrameBatch batch;
     PullRequest request{&encoder_, after_, selection(), deltas_ ? &delta_seen_ : nullptr, kFeedReadBytes};
@@ -87,22 +77,24 @@ void LiveFeed::advance() {
       case Pull::What::frames:
         break;
     }
+    SHEPHERD_ASSERT(pull.number >= after_, "a cursor never goes back");
     after_ = pull.number;
     batch.events = pull.events;
     count_skipped(pull.skipped, batch);
     bool says_more = pull.at_end && (!caught_up_ || !pull.complete.empty());
     if (batch.spans.empty() && !says_more) {
       if (pull.at_end) return;  // waiting
-      continue;                 // a stretch without anything wanted
+      continue;                 // a stretch without a matching event
     }
-    // A position goes out although nothing came, and the pull has made this feed wait: it does so only when asked.
+    // A position is due without an event, but the pull has registered this feed as waiting, which it may be only on
+    // request.
     if (pull.what == Pull::What::nothing) tail_->leave(*this);
     deliver(batch, pull.at_end, pull.complete);
     return;
   }
 }
 
-void LiveFeed::deliver(FrameBatch& batch, bool at_end, const std::string& complete) {
+void Feed::deliver(FrameBatch& batch, bool at_end, const std::string& complete) {
   std::string after_events;
   if (at_end && !caught_up_) {
     caught_up_ = true;
@@ -120,7 +112,7 @@ void LiveFeed::deliver(FrameBatch& batch, bool at_end, const std::string& comple
   consumer_.on_frames(std::move(batch));
 }
 
-void LiveFeed::count_skipped(std::size_t skipped, FrameBatch& batch) {
+void Feed::count_skipped(std::size_t skipped, FrameBatch& batch) {
   skipped_ += skipped;
   if (skipped_ < kPositionEvery) return;
   skipped_ = 0;
@@ -130,7 +122,7 @@ void LiveFeed::count_skipped(std::size_t skipped, FrameBatch& batch) {
   batch.spans.push_back(own_bytes(std::move(bytes)));
 }
 
-void LiveFeed::tick(std::int64_t steady_ms) {
+void Feed::tick(std::int64_t steady_ms) {
   if (selection_ == nullptr || !wanted_ || reading_) return;
   if (steady_ms - position_ms_ < kPositionInterval.count()) return;
   position_ms_ = steady_ms;
@@ -151,8 +143,8 @@ void LiveFeed::tick(std::int64_t steady_ms) {
 
 // --- the store side ---
 
-LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::string& task, std::uint64_t after,
-                                        const Selection* selection, const FrameEncoder& encoder) {
+Feed::StorePage Feed::read_page(const EventStore& store, const std::string& task, std::uint64_t after,
+                                const Selection* selection, const FrameEncoder& encoder) {
   StorePage out;
   bool all = task.empty();
   ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
@@ -164,14 +156,15 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
   out.head = page->head;
   out.complete = std::move(page->complete);
   out.number = after;
-  // What retention or a deletion removed is announced, not skipped. In one task's log it is always the beginning.
+  // Events that retention or a deletion removed are announced, not skipped. In one task's log they are always the
+  // beginning.
   auto skip_to = [&](std::uint64_t next) {
     if (next <= out.number + 1) return;
     encoder.gap(out.bytes, task, out.number + 1, next - 1);
     out.number = next - 1;
   };
   if (page->batches.empty()) skip_to(page->head + 1);
-  // A batch may be larger than what one consumer should hold; the rest of it is read again.
+  // A batch may be larger than one consumer should hold; the rest of it is read again.
   std::size_t read_bytes = 0;
   for (const auto& stored : page->batches) read_bytes += stored->bytes.size();
   out.bytes.reserve(std::min(read_bytes + read_bytes / 4, kFeedReadBytes) + kKiB);
@@ -203,9 +196,9 @@ LiveFeed::StorePage LiveFeed::read_page(const EventStore& store, const std::stri
   return out;
 }
 
-void LiveFeed::read_store() {
+void Feed::read_store() {
   reading_ = true;
-  if (!alive_) alive_ = std::make_shared<LiveFeed*>(this);
+  if (!alive_) alive_ = std::make_shared<Feed*>(this);
   workers_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,
                  tail = tail_, after = after_]() mutable {
     auto page = read_page(store, tail->task(), after, selection.get(), encoder);
@@ -215,35 +208,37 @@ void LiveFeed::read_store() {
   });
 }
 
-void LiveFeed::end_with(const Error& error) {
+void Feed::end_with(const Error& error) {
   ended_ = true;
   wanted_ = false;
   consumer_.on_feed_error(error);
 }
 
-void LiveFeed::on_page(StorePage&& page) {
+void Feed::on_page(StorePage&& page) {
   reading_ = false;
-  // Read ahead for a consumer that has stalled since: it is read again when it asks, rather than kept all that time.
+  // A consumer that stalled after the read-ahead gets the page read again on demand, because keeping it would hold
+  // memory.
   if (!wanted_) return;
   if (!page.outcome) return end_with(page.outcome.error());
-  // The log is shorter than what the consumer has seen (deleted and made anew, or an older backup): never guess.
+  // The log is shorter than the consumer's cursor (deleted and created again, or an older backup), so fail instead of
+  // guessing.
   if (page.head < after_) return end_with({ErrorCode::conflict, "cursor_ahead", "the log ends before this cursor", {}});
   if (page.number <= after_ && page.head > after_) {
     return end_with({ErrorCode::internal, "log_hole", "the store has a hole in this log; run `shepherd doctor`", {}});
   }
   after_ = page.number;
   bool at_end = after_ >= page.head;
-  // A tail that nobody published to since it was made does not know where the log ends.
+  // A tail without a publication since its creation lacks the end of the log.
   if (at_end) hub_.advance_head(tail_->task(), page.head, page.complete);
   FrameBatch batch;
   batch.events = page.events;
   if (!page.bytes.empty()) batch.spans.push_back(own_bytes(std::move(page.bytes)));
   count_skipped(page.skipped, batch);
   if (batch.spans.empty()) {
-    advance();  // all of it was filtered out, or the log's end
+    advance();  // everything was filtered out, or the log has ended
     return;
   }
-  // The next page is read while this one is written.
+  // Reads the next page while this one is written.
   if (quick_ && !at_end) read_store();
   auto alive = alive_;  // the consumer may end the feed
   quick_ = false;
