@@ -98,7 +98,7 @@ Result<std::string> answers_json(const std::vector<AskedQuestion>& questions, co
     auto [name, answer] = split(questions, word);
     const AskedQuestion* question = name.empty() && questions.size() == 1 ? &questions.front() : named(questions, name);
     if (question == nullptr && name.empty()) return refuse(fmt::format("\"{}\" answers which question?", word));
-    if (question == nullptr) return refuse(fmt::format("there is no question \"{}\"", name));
+    if (question == nullptr) return refuse(fmt::format("the agent did not ask \"{}\"", name));
     answers[question->text] = option_meant(*question, answer);
   }
   for (const AskedQuestion& question : questions) {

@@ -19,7 +19,7 @@ enum class ExitCode : int {
   task_failed = 7,       // run, watch: the task ended but did not complete
   task_timed_out = 8,    // run: it took too long
   task_cancelled = 9,    // run: it was stopped
-  command_refused = 10,  // steering: the agent or the server would not do it
+  command_refused = 10,  // steering: the agent or the server refused it
   command_expired = 11,  // steering: no runner took it in time
 };
 

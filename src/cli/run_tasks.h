@@ -14,9 +14,9 @@ namespace shepherd {
 struct RunTasksOptions {
   int parallel = 1;
   bool json = false;
-  const Detached* detached = nullptr;  // print nothing; tell the parent about the first task
-  bool link_shown = false;             // the caller has printed where to watch them
-  bool first_stops = false;            // the first Ctrl-C stops them: there is nothing to interrupt them for
+  const Detached* detached = nullptr;  // prints nothing; reports the first task to the parent
+  bool link_shown = false;             // the caller has printed the link to the dashboard
+  bool first_stops = false;            // for demo tasks, which need no interrupt: the first Ctrl-C stops them
 };
 
 // Blocks until all have ended. The first Ctrl-C interrupts the running tasks and starts no more, the second stops them,

@@ -180,7 +180,7 @@ std::string explained(const std::string& reason, std::string_view task, bool ext
   }
   if (reason == "no_runner") return fmt::format("no runner has this task now (see \"shepherd tasks show {}\")", task);
   if (reason == "unsupported") return "this agent cannot do that";
-  if (reason == "already_answered") return "it has been answered already";
+  if (reason == "already_answered") return "it was already answered";
   if (reason == "task_ended") return "the task has ended";
   return reason;
 }
@@ -354,8 +354,7 @@ void add_steering_verbs(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "The outcome as JSON");
     add_server_options(*command, options->server);
     command->footer(
-        std::string(
-            "Exit code 0: the agent has it; 10: refused; 11: expired, no runner took it in time.\n\nExamples:\n") +
+        std::string("Exit code 0: the agent has it; 10: refused; 11: no runner took it in time.\n\nExamples:\n") +
         verb.examples);
     command->callback([options, &context, kind = verb.kind] {
       context.action = [options, &context, kind] { return send(context, *options, kind); };
