@@ -35,6 +35,13 @@ TEST(Assignment, AValueEndsWithItsText) {
   }
 }
 
+TEST(Assignment, NothingBehindTheTextIsRead) {
+  constexpr std::string_view kMore = "token==>  \"'a1b2c3d4e5'";
+  for (std::size_t size = 5; size < 18; ++size)
+    EXPECT_FALSE(assigned_value(kMore.substr(0, size), 0, 5, false)) << size;
+  EXPECT_TRUE(assigned_value("token==>  'a1b2c3d4e5'", 0, 5, false));
+}
+
 class AssignmentTest : public ::testing::Test {
  protected:
   std::string redacted(std::string_view text) const { return redactor_.redact(text); }
