@@ -275,6 +275,8 @@ TEST_F(SecretShapes, NamesThatTell) {
   EXPECT_EQ(secret_member_kind("password", "Xk29 vbQ1"), "") << "two words";
   EXPECT_EQ(secret_member_kind("passwords", "Xk29vbQ1"), "");
   EXPECT_EQ(secret_member_kind("pw", "Xk29vbQ1"), "");
+  EXPECT_EQ(secret_member_kind("xassword", "Xk29vbQ1"), "");
+  EXPECT_EQ(secret_member_kind("passworx", "Xk29vbQ1"), "");
 }
 
 }  // namespace
