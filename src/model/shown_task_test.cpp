@@ -45,6 +45,7 @@ TEST(ShownUrl, LongUserNamesAreNone) {
   Redactor redactor = standard();
   auto shown = [&](std::string_view url) { return shown_url(redactor, url); };
   EXPECT_EQ(shown("https://" + std::string(16, 'q') + "@h/a"), "https://[redacted]@h/a");
+  EXPECT_EQ(shown("https://q9vX2m-r7T_K~W4n.Z@h/a"), "https://[redacted]@h/a");
   EXPECT_EQ(shown("https://" + std::string(15, 'q') + "@h/a"), "https://" + std::string(15, 'q') + "@h/a");
   EXPECT_EQ(shown("https://h/" + std::string(20, 'q') + "@x/a"), "https://h/" + std::string(20, 'q') + "@x/a");
   EXPECT_EQ(shown(std::string(20, 'q') + "@h/a"), std::string(20, 'q') + "@h/a") << "no scheme";

@@ -25,6 +25,23 @@ TEST(Assignment, ValuesThatMayBeSecrets) {
   }
 }
 
+TEST(Assignment, AValueEndsWithItsText) {
+  const std::string text = "token=a1" + std::string(300, 'b');
+  for (std::size_t size : {20U, 134U, 135U, 200U}) {
+    auto value = assigned_value(std::string_view(text).substr(0, size), 0, 5, false);
+    ASSERT_TRUE(value);
+    EXPECT_EQ(value->begin, 6U);
+    EXPECT_EQ(value->end, size);
+  }
+}
+
+TEST(Assignment, NothingBehindTheTextIsRead) {
+  constexpr std::string_view kMore = "token==>  \"'a1b2c3d4e5'";
+  for (std::size_t size = 5; size < 18; ++size)
+    EXPECT_FALSE(assigned_value(kMore.substr(0, size), 0, 5, false)) << size;
+  EXPECT_TRUE(assigned_value("token==>  'a1b2c3d4e5'", 0, 5, false));
+}
+
 class AssignmentTest : public ::testing::Test {
  protected:
   std::string redacted(std::string_view text) const { return redactor_.redact(text); }

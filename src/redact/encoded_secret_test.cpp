@@ -104,6 +104,19 @@ TEST_F(EncodedSecret, IsFoundInBothAlphabetsAndAsJsonSpellsIt) {
   }
 }
 
+TEST_F(EncodedSecret, SignsOfBase64AreInside) {
+  for (std::size_t before = 0; before < 6; ++before) {
+    std::string base64 = encode_base64(std::string(before, '\n') + "password=a1~?~?~?~?~?~?~?~?~?~?zZ9\n");
+    std::string for_urls = base64;
+    std::ranges::replace(for_urls, '+', '-');
+    std::ranges::replace(for_urls, '/', '_');
+    for (const std::string& each : {base64, for_urls}) {
+      ASSERT_NE(each.find_first_of("/_"), std::string::npos);
+      EXPECT_EQ(redactor_.redact(each).find(each.substr(each.size() - 12, 6)), std::string::npos) << each;
+    }
+  }
+}
+
 TEST_F(EncodedSecret, GoesOnInTheNextLine) {
   std::string key = std::string("-----BEGIN RSA ") + "PRIVATE KEY-----\n";
   for (int i = 0; i < 12; ++i) key += "MIIEowIBAAKCAQEAx7Q9mB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAaBbCcDdEeF\n";

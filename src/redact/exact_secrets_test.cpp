@@ -87,11 +87,12 @@ TEST(ExactSecrets, APatternWithoutALiteralIsAlwaysTried) {
 
 TEST(ExactSecrets, TheBeginningOfOneAtTheEndOfAText) {
   RedactOptions options;
-  options.secrets = {"abcabdef", "bdxyzw", "abc"};
+  options.secrets = {"abcabdef", "bdxyzw", "qrstu"};
   Redactor redactor = Redactor::create(options).value();
   auto waits = [&](std::string_view text) { return redactor.beginning_of_secret(text); };
   EXPECT_EQ(waits("x"), 0U);
   EXPECT_EQ(waits(""), 0U);
+  EXPECT_EQ(waits("xqrs"), 0U) << "too short to be one";
   EXPECT_EQ(waits("xxa"), 1U);
   EXPECT_EQ(waits("bbab"), 2U);
   EXPECT_EQ(waits("axab"), 2U) << "not the first letter that fits";

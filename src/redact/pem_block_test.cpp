@@ -96,6 +96,15 @@ TEST_F(PemBlock, HeadersComeBeforeTheKey) {
   auto is_hidden = [&](const std::string& headers) { return with(headers).find("MIIEow") == std::string::npos; };
   EXPECT_TRUE(is_hidden("Proc-Type: 4,ENCRYPTED\n"));
   EXPECT_NE(with("Proc-Type: 4,ENCRYPTED\n").find("Proc-Type: 4,ENCRYPTED"), std::string::npos) << "headers stay";
+  auto is_header = [&](const std::string& header) {
+    return redacted(kBegin + "\n" + header + "\n\n" + kLine).find("MIIEow") == std::string::npos;
+  };
+  EXPECT_TRUE(is_header(std::string(32, 'N') + ": value"));
+  EXPECT_FALSE(is_header(std::string(33, 'N') + ": value"));
+  EXPECT_FALSE(is_header("Name:value"));
+  EXPECT_FALSE(is_header(": value"));
+  EXPECT_TRUE(is_header("Name: " + std::string(157, 'v'))) << "with its colon, as far as it is looked at";
+  EXPECT_FALSE(is_header("Name: " + std::string(159, 'v')));
   for (const std::string header : {"Comment: a~b, (c) 1+1=2; x", "X: y"}) {
     std::string text = kBegin + "\n" + header + "\n\n" + kLine;
     EXPECT_EQ(redacted(text).find("MIIEow"), std::string::npos) << header;

@@ -244,6 +244,8 @@ TEST_F(SecretShapes, PasswordsOfUrls) {
   }
   EXPECT_EQ(redacted("ftp://jo\\u0065:sesame@h"), "ftp://jo\\u0065:" + whole("password", 6) + "@h") << "JSON source";
   EXPECT_EQ(redacted("ftp://jo\\\\u0065:sesame@h"), "ftp://jo\\\\u0065:" + whole("password", 6) + "@h");
+  EXPECT_EQ(redacted("ftp://j\\u006F:sesame@h"), "ftp://j\\u006F:" + whole("password", 6) + "@h");
+  EXPECT_EQ(redacted("ftp://j\\u00aa:sesame@h"), "ftp://j\\u00aa:" + whole("password", 6) + "@h");
   EXPECT_EQ(redacted("ftp://jo\\u006g:sesame@h"), "ftp://jo\\u006g:sesame@h");
   EXPECT_EQ(redacted("ftp://j\xC3\xA4:s\xC3\xA4@h"), "ftp://j\xC3\xA4:" + whole("password", 2) + "@h");
   std::string far = "ftp://a:" + std::string(509, 'b');
@@ -273,6 +275,8 @@ TEST_F(SecretShapes, NamesThatTell) {
   EXPECT_EQ(secret_member_kind("password", "Xk29 vbQ1"), "") << "two words";
   EXPECT_EQ(secret_member_kind("passwords", "Xk29vbQ1"), "");
   EXPECT_EQ(secret_member_kind("pw", "Xk29vbQ1"), "");
+  EXPECT_EQ(secret_member_kind("xassword", "Xk29vbQ1"), "");
+  EXPECT_EQ(secret_member_kind("passworx", "Xk29vbQ1"), "");
 }
 
 }  // namespace

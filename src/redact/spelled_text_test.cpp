@@ -30,6 +30,14 @@ TEST(SpelledText, PercentRunsAreDecoded) {
   EXPECT_EQ(percent("\"%41\""), "\"<A>\"");
 }
 
+TEST(SpelledText, NothingBehindTheTextIsRead) {
+  constexpr std::string_view kMore = "a%41bc\\\nde";
+  EXPECT_EQ(next_percent_run(kMore.substr(0, 5), 0).end, 5U);
+  EXPECT_EQ(next_percent_run(kMore.substr(0, 3), 0).begin, 3U) << "half of it is none";
+  EXPECT_EQ(next_joined_lines(kMore.substr(0, 9), 0).end, 9U);
+  EXPECT_EQ(next_joined_lines(kMore.substr(0, 7), 0).begin, 7U);
+}
+
 TEST(SpelledText, PartsAreFoundInTheSource) {
   std::string text = "a%41%42c";
   SpelledText decoded = percent_decoded(text, {0, text.size()});

@@ -44,6 +44,9 @@ TEST(TextClass, RunsAreBounded) {
   EXPECT_EQ(end_of_run("aaaa", 1, kLower, 2), 3U);
   EXPECT_EQ(end_of_run("1", 0, kLower), 0U);
   EXPECT_EQ(end_of_run("a", 1, kLower, 0), 1U);
+  constexpr std::string_view kMore = "aaaaaa";
+  EXPECT_EQ(end_of_run(kMore.substr(0, 3), 1, kLower, 3), 3U) << "nothing behind the text is read";
+  EXPECT_EQ(end_of_run(kMore.substr(0, 3), 0, kLower), 3U);
 }
 
 TEST(TextClass, BackslashesAndBlanksAreCounted) {

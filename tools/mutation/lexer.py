@@ -56,8 +56,11 @@ def begins_regex(tokens):
     return last is None or last.text in ("return", "typeof") or (last.kind == "punct" and last.text not in (")", "]", "}"))
 
 
+DIRECTIVE = re.compile(r"#\s*else\b.*?^\s*#\s*endif\b|#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE)
+
+
 def tokens(text, is_page=False):
-    """The tokens of the text without comments. A preprocessor line is left out too."""
+    """The tokens of the text without comments. Preprocessor lines are left out, and what #else has for other machines."""
     found, at = [], 0
     while at < len(text):
         if is_page and text[at] == "/" and (regex := REGEX.match(text, at)) and text[at + 1] not in "/*" and begins_regex(found):
@@ -65,8 +68,7 @@ def tokens(text, is_page=False):
             at = regex.end()
             continue
         if not is_page and text[at] == "#" and not text[text.rfind("\n", 0, at) + 1:at].strip():
-            line = re.compile(r"(?:[^\n\\]|\\.)*", re.DOTALL).match(text, at)
-            at = line.end()
+            at = DIRECTIVE.match(text, at).end()
             continue
         match = (PAGE if is_page else CPP).match(text, at)
         end = match.end()

@@ -22,8 +22,8 @@ describe("what agents write", () => {
     expect(wholeOf({output: bad} as never, "output")).toBeTypeOf("string");
   });
   it("of questions keeps what can be asked", () => {
-    expect(questionsOf({questions: [null, 1, {question: "Which?", multiSelect: true, options: [null, {label: "A", description: 3}]}]})).toEqual(
-      [{question: "Which?", many: true, options: [{label: "A", description: ""}]}]);
+    expect(questionsOf({questions: [null, 1, {question: "Which?", multiSelect: true, options: [null, {label: "A", description: 3}, {label: "B", description: "b"}]}]})).toEqual(
+      [{question: "Which?", many: true, options: [{label: "A", description: ""}, {label: "B", description: "b"}]}]);
   });
 });
 

@@ -31,6 +31,7 @@ test("each range ends where it says", () => {
     expect(rangeReaching([now - milliseconds - 1], now)).toBe(kRanges[index + 1] ?? kWidest);
   }
   expect(kRanges.map((range) => range.from)).toEqual(["-15m", "-1h", "-24h", "-7d", "-30d"]);
+  expect(kRanges.map((range) => range.seconds)).toEqual([900, 3600, 86_400, 604_800, 2_592_000]);
   expect(kWidest.from).toBe("-30d");
   expect(rangeHolding([now - 7 * kDay * 60_000], now)).toBe(kUsual);
 });

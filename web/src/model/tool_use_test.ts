@@ -40,6 +40,8 @@ describe("tool use", () => {
     use.from = 1;
     expect(use.tools().find((line) => line.tool === "Bash")).toMatchObject({calls: 1, failures: 1, medianMS: 7});
     expect(use.failures()).toEqual([11]);
+    use.add(event({sequence: 13, type: "tool_call", callID: "a", tool: "Bash"}));
+    expect(use.failures()).toEqual([11]);  // a result belongs to one call
   });
 
   it("counts a moment itself to what came before it, and the beginning to what follows", () => {
