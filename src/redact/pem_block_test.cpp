@@ -37,6 +37,12 @@ TEST_F(PemBlock, AKeyIsOneMark) {
   }
 }
 
+TEST_F(PemBlock, OtherEscapesAreNoLineEnds) {
+  for (const char* between : {"\\~", "\\x", "\\b", ";"}) {
+    EXPECT_EQ(shown(kBegin + between + kLine + " x"), "unchanged") << between;
+  }
+}
+
 TEST_F(PemBlock, SlashesMayBeEscaped) {
   for (const char* slash : {"/", "\\/", "\\\\/"}) {
     std::string line = "MIIEowIBAAKC" + std::string(slash) + "QEAx7Q9mB3dE5fG7hJ9";
