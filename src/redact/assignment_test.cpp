@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "redact/curl_password.h"
 #include "redact/redact.h"
 
 namespace shepherd {
@@ -40,6 +41,19 @@ TEST(Assignment, NothingBehindTheTextIsRead) {
   for (std::size_t size = 5; size < 18; ++size)
     EXPECT_FALSE(assigned_value(kMore.substr(0, size), 0, 5, false)) << size;
   EXPECT_TRUE(assigned_value("token==>  'a1b2c3d4e5'", 0, 5, false));
+}
+
+TEST(CurlPassword, TheQuickLookSeesAColonInTheValue) {
+  EXPECT_TRUE(may_be_user_option(" -u joe:x", 3, true));
+  EXPECT_TRUE(may_be_user_option(" -ujoe:x", 3, true));
+  EXPECT_TRUE(may_be_user_option("-user 'joe doe:x'", 5, false));
+  EXPECT_TRUE(may_be_user_option("-user=joe:x", 5, false));
+  EXPECT_FALSE(may_be_user_option("-userjoe:x", 5, false));
+  EXPECT_FALSE(may_be_user_option(" -u joe a:x", 3, true)) << "the value has ended";
+  EXPECT_FALSE(may_be_user_option(" -u 'joe' a:x", 3, true));
+  EXPECT_FALSE(may_be_user_option(" -u ", 3, true));
+  EXPECT_TRUE(may_be_user_option(" -u " + std::string(383, 'j') + ":", 3, true));
+  EXPECT_FALSE(may_be_user_option(" -u " + std::string(384, 'j') + ":", 3, true));
 }
 
 class AssignmentTest : public ::testing::Test {

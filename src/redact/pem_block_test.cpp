@@ -37,6 +37,20 @@ TEST_F(PemBlock, AKeyIsOneMark) {
   }
 }
 
+TEST_F(PemBlock, OtherEscapesAreNoLineEnds) {
+  for (const char* between : {"\\~", "\\x", "\\b", ";"}) {
+    EXPECT_EQ(shown(kBegin + between + kLine + " x"), "unchanged") << between;
+  }
+}
+
+TEST_F(PemBlock, SlashesMayBeEscaped) {
+  for (const char* slash : {"/", "\\/", "\\\\/"}) {
+    std::string line = "MIIEowIBAAKC" + std::string(slash) + "QEAx7Q9mB3dE5fG7hJ9";
+    std::string text = kBegin + "\\n" + line + "\\n" + line + "\\n" + kEnd;
+    EXPECT_EQ(shown(text), mark(text.size())) << slash;
+  }
+}
+
 TEST_F(PemBlock, TheArmourNamesAPrivateKey) {
   auto armoured = [&](const std::string& label) {
     return shown("-----BEGIN " + label + "-----\n" + kLine + "\n-----END " + label + "-----") != "unchanged";

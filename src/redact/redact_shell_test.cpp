@@ -78,6 +78,15 @@ TEST_F(RedactShell, ACommandAfterACommentIsShown) {
             "# [redacted:token:16]\\\n[redacted:token:24]");
 }
 
+TEST_F(RedactShell, LinesThatAShellJoinsHideNothing) {
+  EXPECT_EQ(redactor_.redact("export PASSWORD=hun\\\nter22x run"),
+            "export PASSWORD=[redacted:password:3]\\\n[redacted:password:6] run");
+  const std::string split = std::string("gh") + "p_aB3dE5fG7hJ9\\\nkL1mN2pQ4rS6tU8vW0xY1234";
+  EXPECT_EQ(redactor_.redact("# " + split + " and; more"), "# [redacted:token:16]\\\n[redacted:token:24] and; more");
+  EXPECT_EQ(redactor_.redact("run " + split + " and; more"),
+            "run [redacted:token:16]\\\n[redacted:token:24] and; more");
+}
+
 // Whatever stands around secrets that have none inside.
 TEST_F(RedactShell, NoMarkStandsForSyntaxInAnyMixture) {
   constexpr std::uint64_t kSeed = 20261117;

@@ -204,6 +204,18 @@ TEST(RedactPrefilter, SeesThroughUnicodeEscapes) {
   EXPECT_FALSE(redactor.may_match("\"caf\\u00e9 \\u001b[1m\"")) << "accents and colours are everyday text";
 }
 
+// Printable ones and white space can spell a secret; other characters are in none.
+TEST(RedactPrefilter, LooksAtEscapesThatCanSpellASecret) {
+  Redactor redactor = standard();
+  for (const char* escape : {"\\u0020", "\\u0041", "\\u007e", "\\u0009", "\\u000a", "\\u000D", "\\u0039"}) {
+    EXPECT_TRUE(redactor.may_match("\"" + std::string(escape) + "\"")) << escape;
+  }
+  for (const char* escape :
+       {"\\u0000", "\\u0001", "\\u0008", "\\u0019", "\\u001b", "\\u001a", "\\u0080", "\\u0089", "\\u00e9", "\\u004"}) {
+    EXPECT_FALSE(redactor.may_match("\"" + std::string(escape))) << escape;
+  }
+}
+
 TEST(RedactPrefilter, SeesThroughJsonInsideJson) {
   constexpr int kDeepest = 4;  // some of the corpus are JSON in JSON already
   Redactor redactor = standard();

@@ -213,7 +213,8 @@ TEST(StreamRedactor, AMentionOfAKeyHoldsNothingUp) {
 TEST(StreamRedactor, ALineThatIsNoKeyEndsAMentionOfOne) {
   auto redactor = Redactor::create({});
   ASSERT_TRUE(redactor);
-  for (const char* line : {"(bcdefghijklmnop\n", "abcdefghijklmno(\n", "abcdefgh(jklmnop\n", "x y: abcdefghijk\n"}) {
+  for (const char* line : {"(bcdefghijklmnop\n", "abcdefghijklmno(\n", "abcdefgh(jklmnop\n", "x y: abcdefghijk\n",
+                           "abcdefgh_jklmnop\n", "abcdefgh@jklmnop\n", "abcdefgh~jklmnop\n"}) {
     StreamRedactor stream(*redactor);
     std::string shown = stream.add(std::string("-----BEGIN RSA ") + "PRIVATE KEY-----\n");
     for (int i = 0; i < 40; ++i) shown += stream.add(line);

@@ -53,6 +53,7 @@ TEST(TextClass, BackslashesAndBlanksAreCounted) {
   EXPECT_EQ(count_backslashes("\\\\x", 0), 2U);
   EXPECT_EQ(count_backslashes("\\\\x", 1), 1U);
   EXPECT_EQ(count_backslashes("x", 0), 0U);
+  EXPECT_EQ(count_backslashes(std::string_view("\\\\\\").substr(0, 2), 0), 2U);
   EXPECT_EQ(count_backslashes(std::string(100, '\\'), 0), 64U);
   EXPECT_EQ(skip_blanks(" \t x", 0), 3U);
   EXPECT_EQ(skip_blanks("\\t\\\\t x", 0), 6U);

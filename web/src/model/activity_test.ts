@@ -28,10 +28,10 @@ test("what does not move counts nothing, and what is older than the slices is le
   activity.note("t", 5, 5, kNow);
   activity.note("t", 4, 5, kNow);
   expect(activity.counts("t", kNow)).toEqual([]);
-  activity.seed("t", [kNow - kSlices * kSliceMs, kNow - (kSlices - 1) * kSliceMs, kNow - 1, kNow + 1, kNow + kSliceMs], kNow + 1);
+  activity.seed("t", [kNow - kSlices * kSliceMs, kNow - (kSlices - 1) * kSliceMs, kNow - 1, kNow, kNow + 1, kNow + kSliceMs], kNow + 1);
   const counts = activity.counts("t", kNow + 1);
   expect(counts).toHaveLength(kSlices);
-  expect([counts[0], counts[1], counts[kSlices - 2], counts[kSlices - 1]]).toEqual([1, 0, 1, 0]);
+  expect([counts[0], counts[1], counts[kSlices - 2], counts[kSlices - 1]]).toEqual([1, 0, 1, 1]);
 });
 
 test("a moment before the newest one is counted to the newest", () => {

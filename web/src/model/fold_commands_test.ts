@@ -51,6 +51,8 @@ describe("commands in the fold", () => {
     expect(kept.slice(0, 2)).toEqual(["k0", "k3"]);
     expect(after(...Array.from({length: 66}, (_, n) => command(`k${n}`))).commands).toHaveLength(66);
     expect(after(...many.slice(0, 127)).commands).toHaveLength(64);
+    const settled = Array.from({length: 66}, (_, n) => [command(`k${n}`), result(`k${n}`, "acknowledged")]).flat();
+    expect(after(...settled).commands.map((each) => each.id).slice(0, 2)).toEqual(["k2", "k3"]);
   });
 });
 

@@ -97,4 +97,13 @@ describe("what the golden logs do not ask", () => {
     for (const type of ["command", "command_result", "message", "eviction"]) expect(after(event(1, type, {})).state, type).toBe("queued");
     for (const type of ["log", "thinking", "result"]) expect(after(event(1, type, {})).state, type).toBe("running");
   });
+  it("a late event is counted and changes nothing else", () => {
+    const state = after(event(1, "tool_call", {}, {late: true, summary: "late"}), event(2, "status", {state: "running"}, {late: true}));
+    expect([state.state, state.activity, state.toolCalls, state.lastSequence]).toEqual(["queued", "", 1, 2]);
+  });
+  it("begins with nothing", () => {
+    expect(newTaskState()).toMatchObject({state: "queued", inferredEnd: false, message: "", activity: "", firstSequence: 0, lastSequence: 0, errors: 0, toolCalls: 0, startedMS: 0,
+      lastEventMS: 0, completedMS: 0, commands: [], approvals: [], capabilities: null});
+    expect(Object.values(newTaskState().usage)).toEqual(Array(8).fill(0));
+  });
 });

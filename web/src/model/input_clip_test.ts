@@ -93,6 +93,7 @@ describe("an input to be approved", () => {
     expect(forms("Write", {old_string: "a", content: "b"})).toEqual(["member old_string", "member content"]);
     expect(forms("MultiEdit", {file_path: "/x", edits: [{old_string: "a", new_string: "b", all: true}, {content: "c"}]})).toEqual(
       ["path file_path", "change edit 1 of 2", "member edit 1: all", "change edit 2 of 2"]);
+    expect(forms("MultiEdit", {edits: [{old_string: "a", new_string: "b"}]})).toEqual(["change edit 1 of 1"]);
     expect(forms("MultiEdit", {file_path: "/x", edits: []})).toEqual(["member file_path", "member edits"]);
   });
   it.each([["one line", "x".repeat(200_000)], ["lines", "x\n".repeat(100_000)]])("is cut in no time: %s", (_, text) => {

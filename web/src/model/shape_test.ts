@@ -79,6 +79,8 @@ describe("what is as it should be", () => {
     expect(eventOf(null)).toEqual({type: "", summary: "", timestamp: "", receivedAt: "", sequence: 0});
     expect(Object.keys(eventOf({...good, tool: "", parentCallID: 1, sessionID: null, producer: [], metadata: 3, durationMS: Infinity})).sort()).toEqual(
       ["callID", "cut", "data", "input", "output", "receivedAt", "sequence", "summary", "timestamp", "type", "version"]);
+    const bad = eventOf({...good, input: "x", data: [], output: 1, cut: null, metadata: true, callID: 7});
+    for (const name of ["input", "data", "output", "cut", "metadata", "callID"]) expect(name in bad, name).toBe(false);
   });
   it("of an approval is told", () => {
     const data = {approvalID: "a", kind: "permission", tool: "Read", input: {path: "/x"}, expiresAt: "soon", remember: ["Bash(ls)", 3]};
