@@ -69,7 +69,7 @@ bool SpoolCourier::deliver() {
       log_info("delivered {} events of {} that an earlier run left behind", done->events, spool.identity.task);
     }
     if (!done->set_aside.empty())
-      log_warn("nobody takes what is left of {}; it is set aside in {}", spool.identity.task, done->set_aside);
+      log_warn("no server takes what is left of {}; it is set aside in {}", spool.identity.task, done->set_aside);
     left = left || (done->left > 0 && done->set_aside.empty());
     if (done->stuck) return true;
   }

@@ -23,7 +23,7 @@ test("an expired command is explained, wherever it is shown", async ({server, fl
   await fleet.goto(server.url + "/?task=deaf");
   await fleet.getByLabel("Message to the agent").fill("hello?");
   await fleet.getByRole("button", {name: "After this turn"}).click();
-  const why = "expired: nobody took it in time, so it was not done";
+  const why = "expired: no runner took it in time, so it was not done";
   await expect(fleet.locator(".sent .bad")).toHaveText(`queue: ${why}`);
   await expect(fleet.locator(".side .commands .bad")).toHaveText(why);
   await expect(fleet.locator(".story .command-row .bad")).toContainText(why);
@@ -40,7 +40,7 @@ for (const place of ["/", "/?task=deaf"]) {
     await fleet.goto(server.url + place);
     const ask = fleet.locator(".need, .card.needs-you");
     await ask.getByRole("button", {name: "Approve"}).click();
-    await expect(ask.getByRole("status")).toHaveText("Approved: expired: nobody took it in time, so it was not done");
+    await expect(ask.getByRole("status")).toHaveText("Approved: expired: no runner took it in time, so it was not done");
     await expect(ask.getByRole("button", {name: "Approve"})).toBeEnabled();
     // This test, as the runner, takes the second one.
     await fleet.unroute("**/commands");
@@ -60,7 +60,7 @@ test("a word to a waiting agent that expired is said to be", async ({server, fle
   const need = fleet.locator(".need");
   await need.getByLabel("Message to Title of deaf").fill("Euro");
   await need.getByRole("button", {name: "Send"}).click();
-  await expect(need.getByRole("status")).toHaveText("Sent: expired: nobody took it in time, so it was not done");
+  await expect(need.getByRole("status")).toHaveText("Sent: expired: no runner took it in time, so it was not done");
 });
 
 test("a refused command says why, and what was written is still there", async ({server, fleet}) => {
@@ -70,9 +70,9 @@ test("a refused command says why, and what was written is still there", async ({
   const message = fleet.getByLabel("Message to the agent");
   await message.fill("hello?");
   await message.press("Enter");
-  await expect(fleet.locator(".sent .bad")).toHaveText("steer: refused: nobody runs this task now");
-  await expect(fleet.locator(".side .commands .bad")).toHaveText("refused: nobody runs this task now");
-  await expect(fleet.locator(".story .command-row .bad")).toContainText("refused: nobody runs this task now");
+  await expect(fleet.locator(".sent .bad")).toHaveText("steer: refused: no runner has this task now");
+  await expect(fleet.locator(".side .commands .bad")).toHaveText("refused: no runner has this task now");
+  await expect(fleet.locator(".story .command-row .bad")).toContainText("refused: no runner has this task now");
   await expect(message).toHaveValue("hello?");
 });
 
@@ -109,7 +109,7 @@ test("nor is it among what needs you", async ({server, fleet}) => {
   // An agent that accepts messages only after a turn gets it then.
   await need("Talks").getByLabel("Message to Talks").fill("Blue");
   await need("Talks").getByRole("button", {name: "Send"}).click();
-  await expect(need("Talks").getByRole("status")).toHaveText("Sent: refused: nobody runs this task now");
+  await expect(need("Talks").getByRole("status")).toHaveText("Sent: refused: no runner has this task now");
   const sent = (await server.call("GET", "/api/v1/tasks/talks/events?types=command"))["events"] as {data: Json}[];
   expect(sent.map((each) => each.data["kind"])).toEqual(["queue"]);
 });

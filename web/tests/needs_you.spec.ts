@@ -42,7 +42,7 @@ test("an approval is answered where it is shown, with the input as it was change
   await need.getByLabel("Input as it will run").fill('{"command":"git push --dry-run"}');
   await need.getByLabel("A word to the agent").fill("carefully");
   await need.getByRole("button", {name: "Approve as changed"}).click();
-  await expect(need.getByRole("status")).toContainText("refused: nobody runs this task now");
+  await expect(need.getByRole("status")).toContainText("refused: no runner has this task now");
   const log = await server.call("GET", "/api/v1/tasks/t/events?types=command");
   const command = (log["events"] as {data: Record<string, unknown>}[])[0]!.data;
   expect(command).toMatchObject({kind: "approve", approvalID: "a1", input: {command: "git push --dry-run"}, message: "carefully"});

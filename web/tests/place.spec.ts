@@ -62,7 +62,7 @@ test("a new task says where it will work and who is known to take it", async ({s
   await fleet.getByLabel("Agent").fill("gpt");
   await expect(where).toContainText("No task has had the agent gpt so far");
   await fleet.getByLabel("Agent").fill("");
-  await expect(where).toContainText("No agent: the task waits for somebody to post its events.");
+  await expect(where).toContainText("No agent: the task waits for another program to post its events.");
   expect(await fleet.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value))).toEqual(["claude", "codex"]);
 });
 

@@ -89,7 +89,7 @@ test("a stop ends with its proof", async ({fleet}) => {
   await fleet.getByRole("button", {name: "Really stop it"}).click();
   await expect(state(fleet)).toHaveText("cancelled");
   await expect(fleet.locator(".ended summary")).toContainText(/\d+ process(es)? gone/);
-  await expect(fleet.getByText("there is nobody to steer")).toBeVisible();
+  await expect(fleet.getByText("no agent is left to steer")).toBeVisible();
 });
 
 test("the mode is changed from the page, and the panel knows it", async ({fleet}) => {

@@ -75,7 +75,7 @@ function Answer({event, story}: {event: TaskEvent; story: Story}) {
   const kind = textOf(data, "kind");
   return (
     <>
-      <span>{kAnswers[kind] ?? kind} by <Words text={textOf(data, "by") || "somebody"} /></span>
+      <span>{kAnswers[kind] ?? kind} by <Words text={textOf(data, "by") || "a person"} /></span>
       {textOf(data, "message") && <span>: <Words text={textOf(data, "message")} /></span>}
       {textOf(data, "remember") && <span> · always for <code><Exact text={textOf(data, "remember")} /></code></span>}
       {command && cameToNothing(command) && <span class="bad"> · {explained(command.state ?? "", command.reason)}</span>}

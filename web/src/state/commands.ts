@@ -71,15 +71,15 @@ export function can(task: Task | undefined, kind: CommandKind): boolean {
 }
 
 const kReasons: Record<string, string> = {
-  no_runner: "nobody runs this task now",
+  no_runner: "no runner has this task now",
   unsupported: "this agent cannot do that",
-  already_answered: "somebody answered first",
+  already_answered: "another person answered first",
   approval_not_open: "the request is closed",
   task_ended: "the task had ended",
 };
 
 export function explained(state: string, reason: string | undefined): string {
-  if (state === "expired") return "expired: nobody took it in time, so it was not done";
+  if (state === "expired") return "expired: no runner took it in time, so it was not done";
   if (state === "refused") return `refused: ${kReasons[reason ?? ""] ?? (reason || "no reason given")}`;
   if (state === "accepted") return "accepted, on its way";
   if (state === "delivered") return "given to the agent";

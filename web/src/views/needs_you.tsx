@@ -69,7 +69,7 @@ function Look({item, isOver}: ItemProps) {
       setDismissed(false);
     }
   }
-  const words = said || (isOver && "It needs nobody any more.");
+  const words = said || (isOver && "It needs no answer any more.");
   return (
     <div class="actions">
       <a class="button" href={href({task: item.taskID, at: item.sequence || undefined})}>Look</a>

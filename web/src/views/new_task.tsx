@@ -39,7 +39,7 @@ function Where({form}: {form: Form}) {
   return (
     <div class="where" role="status">
       {form.agent && !form.repo && <p>No repository: the agent works in an empty directory. To work on files of yours, name a repository here, or use <code>shepherd run</code> in their directory.</p>}
-      {!form.agent && <p>No agent: the task waits for somebody to post its events.</p>}
+      {!form.agent && <p>No agent: the task waits for another program to post its events.</p>}
       {form.agent && !knownAgents().includes(form.agent) && <p>No task has had the agent <code><Exact text={form.agent} /></code> so far: it waits until a runner takes it.</p>}
     </div>
   );

@@ -44,7 +44,7 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
       {sent.map((each) => followed(task, each)).map((each) => <span key={each.id} class={cameToNothing(each) ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
     </span>
   );
-  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; there is nobody to steer.</p>{settled}</footer>;
+  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; no agent is left to steer.</p>{settled}</footer>;
   if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
   const offered = (kind: CommandKind) => can(task, kind);
   return (
