@@ -29,7 +29,8 @@ Result<std::string> read_secret(const std::string& path) {
   if (!file) return errno == ENOENT ? Result<std::string>("") : token_file_error(path, "open");
   struct stat facts{};
   if (::fstat(file.get(), &facts) == 0 && (facts.st_mode & 0777 & ~kOwnerOnly) != 0) {
-    log_warn("{} could be read by others; its mode is now 0600. Revoke the token if another user may have read it", path);
+    log_warn("{} could be read by others; its mode is now 0600. Revoke the token if another user may have read it",
+             path);
     if (::fchmod(file.get(), kOwnerOnly) != 0) return token_file_error(path, "change the mode of");
   }
   std::array<char, 256> text{};
