@@ -64,11 +64,11 @@ class ApiFixture : public testing::Test {
   }
 
   void start() {
-    SteeringParts steering{journal_, &io_.executor(0), workers_, clock_, random_, metrics_, &redactor_};
+    SteeringParts steering{journal_, workers_, clock_, random_, metrics_, &redactor_};
     auto opened = Steering::open(steering, steering_config_);
     ASSERT_TRUE(opened) << opened.error().message;
     steering_ = std::move(*opened);
-    auto inbox = Inbox::open(journal_, io_.executor(0), workers_, clock_);
+    auto inbox = Inbox::open(journal_, workers_, clock_);
     ASSERT_TRUE(inbox) << inbox.error().message;
     inbox_ = std::move(*inbox);
     ApiParts parts{journal_, *steering_, search_, indexer_,  inbox_.get(), ledger_,  *access_, audit_,

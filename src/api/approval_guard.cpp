@@ -35,7 +35,7 @@ bool has_approvals(const DraftBatch& batch) {
 
 Result<void> check_approvals(const EventStore& store, const std::string& task, const DraftBatch& batch,
                              std::string_view producer) {
-  auto known = store.task(task);
+  auto known = store.row(task);
   if (!known) return {};  // the append reports the unknown task
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     std::string id = approval_of(batch, batch.drafts[i]);

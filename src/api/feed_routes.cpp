@@ -160,6 +160,8 @@ Result<std::uint64_t> newest_position(const EventStore& store, const std::option
 
 void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64_t> after,
                      std::optional<std::set<std::string>> tasks, bool named) {
+  auto place = call.parts().journal.store().newest_place();
+  if (!place) return call.fail(place.error());
   auto newest = newest_position(call.parts().journal.store(), tasks, named);
   if (!newest) return call.fail(newest.error());
   if (after && *after > *newest) {
@@ -185,7 +187,7 @@ void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_all_frames();
-    return call.upgrade(std::make_shared<LiveWebSocket>(core, std::move(options), std::move(trail), *newest));
+    return call.upgrade(std::make_shared<LiveWebSocket>(core, std::move(options), std::move(trail), *place));
   }
   options.encoder = &sse_all_frames();
   std::string start_id = encode_cursor(options.after);

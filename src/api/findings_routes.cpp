@@ -17,7 +17,7 @@ namespace {
 
 // Appends nothing if the event is gone: retention or a deletion removed it, and the ledger follows later.
 Result<void> append_finding(std::string& out, const EventStore& store, const FindingPlace& place) {
-  auto task = store.task(place.task);
+  auto task = store.row(place.task);
   if (!task) return task.error().code == ErrorCode::not_found ? Result<void>() : fail(task.error());
   auto page = store.read(place.task, place.sequence - 1, {1, 1});
   if (!page) return fail(page.error());
@@ -30,7 +30,7 @@ Result<void> append_finding(std::string& out, const EventStore& store, const Fin
   if (out.back() != '[') out += ',';
   write_object(out, [&](JsonObject& item) {
     item.text("taskID", place.task);
-    item.text("title", shown_title(task->spec));
+    item.text("title", task->spec.title);
     item.number("sequence", place.sequence);
     item.time("at", event->timestamp_ms);
     item.text("severity", place.severity);

@@ -32,13 +32,10 @@ struct HookStep {
   DraftBatch joined;   // for a session that had already begun when its first hook arrived
   DraftBatch goes_on;  // for a session that was waiting
   std::string words;   // the prompt, redacted, for title and description
-  std::string task;    // the task that received it
 };
 
 struct HookPost {
   std::vector<HookStep> steps;
-  std::vector<std::string> changed;  // tasks whose row changed without an event
-  std::vector<Task> opened;
   std::int64_t now_ms = 0;
 };
 
@@ -112,8 +109,8 @@ Result<std::vector<HookStep>> read_steps(const std::string& body, const ApiParts
 }
 
 struct SessionTask {
-  std::optional<Task> current;  // the newest task of the session
-  std::string free_id;          // for the next one
+  std::optional<TaskRow> current;  // the newest task of the session
+  std::string free_id;             // for the next one
 };
 
 // A session's tasks are claude-SESSION, claude-SESSION-2, …, one more each time it is resumed after its task ended.
@@ -121,7 +118,7 @@ Result<SessionTask> session_task(WriteTxn& txn, const std::string& session) {
   SessionTask found;
   for (int number = 1; number <= kMaxSessionTasks; ++number) {
     found.free_id = "claude-" + session + (number == 1 ? "" : "-" + std::to_string(number));
-    Result<Task> task = txn.task(found.free_id);
+    Result<TaskRow> task = txn.row(found.free_id);
     if (!task && task.error().code == ErrorCode::not_found) return found;
     if (!task) return fail(task.error());
     found.current = *std::move(task);
@@ -172,7 +169,7 @@ bool waits(State state) {
 
 // Whether a call means that the session continues in another task. A repeated call, or a call from before the end that
 // arrives after it, must not open one.
-bool goes_on_after(const Task& ended, const ClaudeHook& hook) {
+bool goes_on_after(const TaskRow& ended, const ClaudeHook& hook) {
   auto label = ended.spec.labels.find(std::string(kEndLabel));
   if (label != ended.spec.labels.end()) {
     Result<std::int64_t> end = parse_timestamp(label->second);
@@ -183,51 +180,53 @@ bool goes_on_after(const Task& ended, const ClaudeHook& hook) {
   return silent ? (hook.opens || hook.works) && hook.at_ms > ended.state.completed_ms : hook.opens;
 }
 
-Result<void> change_row(WriteTxn& txn, HookPost& post, const Task& task, const HookStep& step) {
-  TaskSpec spec = task.spec;
+Result<void> change_row(WriteTxn& txn, const std::string& id, const HookStep& step) {
+  if (step.words.empty() && !step.hook.ends) return {};
+  Result<Task> task = txn.task(id);
+  if (!task) return fail(task.error());
+  TaskSpec& spec = task->spec;
   bool names = spec.title.empty() && !step.words.empty();
   if (names) spec.title = first_line(step.words);
   if (step.hook.ends) spec.labels.insert_or_assign(std::string(kEndLabel), format_timestamp(step.hook.at_ms));
   if (!names && !step.hook.ends) return {};
   if (Result<Task> changed = txn.update_task(spec); !changed) return fail(changed.error());
-  post.changed.push_back(spec.id);
   return {};
 }
 
-Result<void> take(WriteTxn& txn, HookPost& post, HookStep& step) {
+// Returns the task that received the call.
+Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_ms) {
   Result<SessionTask> session = session_task(txn, step.hook.session_id);
   if (!session) return fail(session.error());
-  std::optional<Task>& current = session->current;
+  std::optional<TaskRow>& current = session->current;
   bool ended = current && is_terminal(current->state.state);
   bool opens = !current || (ended && goes_on_after(*current, step.hook));
   if (opens) {
-    Result<Created> created = txn.create_task(spec_of(step, *session), post.now_ms, "");
+    Result<Created> created = txn.create_task(spec_of(step, *session), now_ms, "");
     if (!created) return fail(created.error());
-    current = std::move(created->task);
-    post.changed.push_back(current->spec.id);
-    post.opened.push_back(*current);
-    Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, post.now_ms);
+    const Task& made = created->task;
+    current = TaskRow{info_of(made.spec), made.state, made.created_ms};
+    Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, now_ms);
     if (!joined) return fail(joined.error());
   }
-  step.task = current->spec.id;
+  const std::string& id = current->spec.id;
   if (!ended || opens) {
-    if (Result<void> changed = change_row(txn, post, *current, step); !changed) return changed;
+    if (Result<void> changed = change_row(txn, id, step); !changed) return fail(changed.error());
   }
-  Result<std::uint64_t> added = append(txn, step.task, step.drafts, post.now_ms, step.hook.ends);
+  Result<std::uint64_t> added = append(txn, id, step.drafts, now_ms, step.hook.ends);
   if (added && *added > 0 && step.hook.works && waits(current->state.state)) {
-    added = append(txn, step.task, step.goes_on, post.now_ms);
+    added = append(txn, id, step.goes_on, now_ms);
   }
   if (!added) return fail(added.error());
-  return {};
+  return id;
 }
 
-void publish_deltas(Journal& journal, const HookStep& step) {
+void publish_deltas(Journal& journal, const std::string& task, const HookStep& step) {
   for (const TextDelta& delta : step.hook.out.deltas) {
     std::string data = object_text([&](JsonObject& object) {
       object.text("block", delta.block);
       object.text("text", delta.text);
     });
-    journal.publish_delta(step.task, std::move(data));
+    journal.publish_delta(task, std::move(data));
   }
 }
 
@@ -243,17 +242,20 @@ void post_claude_hooks(Call call) {
     post->steps = *std::move(steps);
     on_worker.drop_request();
     parts.journal.write(
-        [post](WriteTxn& txn) -> Result<void> {
-          for (HookStep& step : post->steps) {
-            if (Result<void> taken = take(txn, *post, step); !taken) return taken;
+        [post](WriteTxn& txn) -> Result<std::vector<std::string>> {
+          std::vector<std::string> tasks;
+          for (const HookStep& step : post->steps) {
+            Result<std::string> task = take(txn, step, post->now_ms);
+            if (!task) return fail(task.error());
+            tasks.push_back(*std::move(task));
           }
-          return {};
+          return tasks;
         },
-        [call = std::move(on_worker), post](Result<void> done) mutable {
-          if (!done) return call.fail(done.error());
-          for (const std::string& task : post->changed) call.core().updates.touch(task);
-          for (const Task& task : post->opened) call.parts().steering.created(task);
-          for (const HookStep& step : post->steps) publish_deltas(call.parts().journal, step);
+        [call = std::move(on_worker), post](Result<std::vector<std::string>> tasks) mutable {
+          if (!tasks) return call.fail(tasks.error());
+          for (std::size_t i = 0; i < tasks->size(); ++i) {
+            publish_deltas(call.parts().journal, (*tasks)[i], post->steps[i]);
+          }
           // The agent treats an answer as a decision about its own work; an empty object decides nothing.
           call.send_json(200, "{}");
         });

@@ -16,7 +16,6 @@ inline constexpr std::chrono::milliseconds kLateEvents{30'000};  // after a task
 
 // --- tasks ---
 inline constexpr std::size_t kMaxTaskBodyBytes = 2 * kMiB;
-inline constexpr std::size_t kTaskReadSlice = 32;              // tasks read at once; 48 MB with full contexts
 inline constexpr std::size_t kMaxTaskRequestBytes = 4 * kMiB;  // a new task, every byte of its context escaped
 
 // --- feeds and hub ---

@@ -41,7 +41,7 @@ class LiveStreamTest : public testing::Test {
   LiveStreamTest() {
     auto opened = Access::open(journal_, clock_, random_);
     access_ = std::move(*opened);
-    steering_ = std::move(*Steering::open({journal_, nullptr, workers_, clock_, random_, metrics_, nullptr}, {}));
+    steering_ = std::move(*Steering::open({journal_, workers_, clock_, random_, metrics_, nullptr}, {}));
     core_ = std::make_unique<Core>(ApiParts{journal_,
                                             *steering_,
                                             nullptr,

@@ -45,12 +45,12 @@ Result<std::set<std::string>> named_tasks(const json::value& value) {
 LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail)
     : LiveStream(core, std::move(options), std::move(trail)) {}
 
-LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, std::uint64_t position)
+LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, Place place)
     : LiveStream(core, options, std::move(trail)),
-      selection_(std::make_unique<Selection>(std::move(options.tasks), position)) {}
+      selection_(std::make_unique<Selection>(std::move(options.tasks), place)) {}
 
 void LiveWebSocket::on_start() {
-  if (selection_ != nullptr) core().updates.watch(executor(), selection_->position);
+  if (selection_ != nullptr) core().updates.watch(selection_->place);
 }
 
 void LiveWebSocket::on_stop() {

@@ -24,8 +24,8 @@ class LiveWebSocket final : public LiveStream {
  public:
   // The log of one task.
   LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail);
-  // Many logs; `position` is the store's newest at the request.
-  LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, std::uint64_t position);
+  // Many logs; `place` is the end of the change stream at the request.
+  LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail, Place place);
 
   bool wants_task_updates() const override { return selection_ != nullptr; }
   void on_task_updates(const std::vector<TaskUpdate>& updates) override;
@@ -35,7 +35,7 @@ class LiveWebSocket final : public LiveStream {
  private:
   struct Selection {
     std::optional<std::set<std::string>> tasks;  // nullopt for all
-    std::uint64_t position = 0;
+    Place place;
   };
 
   void on_start() override;

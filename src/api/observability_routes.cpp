@@ -27,11 +27,11 @@ void append_metrics(std::string& out, const Usage& usage) {
   });
 }
 
-void append_agent(std::string& out, const Task& task) {
+void append_agent(std::string& out, const TaskRow& task) {
   const auto& [spec, state, created_ms] = task;
   write_object(out, [&](JsonObject& object) {
     object.text("agent_id", spec.id);
-    object.text("title", shown_title(spec));
+    object.text("title", spec.title);
     object.text("agent", spec.agent);
     object.text("model", spec.model.empty() ? state.model : spec.model);
     object.text("session_id", state.session_id);
@@ -47,9 +47,9 @@ void append_agent(std::string& out, const Task& task) {
   });
 }
 
-void append_agents(std::string& out, const std::vector<Task>& tasks) {
+void append_agents(std::string& out, const std::vector<TaskRow>& tasks) {
   out += '[';
-  for (const Task& task : tasks) {
+  for (const TaskRow& task : tasks) {
     if (&task != &tasks.front()) out += ',';
     append_agent(out, task);
   }
@@ -76,7 +76,7 @@ void send_session(Call call, std::size_t limit) {
   std::int64_t completed_ms = 0;
   bool active = false;
   Usage total;
-  for (const Task& task : *tasks) {
+  for (const TaskRow& task : *tasks) {
     const TaskState& state = task.state;
     if (state.started_ms != 0 && (started_ms == 0 || state.started_ms < started_ms)) started_ms = state.started_ms;
     completed_ms = std::max(completed_ms, state.completed_ms);
@@ -127,7 +127,7 @@ void list_agents(Call call) {
   if (!limit) return call.fail(limit.error());
   filter.limit = *limit + 1;  // one more shows whether there is a next page
   Call::on_worker(std::move(call), [filter = std::move(filter)](Call on_worker) {
-    auto tasks = on_worker.parts().journal.store().tasks(filter);
+    auto tasks = on_worker.parts().journal.store().rows(filter);
     if (!tasks) return on_worker.fail(tasks.error());
     bool more = tasks->size() == filter.limit;
     if (more) tasks->pop_back();

@@ -16,7 +16,7 @@ void Readiness::check(Done<void> done) {
   }
   if (known) return done(std::move(*known));
   journal_.write(
-      [at_ms = clock_.wall_ms()](WriteTxn& txn) { return txn.put_record("probe", "ready", format_timestamp(at_ms)); },
+      [at_ms = clock_.wall_ms()](WriteTxn& txn) { return txn.keep_cursor("probe", format_timestamp(at_ms)); },
       [this, now_ms, done = std::move(done)](Result<void> written) mutable {
         {
           MutexLock lock(mutex_);

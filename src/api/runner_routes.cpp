@@ -61,7 +61,7 @@ void get_task_data(Call call) {
     if (!task) return on_worker.fail(task.error());
     std::string session;
     if (!task->spec.resume_of.empty()) {
-      auto earlier = store.task(task->spec.resume_of);
+      auto earlier = store.row(task->spec.resume_of);
       if (earlier) session = earlier->state.session_id;
     }
     on_worker.send_json(200, encode_task_data(task->spec, session));
@@ -72,7 +72,7 @@ void get_repo_token(Call call) {
   auto epoch = lease_header(call.request());
   if (!epoch) return call.fail(epoch.error());
   Call::on_worker(std::move(call), [epoch = *epoch](Call on_worker) {
-    auto task = on_worker.parts().journal.store().task(on_worker.id());
+    auto task = on_worker.parts().journal.store().row(on_worker.id());
     if (!task) return on_worker.fail(task.error());
     Steering& steering = on_worker.parts().steering;
     steering.repo_token(*task, epoch, [call = std::move(on_worker)](Result<RepoToken> token) mutable {

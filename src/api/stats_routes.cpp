@@ -73,9 +73,9 @@ Result<Now> count_now(const EventStore& store) {
   Now now;
   TaskFilter filter{.active = true, .limit = kMaxTaskPage};
   for (;;) {
-    auto tasks = store.tasks(filter);
+    auto tasks = store.rows(filter);
     if (!tasks) return fail(tasks.error());
-    for (const Task& task : *tasks) {
+    for (const TaskRow& task : *tasks) {
       State state = task.state.state;
       if (state == State::queued) {
         ++now.queued;

@@ -12,5 +12,7 @@ namespace shepherd {
 
 // With a nullptr `redactor`, nothing is redacted.
 void append_task_json(std::string& out, const Task& task, Steering& steering, const Redactor* redactor);
+// The same for lists and updates, without the payload.
+void append_row_json(std::string& out, const TaskRow& row, Steering& steering, const Redactor* redactor);
 
 }  // namespace shepherd

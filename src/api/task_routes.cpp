@@ -87,28 +87,22 @@ void get_task_at(Call call, std::uint64_t sequence) {
   call.send_json(200, std::move(body));
 }
 
-// The rows of a list. Reads a few tasks at a time, because each may have a megabyte that is not shown.
+// The rows of a list.
 class TaskRows {
  public:
   TaskRows(ApiParts& parts, std::size_t limit) : parts_(parts), limit_(limit) {}
 
-  Result<void> take_all(TaskFilter filter) {
-    for (std::size_t left = filter.limit; left > 0;) {
-      filter.limit = std::min(left, kTaskReadSlice);
-      auto tasks = parts_.journal.store().tasks(filter);
-      if (!tasks) return fail(tasks.error());
-      for (const Task& task : *tasks) take(task);
-      if (tasks->size() < filter.limit) return {};
-      left -= tasks->size();
-      filter.before = place_after(tasks->back());
-    }
+  Result<void> take_all(const TaskFilter& filter) {
+    auto rows = parts_.journal.store().rows(filter);
+    if (!rows) return fail(rows.error());
+    for (const TaskRow& row : *rows) take(row);
     return {};
   }
 
   Result<void> take_between(const TaskFilter& filter, const TimeRange& range) {
     auto tasks = tasks_between(parts_.journal.store(), filter, range);
     if (!tasks) return fail(tasks.error());
-    for (const Task& task : *tasks) take(task);
+    for (const TaskRow& task : *tasks) take(task);
     return {};
   }
 
@@ -117,11 +111,11 @@ class TaskRows {
   const std::string& last() const { return last_; }  // where the next page continues
 
  private:
-  void take(const Task& task) {
+  void take(const TaskRow& task) {
     more_ = shown_ == limit_;
     if (more_) return;
     if (shown_++ > 0) body_ += ',';
-    append_task_json(body_, task, parts_.steering, parts_.redaction());
+    append_row_json(body_, task, parts_.steering, parts_.redaction());
     last_ = place_after(task);
   }
 
@@ -192,11 +186,6 @@ void create_checked(Call call, TaskSpec spec, Creation creation) {
                             "This Idempotency-Key made task " + task.spec.id + ". Use a new key for a new request.",
                             {}});
         }
-        if (!created->existed) {
-          call.core().updates.touch(task.spec.id);
-          call.parts().steering.created(task);
-          if (call.parts().inbox != nullptr) call.parts().inbox->created(task.spec.id);
-        }
         std::string body = created_json(task_json(task, call.parts()), warnings);
         net::Response response = json_response(created->existed ? 200 : 201, std::move(body));
         response.headers.emplace_back("Location", "/api/v1/tasks/" + task.spec.id);
@@ -235,7 +224,7 @@ void create_task(Call call) {
   if (!creation.named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
   if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(creation));
   Call::on_worker(std::move(call), [spec = std::move(*spec), creation = std::move(creation)](Call on_worker) mutable {
-    auto earlier = on_worker.parts().journal.store().task(spec.resume_of);
+    auto earlier = on_worker.parts().journal.store().row(spec.resume_of);
     if (!earlier && earlier.error().code != ErrorCode::not_found) return on_worker.fail(earlier.error());
     if (!earlier) return on_worker.fail(unknown_resume_task(spec.resume_of));
     if (earlier->state.session_id.empty()) return on_worker.fail(no_session(spec.resume_of));
@@ -290,7 +279,6 @@ void patch_task(Call call) {
       },
       [call = std::move(call)](Result<Task> task) mutable {
         if (!task) return call.fail(task.error());
-        call.core().updates.touch(task->spec.id);
         call.send_json(200, task_json(*task, call.parts()));
       });
 }
@@ -307,10 +295,6 @@ void delete_task(Call call) {
     std::string id = on_worker.id();
     parts.journal.delete_task(std::move(id), [call = std::move(on_worker)](Result<void> deleted) mutable {
       if (!deleted) return call.fail(with_advice(std::move(deleted.error())));
-      call.parts().steering.deleted(call.id());
-      if (call.parts().inbox != nullptr) call.parts().inbox->forget(call.id());
-      if (call.parts().ledger != nullptr) call.parts().ledger->forget_task(call.id());
-      call.core().live.cut_task(call.id(), kCloseTaskDeleted, "task deleted");
       net::Response response;
       response.status = 204;
       call.send(std::move(response));

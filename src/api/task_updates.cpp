@@ -1,175 +1,167 @@
 #include "api/task_updates.h"
 
-#include <atomic>
-#include <chrono>
 #include <map>
-#include <set>
-#include <thread>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "api/frames.h"
 #include "api/limits.h"
 #include "api/task_json.h"
+#include "base/log.h"
 #include "base/mutex.h"
-#include "journal/changed_tasks.h"
 
 namespace shepherd {
 
 struct TaskUpdates::Impl final : std::enable_shared_from_this<Impl> {
   struct Row {
-    bool changed = false;
+    RowPtr changed;  // to be sent; nullptr: the client has the newest
     std::int64_t told_ms = 0;
   };
+  struct Due {
+    std::vector<std::string> deleted;
+    std::vector<RowPtr> rows;
+    bool empty() const { return deleted.empty() && rows.empty(); }
+  };
 
-  Impl(Journal& the_journal, Steering& the_steering, const Redactor* the_redactor, Executor& the_workers,
-       const Clock& the_clock, LiveRegistry& the_live)
-      : journal(the_journal),
-        steering(the_steering),
-        redactor(the_redactor),
-        workers(the_workers),
-        clock(the_clock),
-        live(the_live) {}
+  Impl(Steering& the_steering, const Redactor* the_redactor, Executor& the_workers, const Clock& the_clock,
+       LiveRegistry& the_live)
+      : steering(the_steering), redactor(the_redactor), workers(the_workers), clock(the_clock), live(the_live) {}
 
-  // --- on the feed's executor ---
-
-  void open(Executor& home, std::uint64_t position) {
-    if (!feed.is_open() && watched()) feed.open(home, position);
-  }
-
-  void close_if_unwatched() {
-    if (!watched()) feed.close();
-  }
-
-  void take_names(const std::set<std::string>& tasks, std::uint64_t through) EXCLUDES(mutex) {
+  void take(News news) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
-      for (const std::string& task : tasks) rows[task].changed = true;
+      if (watchers == 0) return;
+      for (std::string& task : news.deleted) {
+        rows.erase(task);
+        deleted.push_back(std::move(task));
+      }
+      for (RowPtr& row : news.rows) rows[row->spec.id].changed = std::move(row);
     }
     flush();
-    feed.done(through);
   }
 
-  // --- on any thread ---
-
-  bool watched() EXCLUDES(mutex) {
-    MutexLock lock(mutex);
-    return watchers > 0 && !stopped;
-  }
-
-  // Starts reading the rows that are due, one read at a time, so that an old row never follows a newer one.
+  // Sends what is due, on one worker at a time, so that an old row never follows a newer one.
   void flush() EXCLUDES(mutex) {
-    std::vector<std::string> due;
     {
       MutexLock lock(mutex);
-      if (reading || stopped || watchers == 0) return;
-      std::int64_t now_ms = clock.steady_ms();
-      for (auto row = rows.begin(); row != rows.end();) {
-        bool rested = now_ms - row->second.told_ms >= kTaskUpdateInterval.count();
-        if (rested && row->second.changed) {
-          row->second = {false, now_ms};
-          due.push_back(row->first);
-        } else if (rested) {
-          row = rows.erase(row);
-          continue;
-        }
-        ++row;
-      }
+      if (sending || stopped || watchers == 0) return;
+      sending = true;
+    }
+    workers.post([self = shared_from_this()] { self->send_due(); });
+  }
+
+  void send_due() EXCLUDES(mutex) {
+    for (;;) {
+      Due due = take_due();
       if (due.empty()) return;
-      reading = true;
-      jobs.fetch_add(1);
+      tell(due);
     }
-    workers.post([self = shared_from_this(), due = std::move(due)] { self->tell(due); });
   }
 
-  void tell(const std::vector<std::string>& tasks) EXCLUDES(mutex) {
+  Due take_due() EXCLUDES(mutex) {
+    Due due;
+    MutexLock lock(mutex);
+    std::int64_t now_ms = clock.steady_ms();
+    if (!stopped) due.deleted.swap(deleted);
+    for (auto row = rows.begin(); row != rows.end() && !stopped;) {
+      bool rested = now_ms - row->second.told_ms >= kTaskUpdateInterval.count();
+      if (rested && row->second.changed) {
+        due.rows.push_back(std::exchange(row->second.changed, nullptr));
+        row->second.told_ms = now_ms;
+      } else if (rested) {
+        row = rows.erase(row);
+        continue;
+      }
+      ++row;
+    }
+    if (due.empty()) {
+      sending = false;
+      idle.notify_all();
+    }
+    return due;
+  }
+
+  void tell(const Due& due) {
     auto updates = std::make_shared<std::vector<TaskUpdate>>();
-    for (const std::string& id : tasks) {
-      auto task = journal.store().task(id);
-      if (!task) continue;  // deleted since
-      std::string data;
-      append_task_json(data, *task, steering, redactor);
+    for (const std::string& task : due.deleted) {
       std::string frame;
-      append_websocket_message(frame, "task_update", id, data);
-      updates->push_back({id, own_bytes(std::move(frame))});
+      append_websocket_message(frame, "task_deleted", task, "{}");
+      updates->push_back({task, own_bytes(std::move(frame))});
     }
-    if (!updates->empty()) live.tell(std::move(updates));
-    {
-      MutexLock lock(mutex);
-      reading = false;
+    for (const RowPtr& row : due.rows) {
+      std::string data;
+      append_row_json(data, *row, steering, redactor);
+      std::string frame;
+      append_websocket_message(frame, "task_update", row->spec.id, data);
+      updates->push_back({row->spec.id, own_bytes(std::move(frame))});
     }
-    jobs.fetch_sub(1);
+    live.tell(std::move(updates));
   }
 
-  Journal& journal;
   Steering& steering;
   const Redactor* redactor;
   Executor& workers;
   const Clock& clock;
   LiveRegistry& live;
+  std::unique_ptr<Follower> follower;  // nullptr if the store could not be read
 
-  ChangedTasks feed{journal, "task_update", {}, [this](const std::set<std::string>& tasks, std::uint64_t through) {
-                      take_names(tasks, through);
-                    }};  // owned by the executor
-
-  std::atomic<int> jobs{0};
   Mutex mutex;
-  Executor* executor GUARDED_BY(mutex) = nullptr;
+  CondVar idle;
   std::size_t watchers GUARDED_BY(mutex) = 0;
-  bool reading GUARDED_BY(mutex) = false;
+  bool sending GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
   std::map<std::string, Row> rows GUARDED_BY(mutex);
+  std::vector<std::string> deleted GUARDED_BY(mutex);  // not told yet
 };
 
 TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* redactor, Executor& workers,
                          const Clock& clock, LiveRegistry& live)
-    : impl_(std::make_shared<Impl>(journal, steering, redactor, workers, clock, live)) {}
-
-TaskUpdates::~TaskUpdates() {
-  {
-    MutexLock lock(impl_->mutex);
-    impl_->stopped = true;
+    : impl_(std::make_shared<Impl>(steering, redactor, workers, clock, live)) {
+  FollowOptions options;
+  options.name = "task_update";
+  auto follower = journal.follow(std::move(options), workers, [impl = impl_.get()](News news, auto done) {
+    impl->take(std::move(news));
+    done(true);
+  });
+  if (!follower) {
+    log_error("there will be no task_update messages: {}", follower.error().message);
+    return;
   }
-  while (impl_->jobs.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  impl_->follower = std::move(*follower);
+  impl_->follower->pause();
 }
 
-void TaskUpdates::watch(Executor& executor, std::uint64_t position) {
-  Executor* home = nullptr;
+TaskUpdates::~TaskUpdates() {
+  if (impl_->follower) impl_->follower->stop();
+  MutexLock lock(impl_->mutex);
+  impl_->stopped = true;
+  while (impl_->sending) impl_->idle.wait(impl_->mutex);
+}
+
+void TaskUpdates::watch(Place place) {
   {
     MutexLock lock(impl_->mutex);
     if (++impl_->watchers != 1) return;
-    if (impl_->executor == nullptr) impl_->executor = &executor;
-    home = impl_->executor;
   }
-  home->post([impl = impl_, home, position] { impl->open(*home, position); });
+  if (impl_->follower) impl_->follower->resume(place);
 }
 
 void TaskUpdates::unwatch() {
-  Executor* home = nullptr;
   {
     MutexLock lock(impl_->mutex);
     if (--impl_->watchers != 0) return;
-    home = impl_->executor;
     impl_->rows.clear();
+    impl_->deleted.clear();
   }
-  home->post([impl = impl_] { impl->close_if_unwatched(); });
-}
-
-void TaskUpdates::touch(const std::string& task) {
-  {
-    MutexLock lock(impl_->mutex);
-    if (impl_->watchers == 0) return;
-    impl_->rows[task].changed = true;
-  }
-  impl_->flush();
+  if (impl_->follower) impl_->follower->pause();
 }
 
 void TaskUpdates::tick() {
-  Executor* home = nullptr;
   {
     MutexLock lock(impl_->mutex);
-    home = impl_->executor;
+    if (impl_->rows.empty()) return;
   }
-  if (home != nullptr) home->post([impl = impl_] { impl->feed.tick(impl->clock.steady_ms()); });
   impl_->flush();
 }
 

@@ -1,10 +1,9 @@
 // Sends `task_update` messages with changed rows to WebSocket clients that follow many logs, at most one every
-// kTaskUpdateInterval per task. A feed over all logs is open only while there is such a client.
+// kTaskUpdateInterval per task, and `task_deleted` when one is gone. It follows the change stream only while there is
+// such a client.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "api/live_registry.h"
 #include "base/clock.h"
@@ -14,7 +13,7 @@
 
 namespace shepherd {
 
-// The destructor waits for an active row read on a worker thread.
+// The destructor waits for active work on a worker thread.
 // Threads: any.
 class TaskUpdates {
  public:
@@ -25,17 +24,15 @@ class TaskUpdates {
   TaskUpdates(const TaskUpdates&) = delete;
   TaskUpdates& operator=(const TaskUpdates&) = delete;
 
-  // Adds a listener. The feed lives on the first listener's executor and starts after `position`.
-  void watch(Executor& executor, std::uint64_t position);
+  // Adds a listener, which gets what changes after `place`.
+  void watch(Place place);
   void unwatch();
-  // A row changed without an event (created, renamed).
-  void touch(const std::string& task);
   // Call about every second: sends delayed rows.
   void tick();
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;  // shared, because feed and workers may still hold it afterwards
+  std::shared_ptr<Impl> impl_;  // shared, because workers may still hold it afterwards
 };
 
 }  // namespace shepherd

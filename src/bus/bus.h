@@ -1,5 +1,5 @@
-// The bus carries hints between replicas that a log has grown. It may lose, repeat and reorder them; the store stays
-// the truth.
+// The bus carries hints between replicas that a log has grown or something else has changed. It may lose, repeat and
+// reorder them; the store stays the truth.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 namespace shepherd {
 
 struct Hint {
-  std::string task;
+  std::string task;                 // whose log has grown; empty: only something else has changed
   std::uint64_t last = 0;           // the log's newest sequence
   std::uint64_t last_position = 0;  // the newest global position
+  std::uint64_t change = 0;         // the newest change (store/change.h)
 };
 
 // Threads: any. The handler is called from any thread and must not block.

@@ -160,6 +160,11 @@ void TopModel::put(TopRow row) {
   stale_ = true;
 }
 
+void TopModel::remove(const std::string& task) {
+  rows_.erase(task);
+  stale_ = true;
+}
+
 bool TopModel::is_wanted(const TopRow& row) const {
   if (!shows_ended_ && row.ended()) return false;
   if (filter_.empty()) return true;

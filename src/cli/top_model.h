@@ -52,6 +52,7 @@ class TopModel {
   void replace(std::vector<TopRow> rows);
   // Adds or replaces a row. Above kTopTasks the oldest ended ones are dropped.
   void put(TopRow row);
+  void remove(const std::string& task);
 
   // The inbox in the server's order: a task and what it needs. `total` is the number of needs in it.
   struct Need {

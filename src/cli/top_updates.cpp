@@ -96,6 +96,10 @@ void TopUpdates::on_row(std::string_view, std::string_view row) {
   if (Result<TopRow> read = read_top_row(row)) tell(*std::move(read));
 }
 
+void TopUpdates::on_deleted(std::string_view task) {
+  tell(TopDeleted{std::string(task)});
+}
+
 void TopUpdates::list_all(ApiClient& client) {
   TopRows all;
   Result<TaskList> page = client.tasks({{"limit", "200"}});

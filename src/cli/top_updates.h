@@ -27,6 +27,9 @@ namespace shepherd {
 struct TopRows {
   std::vector<TopRow> rows;
 };
+struct TopDeleted {
+  std::string task;
+};
 struct TopLines {
   std::string task;
   std::vector<EventLine> lines;
@@ -56,8 +59,8 @@ struct TopSent {
 struct TopEnded {
   Error error;
 };
-using TopNews =
-    std::variant<TopRows, TopRow, TopLines, TopAsked, TopNeeds, TopNotice, TopConnection, TopSent, TopEnded>;
+using TopNews = std::variant<TopRows, TopRow, TopDeleted, TopLines, TopAsked, TopNeeds, TopNotice, TopConnection,
+                             TopSent, TopEnded>;
 
 class TopUpdates final : private LiveObserver {
  public:
@@ -82,6 +85,7 @@ class TopUpdates final : private LiveObserver {
   void on_state(const LiveChange& change) override;
   void on_complete(std::string_view, std::string_view) override {}
   void on_row(std::string_view task, std::string_view row) override;
+  void on_deleted(std::string_view task) override;
 
   void tell(TopNews news) EXCLUDES(mutex_);
   void ask(Errand errand) EXCLUDES(mutex_);

@@ -68,6 +68,9 @@ class Top {
       settle(*row);
       model_.put(std::move(*row));
       inbox_stale_ = true;
+    } else if (auto* deleted = std::get_if<TopDeleted>(&news)) {
+      model_.remove(deleted->task);
+      inbox_stale_ = true;
     } else if (auto* needs = std::get_if<TopNeeds>(&news)) {
       model_.set_needs(needs->needs, needs->total);
       asking_inbox_ = false;

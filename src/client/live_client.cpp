@@ -200,6 +200,7 @@ Result<LiveClient::Outcome> LiveClient::take(std::string_view message, LiveObser
     return options_.task.empty() ? Outcome::go_on : Outcome::complete;
   }
   if (type == "task_update") listener.on_row(task, data);
+  if (type == "task_deleted") listener.on_deleted(task);
   return Outcome::go_on;  // deltas, and messages of newer servers
 }
 

@@ -54,6 +54,7 @@ class LiveObserver {
   virtual void on_complete(std::string_view task, std::string_view data) = 0;  // data of task_complete
   // All tasks: a task's row has changed. Only the newest row counts, so changes while disconnected are not reported.
   virtual void on_row(std::string_view /*task*/, std::string_view /*row*/) {}
+  virtual void on_deleted(std::string_view /*task*/) {}  // all tasks: a task is gone
 };
 
 // Finds the server before every connection, because a restarted server may have another port.

@@ -59,7 +59,7 @@ std::string call_key(const EventBatch& stored, std::string_view event) {
 Result<Bookkeeping::Book*> Bookkeeping::book_of(const EventBatch& stored) {
   auto known = open_.find(stored.task);
   if (known != open_.end()) return &known->second;
-  auto task = store_.task(stored.task);
+  auto task = store_.row(stored.task);
   if (!task) {
     if (task.error().code == ErrorCode::not_found) return nullptr;  // deleted since
     return fail(task.error());

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <future>
 #include <map>
+#include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
 #include "base/mutex.h"
 #include "follow/limits.h"
-#include "journal/changed_tasks.h"
 #include "model/wire_json.h"
 #include "store/task_match.h"
 
@@ -19,6 +17,12 @@ namespace shepherd {
 namespace {
 
 constexpr const char* kDismissed = "inbox_dismissed";  // records: task -> last sequence of its log at the dismissal
+
+std::uint64_t sequence_in(const std::string& text) {
+  std::uint64_t last = 0;
+  std::from_chars(text.data(), text.data() + text.size(), last);
+  return last;
+}
 
 bool same(const TaskNeed& a, const TaskNeed& b) {
   auto approval = [](const TaskNeed& need) { return need.approval ? need.approval->id : std::string(); };
@@ -29,59 +33,108 @@ bool same(const TaskNeed& a, const TaskNeed& b) {
 }  // namespace
 
 struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
-  Impl(Journal& the_journal, Executor& the_executor, Executor& the_workers, const Clock& the_clock,
-       std::chrono::milliseconds the_stall)
-      : journal(the_journal), executor(the_executor), workers(the_workers), clock(the_clock), stall(the_stall) {}
+  Impl(Journal& the_journal, Executor& the_workers, const Clock& the_clock, std::chrono::milliseconds the_stall)
+      : journal(the_journal), workers(the_workers), clock(the_clock), stall(the_stall) {}
 
-  // --- on the executor ---
-
-  void open_feed(std::uint64_t after) {
-    if (!ended) feed.open(executor, after);
-  }
-
-  void take_names(std::set<std::string> tasks, std::uint64_t through) {
-    if (!tasks.empty()) look_at(std::move(tasks), false);
-    feed.done(through);
-  }
+  // What the next look is for.
+  struct Look {
+    std::optional<News> news{};
+    std::move_only_function<void(bool)> done{};  // for the news
+    bool all = false;
+    bool stalled = false;
+    bool empty() const { return !news && !all && !stalled; }
+  };
 
   // --- on any thread ---
 
   // One worker at a time looks, so that an old row never replaces a newer one.
-  void look_at(std::set<std::string> tasks, bool everything) EXCLUDES(mutex) {
+  void want(Look look) EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
       if (stopped) return;
-      noted.merge(tasks);
-      sweep = sweep || everything;
-      if (looking) return;
-      looking = true;
+      next.all = next.all || look.all;
+      next.stalled = next.stalled || look.stalled;
+      if (look.news) {
+        next.news = std::move(look.news);
+        next.done = std::move(look.done);
+      }
+      if (std::exchange(looking, true)) return;
     }
     workers.post([self = shared_from_this()] { self->look(); });
   }
 
+  bool has_stalled() EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return std::ranges::any_of(entries,
+                               [](const auto& entry) { return entry.second.front().kind == NeedKind::stalled; });
+  }
+
+  // --- on a worker thread ---
+
   void look() EXCLUDES(mutex) {
     for (;;) {
-      std::set<std::string> tasks;
-      bool everything = false;
-      bool news = false;
+      Look now;
       {
         MutexLock lock(mutex);
-        if (stopped || (noted.empty() && !sweep)) {
+        now = std::exchange(next, {});
+        if (now.empty()) {
           looking = false;
+          idle.notify_all();
           return;
         }
-        tasks.swap(noted);
-        everything = std::exchange(sweep, false);
-        news = std::exchange(untold, false);
       }
-      for (const std::string& id : tasks) news = look_at_task(id) || news;
-      if (everything) news = look_at_all() || news;
+      bool news = now.news && take_news(*now.news);
+      if (now.all || (now.news && now.news->restarted)) {
+        news = look_at_all() || news;
+      } else if (now.stalled) {
+        news = look_at_stalled() || news;
+      }
       if (news) tell();
+      if (now.done) now.done(true);
     }
   }
 
+  bool take_news(const News& news) EXCLUDES(mutex) {
+    bool changed_now = false;
+    for (const std::string& task : news.deleted) changed_now = remove(task) || changed_now;
+    for (const Change& change : news.changes) {
+      if (change.kind != ChangeKind::record_changed || change.name != kDismissed) continue;
+      take_dismissal(change.key);
+      changed_now = true;
+    }
+    for (const RowPtr& row : news.rows) changed_now = take(*row) || changed_now;
+    return changed_now;
+  }
+
+  // A task that was dismissed here or on another replica has nothing in the inbox until its next event.
+  void take_dismissal(const std::string& task) EXCLUDES(mutex) {
+    auto value = journal.store().record(kDismissed, task);
+    if (!value) return;  // the next start reads it
+    {
+      MutexLock lock(mutex);
+      dismissed.erase(task);
+      if (!value->empty()) dismissed.emplace(task, sequence_in(*value));
+    }
+    look_at_task(task);
+  }
+
+  bool remove(const std::string& task) EXCLUDES(mutex) {
+    bool forget = false;
+    bool listed = false;
+    {
+      MutexLock lock(mutex);
+      forget = dismissed.erase(task) != 0;
+      census.erase(task);
+      listed = entries.erase(task) != 0;
+    }
+    if (forget) {
+      journal.write([task](WriteTxn& txn) { return txn.put_record(kDismissed, task, ""); }, [](Result<void>) {});
+    }
+    return listed;
+  }
+
   bool look_at_task(const std::string& id) EXCLUDES(mutex) {
-    auto task = journal.store().task(id);
+    auto task = journal.store().row(id);
     if (task) return take(*task);
     if (task.error().code != ErrorCode::not_found) return false;  // the next sweep tries again
     MutexLock lock(mutex);
@@ -107,10 +160,10 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
     for (TaskFilter& filter : filters) {
       filter.limit = kMaxTaskPage;
       for (std::size_t seen = 0; seen < kMaxInboxTasks; seen += filter.limit) {
-        auto page = journal.store().tasks(filter);
+        auto page = journal.store().rows(filter);
         read = read && page.has_value();
         if (!page) break;
-        for (const Task& task : *page) {
+        for (const TaskRow& task : *page) {
           news = take(task) || news;
           listed.erase(task.spec.id);
         }
@@ -125,7 +178,7 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
   }
 
   // Returns true if the task's entries changed.
-  bool take(const Task& task) EXCLUDES(mutex) {
+  bool take(const TaskRow& task) EXCLUDES(mutex) {
     std::vector<TaskNeed> needs = needs_of(task, clock.wall_ms(), stall);
     std::vector<TaskNeed> before;
     {
@@ -145,7 +198,7 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
     return !std::ranges::equal(needs, before, same);
   }
 
-  void count_in(const Task& task) REQUIRES(mutex) {
+  void count_in(const TaskRow& task) REQUIRES(mutex) {
     if (is_terminal(task.state.state)) {
       census.erase(task.spec.id);
     } else if (census.size() < kMaxInboxTasks || census.contains(task.spec.id)) {
@@ -190,7 +243,7 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
   }
 
   // Stalled tasks with new events leave the inbox at once, not at the next sweep.
-  void look_at_stalled() EXCLUDES(mutex) {
+  bool look_at_stalled() EXCLUDES(mutex) {
     std::map<std::string, std::uint64_t> stalled;
     {
       MutexLock lock(mutex);
@@ -198,67 +251,59 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
         if (needs.front().kind == NeedKind::stalled) stalled.emplace(task, needs.front().last_sequence);
       }
     }
-    if (stalled.empty()) return;
-    workers.post([self = shared_from_this(), stalled = std::move(stalled)] {
-      std::vector<std::string> names;
-      for (const auto& [task, last] : stalled) names.push_back(task);
-      auto heads = self->journal.store().heads(names);
-      if (!heads) return;
-      std::set<std::string> awake;
-      for (const auto& [task, last] : stalled) {
-        auto head = heads->find(task);
-        if (head == heads->end() || head->second != last) awake.insert(task);
-      }
-      if (!awake.empty()) self->look_at(std::move(awake), false);
-    });
+    std::vector<std::string> names;
+    for (const auto& [task, last] : stalled) names.push_back(task);
+    auto heads = journal.store().heads(names);
+    if (!heads) return false;
+    bool news = false;
+    for (const auto& [task, last] : stalled) {
+      auto head = heads->find(task);
+      if (head == heads->end() || head->second != last) news = look_at_task(task) || news;
+    }
+    return news;
   }
 
   Journal& journal;
-  Executor& executor;
   Executor& workers;
   const Clock& clock;
   const std::chrono::milliseconds stall;
-
-  ChangedTasks feed{journal, "the inbox", steering_types(), [this](std::set<std::string> tasks, std::uint64_t through) {
-                      take_names(std::move(tasks), through);
-                    }};  // the executor owns this and the next member
-  bool ended = false;
+  std::unique_ptr<Follower> follower;
 
   Mutex mutex;
+  CondVar idle;
   std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need a person
   std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // active tasks
   std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // the last sequence of their log then
-  std::set<std::string> noted GUARDED_BY(mutex);                           // tasks to look at
   std::int64_t swept_ms GUARDED_BY(mutex) = 0;
-  bool sweep GUARDED_BY(mutex) = false;     // look at all tasks
-  bool complete GUARDED_BY(mutex) = false;  // all tasks have been looked at once
+  Look next GUARDED_BY(mutex);
   bool looking GUARDED_BY(mutex) = false;
+  bool complete GUARDED_BY(mutex) = false;  // all tasks have been looked at once
   bool stopped GUARDED_BY(mutex) = false;
-  bool untold GUARDED_BY(mutex) = false;  // an entry disappeared that no look has reported
   std::function<void(std::size_t)> changed GUARDED_BY(mutex);
 };
 
 Inbox::Inbox(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Inbox::~Inbox() = default;
 
-Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& executor, Executor& workers, const Clock& clock,
+Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& workers, const Clock& clock,
                                            std::chrono::milliseconds stall) {
-  auto heads = journal.store().heads({""});
-  if (!heads) return fail(heads.error());
   auto records = journal.store().records(kDismissed);
   if (!records) return fail(records.error());
-  auto impl = std::make_shared<Impl>(journal, executor, workers, clock, stall);
+  auto impl = std::make_shared<Impl>(journal, workers, clock, stall);
   {
     MutexLock lock(impl->mutex);
-    for (const auto& [task, text] : *records) {
-      std::uint64_t last = 0;
-      std::from_chars(text.data(), text.data() + text.size(), last);
-      impl->dismissed.emplace(task, last);
-    }
+    for (const auto& [task, text] : *records) impl->dismissed.emplace(task, sequence_in(text));
     impl->swept_ms = clock.steady_ms();
   }
-  executor.post([impl, after = (*heads)[""]] { impl->open_feed(after); });
-  impl->look_at({}, true);
+  FollowOptions options;
+  options.name = "the inbox";
+  options.types = steering_types();
+  auto follower = journal.follow(std::move(options), workers, [raw = impl.get()](News news, auto done) {
+    raw->want({.news = std::move(news), .done = std::move(done)});
+  });
+  if (!follower) return fail(follower.error());
+  impl->follower = std::move(*follower);
+  impl->want({.all = true});
   return std::unique_ptr<Inbox>(new Inbox(std::move(impl)));
 }
 
@@ -281,10 +326,6 @@ std::map<Inbox::TaskGroup, std::size_t> Inbox::active() const {
   return counts;
 }
 
-void Inbox::created(const std::string& task) {
-  impl_->look_at({task}, false);
-}
-
 std::size_t Inbox::size() const {
   MutexLock lock(impl_->mutex);
   return impl_->count();
@@ -305,27 +346,13 @@ void Inbox::dismiss(const std::string& task, Done<void> done) {
   }
   impl_->journal.write([task, last](WriteTxn& txn) { return txn.put_record(kDismissed, task, std::to_string(last)); },
                        [impl = impl_, task, last, done = std::move(done)](Result<void> kept) mutable {
-                         if (kept) {
+                         if (kept) {  // at once for the caller; the followers on every replica find it, too
                            MutexLock lock(impl->mutex);
                            impl->dismissed[task] = last;
                            impl->entries.erase(task);
-                           impl->untold = true;
                          }
-                         if (kept) impl->look_at({task}, false);
                          done(std::move(kept));
                        });
-}
-
-void Inbox::forget(const std::string& task) {
-  bool was_dismissed = false;
-  {
-    MutexLock lock(impl_->mutex);
-    was_dismissed = impl_->dismissed.erase(task) != 0;
-  }
-  if (was_dismissed) {
-    impl_->journal.write([task](WriteTxn& txn) { return txn.put_record(kDismissed, task, ""); }, [](Result<void>) {});
-  }
-  impl_->look_at({task}, false);
 }
 
 void Inbox::on_change(std::function<void(std::size_t)> changed) {
@@ -342,32 +369,17 @@ void Inbox::tick() {
     if (due) impl_->swept_ms = now_ms;
   }
   if (due) {
-    impl_->look_at({}, true);
-  } else {
-    impl_->look_at_stalled();
+    impl_->want({.all = true});
+  } else if (impl_->has_stalled()) {
+    impl_->want({.stalled = true});
   }
-  impl_->executor.post([impl = impl_] { impl->feed.tick(impl->clock.steady_ms()); });
 }
 
 void Inbox::stop() {
-  {
-    MutexLock lock(impl_->mutex);
-    impl_->stopped = true;
-  }
-  std::promise<void> ended;
-  impl_->executor.post([impl = impl_, &ended] {
-    impl->ended = true;
-    impl->feed.close();
-    ended.set_value();
-  });
-  ended.get_future().wait();
-  for (;;) {
-    {
-      MutexLock lock(impl_->mutex);
-      if (!impl_->looking) return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  impl_->follower->stop();
+  MutexLock lock(impl_->mutex);
+  impl_->stopped = true;
+  while (impl_->looking) impl_->idle.wait(impl_->mutex);
 }
 
 }  // namespace shepherd

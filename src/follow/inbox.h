@@ -1,6 +1,6 @@
-// The inbox: the items that need a person now, over all tasks, updated after each commit. A feed with only approvals,
-// commands and states updates it, so a thousand busy agents cost it nothing; it finds quiet agents in a sweep every
-// kInboxSweep.
+// The inbox: the items that need a person now, over all tasks, updated after each commit. It follows only approvals,
+// commands, states and what is no event, so a thousand busy agents cost it nothing; it finds quiet agents in a sweep
+// every kInboxSweep.
 #pragma once
 
 #include <chrono>
@@ -20,15 +20,14 @@
 
 namespace shepherd {
 
-// Owns its feed. If the store cannot be read, it keeps its entries and tries again at the next sweep.
+// Owns its follower. If the store cannot be read, it keeps its entries and tries again at the next sweep.
 // Threads: any. `changed` is called on a worker thread.
 class Inbox {
  public:
-  // Reads the dismissals and starts to look at all tasks; until that is done the inbox is incomplete. `executor` must
-  // be sequential; it and the workers must run until stop() has returned. A working agent that is quiet for `stall` is
-  // listed.
-  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& executor, Executor& workers,
-                                             const Clock& clock, std::chrono::milliseconds stall = kStallSilence);
+  // Reads the dismissals and starts to look at all tasks; until that is done the inbox is incomplete. The workers must
+  // run until stop() has returned. A working agent that is quiet for `stall` is listed.
+  static Result<std::unique_ptr<Inbox>> open(Journal& journal, Executor& workers, const Clock& clock,
+                                             std::chrono::milliseconds stall = kStallSilence);
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
@@ -40,8 +39,6 @@ class Inbox {
     friend auto operator<=>(const TaskGroup&, const TaskGroup&) = default;
   };
   std::map<TaskGroup, std::size_t> active() const;
-  // A task was created.
-  void created(const std::string& task);
 
   // By urgency. An empty `task` means all.
   std::vector<TaskNeed> needs(const std::string& task) const;
@@ -50,14 +47,12 @@ class Inbox {
   // Removes a failed or stalled task until it has a new event; survives a restart. conflict/nothing_to_dismiss if there
   // is no such entry.
   void dismiss(const std::string& task, Done<void> done);
-  // The task was deleted.
-  void forget(const std::string& task);
 
   // Called with the number of entries whenever one was added, removed or changed; never after stop() has returned.
   void on_change(std::function<void(std::size_t)> changed);
 
   void tick();  // call about every kServerTick
-  void stop();  // ends the feed and waits for active work
+  void stop();  // stops following and waits for active work
 
  private:
   struct Impl;

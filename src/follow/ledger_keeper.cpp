@@ -38,14 +38,6 @@ LedgerKeeper::~LedgerKeeper() {
   thread_.join();
 }
 
-void LedgerKeeper::forget_task(const std::string& task) {
-  {
-    MutexLock lock(mutex_);
-    forgotten_.push_back(task);
-  }
-  wake_.set();
-}
-
 void LedgerKeeper::run() {
   pthread_setname_np(pthread_self(), "ledger");
   run_when_idle();
@@ -69,6 +61,8 @@ void LedgerKeeper::run() {
 
 // Removes tasks that were deleted while the keeper did not run: in a crash, or since its backup.
 void LedgerKeeper::forget_what_is_gone() {
+  auto newest = store_.newest_place();
+  if (newest) change_ = newest->change;
   auto tasks = ledger_.tasks();
   if (!tasks) return;  // the first step reports the error
   for (std::size_t at = 0; at < tasks->size() && !stopping_; at += kLedgerTasksPerLook) {
@@ -78,7 +72,7 @@ void LedgerKeeper::forget_what_is_gone() {
     auto heads = store_.heads(some);
     if (!heads) return;
     for (const std::string& task : some) {
-      if (!heads->contains(task)) forget_task(task);
+      if (!heads->contains(task)) gone_.push_back(task);
     }
   }
 }
@@ -110,36 +104,38 @@ Result<bool> LedgerKeeper::trim() {
 Result<bool> LedgerKeeper::step() {
   auto through = ledger_.kept_through();
   if (!through) return fail(through.error());
-  auto page = store_.read_all(*through, kLedgerBatch);
+  auto page = store_.changes({*through, change_}, kLedgerBatch);
   if (!page) return fail(page.error());
   LedgerBatch batch;
-  batch.through = page->batches.empty() ? page->head : page->batches.back()->last_position();
-  batch.forgotten = take_forgotten();
-  lag_.set(page->head > *through ? static_cast<std::int64_t>(page->head - *through) : 0);
-  if (batch.through <= *through && batch.forgotten.empty()) return false;
+  batch.forgotten = gone_;
+  Place reached = page->through;
+  auto deleted = std::ranges::find(page->changes, ChangeKind::task_deleted, &Change::kind);
+  if (deleted != page->changes.end()) {
+    reached = {std::max(deleted->after, *through), deleted->number};
+    batch.forgotten.push_back(deleted->name);
+  }
+  batch.through = reached.position;
+  std::uint64_t head = page->newest.position;
+  lag_.set(head > *through ? static_cast<std::int64_t>(head - *through) : 0);
+  if (batch.through <= *through && batch.forgotten.empty()) {
+    change_ = reached.change;
+    return !reached.covers(page->newest);
+  }
   for (const BatchPtr& stored : page->batches) {
-    if (auto entered = books_.enter(batch, *stored, *through); !entered) return give_back(batch, entered.error());
+    if (stored->last_position() > batch.through) break;
+    if (auto entered = books_.enter(batch, *stored, *through); !entered) return fail(entered.error());
   }
   for (const std::string& task : batch.forgotten) books_.forget_task(task);
   books_.leave_states(batch);
   auto added = ledger_.add(batch);
-  if (!added) return give_back(batch, added.error());
+  if (!added) return fail(added.error());
+  change_ = reached.change;
+  gone_.clear();
   purge_due_ = purge_due_ || !batch.forgotten.empty();
   figures_.take(batch);
   figures_.forget_tools(*added);
-  lag_.set(page->head > batch.through ? static_cast<std::int64_t>(page->head - batch.through) : 0);
+  lag_.set(head > batch.through ? static_cast<std::int64_t>(head - batch.through) : 0);
   return true;
-}
-
-std::vector<std::string> LedgerKeeper::take_forgotten() {
-  MutexLock lock(mutex_);
-  return std::exchange(forgotten_, {});
-}
-
-Result<bool> LedgerKeeper::give_back(const LedgerBatch& batch, const Error& error) {
-  MutexLock lock(mutex_);
-  forgotten_.insert(forgotten_.end(), batch.forgotten.begin(), batch.forgotten.end());
-  return fail(error);
 }
 
 }  // namespace shepherd

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/metrics.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "follow/bookkeeping.h"
 #include "follow/limits.h"
@@ -42,36 +41,34 @@ class LedgerKeeper {
   LedgerKeeper& operator=(const LedgerKeeper&) = delete;
 
   void wake() { wake_.set(); }  // new events were committed; cheap and lock-free, so it may be called per commit
-  void forget_task(const std::string& task) EXCLUDES(mutex_);  // the task was deleted from the store
   const Ledger& ledger() const { return ledger_; }
   const AgentFigures& figures() const { return figures_; }  // the figures added since the start
 
  private:
-  void run() EXCLUDES(mutex_);
-  void forget_what_is_gone() EXCLUDES(mutex_);
+  void run();
+  void forget_what_is_gone();
   Result<bool> purge();
   // Drops a part of what is no longer kept; returns false if nothing is due.
   Result<bool> trim();
-  // Adds one batch; returns false if nothing is left.
-  Result<bool> step() EXCLUDES(mutex_);
-  std::vector<std::string> take_forgotten() EXCLUDES(mutex_);
-  Result<bool> give_back(const LedgerBatch& batch, const Error& error) EXCLUDES(mutex_);
+  // Adds one batch; returns false if nothing is left. A deletion ends a batch, so that events of a task that was
+  // created again come after it.
+  Result<bool> step();
 
   const EventStore& store_;
   Ledger& ledger_;
   const Clock& clock_;
   const LedgerPolicy policy_;
   AgentFigures figures_;
-  Bookkeeping books_;         // the thread owns this and the next two
-  std::int64_t trim_ms_ = 0;  // time of the next trim, at the earliest
+  Bookkeeping books_;              // the thread owns this and the next ones
+  std::uint64_t change_ = 0;       // the last change that is done; a start looks for what is gone instead of reading on
+  std::vector<std::string> gone_;  // found by that look
+  std::int64_t trim_ms_ = 0;       // time of the next trim, at the earliest
   bool purge_due_ = false;
   Gauge& lag_;
   Counter& failures_;
   std::atomic<bool> stopping_{false};
   WakeSignal wake_;
-  WakeSignal pause_;  // set only to stop
-  Mutex mutex_;
-  std::vector<std::string> forgotten_ GUARDED_BY(mutex_);
+  WakeSignal pause_;    // set only to stop
   std::thread thread_;  // last, because it uses all of the above
 };
 

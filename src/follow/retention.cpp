@@ -42,7 +42,7 @@ Result<std::map<std::string, std::uint64_t>> pinned(const EventStore& store, con
   for (const BatchInfo& batch : batches) {
     auto head = heads->find(batch.task);
     if (head == heads->end() || head->second != batch.last) continue;
-    auto task = store.task(batch.task);
+    auto task = store.row(batch.task);
     if (task && !is_terminal(task->state.state)) out.insert(*head);
   }
   return out;

@@ -51,22 +51,6 @@ struct DirectoryLocks {
 
 namespace {
 
-// For one process: a commit wakes the followers, and there are no replicas to notify.
-class FollowersBus final : public Bus {
- public:
-  FollowersBus(Indexer& indexer, LedgerKeeper& ledger) : indexer_(indexer), ledger_(ledger) {}
-  void publish(const Hint&) override {
-    indexer_.wake();
-    ledger_.wake();
-  }
-  void subscribe(std::function<void(const Hint&)>) override {}
-  bool connects_replicas() const override { return false; }
-
- private:
-  Indexer& indexer_;
-  LedgerKeeper& ledger_;
-};
-
 // On this machine, clients reach a server bound to every address by the loopback address.
 std::string local_url(std::string url) {
   for (auto [any, loopback] : {std::pair{"://0.0.0.0:", "://127.0.0.1:"}, std::pair{"://[::]:", "://[::1]:"}}) {
@@ -196,10 +180,14 @@ Result<void> Server::Impl::open_store() {
   ledger = *std::move(books);
   ledger_keeper = std::make_unique<LedgerKeeper>(*store, *ledger, metrics, clock,
                                                  LedgerPolicy{config.stats_days, config.stats_bytes});
-  bus = std::make_unique<FollowersBus>(*indexer, *ledger_keeper);
+  bus = std::make_unique<NoBus>();
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
   workers = std::make_unique<ThreadPool>("worker", kWorkerThreads);
   journal = std::make_unique<Journal>(*store, *hub, *bus, *workers, clock, metrics);
+  journal->on_change([this] {
+    indexer->wake();
+    ledger_keeper->wake();
+  });
   retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},
                                               clock, *workers, indexer.get());
   return {};
@@ -222,8 +210,7 @@ Result<void> Server::Impl::open_access() {
 
 Result<void> Server::Impl::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
-  SteeringParts parts{
-      *journal, &io->executor(0), *workers, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
+  SteeringParts parts{*journal, *workers, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
   SteeringConfig settings = config.steering;
   std::string secret_file =
       settings.callbacks.secret_file.empty() ? file(kCallbackSecretFile) : settings.callbacks.secret_file;
@@ -234,7 +221,7 @@ Result<void> Server::Impl::open_steering() {
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
   Result<std::unique_ptr<Inbox>> needs =
-      Inbox::open(*journal, io->executor(0), *workers, clock, std::chrono::seconds(config.stalled_seconds));
+      Inbox::open(*journal, *workers, clock, std::chrono::seconds(config.stalled_seconds));
   if (!needs) return fail(needs.error());
   inbox = *std::move(needs);
   return {};

@@ -187,7 +187,7 @@ Feed::StorePage Feed::read_page(const EventStore& store, const std::string& task
       if (all && task_wanted && ends_task(*stored, i)) {
         std::string complete = stored->complete;
         if (complete.empty()) {
-          if (auto row = store.task(stored->task)) complete = complete_data(*row);
+          if (auto row = store.row(stored->task)) complete = complete_data(stored->task, row->state);
         }
         if (!complete.empty()) encoder.complete(out.bytes, stored->task, complete, first + i);
       }

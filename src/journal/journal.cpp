@@ -7,42 +7,14 @@
 #include <optional>
 #include <utility>
 
-#include "base/assert.h"
+#include "base/mutex.h"
 #include "journal/limits.h"
 #include "journal/reorder.h"
+#include "journal/writer.h"
 #include "model/task_fold.h"
 
 namespace shepherd {
 namespace {
-
-// One write that returns a T: the work inside the transaction, and its callback.
-template <class T>
-class Operation final : public WriteOperation {
- public:
-  Operation(std::size_t bytes, std::move_only_function<Result<T>(WriteTxn&)> work, Done<T> done)
-      : bytes_(bytes), work_(std::move(work)), done_(std::move(done)) {}
-
-  void run(WriteTxn& txn) override { result_ = work_(txn); }
-  void committed() override {
-    SHEPHERD_ASSERT(result_.has_value(), "what was committed has run");
-    done_(std::move(*result_));
-  }
-  // A refusal inside the transaction stands; a success becomes a failure, because nothing was stored.
-  void failed(const Error& error) override {
-    bool refused = result_ && !*result_;
-    done_(refused ? std::move(*result_) : Result<T>(fail(error)));
-  }
-  std::size_t bytes() const override { return bytes_; }
-  Done<T>& done() { return done_; }
-
- private:
-  std::size_t bytes_;
-  std::move_only_function<Result<T>(WriteTxn&)> work_;
-  Done<T> done_;
-  std::optional<Result<T>> result_;  // empty if it did not run
-};
-
-constexpr std::size_t kSmallWriteBytes = 512;
 
 bool ends_its_task(const DraftBatch& batch) {
   return std::ranges::any_of(
@@ -66,21 +38,26 @@ struct Journal::Impl {
         reorder(clock_in, [this](AppendRequest request,
                                  Done<Appended> done) { submit_append(std::move(request), std::move(done)); }),
         writer(store_in,
-               {.before_answers = [this](const Commit& commit) { wakes = hub.take_in(commit.batches); },
-                .after_answers = [this](const Commit& commit) { tell(commit); }},
+               {.before_answers = [this](const CommitPtr& commit) { show(*commit); },
+                .after_answers = [this](const CommitPtr& commit) { tell(commit); },
+                .failed = [this](const Error& error) { may_lag = may_lag || retryable(error.code); }},
                metrics_in, threaded) {}
 
   template <class T>
   void submit(std::size_t bytes, std::move_only_function<Result<T>(WriteTxn&)> work, Done<T> done) {
-    auto operation = std::make_unique<Operation<T>>(bytes, std::move(work), std::move(done));
+    auto operation = std::make_unique<Operation<T>>(Atomicity::single, bytes, std::move(work), std::move(done));
     auto* raw = operation.get();
-    Result<void> accepted = writer.submit_or_keep(operation);
+    std::unique_ptr<WriteOperation> taken = std::move(operation);
+    Result<void> accepted = writer.submit(taken);
     if (!accepted) raw->done()(fail(accepted.error()));
   }
 
   void submit_append(AppendRequest request, Done<Appended> done);
-  void tell(const Commit& commit);
+  void show(const Commit& commit);
+  void show_changes(const std::vector<Change>& changes);
+  void tell(const CommitPtr& commit);
   void on_hint(const Hint& hint);
+  std::vector<std::shared_ptr<FollowerCore>> all_followers() EXCLUDES(followers_mutex);
   void fill(const std::string& task, std::uint64_t head);
   void sweep_heads();
 
@@ -93,8 +70,12 @@ struct Journal::Impl {
   Counter& batches;
   Counter& refused;
   Counter& feeds;
-  Hub::Wakes wakes;                      // owned by the writer: the waiters for its last commit
-  std::atomic<bool> hub_may_lag{false};  // a commit's outcome is unknown, so the hub may lack stored events
+  Hub::Wakes wakes;                  // owned by the writer: the waiters for its last commit
+  std::atomic<bool> may_lag{false};  // a commit's outcome is unknown, so hub and followers may lack what is stored
+  Mutex followers_mutex;
+  std::vector<std::weak_ptr<FollowerCore>> followers GUARDED_BY(followers_mutex);
+  std::vector<std::function<void()>> wakers;  // complete before the first change
+  std::unique_ptr<Follower> deletions;        // of other replicas, for the hub
   std::atomic<std::int64_t> swept_ms{0};
   Reorder reorder;
   Writer writer;  // last, because its destructor commits the queue
@@ -111,20 +92,52 @@ void Journal::Impl::submit_append(AppendRequest request, Done<Appended> done) {
           batches.add();
         } else {
           refused.add();
-          if (retryable(appended.error().code)) hub_may_lag = true;
         }
         done(std::move(appended));
       });
 }
 
-void Journal::Impl::tell(const Commit& commit) {
+void Journal::Impl::show(const Commit& commit) {
+  wakes = hub.take_in(commit.batches);
+  show_changes(commit.changes);
+}
+
+void Journal::Impl::show_changes(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    if (change.kind == ChangeKind::task_deleted) hub.forget_deleted(change.name);
+    if (change.kind == ChangeKind::events_dropped) hub.evict(change.name);
+  }
+}
+
+std::vector<std::shared_ptr<FollowerCore>> Journal::Impl::all_followers() {
+  std::vector<std::shared_ptr<FollowerCore>> living;
+  MutexLock lock(followers_mutex);
+  std::erase_if(followers, [&](const std::weak_ptr<FollowerCore>& each) {
+    auto follower = each.lock();
+    if (follower) living.push_back(std::move(follower));
+    return each.expired();
+  });
+  return living;
+}
+
+void Journal::Impl::tell(const CommitPtr& commit) {
   Hub::wake(std::exchange(wakes, {}));
-  for (const auto& stored : commit.batches) bus.publish({stored->task, stored->last(), stored->last_position()});
+  for (const auto& follower : all_followers()) follower->offer(commit);
+  for (const auto& wake : wakers) wake();
+  std::uint64_t change = commit->through.change;
+  for (const auto& stored : commit->batches) {
+    bus.publish({stored->task, stored->last(), stored->last_position(), change});
+  }
+  if (commit->batches.empty() && !commit->changes.empty()) bus.publish({{}, 0, commit->through.position, change});
 }
 
 void Journal::Impl::on_hint(const Hint& hint) {
-  fill(hint.task, hint.last);
+  if (!hint.task.empty()) fill(hint.task, hint.last);
   fill("", hint.last_position);
+  for (const auto& follower : all_followers()) {
+    if (follower->lags({hint.last_position, hint.change})) follower->look();
+  }
+  for (const auto& wake : wakers) wake();
 }
 
 // Brings a watched log's tail up to the store after another replica wrote. One read serves all its consumers.
@@ -153,16 +166,22 @@ void Journal::Impl::fill(const std::string& task, std::uint64_t head) {
 }
 
 void Journal::Impl::sweep_heads() {
-  bool lag = hub_may_lag.exchange(false);
+  bool lag = may_lag.exchange(false);
   std::int64_t now_ms = clock.steady_ms();
   if (!lag && (!bus.connects_replicas() || now_ms - swept_ms < kHeadSweep.count())) return;
   swept_ms = now_ms;
+  workers.post([this] {
+    auto newest = store.newest_place();
+    for (const auto& follower : all_followers()) {
+      if (!newest || follower->lags(*newest)) follower->look();
+    }
+  });
   auto watched = hub.watched();
   if (watched.empty()) return;
   workers.post([this, watched = std::move(watched)] {
     auto heads = store.heads(watched);
     if (!heads) {
-      hub_may_lag = true;
+      may_lag = true;
       return;
     }
     for (const auto& [task, head] : *heads) fill(task, head);
@@ -173,10 +192,54 @@ Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const
                  bool threaded)
     : impl_(std::make_unique<Impl>(store, hub, bus, workers, clock, metrics, threaded)) {
   bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
+  if (!bus.connects_replicas()) return;
+  // What this process deletes is gone from the hub before the answer; this is for the others.
+  FollowOptions options;
+  options.name = "the hub";
+  options.events = false;
+  auto deletions = follow(std::move(options), workers, [impl = impl_.get()](News news, auto done) {
+    impl->show_changes(news.changes);
+    done(true);
+  });
+  if (deletions) impl_->deletions = std::move(*deletions);
 }
 
 Journal::~Journal() {
+  impl_->deletions.reset();
   impl_->reorder.flush();
+}
+
+Result<void> Journal::submit_or_keep(std::unique_ptr<WriteOperation>& operation) {
+  return impl_->writer.submit(operation);
+}
+
+Result<std::unique_ptr<Follower>> Journal::follow(FollowOptions options, Executor& executor, OnNews on_news) {
+  auto start = impl_->store.newest_place();
+  if (!start) return fail(std::move(start.error()));
+  bool stored = false;
+  if (options.durable) {
+    auto kept = impl_->store.record(kFollowerCursors, options.name);
+    if (kept && kept->empty() && !options.old_cursor.empty()) {
+      std::size_t slash = options.old_cursor.find('/');
+      kept = impl_->store.record(options.old_cursor.substr(0, slash), options.old_cursor.substr(slash + 1));
+    }
+    if (!kept) return fail(std::move(kept.error()));
+    if (auto place = decode_place(*kept); place && start->covers(*place)) {
+      start = *place;
+      stored = true;
+    }
+  }
+  bool first = options.durable && !stored;
+  auto core =
+      std::make_shared<FollowerCore>(*this, executor, impl_->clock, std::move(options), std::move(on_news), *start);
+  // Written before any later append, so that the next start after a crash cannot begin behind it.
+  if (first) core->keep_cursor(*start);
+  {
+    MutexLock lock(impl_->followers_mutex);
+    impl_->followers.push_back(core);
+  }
+  core->look();
+  return std::make_unique<Follower>(std::move(core));
 }
 
 void Journal::append(AppendRequest request, Done<Appended> done) {
@@ -201,8 +264,7 @@ void Journal::create_task(TaskSpec spec, std::string idempotency_key, Done<Creat
 }
 
 void Journal::update_task(std::string task, std::function<Result<void>(TaskSpec&)> change, Done<Task> done) {
-  impl_->submit<Task>(
-      kSmallWriteBytes,
+  write(
       [task = std::move(task), change = std::move(change)](WriteTxn& txn) -> Result<Task> {
         auto row = txn.task(task);
         if (!row) return fail(row.error());
@@ -213,35 +275,23 @@ void Journal::update_task(std::string task, std::function<Result<void>(TaskSpec&
 }
 
 void Journal::delete_task(std::string task, Done<void> done) {
-  impl_->submit<void>(
-      kSmallWriteBytes, [task](WriteTxn& txn) { return txn.delete_task(task); },
-      [this, task, done = std::move(done)](Result<void> deleted) mutable {
-        if (deleted) impl_->hub.forget_deleted(task);
-        done(std::move(deleted));
-      });
+  write([task = std::move(task)](WriteTxn& txn) { return txn.delete_task(task); }, std::move(done));
 }
 
 void Journal::drop(std::map<std::string, std::uint64_t> through, Done<void> done) {
-  auto drops = std::make_shared<const std::map<std::string, std::uint64_t>>(std::move(through));
-  impl_->submit<void>(
-      kSmallWriteBytes,
-      [drops](WriteTxn& txn) -> Result<void> {
-        for (const auto& [task, last] : *drops) {
+  write(
+      [drops = std::move(through)](WriteTxn& txn) -> Result<void> {
+        for (const auto& [task, last] : drops) {
           auto dropped = txn.drop_through(task, last);
           if (!dropped && dropped.error().code != ErrorCode::not_found) return dropped;  // deleted meanwhile: fine
         }
         return {};
       },
-      [this, drops, done = std::move(done)](Result<void> dropped) mutable {
-        if (dropped) {
-          for (const auto& [task, last] : *drops) impl_->hub.evict(task);
-        }
-        done(std::move(dropped));
-      });
+      std::move(done));
 }
 
-void Journal::write(std::function<Result<void>(WriteTxn&)> operation, Done<void> done) {
-  impl_->submit<void>(kSmallWriteBytes, std::move(operation), std::move(done));
+void Journal::on_change(std::function<void()> wake) {
+  impl_->wakers.push_back(std::move(wake));
 }
 
 void Journal::publish_delta(const std::string& task, std::string data) {
@@ -260,6 +310,7 @@ const EventStore& Journal::store() const {
 void Journal::tick() {
   impl_->reorder.tick();
   impl_->sweep_heads();
+  for (const auto& follower : impl_->all_followers()) follower->tick();
   impl_->hub.age();
 }
 

@@ -1,5 +1,5 @@
-// The journal: one way in (append) and one way out (open_feed). Appends complete after their commit; then the hub is
-// notified, then the bus. One task's appends keep their order.
+// The journal: one way in (append, write) and one way out (open_feed for events, follow for every change). Appends
+// complete after their commit; then the hub is notified, then the bus. One task's appends keep their order.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/executor.h"
@@ -15,14 +17,12 @@
 #include "bus/bus.h"
 #include "hub/hub.h"
 #include "journal/feed.h"
-#include "journal/writer.h"
+#include "journal/follower.h"
+#include "journal/limits.h"
+#include "journal/write_operation.h"
 #include "store/event_store.h"
 
 namespace shepherd {
-
-// Completions run on the writer's thread and must not block; a net::Responder may be used there.
-template <class T>
-using Done = std::move_only_function<void(Result<T>)>;
 
 // Threads: any.
 class Journal {
@@ -44,8 +44,23 @@ class Journal {
   void delete_task(std::string task, Done<void> done);
   // Drops each task's events through the given number. Like deleted ones, they are never read again.
   void drop(std::map<std::string, std::uint64_t> through, Done<void> done);
-  // Any other write, in the same queue and transactions.
-  void write(std::function<Result<void>(WriteTxn&)> operation, Done<void> done);
+  // Any other write, in the same queue and transactions: `work` gets a WriteTxn and returns a Result<T>, `done` gets it
+  // after the commit (write_operation.h says what the work may do).
+  template <class Work, class OnDone>
+  void write(Work work, OnDone done) {
+    using T = typename std::invoke_result_t<Work&, WriteTxn&>::value_type;
+    auto operation = std::make_unique<Operation<T>>(Atomicity::compound, kSmallWriteBytes, std::move(work),
+                                                    Done<T>(std::move(done)));
+    submit(std::move(operation));
+  }
+
+  // Follows every change from now on (durable: from its stored place on). The function is called on `executor`, one
+  // call at a time. The journal must outlive the follower.
+  Result<std::unique_ptr<Follower>> follow(FollowOptions options, Executor& executor, OnNews on_news);
+
+  // Calls `wake` after every change, on the writer's or another thread, so it must not block. For parts with a thread
+  // and a cursor of their own that read the store. Call it before the first write.
+  void on_change(std::function<void()> wake);
 
   // Publishes live text, which is never stored, to this task's feeds with `deltas`. Dropped under pressure. `data` is
   // compact JSON.
@@ -57,7 +72,8 @@ class Journal {
 
   const EventStore& store() const;
 
-  // Call about every second: releases reordered events whose wait is over, repairs lost bus hints, ages hub tails.
+  // Call about every second: moves followers on, releases reordered events whose wait is over, repairs lost bus hints,
+  // ages hub tails.
   void tick();
   // Waits until everything queued is committed and completed. Stop all writers first.
   void drain();
@@ -65,6 +81,15 @@ class Journal {
   bool step();
 
  private:
+  template <class T>
+  void submit(std::unique_ptr<Operation<T>> operation) {
+    Operation<T>* raw = operation.get();
+    std::unique_ptr<WriteOperation> taken = std::move(operation);
+    if (auto accepted = submit_or_keep(taken); !accepted) raw->done()(fail(accepted.error()));
+  }
+  // unavailable/busy if the queue is full, and then leaves the operation with the caller, uncalled.
+  Result<void> submit_or_keep(std::unique_ptr<WriteOperation>& operation);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -23,9 +23,14 @@ inline constexpr std::size_t kPositionEvery = 1'000;  // filtered events between
 inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
 inline constexpr std::chrono::milliseconds kHeadSweep{1'000};  // how often lost bus hints are repaired
 
+// --- followers ---
+inline constexpr std::size_t kMaxFollowerCommits = 1'024;  // that wait for a slow follower; then it reads the store
+inline constexpr std::chrono::milliseconds kCursorInterval{5'000};  // maximum span that a restart follows again
+
 // --- writing ---
 inline constexpr std::size_t kMaxQueuedWrites = 65'536;  // operations waiting for the writer; then 503 with Retry-After
 inline constexpr std::size_t kMaxQueuedWriteBytes = 128 * kMiB;
+inline constexpr std::size_t kSmallWriteBytes = 512;      // estimate of a write that carries no payload
 inline constexpr std::size_t kMaxCommitBytes = 8 * kMiB;  // one group commit takes at most this much
 
 }  // namespace shepherd

@@ -74,13 +74,15 @@ void Writer::commit(std::vector<std::unique_ptr<WriteOperation>> batch) {
   if (!committed) {
     failures_.add();
     log_error("a commit failed, {} writes were refused: {}", batch.size(), committed.error().message);
+    hooks_.failed(committed.error());
     for (auto& operation : batch) operation->failed(committed.error());
     return;
   }
-  hooks_.before_answers(*committed);
+  auto commit = std::make_shared<const Commit>(std::move(*committed));
+  hooks_.before_answers(commit);
   // Producers first: their next events arrive while consumers are served, and then go out together.
   for (auto& operation : batch) operation->committed();
-  hooks_.after_answers(*committed);
+  hooks_.after_answers(commit);
 }
 
 bool Writer::step() {

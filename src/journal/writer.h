@@ -10,25 +10,18 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "journal/write_operation.h"
 #include "store/event_store.h"
 
 namespace shepherd {
 
-// One operation of a transaction: run() works inside it; then exactly one of committed() or failed() is called outside.
-// An interface: the journal has one implementation for each type of answer.
-class WriteOperation {
- public:
-  virtual ~WriteOperation() = default;
-  virtual void run(WriteTxn& txn) = 0;
-  virtual void committed() = 0;
-  virtual void failed(const Error& error) = 0;
-  virtual std::size_t bytes() const = 0;  // rough cost in the queue
-};
+using CommitPtr = std::shared_ptr<const Commit>;
 
 // Called for each transaction on the writer's thread: before its operations' committed(), so that a caller that gets
-// its answer also finds the events, and after them.
+// its answer also finds the events, and after them. `failed` is called instead when the commit failed.
 struct CommitHooks {
-  std::function<void(const Commit&)> before_answers, after_answers;
+  std::function<void(const CommitPtr&)> before_answers, after_answers;
+  std::function<void(const Error&)> failed;
 };
 
 // Threads: any may submit; operations run on the writer's thread.
@@ -41,20 +34,13 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   // Takes the operation; unavailable/busy if the queue is full, and then leaves it with the caller, uncalled.
-  template <class Operation>
-  Result<void> submit_or_keep(std::unique_ptr<Operation>& operation) EXCLUDES(mutex_) {
-    std::unique_ptr<WriteOperation> taken(operation.release());
-    auto accepted = submit(taken);
-    operation.reset(static_cast<Operation*>(taken.release()));
-    return accepted;
-  }
+  Result<void> submit(std::unique_ptr<WriteOperation>& operation) EXCLUDES(mutex_);
   // Runs one group commit of the queue; returns false if it was empty.
   bool step() EXCLUDES(mutex_);
   // Waits until everything submitted before is committed and completed.
   void drain() EXCLUDES(mutex_);
 
  private:
-  Result<void> submit(std::unique_ptr<WriteOperation>& operation) EXCLUDES(mutex_);
   void run() EXCLUDES(mutex_);
   std::vector<std::unique_ptr<WriteOperation>> take() REQUIRES(mutex_);
   void commit(std::vector<std::unique_ptr<WriteOperation>> batch) EXCLUDES(mutex_);

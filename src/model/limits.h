@@ -13,8 +13,11 @@ inline constexpr std::size_t kMaxEventIdBytes = 64;
 inline constexpr std::size_t kMaxTypeBytes = 64;     // an event's `type`
 inline constexpr std::size_t kMaxTaskWarnings = 20;  // unknown members reported per request; more are not typing errors
 inline constexpr std::size_t kMaxWarnedNameBytes = 64;  // a longer name is not a typing error
-inline constexpr std::size_t kMaxLabels = 64;           // per task
-inline constexpr std::size_t kMaxLabelBytes = 256;      // key or value
+// A name, title or URL of a task. Every row of a list carries them, so a page of 1,000 rows stays a few megabytes at
+// the worst.
+inline constexpr std::size_t kMaxTaskTextBytes = 4 * 1024;
+inline constexpr std::size_t kMaxLabels = 64;       // per task
+inline constexpr std::size_t kMaxLabelBytes = 256;  // key or value
 
 // --- events ---
 inline constexpr std::size_t kMaxEventBytes =

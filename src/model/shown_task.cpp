@@ -70,21 +70,35 @@ std::string shown_url(const Redactor& redactor, std::string_view url) {
   return out.replace(mark + 1, fragment - mark - 1, query);
 }
 
+namespace {
+
+void redact_info(const Redactor& redactor, TaskInfo& spec, TaskState& state) {
+  for (std::string* text : {&spec.title, &spec.source_type, &spec.source_id, &spec.repo_ref, &spec.agent, &spec.model,
+                            &spec.runner, &spec.workflow_id, &state.runner, &state.model}) {
+    if (!text->empty()) *text = redactor.redact(*text);
+  }
+  for (std::string* url : {&spec.repo_url, &spec.callback_url, &spec.source_url}) *url = shown_url(redactor, *url);
+  std::map<std::string, std::string> labels;
+  for (const auto& [name, value] : spec.labels) labels.emplace(redactor.redact(name), redactor.redact(value));
+  spec.labels = std::move(labels);
+}
+
+}  // namespace
+
+TaskRow shown_row(const Redactor& redactor, const TaskRow& row) {
+  TaskRow shown = row;
+  redact_info(redactor, shown.spec, shown.state);
+  return shown;
+}
+
 Task shown_task(const Redactor& redactor, const Task& task) {
   Task shown = task;
   TaskSpec& spec = shown.spec;
   spec.context.clear();
-  for (std::string* text :
-       {&spec.title, &spec.description, &spec.source_type, &spec.source_id, &spec.repo_ref, &spec.agent, &spec.model,
-        &spec.runner, &spec.workflow_id, &shown.state.runner, &shown.state.model}) {
-    if (!text->empty()) *text = redactor.redact(*text);
-  }
-  for (std::string* url : {&spec.repo_url, &spec.callback_url, &spec.source_url}) *url = shown_url(redactor, *url);
+  redact_info(redactor, spec, shown.state);
+  spec.description = redactor.redact(spec.description);
   for (std::string& word : spec.command) word = redactor.redact(word);
   for (std::string& tool : spec.allowed_tools) tool = redactor.redact(tool);
-  std::map<std::string, std::string> labels;
-  for (const auto& [name, value] : spec.labels) labels.emplace(redactor.redact(name), redactor.redact(value));
-  spec.labels = std::move(labels);
   return shown;
 }
 

@@ -18,5 +18,6 @@ std::string shown_url(const Redactor& redactor, std::string_view url);
 // A copy of the task in which every text that its creator or runner chose is redacted, including names and labels. The
 // context is left out, because it is never shown.
 Task shown_task(const Redactor& redactor, const Task& task);
+TaskRow shown_row(const Redactor& redactor, const TaskRow& row);
 
 }  // namespace shepherd

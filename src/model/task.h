@@ -1,5 +1,5 @@
-// A task: what its creator asked for (TaskSpec) and the state its log has led to (TaskState).
-// Threads: value.
+// A task: what its creator asked for (TaskSpec) and the state its log has led to (TaskState). A TaskRow is a task
+// without the request's payload. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,11 @@
 
 namespace shepherd {
 
-// The content of POST /api/v1/tasks. wire_json encodes and decodes it; the store keeps that JSON.
-struct TaskSpec {
+// What lists, updates and followers need of a request. It is small, whatever the request carried.
+struct TaskInfo {
   std::string id;  // empty: the server creates one
   std::string namespace_name = "default";
-  std::string title;  // PATCH may change it; if empty, the description's first line is shown
-  std::string description;
-  std::string context;
+  std::string title;  // PATCH may change it; in a TaskRow never empty
   std::string source_url, source_type, source_id;
   std::string repo_url, repo_ref;
   std::string agent, model, mode, runner;
@@ -28,10 +26,17 @@ struct TaskSpec {
   std::int64_t max_turns = 0;                // 0: not given
   std::int64_t timeout_seconds = 0;          // 0: not given
   double budget_usd = 0;                     // 0: not given
+  std::map<std::string, std::string> labels;
+};
+
+// The content of POST /api/v1/tasks. wire_json encodes and decodes it; the store keeps that JSON. It adds the payload,
+// which can be megabytes and which only the runner and the reader of this one task get.
+struct TaskSpec : TaskInfo {
+  std::string description;  // if the title is empty, its first line is shown instead
+  std::string context;
   std::vector<std::string> allowed_tools;
   std::vector<std::string> command;  // argv, for agents that run any command
   std::string mcp_servers_json;      // as given, or empty
-  std::map<std::string, std::string> labels;
 };
 
 enum class State : std::uint8_t {
@@ -103,6 +108,13 @@ struct TaskState {
   std::string runner;                                                // the runner that claimed it; empty: none
   std::uint64_t lease_epoch = 0;                                     // sequence of the event with that claim; 0: none
   std::uint64_t claims = 0;                                          // number of claims so far
+};
+
+// A task without its payload, as lists, updates, followers and steering use it.
+struct TaskRow {
+  TaskInfo spec;
+  TaskState state;
+  std::int64_t created_ms = 0;
 };
 
 struct Task {

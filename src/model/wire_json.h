@@ -66,7 +66,8 @@ std::string searchable_text(std::string_view event_json, std::size_t max_bytes);
 
 void append_task_event_open(std::string& out, std::string_view task_id);  // `{"type":"task_event","taskID":"…","data":`
 std::string gap_data(std::uint64_t from, std::uint64_t to);               // `{"from":1,"to":9}`
-std::string complete_data(const Task& task);  // `{"taskID","status","prURL","error","costUSD","lastSequence"}`
+// `{"taskID","status","prURL","error","costUSD","lastSequence"}`
+std::string complete_data(const std::string& task, const TaskState& state);
 
 // --- tasks ---
 
@@ -81,10 +82,16 @@ Result<void> apply_task_patch(TaskSpec& spec, std::string_view json);
 std::string encode_task_spec(const TaskSpec& spec);
 TaskSpec decode_task_spec(std::string_view json);
 std::string shown_title(const TaskSpec& spec);  // the title, or the description's first line
+TaskInfo info_of(const TaskSpec& spec);         // the part of a row, with the shown title
+// TaskInfo <-> JSON for the store.
+std::string encode_task_info(const TaskInfo& info);
+TaskInfo decode_task_info(std::string_view json);
 // The public task object of GET /api/v1/tasks/{id}. task.context, which can be megabytes, is only in a runner's data.
 void append_task(std::string& out, const Task& task);
+// The same object in lists and updates: without description, command and allowedTools.
+void append_row(std::string& out, const TaskRow& row);
 // A task's `repo` as clients see it: an object always, {"url":""} when the task has none.
-void append_repo(std::string& out, const TaskSpec& spec);
+void append_repo(std::string& out, const TaskInfo& spec);
 
 // Turns the body of POST …/{id}/status into a `status` draft. Reads started|progress|completed|failed,
 // details.prURL|pr_url, details.error, details.reason (timed_out|cancelled).

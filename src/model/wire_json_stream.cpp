@@ -17,14 +17,14 @@ std::string gap_data(std::uint64_t from, std::uint64_t to) {
   return out;
 }
 
-std::string complete_data(const Task& task) {
+std::string complete_data(const std::string& task, const TaskState& state) {
   std::string out = object_text([&](JsonObject& complete) {
-    complete.text("taskID", task.spec.id);
-    complete.text("status", name(task.state.state));
-    complete.text("prURL", task.state.pr_url);
-    complete.text("error", task.state.error);
-    complete.number("costUSD", task.state.usage.cost_usd);
-    complete.number("lastSequence", task.state.last_sequence);
+    complete.text("taskID", task);
+    complete.text("status", name(state.state));
+    complete.text("prURL", state.pr_url);
+    complete.text("error", state.error);
+    complete.number("costUSD", state.usage.cost_usd);
+    complete.number("lastSequence", state.last_sequence);
   });
   return out;
 }

@@ -1,5 +1,7 @@
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "base/ids.h"
 #include "json/request.h"
@@ -133,6 +135,27 @@ void read_spec(JsonRequest& request, TaskSpec& spec) {
   merge_labels(request, spec.labels);
 }
 
+// Everything that each list shows of a task is small; the payload has limits of its own.
+Result<void> check_small(const TaskSpec& spec) {
+  for (auto [member, text] :
+       std::initializer_list<std::pair<const char*, const std::string&>>{{"title", spec.title},
+                                                                         {"task.sourceURL", spec.source_url},
+                                                                         {"task.sourceType", spec.source_type},
+                                                                         {"task.sourceID", spec.source_id},
+                                                                         {"repo.url", spec.repo_url},
+                                                                         {"repo.ref", spec.repo_ref},
+                                                                         {"agent", spec.agent},
+                                                                         {"model", spec.model},
+                                                                         {"runner", spec.runner},
+                                                                         {"callbackURL", spec.callback_url},
+                                                                         {"workflowID", spec.workflow_id}}) {
+    if (text.size() > kMaxTaskTextBytes) {
+      return fail(bad_member(member, "at most " + std::to_string(kMaxTaskTextBytes) + " bytes long"));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TaskSpec> decode_task_request(std::string_view json) {
@@ -162,6 +185,7 @@ Result<TaskSpec> decode_task_request(std::string_view json) {
     }
   }
   if (!is_task_id(spec.namespace_name)) return fail(bad_member("namespace", "a name such as \"default\""));
+  if (auto small = check_small(spec); !small) return fail(small.error());
   if (spec.context.size() > kMaxContextBytes) {
     return fail(Error{
         ErrorCode::too_large,
@@ -199,8 +223,13 @@ Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
   request.text("title", changed.title);
   merge_labels(request, changed.labels);
   if (error) return fail(*error);
+  if (auto small = check_small(changed); !small) return small;
   spec = std::move(changed);
   return {};
+}
+
+TaskInfo decode_task_info(std::string_view json) {
+  return decode_task_spec(json);
 }
 
 TaskSpec decode_task_spec(std::string_view json) {

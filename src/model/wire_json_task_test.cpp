@@ -138,7 +138,7 @@ TEST(TaskOut, CompleteData) {
   task.state.error = "boom";
   task.state.usage.cost_usd = 0.34;
   task.state.last_sequence = 12;
-  EXPECT_EQ(complete_data(task),
+  EXPECT_EQ(complete_data(task.spec.id, task.state),
             R"({"taskID":"t1","status":"failed","prURL":"","error":"boom","costUSD":0.34,"lastSequence":12})");
 }
 

@@ -66,7 +66,7 @@ std::string callback_event(std::string_view event, bool started_before) {
   return named.empty() && runs && !started_before ? "started" : "";
 }
 
-CallbackMessage callback_report(const Task& task, std::uint64_t sequence, std::string_view event) {
+CallbackMessage callback_report(const TaskRow& task, std::uint64_t sequence, std::string_view event) {
   CallbackMessage message;
   message.id = task.spec.id + "." + std::to_string(task.created_ms) + "." + std::to_string(sequence);
   std::string_view data = find_member(event, "data");
@@ -87,7 +87,7 @@ CallbackMessage callback_report(const Task& task, std::uint64_t sequence, std::s
   return message;
 }
 
-CallbackMessage callback_message(const Task& task, std::string_view event) {
+CallbackMessage callback_message(const TaskRow& task, std::string_view event) {
   const TaskState& state = task.state;
   CallbackMessage message;
   message.id = task.spec.id + "." + std::to_string(task.created_ms);

@@ -20,9 +20,9 @@ struct CallbackMessage {
   std::string body;  // JSON
 };
 // For an ended task; `event` is the one that ended it, or empty if it is no longer kept.
-CallbackMessage callback_message(const Task& task, std::string_view event);
+CallbackMessage callback_message(const TaskRow& task, std::string_view event);
 // For a `status` event of a running task.
-CallbackMessage callback_report(const Task& task, std::uint64_t sequence, std::string_view event);
+CallbackMessage callback_report(const TaskRow& task, std::uint64_t sequence, std::string_view event);
 // The report that a `status` event makes to receivers: started or progress, or empty for none. A runner that names no
 // event has started with its first `running`.
 std::string callback_event(std::string_view event, bool started_before);

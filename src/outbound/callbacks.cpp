@@ -95,9 +95,9 @@ void Callbacks::stop() {
   threads_.clear();
 }
 
-void Callbacks::changed(const std::vector<Task>& tasks, std::move_only_function<void(bool)> done) {
+void Callbacks::changed(const std::vector<TaskRow>& tasks, std::move_only_function<void(bool)> done) {
   News news;
-  for (const Task& task : tasks) {
+  for (const TaskRow& task : tasks) {
     if (!task.spec.callback_url.empty() && !look(task, news)) return done(false);
   }
   if (news.places.empty() && news.cursors.empty()) return done(true);
@@ -120,7 +120,7 @@ void Callbacks::changed(const std::vector<Task>& tasks, std::move_only_function<
       });
 }
 
-bool Callbacks::look(const Task& task, News& news) {
+bool Callbacks::look(const TaskRow& task, News& news) {
   const std::string& id = task.spec.id;
   CallbackCursor cursor;
   std::size_t pending = 0;
@@ -148,7 +148,7 @@ bool Callbacks::look(const Task& task, News& news) {
   return true;
 }
 
-bool Callbacks::look_for_reports(const Task& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const {
+bool Callbacks::look_for_reports(const TaskRow& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const {
   const std::string& id = task.spec.id;
   const auto& asked = task.spec.callback_events;
   std::uint64_t last = task.state.end_sequence != 0 ? task.state.end_sequence : task.state.last_sequence;
@@ -259,7 +259,7 @@ void Callbacks::attempt(const CallbackPlace& place) {
     schedule(place, at_ms);
   };
   std::int64_t now_ms = parts_.clock.wall_ms();
-  auto row = parts_.journal.store().task(task);
+  auto row = parts_.journal.store().row(task);
   if (!row) {
     if (row.error().code == ErrorCode::not_found) return forget(task);
     return again_at(now_ms + kLookAgainMs);
@@ -303,7 +303,7 @@ void Callbacks::attempt(const CallbackPlace& place) {
   }
 }
 
-Callbacks::Outcome Callbacks::send(const Task& task, const CallbackPlace& place) {
+Callbacks::Outcome Callbacks::send(const TaskRow& task, const CallbackPlace& place) {
   auto url = callback_target(task.spec.callback_url);
   if (!url) return {.sent = false, .final = true, .status = 0, .error = url.error().message};
   bool end = place.sequence == CallbackPlace::kEnd;
@@ -360,8 +360,11 @@ bool Callbacks::write(const CallbackPlace& place, const CallbackRecord& record) 
   bool keep = place.sequence == CallbackPlace::kEnd || record.state == CallbackRecord::State::pending;
   parts_.journal.write(
       [place, text = keep ? encode_callback_record(record) : std::string()](WriteTxn& txn) {
-        // A task that was deleted meanwhile must leave no record for a later task with the same id.
-        return txn.put_record(kRecordKind, record_key(place), txn.task(place.task) ? text : "");
+        // A task that was deleted meanwhile must leave no record for a later task with the same id. One that cannot be
+        // read keeps it.
+        auto row = txn.row(place.task);
+        bool deleted = !row && row.error().code == ErrorCode::not_found;
+        return txn.put_record(kRecordKind, record_key(place), deleted ? std::string() : text);
       },
       [&written](Result<void> result) { written.set_value(result.has_value()); });
   return written.get_future().get();

@@ -59,7 +59,7 @@ class Callbacks {
 
   // These tasks have changed. Calls done(true) once the resulting callbacks can no longer be lost. Reads the store, one
   // call at a time.
-  void changed(const std::vector<Task>& tasks, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
+  void changed(const std::vector<TaskRow>& tasks, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
   void forget(const std::string& task) EXCLUDES(mutex_);
   // The state of the callback for its end; nullopt if the task has not ended or has no callback.
   std::optional<CallbackRecord> find(const std::string& task) const EXCLUDES(mutex_);
@@ -82,15 +82,15 @@ class Callbacks {
     std::map<std::string, CallbackCursor> cursors;
   };
   // Returns false if the log cannot be read.
-  bool look(const Task& task, News& news) EXCLUDES(mutex_);
-  bool look_for_reports(const Task& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const;
+  bool look(const TaskRow& task, News& news) EXCLUDES(mutex_);
+  bool look_for_reports(const TaskRow& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const;
   void take_in(const News& news) EXCLUDES(mutex_);
   std::optional<CallbackPlace> take_due() REQUIRES(mutex_);
   void schedule(const CallbackPlace& place, std::int64_t at_ms) REQUIRES(mutex_);
   // An earlier callback of the task has not been tried yet or is in flight.
   bool must_wait(const CallbackPlace& place) const REQUIRES(mutex_);
   void attempt(const CallbackPlace& place) EXCLUDES(mutex_);
-  Outcome send(const Task& task, const CallbackPlace& place) EXCLUDES(mutex_);
+  Outcome send(const TaskRow& task, const CallbackPlace& place) EXCLUDES(mutex_);
   void settle(CallbackRecord& record, const Outcome& outcome) const;
   bool write(const CallbackPlace& place, const CallbackRecord& record);
 

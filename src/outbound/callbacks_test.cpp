@@ -90,7 +90,7 @@ class CallbacksTest : public testing::Test {
   }
   void look(const std::string& id) {
     std::promise<bool> done;
-    callbacks_->changed({*store_.task(id)}, [&](bool good) { done.set_value(good); });
+    callbacks_->changed({*store_.row(id)}, [&](bool good) { done.set_value(good); });
     EXPECT_TRUE(done.get_future().get());
   }
   std::vector<std::string> received_events() const {

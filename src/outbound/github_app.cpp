@@ -84,7 +84,7 @@ class GithubAppProvider final : public RepoTokenProvider {
         api_url_(config.github_api_url),
         clock_(clock) {}
 
-  Result<RepoToken> token(const TaskSpec& task) override {
+  Result<RepoToken> token(const TaskInfo& task) override {
     std::string repository = repository_of(task.repo_url);
     if (repository.empty()) return fail(token_provider_failed("the task's repo.url names no GitHub repository"));
     auto jwt = make_jwt();

@@ -36,7 +36,7 @@ class FileProvider final : public RepoTokenProvider {
  public:
   explicit FileProvider(std::string path) : path_(std::move(path)) {}
 
-  Result<RepoToken> token(const TaskSpec&) override {
+  Result<RepoToken> token(const TaskInfo&) override {
     Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     std::string text;
     if (file.get() < 0 || !read_all(file.get(), -1, text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
@@ -54,7 +54,7 @@ class CommandProvider final : public RepoTokenProvider {
   explicit CommandProvider(std::vector<std::string> command)
       : command_(std::move(command)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  Result<RepoToken> token(const TaskSpec& task) override {
+  Result<RepoToken> token(const TaskInfo& task) override {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(token_provider_failed("out of descriptors"));
     Descriptor ours(ends[0]), theirs(ends[1]);
@@ -81,7 +81,7 @@ class CommandProvider final : public RepoTokenProvider {
   }
 
  private:
-  static std::vector<std::string> environment_of(const TaskSpec& task) {
+  static std::vector<std::string> environment_of(const TaskInfo& task) {
     std::vector<std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
     variables.push_back("SHEPHERD_TASK_ID=" + task.id);

@@ -35,7 +35,7 @@ class RepoTokenProvider {
  public:
   virtual ~RepoTokenProvider() = default;
   // unavailable/token_provider_failed describes the failure without secrets.
-  virtual Result<RepoToken> token(const TaskSpec& task) = 0;
+  virtual Result<RepoToken> token(const TaskInfo& task) = 0;
   // Makes active and later calls fail soon, because the server stops.
   virtual void cancel() {}
 };

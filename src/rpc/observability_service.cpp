@@ -41,20 +41,20 @@ v1::AgentEvent message_of(const SessionEvent& event) {
 Result<void> fill_session(v1::SessionDetails& answer, const EventStore& store, const v1::GetSessionRequest& request) {
   auto tasks = tasks_of_session(store, request.session_id());
   if (!tasks) return fail(tasks.error());
-  const Task& newest = tasks->front();
+  const TaskRow& newest = tasks->front();
   answer.set_session_id(request.session_id());
   answer.set_workflow_id(newest.spec.workflow_id);
   answer.set_status(std::string(name(newest.state.state)));
   bool running = false;
   Usage total;
-  for (const Task& task : *tasks) {
+  for (const TaskRow& task : *tasks) {
     fill_agent(*answer.add_agents(), task);
     auto used = task.state.usage_by_session.find(request.session_id());
     if (used != task.state.usage_by_session.end()) total += used->second;
     running = running || !is_terminal(task.state.state);
   }
   fill_usage(*answer.mutable_usage(), total);
-  const Task& oldest = tasks->back();
+  const TaskRow& oldest = tasks->back();
   if (oldest.state.started_ms != 0) set_time(*answer.mutable_started_at(), oldest.state.started_ms);
   if (!running) set_time(*answer.mutable_completed_at(), newest.state.completed_ms);
   if (request.events() <= 0) return {};
@@ -81,7 +81,7 @@ Result<void> fill_list(v1::AgentList& answer, const EventStore& store, const v1:
     filter.limit = std::min<std::size_t>(static_cast<std::size_t>(request.page_size()), kMaxTaskPage);
   }
   std::size_t wanted = filter.limit++;  // one more shows whether another page follows
-  auto tasks = store.tasks(filter);
+  auto tasks = store.rows(filter);
   if (!tasks) return fail(tasks.error());
   for (std::size_t i = 0; i < std::min(wanted, tasks->size()); ++i) fill_agent(*answer.add_agents(), (*tasks)[i]);
   if (tasks->size() > wanted) answer.set_next_page_token(place_after((*tasks)[wanted - 1]));

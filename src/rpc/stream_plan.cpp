@@ -103,7 +103,7 @@ Result<std::map<std::string, std::int64_t>> named_tasks(const EventStore& store,
   for (const std::string& session : request.session_ids()) {
     auto found = tasks_of_session(store, session);
     if (!found) return fail(found.error());
-    for (const Task& task : *found) tasks.emplace(task.spec.id, 0);
+    for (const TaskRow& task : *found) tasks.emplace(task.spec.id, 0);
   }
   return tasks;
 }
@@ -135,7 +135,7 @@ Result<StreamPlan> plan_stream(const EventStore& store, const StreamEventsReques
   plan.ends = true;
   for (const auto& [id, after] : *tasks) {
     if (!is_task_id(id)) return fail(bad_request("\"" + id + "\" is not a task's id"));
-    if (auto task = store.task(id); !task) return fail(task.error());
+    if (auto task = store.row(id); !task) return fail(task.error());
     auto start = task_start(store, id, after, since_ms);
     if (!start) return fail(start.error());
     plan.feeds.push_back({.task = id, .after = *start, .types = *types, .encoder = &rpc_task_frames()});

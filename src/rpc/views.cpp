@@ -59,10 +59,10 @@ void fill_usage(v1::Usage& into, const Usage& usage) {
   into.set_cost_usd(usage.cost_usd);
 }
 
-void fill_agent(v1::Agent& into, const Task& task) {
+void fill_agent(v1::Agent& into, const TaskRow& task) {
   const auto& [spec, state, created_ms] = task;
   into.set_agent_id(spec.id);
-  into.set_title(shown_title(spec));
+  into.set_title(spec.title);
   into.set_agent(spec.agent);
   into.set_model(spec.model.empty() ? state.model : spec.model);
   into.set_session_id(state.session_id);

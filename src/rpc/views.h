@@ -10,7 +10,7 @@
 
 namespace shepherd {
 
-void fill_agent(observability::v1::Agent& into, const Task& task);
+void fill_agent(observability::v1::Agent& into, const TaskRow& task);
 void fill_usage(observability::v1::Usage& into, const Usage& usage);
 void fill_metrics(observability::v1::MetricsSnapshot& into, const MetricRegistry& registry, std::string_view prefix);
 

@@ -7,15 +7,10 @@
 #include "model/wire_json.h"
 #include "steering/limits.h"
 #include "steering/server_event.h"
+#include "store/lease_fence.h"
 
 namespace shepherd {
 namespace {
-
-// True if no runner works on the task: it is queued, or claimed by a runner that never reported.
-bool is_free(const Task& task, const Leases& leases) {
-  if (leases.held(task.spec.id)) return false;
-  return task.state.state == State::queued || (task.state.state == State::starting && task.state.lease_epoch != 0);
-}
 
 std::string claim_members(const std::string& runner, std::uint64_t epoch) {
   std::string out = R"("runner":)";
@@ -26,19 +21,19 @@ std::string claim_members(const std::string& runner, std::uint64_t epoch) {
 }
 
 // Returns nullopt if this task is not (or no longer) available.
-Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request, Leases& leases,
+Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request,
                                       std::int64_t now_ms) {
-  auto task = txn.task(id);
+  auto task = txn.row(id);
   if (!task) return fail(task.error());
   bool named = !request.task.empty();
   if (named && is_terminal(task->state.state)) {
     return fail(Error{ErrorCode::gone, "task_ended", "The task has ended; there is nothing left to do.", {}}.with(
         "currentState", std::string(name(task->state.state))));
   }
-  if (named && task->state.runner == request.runner && leases.renew(id, task->state.lease_epoch, request.runner)) {
+  if (named && is_leased(task->state) && task->state.runner == request.runner) {
     return Claim{id, task->state.lease_epoch};
   }
-  if (!is_free(*task, leases)) {
+  if (task->state.state != State::queued) {
     if (!named) return std::nullopt;
     return fail(ErrorCode::conflict, "already_claimed", "Another runner has this task.");
   }
@@ -50,8 +45,6 @@ Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, cons
                                           claim_members(request.runner, epoch), {}, now_ms));
   if (!appended) return fail(appended.error());
   SHEPHERD_ASSERT(appended->last_sequence == epoch, "a lease has the number of the event that gave it");
-  // Granted now and not after the commit, because a command in the same commit must find the lease.
-  leases.grant(id, request.runner, epoch);
   return Claim{id, epoch};
 }
 
@@ -113,28 +106,22 @@ void Claims::take(Asker asker) {
 }
 
 void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, Asker asker) {
-  auto claimed = std::make_shared<std::optional<Claim>>();
   auto asked = std::make_shared<const ClaimRequest>(asker.request);
   journal_.write(
-      [this, task, asked, claimed](WriteTxn& txn) -> Result<void> {
-        auto result = claim_in(txn, task, *asked, leases_, clock_.wall_ms());
-        if (!result) return fail(result.error());
-        *claimed = std::move(*result);
-        return {};
-      },
-      [this, task, claimed, from = std::move(from), asker = std::move(asker)](Result<void> written) mutable {
-        if (written && *claimed) {
+      [this, task, asked](WriteTxn& txn) { return claim_in(txn, task, *asked, clock_.wall_ms()); },
+      [this, task, from = std::move(from), asker = std::move(asker)](Result<std::optional<Claim>> written) mutable {
+        if (written && *written) {
           claimed_.add();
           withdraw(task);
-          Claim claim = **claimed;
+          Claim claim = **written;
+          leases_.grant(task, asker.request.runner, claim.epoch);
           bool unheard = asker.gone();
-          asker.answer(std::move(*claimed));
+          asker.answer(std::move(written));
           if (!unheard) return;
           leases_.end(task, claim.epoch);
           return give_back(claim, asker.request.runner + " asked for it and has gone");
         }
-        if (!written && *claimed) leases_.end(task, (*claimed)->epoch);  // the commit failed
-        if (!from) return asker.answer(fail(written.error()));           // a named task has no substitute
+        if (!from) return asker.answer(fail(written.error()));  // a named task has no substitute
         bool gone = written.has_value() || written.error().code == ErrorCode::not_found;
         if (gone) return take(std::move(asker));
         put_back(std::move(from->first), std::move(from->second));
@@ -143,20 +130,17 @@ void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, 
 }
 
 void Claims::give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed) {
-  auto again = std::make_shared<std::optional<Task>>();
   journal_.write(
-      [this, claim, why = std::move(why), again](WriteTxn& txn) -> Result<void> {
-        auto task = txn.task(claim.task);
+      [this, claim, why = std::move(why)](WriteTxn& txn) -> Result<void> {
+        auto task = txn.row(claim.task);
         if (!task) return fail(task.error());
         if (task->state.state != State::starting || task->state.lease_epoch != claim.epoch) return {};
         auto queued = txn.append(status_event(claim.task, State::queued, why, {},
                                               "given-back:" + std::to_string(claim.epoch), clock_.wall_ms()));
         if (!queued) return fail(queued.error());
-        *again = std::move(*task);
         return {};
       },
-      [this, again, failed = std::move(failed)](Result<void> written) mutable {
-        if (written && *again) return offer(**again);
+      [failed = std::move(failed)](Result<void> written) mutable {
         if (!written && written.error().code != ErrorCode::not_found) failed();
       });
 }
@@ -174,7 +158,7 @@ void Claims::count() {
   waiting_tasks_.set(static_cast<std::int64_t>(offers_.size()));
 }
 
-void Claims::offer(const Task& task) {
+void Claims::offer(const TaskRow& task) {
   if (task.spec.agent.empty()) return;  // its events are posted by a client; no runner is needed
   Key key{task.created_ms, task.spec.id};
   Offer offer{task.spec.agent, task.spec.runner, task.spec.labels};

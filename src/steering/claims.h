@@ -48,13 +48,13 @@ class Claims {
   // agent), gone/task_ended, not_found/unknown_task. rate_limited/too_many_claims when too many claims are parked.
   void claim(ClaimRequest request, Answer answer, PeerGone gone = {}) EXCLUDES(mutex_);
   // Adds a task that waits for a runner.
-  void offer(const Task& task) EXCLUDES(mutex_);
+  void offer(const TaskRow& task) EXCLUDES(mutex_);
   void withdraw(const std::string& task) EXCLUDES(mutex_);
   // The runner that claimed the task never reported, and its lease has ended: puts the task back into the queue with
   // the reason, for the next claim. Calls `failed` if the store could not write that.
   void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
   // Why no runner takes a queued task; empty if one will.
-  std::string why_waiting(const TaskSpec& spec) const { return roster_.why_waiting(spec); }
+  std::string why_waiting(const TaskInfo& spec) const { return roster_.why_waiting(spec); }
   void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // adds those that wait for a task
   // Answers claims whose time is over or whose runner has gone.
   void tick() EXCLUDES(mutex_);

@@ -28,7 +28,7 @@ Submitted as_submitted(const TaskCommand& command) {
   return {command.id, command.kind, command.state, command.reason, command.sequence};
 }
 
-Error task_ended(const Task& task) {
+Error task_ended(const TaskRow& task) {
   return Error{ErrorCode::conflict, "task_ended", "The task has ended; there is nobody left to tell.", {}}.with(
       "currentState", std::string(name(task.state.state)));
 }
@@ -69,7 +69,7 @@ Error command_id_reused(const std::string& id) {
 
 Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Takers& takers,
                           const Redactor* redactor, std::int64_t now_ms) {
-  auto task = txn.task(id);
+  auto task = txn.row(id);
   if (!task) return fail(task.error());
   if (const TaskCommand* known = find_command(task->state, command.id)) return Outcome{as_submitted(*known), true};
   if (is_terminal(task->state.state)) return fail(task_ended(*task));
@@ -78,7 +78,7 @@ Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& c
     return fail(ErrorCode::rate_limited, "too_many_commands",
                 std::to_string(kMaxTaskCommands) + " commands of this task are still open. Wait for one to settle.");
   }
-  auto submitted = append_command(txn, *task, command, takers.any(id), redactor, now_ms);
+  auto submitted = append_command(txn, *task, command, takers.any(*task), redactor, now_ms);
   if (!submitted) return fail(std::move(submitted.error()));
   return Outcome{std::move(*submitted), false};
 }
@@ -97,7 +97,7 @@ std::string encode_submitted(const std::string& task, const Submitted& submitted
   return out;
 }
 
-Fate outcome_of(const Task& task, const Command& command, bool taken) {
+Fate outcome_of(const TaskRow& task, const Command& command, bool taken) {
   bool begun = task.state.state != State::queued && task.state.state != State::starting;
   if (!taken) {
     if (command.kind == CommandKind::stop && !begun) return {CommandState::acknowledged, "", true};
@@ -115,7 +115,7 @@ Fate outcome_of(const Task& task, const Command& command, bool taken) {
   return {};
 }
 
-Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command& command, bool taken,
+Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Command& command, bool taken,
                                  const Redactor* redactor, std::int64_t now_ms) {
   const std::string& id = task.spec.id;
   auto event = command_event(id, command, redactor, now_ms);
@@ -149,24 +149,21 @@ void Commands::submit(std::string task, Command command, Done<Submitted> done) {
                      "A command's \"id\" has 1 to " + std::to_string(kMaxCommandIdBytes) +
                          " characters of A-Z, a-z, 0-9, dot, colon, underscore and dash."));
   }
-  auto outcome = std::make_shared<Outcome>();
-  journal_.write(
-      [this, task, command, now_ms, outcome](WriteTxn& txn) -> Result<void> {
-        auto result = submit_in(txn, task, command, takers_, redactor_, now_ms);
-        if (!result) return fail(result.error());
-        *outcome = std::move(*result);
-        return {};
-      },
-      [this, task, command, now_ms, outcome, done = std::move(done)](Result<void> written) mutable {
-        if (!written) return done(fail(written.error()));
-        const Submitted& answer = outcome->submitted;
-        // A repeat is rare and only one event. It is read back here, where the first one is certainly committed.
-        if (outcome->repeated &&
-            !is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
-          return done(fail(command_id_reused(command.id)));
-        }
-        done(std::move(outcome->submitted));
-      });
+  journal_.write([this, task, command,
+                  now_ms](WriteTxn& txn) { return submit_in(txn, task, command, takers_, redactor_, now_ms); },
+                 [this, task, command, now_ms, done = std::move(done)](Result<Outcome> outcome) mutable {
+                   if (!outcome) return done(fail(outcome.error()));
+                   if (!outcome->repeated) return done(std::move(outcome->submitted));
+                   // A repeat is rare. Its first event is certainly committed now; a worker reads it back, not the
+                   // writer.
+                   workers_.post([this, task, command, now_ms, answer = std::move(outcome->submitted),
+                                  done = std::move(done)]() mutable {
+                     if (is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
+                       return done(std::move(answer));
+                     }
+                     done(fail(command_id_reused(command.id)));
+                   });
+                 });
 }
 
 }  // namespace shepherd

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/executor.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "model/command.h"
 #include "redact/redact.h"
 #include "steering/command_takers.h"
-#include "steering/leases.h"
+#include "store/lease_fence.h"
 
 namespace shepherd {
 
@@ -29,9 +30,8 @@ std::string encode_submitted(const std::string& task, const Submitted& submitted
 // Whether a runner would take a command to this task's agent.
 // Threads: any.
 struct Takers {
-  const Leases& leases;
   const CommandTakers& feeds;
-  bool any(const std::string& task) const { return leases.held(task) || feeds.any(task); }
+  bool any(const TaskRow& task) const { return is_leased(task.state) || feeds.any(task.spec.id); }
 };
 
 // The immediate outcome of a command; unsettled if it may go to the agent.
@@ -40,19 +40,20 @@ struct Fate {
   std::string reason;
   bool cancels = false;  // a stop of a task that no runner has begun
 };
-Fate outcome_of(const Task& task, const Command& command, bool taken);
+Fate outcome_of(const TaskRow& task, const Command& command, bool taken);
 
 // Appends a command with its immediate outcome. The task must not be terminal nor have a command with this id. For use
 // in a transaction.
-Result<Submitted> append_command(WriteTxn& txn, const Task& task, const Command& command, bool taken,
+Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Command& command, bool taken,
                                  const Redactor* redactor, std::int64_t now_ms);
 
 // Threads: any.
 class Commands {
  public:
   // redactor is nullptr if nothing is redacted. All must outlive this and every active submit.
-  Commands(Journal& journal, Takers takers, const Clock& clock, Random& random, const Redactor* redactor)
-      : journal_(journal), takers_(takers), clock_(clock), random_(random), redactor_(redactor) {}
+  Commands(Journal& journal, Executor& workers, Takers takers, const Clock& clock, Random& random,
+           const Redactor* redactor)
+      : journal_(journal), workers_(workers), takers_(takers), clock_(clock), random_(random), redactor_(redactor) {}
 
   // Generates an id if there is none. The same id with the same content gets the same answer, with other content
   // conflict/command_id_reused. Errors: not_found/unknown_task, conflict/task_ended, conflict/command_id_used (only the
@@ -62,6 +63,7 @@ class Commands {
 
  private:
   Journal& journal_;
+  Executor& workers_;  // for reading a command back
   Takers takers_;
   const Clock& clock_;
   Random& random_;

@@ -197,7 +197,7 @@ TEST_F(CommandsTest, WhatExpiredWhileTheServerWasAwayIsSettledBeforeAnybodyComes
   submit("t", kSteer);
   stop();
   clock_.advance_ms(60'000);
-  auto opened = Steering::open({journal_, &io_, workers_, clock_, random_, metrics_, &redactor_}, config_);
+  auto opened = Steering::open({journal_, workers_, clock_, random_, metrics_, &redactor_}, config_);
   ASSERT_TRUE(opened);
   steering_ = std::move(*opened);
   EXPECT_EQ(command_state_of("t", "c1"), "expired");

@@ -23,7 +23,13 @@ std::set<std::string> Leases::runners() const {
 void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
   SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that nobody has claimed the task");
   MutexLock lock(mutex_);
-  leases_[task] = {std::move(runner), epoch, period_end(), false, false};
+  Lease& lease = leases_[task];
+  if (lease.epoch == epoch) {  // its runner has asked again
+    lease.until_ms = period_end();
+    lease.heard = true;
+    return;
+  }
+  lease = {std::move(runner), epoch, period_end(), false, false};
   count_ = leases_.size();
 }
 

@@ -33,6 +33,7 @@ class Leases {
       : clock_(clock), lease_seconds_(lease_seconds), ticked_ms_(clock.steady_ms()) {}
 
   std::int64_t lease_seconds() const { return lease_seconds_; }
+  // Starts the clock of a lease that a transaction has given, or renews it if it runs already.
   void grant(const std::string& task, std::string runner, std::uint64_t epoch) EXCLUDES(mutex_);
   // The loss could not be written, so the lease gets another full period and keeps everything else.
   void restore(const LostLease& lost) EXCLUDES(mutex_);

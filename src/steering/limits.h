@@ -20,7 +20,6 @@ inline constexpr std::size_t kMaxNamedAgents = 10;                 // named in o
 inline constexpr std::chrono::milliseconds kRunnerCount{1'000};    // how often runners are counted, for metrics
 inline constexpr std::uint64_t kMaxSilentClaims = 3;               // runners that may claim a task and never report
 inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // time for the runner itself to end a task over its timeout
-inline constexpr std::chrono::milliseconds kWatchCursorInterval{5'000};  // maximum span that a restart reads again
 
 // --- terminal, hooks and imports ---
 inline constexpr std::int64_t kSessionIdleSeconds = 12 * 3600;  // a session that is silent for this long has ended

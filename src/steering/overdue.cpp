@@ -22,13 +22,13 @@ bool waits_for_deadline(const TaskState& state, const TaskApproval& approval) {
          find_command(state, deadline_id(approval)) == nullptr;
 }
 
-std::int64_t timeout_ms(const Task& task, const SteeringConfig& config) {
+std::int64_t timeout_ms(const TaskRow& task, const SteeringConfig& config) {
   if (task.spec.timeout_seconds == 0 || task.state.started_ms == 0) return kNeverMs;
   return task.state.started_ms + (task.spec.timeout_seconds + config.timeout_grace_seconds) * 1'000;
 }
 
 // A session known only by its hooks reports its end only if it is not killed. A runner's task has a lease instead.
-std::int64_t session_idle_ms(const Task& task, const SteeringConfig& config) {
+std::int64_t session_idle_ms(const TaskRow& task, const SteeringConfig& config) {
   auto source = task.spec.labels.find(kSourceLabel);
   bool hooks_alone = source != task.spec.labels.end() && source->second == kHookSource && task.state.lease_epoch == 0;
   if (!hooks_alone || config.session_idle_seconds == 0) return kNeverMs;
@@ -42,7 +42,7 @@ bool is_expired(const TaskCommand& command, std::int64_t now_ms) {
 
 // Denies an unanswered approval. Without a runner no agent receives the denial, but the approval still closes;
 // otherwise it would wait in the inbox forever.
-Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval& approval, bool taken,
+Result<void> settle_approval(WriteTxn& txn, const TaskRow& task, const TaskApproval& approval, bool taken,
                              std::int64_t now_ms) {
   constexpr const char* kWhy = "nobody answered in time";
   const TaskCommand* answer = answer_to(task.state, approval.id);
@@ -66,7 +66,7 @@ Result<void> settle_approval(WriteTxn& txn, const Task& task, const TaskApproval
 }
 
 // A session that waited for a person at the end of a turn has completed; in the middle of a turn it has failed.
-Result<void> end_session(WriteTxn& txn, const Task& task, std::int64_t idle_seconds, std::int64_t now_ms) {
+Result<void> end_session(WriteTxn& txn, const TaskRow& task, std::int64_t idle_seconds, std::int64_t now_ms) {
   bool done = task.state.state == State::waiting_for_input;
   std::string message = (done ? "session over: " : "session lost: ") + std::string("nothing was heard of it for ") +
                         std::to_string(idle_seconds) + " s";
@@ -78,7 +78,7 @@ Result<void> end_session(WriteTxn& txn, const Task& task, std::int64_t idle_seco
 
 }  // namespace
 
-std::int64_t next_due_ms(const Task& task, const SteeringConfig& config) {
+std::int64_t next_due_ms(const TaskRow& task, const SteeringConfig& config) {
   if (is_terminal(task.state.state)) return kNeverMs;
   std::int64_t due_ms = std::min(timeout_ms(task, config), session_idle_ms(task, config));
   for (const TaskCommand& command : task.state.commands) {
@@ -91,11 +91,11 @@ std::int64_t next_due_ms(const Task& task, const SteeringConfig& config) {
   return due_ms;
 }
 
-bool has_expired_command(const Task& task, std::int64_t now_ms) {
+bool has_expired_command(const TaskRow& task, std::int64_t now_ms) {
   return std::ranges::any_of(task.state.commands, [&](const TaskCommand& each) { return is_expired(each, now_ms); });
 }
 
-Result<void> expire_commands(WriteTxn& txn, const Task& task, std::int64_t now_ms) {
+Result<void> expire_commands(WriteTxn& txn, const TaskRow& task, std::int64_t now_ms) {
   for (const TaskCommand& command : task.state.commands) {
     if (!is_expired(command, now_ms)) continue;
     auto expired = txn.append(
@@ -105,15 +105,15 @@ Result<void> expire_commands(WriteTxn& txn, const Task& task, std::int64_t now_m
   return {};
 }
 
-Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, const SteeringConfig& config,
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const Takers& takers, const SteeringConfig& config,
                             std::int64_t now_ms) {
-  auto task = txn.task(id);
+  auto task = txn.row(id);
   if (!task) return fail(task.error());
   if (is_terminal(task->state.state)) return {};
   if (auto expired = expire_commands(txn, *task, now_ms); !expired) return expired;
   for (const TaskApproval& approval : task->state.approvals) {
     if (approval.expires_ms == 0 || approval.expires_ms > now_ms) continue;
-    if (auto settled = settle_approval(txn, *task, approval, taken, now_ms); !settled) return settled;
+    if (auto settled = settle_approval(txn, *task, approval, takers.any(*task), now_ms); !settled) return settled;
   }
   if (timeout_ms(*task, config) <= now_ms) {
     auto ended = txn.append(status_event(id, State::timed_out, "timed out", {}, "timeout", now_ms));

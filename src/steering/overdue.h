@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/task.h"
+#include "steering/commands.h"
 #include "steering/steering_config.h"
 #include "store/event_store.h"
 
@@ -17,15 +18,14 @@ namespace shepherd {
 inline constexpr std::int64_t kNeverMs = std::numeric_limits<std::int64_t>::max();
 
 // Wall time of the next effect; kNeverMs if there is none.
-std::int64_t next_due_ms(const Task& task, const SteeringConfig& config);
+std::int64_t next_due_ms(const TaskRow& task, const SteeringConfig& config);
 
-// Writes the effects that are due at now_ms. `taken` means that a runner would take a command to the agent. not_found
-// if there is no task.
-Result<void> settle_overdue(WriteTxn& txn, const std::string& id, bool taken, const SteeringConfig& config,
+// Writes the effects that are due at now_ms. not_found if there is no task.
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const Takers& takers, const SteeringConfig& config,
                             std::int64_t now_ms);
 
 // Only the first effect, for a task that is not terminal: untaken commands expire.
-bool has_expired_command(const Task& task, std::int64_t now_ms);
-Result<void> expire_commands(WriteTxn& txn, const Task& task, std::int64_t now_ms);
+bool has_expired_command(const TaskRow& task, std::int64_t now_ms);
+Result<void> expire_commands(WriteTxn& txn, const TaskRow& task, std::int64_t now_ms);
 
 }  // namespace shepherd

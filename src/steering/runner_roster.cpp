@@ -36,7 +36,7 @@ bool suits(const std::string& agent, const std::string& runner, const std::map<s
          has_labels(labels, request.labels);
 }
 
-bool suits(const TaskSpec& spec, const ClaimRequest& request) {
+bool suits(const TaskInfo& spec, const ClaimRequest& request) {
   bool named = request.task == spec.id;
   // A runner that was assigned a task may take one without an agent.
   bool told = named && (spec.agent.empty() || request.agents.empty());
@@ -64,7 +64,7 @@ std::size_t RunnerRoster::size() const {
   return seen_.size();
 }
 
-std::string RunnerRoster::why_waiting(const TaskSpec& spec) const {
+std::string RunnerRoster::why_waiting(const TaskInfo& spec) const {
   if (spec.agent.empty()) return {};
   std::set<std::string> agents;
   bool speaks_it = false;

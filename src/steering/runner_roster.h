@@ -16,7 +16,7 @@
 namespace shepherd {
 
 // Whether this claim may get the task, apart from the task's state.
-bool suits(const TaskSpec& spec, const ClaimRequest& request);
+bool suits(const TaskInfo& spec, const ClaimRequest& request);
 // The same for a task with this agent, this runner (empty for any) and these labels.
 bool suits(const std::string& agent, const std::string& runner, const std::map<std::string, std::string>& labels,
            const ClaimRequest& request);
@@ -33,7 +33,7 @@ class RunnerRoster {
   std::size_t size() const EXCLUDES(mutex_);
 
   // Why no runner takes a queued task, for people; empty if one does or the task needs no runner.
-  std::string why_waiting(const TaskSpec& spec) const EXCLUDES(mutex_);
+  std::string why_waiting(const TaskInfo& spec) const EXCLUDES(mutex_);
 
  private:
   struct Seen {

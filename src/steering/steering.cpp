@@ -13,14 +13,14 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kRestorePage = 100;       // tasks read at once; each may have a megabyte of context
+constexpr std::size_t kRestorePage = 1'000;     // tasks read at once
 constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
 
 constexpr const char* kTokenRecords = "lease_token";
 
 // The claiming runner never reported, so another runner may get the task, a limited number of times. A task that only
 // that runner may run would wait forever, so it does not go back.
-bool goes_to_another(const Task& task, const LostLease& lost) {
+bool goes_to_another(const TaskRow& task, const LostLease& lost) {
   return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims &&
          task.spec.runner.empty();
 }
@@ -31,7 +31,7 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
     : parts_(std::move(parts)),
       config_(std::move(config)),
       leases_(parts_.clock, config_.lease_seconds),
-      commands_(parts_.journal, {leases_, feeds_}, parts_.clock, parts_.random, parts_.redactor),
+      commands_(parts_.journal, parts_.workers, {feeds_}, parts_.clock, parts_.random, parts_.redactor),
       claims_(parts_.journal, leases_, parts_.clock, parts_.metrics),
       callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
                  config_.callbacks),
@@ -52,14 +52,16 @@ Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringCo
   std::unique_ptr<Steering> steering(new Steering(parts, std::move(config)));
   if (auto restored = steering->restore(); !restored) return fail(restored.error());
   if (auto started = steering->callbacks_.start(); !started) return fail(started.error());
-  if (parts.executor == nullptr) return steering;
-  auto watch =
-      Watch::open(parts.journal, *parts.executor, parts.workers, parts.clock,
-                  [raw = steering.get()](std::vector<std::string> tasks, std::move_only_function<void(bool)> done) {
-                    raw->look_at(tasks, std::move(done));
-                  });
-  if (!watch) return fail(watch.error());
-  steering->watch_ = std::move(*watch);
+  FollowOptions options;
+  options.name = "steering";
+  options.types = steering_types();
+  options.durable = true;  // a crash between a task's end and its consequences loses nothing
+  options.old_cursor = "steering/cursor";
+  auto follower =
+      parts.journal.follow(std::move(options), parts.workers,
+                           [raw = steering.get()](const News& news, auto done) { raw->take(news, std::move(done)); });
+  if (!follower) return fail(follower.error());
+  steering->follower_ = std::move(*follower);
   return steering;
 }
 
@@ -70,16 +72,15 @@ Result<void> Steering::restore() {
   filter.active = true;
   filter.limit = kRestorePage;
   for (;;) {
-    auto tasks = parts_.journal.store().tasks(filter);
+    auto tasks = parts_.journal.store().rows(filter);
     if (!tasks) return fail(tasks.error());
-    for (const Task& task : *tasks) {
+    for (const TaskRow& task : *tasks) {
       const std::string& id = task.spec.id;
       std::uint64_t epoch = task.state.lease_epoch;
       bool queued = task.state.state == State::queued;
       if (epoch != 0 && !queued) leases_.grant(id, task.state.runner, epoch);
       auto given = tokens->find(id);
       leases_.set_token_taken(id, epoch, given != tokens->end() && given->second == std::to_string(epoch));
-      if (queued) claims_.offer(task);
       note(task);
     }
     bool last = tasks->size() < kRestorePage;
@@ -90,13 +91,13 @@ Result<void> Steering::restore() {
 }
 
 // Runs now and not at the first tick: a runner that returns before it would take a message that is long out of date.
-void Steering::expire_commands_of(std::vector<Task> tasks) {
+void Steering::expire_commands_of(std::vector<TaskRow> tasks) {
   std::int64_t now_ms = parts_.clock.wall_ms();
-  std::erase_if(tasks, [&](const Task& task) { return !has_expired_command(task, now_ms); });
+  std::erase_if(tasks, [&](const TaskRow& task) { return !has_expired_command(task, now_ms); });
   if (tasks.empty()) return;
   parts_.journal.write(
       [tasks = std::move(tasks), now_ms](WriteTxn& txn) -> Result<void> {
-        for (const Task& task : tasks) {
+        for (const TaskRow& task : tasks) {
           if (auto expired = expire_commands(txn, task, now_ms); !expired) return expired;
         }
         return {};
@@ -105,40 +106,38 @@ void Steering::expire_commands_of(std::vector<Task> tasks) {
   parts_.journal.drain();
 }
 
-void Steering::created(const Task& task) {
-  if (is_terminal(task.state.state)) return;
-  note(task);
-  if (task.state.state == State::queued) claims_.offer(task);
-}
-
-void Steering::deleted(const std::string& task) {
+void Steering::forget(const std::string& task) {
   claims_.withdraw(task);
   if (leases_.end(task)) forget_token(task);
   callbacks_.forget(task);
   due_.set(task, kNeverMs);
 }
 
-void Steering::look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done) {
-  std::vector<Task> to_tell;
-  for (const std::string& id : tasks) {
-    auto task = parts_.journal.store().task(id);
-    if (task) {
-      note(*task);
-      if (!task->spec.callback_url.empty()) to_tell.push_back(std::move(*task));
-    } else if (task.error().code != ErrorCode::not_found) {
-      log_warn("steering cannot read task {}: {}", id, task.error().message);
+void Steering::take(const News& news, std::move_only_function<void(bool)> done) {
+  if (news.restarted) {
+    // The stream was lost; what a start reads is all that is needed.
+    if (auto restored = restore(); !restored) {
+      log_warn("steering cannot read the tasks: {}", restored.error().message);
       return done(false);
     }
+  }
+  for (const std::string& task : news.deleted) forget(task);
+  std::vector<TaskRow> to_tell;
+  for (const RowPtr& row : news.rows) {
+    note(*row);
+    if (!row->spec.callback_url.empty()) to_tell.push_back(*row);
   }
   callbacks_.changed(to_tell, std::move(done));
 }
 
-void Steering::note(const Task& task) {
+void Steering::note(const TaskRow& task) {
   const std::string& id = task.spec.id;
-  if (is_terminal(task.state.state)) {
+  if (task.state.state == State::queued) {
+    claims_.offer(task);
+  } else {
     claims_.withdraw(id);
-    if (leases_.end(id)) forget_token(id);
   }
+  if (is_terminal(task.state.state) && leases_.end(id)) forget_token(id);
   std::int64_t due_ms = next_due_ms(task, config_);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
   if (unstarted) {
@@ -162,7 +161,6 @@ void Steering::tick() {
   }
   count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
-  if (watch_ != nullptr) watch_->tick();
 }
 
 void Steering::count_runners() {
@@ -175,49 +173,42 @@ void Steering::count_runners() {
 }
 
 void Steering::settle(const std::string& task) {
-  bool taken = leases_.held(task) || feeds_.any(task);
-  auto after = std::make_shared<std::optional<Task>>();
   parts_.journal.write(
-      [this, task, taken, after](WriteTxn& txn) -> Result<void> {
-        auto settled = settle_overdue(txn, task, taken, config_, parts_.clock.wall_ms());
-        if (!settled) return settled;
-        auto row = txn.task(task);
-        if (!row) return fail(row.error());
-        *after = std::move(*row);
-        return {};
+      [this, task](WriteTxn& txn) -> Result<TaskRow> {
+        auto settled = settle_overdue(txn, task, {feeds_}, config_, parts_.clock.wall_ms());
+        if (!settled) return fail(settled.error());
+        return txn.row(task);
       },
-      [this, task, after](Result<void> written) {
-        if (written) return note(**after);
+      [this, task](Result<TaskRow> written) {
+        if (written) return note(*written);
         if (written.error().code != ErrorCode::not_found) due_.set(task, parts_.clock.wall_ms() + kSettleRetryMs);
       });
 }
 
 void Steering::lose(const LostLease& lost) {
-  auto again = std::make_shared<bool>(false);
   // The next period tries again; the runner may return until then.
   auto restore = [this, lost] { leases_.restore(lost); };
   parts_.journal.write(
-      [this, lost, again](WriteTxn& txn) -> Result<void> {
-        auto task = txn.task(lost.task);
+      [this, lost](WriteTxn& txn) -> Result<bool> {
+        auto task = txn.row(lost.task);
         if (!task) return fail(task.error());
-        if (is_terminal(task->state.state) || task->state.lease_epoch != lost.epoch) return {};
-        *again = goes_to_another(*task, lost);
-        if (*again) return {};
+        if (is_terminal(task->state.state) || task->state.lease_epoch != lost.epoch) return false;
+        if (goes_to_another(*task, lost)) return true;
         auto ended = txn.append(status_event(lost.task, State::failed, "runner lost", {},
                                              "lost:" + std::to_string(lost.epoch), parts_.clock.wall_ms()));
         if (!ended) return fail(ended.error());
-        return {};
+        return false;
       },
-      [this, lost, again, restore](Result<void> written) {
-        if (written && *again) {
+      [this, lost, restore](Result<bool> again) {
+        if (again && *again) {
           return claims_.give_back({lost.task, lost.epoch}, lost.runner + " took it and was not heard of again",
                                    restore);
         }
-        if (!written && written.error().code != ErrorCode::not_found) restore();
+        if (!again && again.error().code != ErrorCode::not_found) restore();
       });
 }
 
-void Steering::repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done) {
+void Steering::repo_token(const TaskRow& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done) {
   if (is_terminal(task.state.state)) {
     return done(fail(Error{ErrorCode::gone, "task_ended", "The task has ended; it needs no token any more.", {}}.with(
         "currentState", std::string(name(task.state.state)))));
@@ -234,7 +225,7 @@ void Steering::repo_token(const Task& task, std::optional<std::uint64_t> epoch, 
   });
 }
 
-void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done) {
+void Steering::give_token(const TaskInfo& task, std::uint64_t epoch, Done<RepoToken> done) {
   auto token = token_provider_->token(task);
   if (!token) {
     leases_.set_token_taken(task.id, epoch, false);
@@ -254,8 +245,7 @@ void Steering::give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoTo
 void Steering::stop() {
   claims_.stop();
   if (token_provider_ != nullptr) token_provider_->cancel();
-  if (watch_ != nullptr) watch_->stop();
-  watch_.reset();
+  if (follower_ != nullptr) follower_->stop();
   callbacks_.stop();
 }
 

@@ -25,15 +25,13 @@
 #include "steering/due_list.h"
 #include "steering/leases.h"
 #include "steering/steering_config.h"
-#include "steering/watch.h"
 
 namespace shepherd {
 
 // All of these must outlive Steering.
 struct SteeringParts {
   Journal& journal;
-  Executor* executor;  // sequential, for the feed over all logs; nullptr watches nothing (tests)
-  Executor& workers;   // for blocking store reads
+  Executor& workers;  // for following changes and for blocking store reads
   const Clock& clock;
   Random& random;
   MetricRegistry& metrics;
@@ -41,8 +39,8 @@ struct SteeringParts {
   PostCallback post_callback = shepherd::post_callback;
 };
 
-// open() reads every active task, so call it before any client may post. Call stop() while workers, journal and
-// executor still run, and before the servers drain: it answers the waiting claims. Threads: any; tick() from one.
+// open() reads every active task, so call it before any client may post. Call stop() while workers and journal still
+// run, and before the servers drain: it answers the waiting claims. Threads: any; tick() from one.
 class Steering {
  public:
   static Result<std::unique_ptr<Steering>> open(SteeringParts parts, SteeringConfig config);
@@ -59,12 +57,7 @@ class Steering {
   // Returns a repository credential to the runner that has the task, by its lease's epoch, once per lease, or once
   // while the task is unclaimed. The credential always has an expiry time. Errors: gone/task_ended, those of
   // Leases::take_token(), unavailable/no_token_provider, unavailable/token_provider_failed.
-  void repo_token(const Task& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
-
-  // A task was created; a runner may be waiting for it.
-  void created(const Task& task);
-  // A task was deleted.
-  void deleted(const std::string& task);
+  void repo_token(const TaskRow& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
 
   void tick();  // call about every kServerTick
   void stop();
@@ -72,10 +65,11 @@ class Steering {
  private:
   Steering(SteeringParts parts, SteeringConfig config);
   Result<void> restore();
-  void expire_commands_of(std::vector<Task> tasks);
-  void look_at(const std::vector<std::string>& tasks, std::move_only_function<void(bool)> done);
-  void note(const Task& task);
-  void give_token(const TaskSpec& task, std::uint64_t epoch, Done<RepoToken> done);
+  void expire_commands_of(std::vector<TaskRow> tasks);
+  void take(const News& news, std::move_only_function<void(bool)> done);
+  void forget(const std::string& task);
+  void note(const TaskRow& task);
+  void give_token(const TaskInfo& task, std::uint64_t epoch, Done<RepoToken> done);
   void forget_token(const std::string& task);
   void settle(const std::string& task);
   void lose(const LostLease& lost);
@@ -95,7 +89,7 @@ class Steering {
   Counter& lease_losses_;
   Gauge& runners_;
   std::int64_t runners_counted_ms_ = 0;  // owned by tick()
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Follower> follower_;
 };
 
 }  // namespace shepherd

@@ -21,7 +21,7 @@ class SteeringFixture : public JournalFixture {
 
   void restart() {
     stop();
-    auto opened = Steering::open({journal_, &io_, workers_, clock_, random_, metrics_, &redactor_}, config_);
+    auto opened = Steering::open({journal_, workers_, clock_, random_, metrics_, &redactor_}, config_);
     ASSERT_TRUE(opened) << opened.error().message;
     steering_ = std::move(*opened);
     settle();
@@ -48,8 +48,6 @@ class SteeringFixture : public JournalFixture {
       ASSERT_TRUE(created) << created.error().message;
       made = created->task;
     });
-    settle();
-    steering_->created(*made);
     settle();
     return *made;
   }
@@ -84,7 +82,7 @@ class SteeringFixture : public JournalFixture {
     return request;
   }
 
-  TaskState state(const std::string& id) { return journal_.store().task(id)->state; }
+  TaskState state(const std::string& id) { return journal_.store().row(id)->state; }
   std::string command_state_of(const std::string& task, const std::string& id) {
     TaskState now = state(task);
     const TaskCommand* command = find_command(now, id);

@@ -15,11 +15,9 @@ namespace {
 constexpr std::size_t kOwnMembersBytes = 96;  // estimate for sequence, receivedAt and late; saves reallocations
 
 void set_complete(EventBatch& batch, const TaskHead& head) {
-  Task task;
-  task.spec.id = batch.task;
-  task.state = head.state;
-  task.state.last_sequence = batch.last();
-  batch.complete = complete_data(task);
+  TaskState state = head.state;
+  state.last_sequence = batch.last();
+  batch.complete = complete_data(batch.task, state);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 // operation (duplicate number, unknown task) changes nothing and does not affect the rest of the transaction. A failed
 // commit, or an exception of the function, leaves the store as it was. Reads see only committed data.
 //
+// Everything that changes can be followed: a Commit says which events, tasks and records it changed, and the store
+// keeps that, too, so that a reader that was away continues at its Place (store/change.h).
+//
 // Failures: not_found, conflict, gone, too_large from single operations; unavailable (locked, I/O), storage_full and
 // internal (corrupt) from write() and from reads.
 #pragma once
@@ -22,6 +25,7 @@
 #include "base/result.h"
 #include "model/draft.h"
 #include "model/task.h"
+#include "store/change.h"
 #include "store/event_batch.h"
 #include "store/lease_fence.h"
 
@@ -71,7 +75,8 @@ class WriteTxn {
   // otherwise fails with conflict (task_exists or idempotency_key_reused).
   virtual Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
                                       const std::string& idempotency_key) = 0;
-  // The task as this transaction sees it, including its own changes.
+  // The task as this transaction sees it, including its own changes; task() adds the payload, which it reads from disk.
+  virtual Result<TaskRow> row(const std::string& id) = 0;
   virtual Result<Task> task(const std::string& id) = 0;
   // Replaces title and labels. Other members of `spec` must be unchanged.
   virtual Result<Task> update_task(const TaskSpec& spec) = 0;
@@ -87,14 +92,23 @@ class WriteTxn {
   // Drops a task's oldest batches that end at or before sequence `through`. The log then starts later.
   virtual Result<void> drop_through(const std::string& task, std::uint64_t through) = 0;
 
-  // Replaces a small named record of the installation (tokens, …); an empty value removes it.
+  // A small named record of the installation (tokens, …), with the changes of this transaction; empty: there is none.
+  virtual Result<std::string> record(const std::string& kind, const std::string& key) = 0;
+  // Replaces a record; an empty value removes it.
   virtual Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) = 0;
+  // The same if the record still is `expected`; conflict/record_changed otherwise.
+  Result<void> replace_record(const std::string& kind, const std::string& key, const std::string& expected,
+                              const std::string& value);
+  // Keeps a follower's place (journal/follower.h) as a record of kind kFollowerCursors. It is not a change that anyone
+  // follows; otherwise a follower would follow itself.
+  virtual Result<void> keep_cursor(const std::string& name, const std::string& value) = 0;
+
+  // Runs the function as one operation: if it fails, everything that it did in this transaction is undone, and the rest
+  // of the transaction stays. Must not be nested.
+  virtual Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) = 0;
 };
 
-// What a write() committed, for hub and bus: every batch, in commit order.
-struct Commit {
-  std::vector<BatchPtr> batches;
-};
+inline constexpr const char* kFollowerCursors = "cursor";
 
 struct Page {
   std::vector<BatchPtr> batches;  // ascending; the first and the last may extend beyond the requested range
@@ -150,13 +164,19 @@ class EventStore {
   // The newest sequence of each named task that exists; "" stands for the newest global position.
   virtual Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const = 0;
 
+  // What follows `after`, in commit order, at most one page of it.
+  virtual Result<ChangePage> changes(Place after, ReadLimit limit) const = 0;
+  virtual Result<Place> newest_place() const = 0;
+
   virtual Result<Task> task(const std::string& id) const = 0;
+  virtual Result<TaskRow> row(const std::string& id) const = 0;
   // Newest first by (created, id).
-  virtual Result<std::vector<Task>> tasks(const TaskFilter& filter) const = 0;
+  virtual Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const = 0;
   // The detail JSON of one event; not_found/no_detail if it has none or the detail was dropped.
   virtual Result<std::string> detail(const std::string& task, std::uint64_t sequence) const = 0;
 
   virtual Result<std::map<std::string, std::string>> records(const std::string& kind) const = 0;
+  virtual Result<std::string> record(const std::string& kind, const std::string& key) const = 0;  // empty: none
 
   // Oldest batches first, over all tasks, for retention.
   virtual Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const = 0;

@@ -21,6 +21,11 @@ inline Error lease_lost() {
           {}};
 }
 
+// Whether a runner has the task. The log says so: a claim names the runner, and a lease that ends writes another state.
+inline bool is_leased(const TaskState& state) {
+  return state.lease_epoch != 0 && state.state != State::queued && !is_terminal(state.state);
+}
+
 // Whether the task, as it is now, is still that lease's. Between two runners it is no lease's.
 inline bool admits(const LeaseFence& fence, const TaskState& state) {
   if (state.lease_epoch != fence.epoch) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/limits.h"
 
@@ -14,6 +15,10 @@ inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends before it
 // --- writing ---
 inline constexpr std::size_t kMaxStoredBatchEvents = 1'024;  // events in one stored row
 inline constexpr std::size_t kMaxStoredBatchBytes = 256 * kKiB;
+// Changes that are no events (tasks created, records changed, …), for followers that were away. One that is farther
+// behind reads all state again.
+inline constexpr std::uint64_t kKeptChanges = 100'000;
+inline constexpr std::uint64_t kChangeTrim = 1'000;   // removes old changes this many at a time
 inline constexpr std::size_t kMaxLooseHoles = 4'096;  // missing numbers remembered per fire-and-forget producer
 
 }  // namespace shepherd

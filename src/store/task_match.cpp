@@ -10,7 +10,7 @@ namespace shepherd {
 
 namespace {
 
-bool has_label(const TaskSpec& spec, std::string_view key, const std::string& value) {
+bool has_label(const TaskInfo& spec, std::string_view key, const std::string& value) {
   for (std::string_view prefix : {"", "shepherd.io/"}) {
     auto label = spec.labels.find(std::string(prefix).append(key));
     if (label != spec.labels.end() && label->second == value) return true;
@@ -30,10 +30,10 @@ bool contains(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-bool matches(const TaskFilter& filter, const Task& task) {
-  const TaskSpec& spec = task.spec;
-  if (filter.state && task.state.state != *filter.state) return false;
-  if (filter.active && is_terminal(task.state.state)) return false;
+bool matches(const TaskFilter& filter, const TaskRow& row, const std::string* description) {
+  const TaskInfo& spec = row.spec;
+  if (filter.state && row.state.state != *filter.state) return false;
+  if (filter.active && is_terminal(row.state.state)) return false;
   if (!filter.agent.empty() && spec.agent != filter.agent) return false;
   if (!filter.workflow.empty() && spec.workflow_id != filter.workflow) return false;
   if (!filter.repo.empty() && spec.repo_url != filter.repo && !has_label(spec, "repo", filter.repo)) return false;
@@ -42,8 +42,8 @@ bool matches(const TaskFilter& filter, const Task& task) {
     return false;
   }
   if (!filter.fleet.empty() && !has_label(spec, "fleet", filter.fleet)) return false;
-  if (!filter.session.empty() && task.state.session_id != filter.session &&
-      !task.state.usage_by_session.contains(filter.session)) {
+  if (!filter.session.empty() && row.state.session_id != filter.session &&
+      !row.state.usage_by_session.contains(filter.session)) {
     return false;
   }
   for (const auto& [key, value] : filter.labels) {
@@ -51,12 +51,12 @@ bool matches(const TaskFilter& filter, const Task& task) {
     if (label == spec.labels.end() || label->second != value) return false;
   }
   if (filter.text.empty()) return true;
-  return contains(spec.id, filter.text) || contains(spec.title, filter.text) ||
-         contains(spec.description, filter.text) || contains(spec.repo_url, filter.text);
+  return contains(spec.id, filter.text) || contains(spec.title, filter.text) || contains(spec.repo_url, filter.text) ||
+         (description != nullptr && contains(*description, filter.text));
 }
 
-std::string place_after(const Task& task) {
-  return std::to_string(task.created_ms) + ":" + task.spec.id;
+std::string place_after(const TaskRow& row) {
+  return std::to_string(row.created_ms) + ":" + row.spec.id;
 }
 
 std::optional<TaskPlace> task_place(std::string_view before) {

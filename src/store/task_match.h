@@ -17,7 +17,8 @@
 namespace shepherd {
 
 // Applies everything but `before` and `limit`.
-bool matches(const TaskFilter& filter, const Task& task);
+// `description` is the task's own, which a row does not have; nullptr leaves filter.text to its other members.
+bool matches(const TaskFilter& filter, const TaskRow& row, const std::string* description);
 
 // A place in the list, newest first, that stays valid if its task is deleted: "<created, ms>:<id>" as `before`. A plain
 // id, which never contains a colon, is the place of a task that must still exist.
@@ -25,7 +26,7 @@ struct TaskPlace {
   std::int64_t created_ms = 0;
   std::string id;
 };
-std::string place_after(const Task& task);  // the next page starts after this task
+std::string place_after(const TaskRow& row);  // the next page starts after this task
 std::optional<TaskPlace> task_place(std::string_view before);
 
 // Two creation requests ask for the same task if their fingerprints (the spec without its id) are equal.

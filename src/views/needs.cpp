@@ -11,11 +11,11 @@
 namespace shepherd {
 namespace {
 
-TaskNeed need_of(const Task& task, NeedKind kind, std::string summary) {
+TaskNeed need_of(const TaskRow& task, NeedKind kind, std::string summary) {
   const auto& [spec, state, created_ms] = task;
   TaskNeed need;
   need.task = spec.id;
-  need.title = shown_title(spec);
+  need.title = spec.title;
   need.agent = spec.agent;
   need.model = spec.model.empty() ? state.model : spec.model;
   need.kind = kind;
@@ -40,7 +40,7 @@ std::string_view name(NeedKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chrono::milliseconds stall) {
+std::vector<TaskNeed> needs_of(const TaskRow& task, std::int64_t now_ms, std::chrono::milliseconds stall) {
   const TaskState& state = task.state;
   std::vector<TaskNeed> needs;
   if (state.state == State::failed || state.state == State::timed_out) {

@@ -36,7 +36,8 @@ struct TaskNeed {
 
 // An approval or a question that is already answered needs no person. The state has only an approval's sequence, so its
 // since_ms is the time of the task's newest event; a caller that can read the log corrects it.
-std::vector<TaskNeed> needs_of(const Task& task, std::int64_t now_ms, std::chrono::milliseconds stall = kStallSilence);
+std::vector<TaskNeed> needs_of(const TaskRow& task, std::int64_t now_ms,
+                               std::chrono::milliseconds stall = kStallSilence);
 
 // Whether a comes before b: first approvals and questions by deadline, then by age; then the other kinds, longest wait
 // first, but newest failure first.

@@ -30,11 +30,11 @@ Result<void> add_newest(std::vector<SessionEvent>& events, const EventStore& sto
 
 }  // namespace
 
-Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::string& session) {
+Result<std::vector<TaskRow>> tasks_of_session(const EventStore& store, const std::string& session) {
   TaskFilter filter;
   filter.session = session;
   filter.limit = kMaxStreamTasks;
-  auto tasks = store.tasks(filter);
+  auto tasks = store.rows(filter);
   if (!tasks) return fail(tasks.error());
   if (session.empty() || tasks->empty()) {
     return fail(ErrorCode::not_found, "unknown_session", "no task has the session \"" + session + "\"");
@@ -42,10 +42,10 @@ Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::s
   return tasks;
 }
 
-Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<Task>& tasks,
+Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<TaskRow>& tasks,
                                                     const std::string& session, std::size_t limit) {
   std::vector<SessionEvent> events;
-  for (const Task& task : tasks) {
+  for (const TaskRow& task : tasks) {
     auto added = add_newest(events, store, task.spec.id, session, limit);
     if (!added) return fail(added.error());
   }

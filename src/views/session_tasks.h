@@ -12,7 +12,7 @@
 namespace shepherd {
 
 // Newest first, at least one. not_found/unknown_session.
-Result<std::vector<Task>> tasks_of_session(const EventStore& store, const std::string& session);
+Result<std::vector<TaskRow>> tasks_of_session(const EventStore& store, const std::string& session);
 
 struct SessionEvent {
   BatchPtr batch;
@@ -20,7 +20,7 @@ struct SessionEvent {
 };
 
 // The newest events of the session in these tasks (newest task first), ascending, at most `limit`.
-Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<Task>& tasks,
+Result<std::vector<SessionEvent>> events_of_session(const EventStore& store, const std::vector<TaskRow>& tasks,
                                                     const std::string& session, std::size_t limit);
 
 }  // namespace shepherd

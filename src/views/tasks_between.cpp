@@ -21,7 +21,7 @@ Result<std::int64_t> received_ms(const EventStore& store, const std::string& tas
   return event->received_ms;
 }
 
-Result<bool> has_event(const EventStore& store, const Task& task, TimeRange range) {
+Result<bool> has_event(const EventStore& store, const TaskRow& task, TimeRange range) {
   const TaskState& state = task.state;
   if (state.last_sequence == 0 || state.first_sequence == 0) return false;
   if (task.created_ms >= range.to_ms || state.last_event_ms < range.from_ms) return false;
@@ -46,13 +46,13 @@ Result<bool> has_event(const EventStore& store, const Task& task, TimeRange rang
 
 }  // namespace
 
-Result<std::vector<Task>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range) {
-  std::vector<Task> found;
+Result<std::vector<TaskRow>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range) {
+  std::vector<TaskRow> found;
   std::size_t wanted = std::exchange(filter.limit, kMaxTaskPage);
   for (;;) {
-    auto page = store.tasks(filter);
+    auto page = store.rows(filter);
     if (!page) return fail(page.error());
-    for (Task& task : *page) {
+    for (TaskRow& task : *page) {
       filter.before = place_after(task);
       auto inside = has_event(store, task, range);
       if (!inside && inside.error().code == ErrorCode::not_found) continue;  // deleted meanwhile

@@ -16,6 +16,6 @@ struct TimeRange {
 
 // Like EventStore::tasks(filter), but only tasks with an event in the range. Exact: reads the log of a task that
 // started before the range and ended after it. Blocks, so call it from a worker thread.
-Result<std::vector<Task>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range);
+Result<std::vector<TaskRow>> tasks_between(const EventStore& store, TaskFilter filter, TimeRange range);
 
 }  // namespace shepherd

@@ -25,7 +25,7 @@ TEST(TasksBetween, AreThoseWithAnEventInTheRange) {
     std::string text;
     auto tasks = tasks_between(log.store, filter, range);
     EXPECT_TRUE(tasks) << tasks.error().message;
-    for (const Task& task : *tasks) text += task.spec.id + " ";
+    for (const TaskRow& task : *tasks) text += task.spec.id + " ";
     return text;
   };
   EXPECT_EQ(names({from, to}), "through ") << "silent was there before and after, but not during";

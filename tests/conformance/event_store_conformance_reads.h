@@ -71,7 +71,7 @@ TEST_P(EventStoreConformance, UpdateReplacesTitleAndLabels) {
   EXPECT_EQ(task->spec.description, "Fix the login page");
   TaskFilter filter;
   filter.labels = {{"team", "web"}};
-  EXPECT_THAT(*store().tasks(filter), SizeIs(1));
+  EXPECT_THAT(*store().rows(filter), SizeIs(1));
   EXPECT_TRUE(create(store(), spec("t"))->existed) << "compared with what was asked for, not with the patched one";
 }
 
@@ -109,9 +109,9 @@ TEST_P(EventStoreConformance, TasksAreFilteredAndPagedNewestFirst) {
   reopen();
   auto ids = [&](const TaskFilter& filter) {
     std::string found;
-    auto tasks = store().tasks(filter);
+    auto tasks = store().rows(filter);
     EXPECT_TRUE(tasks);
-    for (const Task& task : *tasks) found += task.spec.id;
+    for (const TaskRow& task : *tasks) found += task.spec.id;
     return found;
   };
   EXPECT_EQ(ids({}), "dcba") << "equal times are ordered by id";
@@ -129,7 +129,7 @@ TEST_P(EventStoreConformance, TasksAreFilteredAndPagedNewestFirst) {
   EXPECT_EQ(ids({.limit = 2}), "dc");
   EXPECT_EQ(ids({.before = "c", .limit = 2}), "ba");
   EXPECT_EQ(ids({.active = true, .before = "c"}), "b");
-  EXPECT_EQ(reason(store().tasks({.before = "nobody"})), "not_found/unknown_task");
+  EXPECT_EQ(reason(store().rows({.before = "nobody"})), "not_found/unknown_task");
 }
 
 // --- reading ---

@@ -198,10 +198,33 @@ class EventStoreModel : public ::testing::TestWithParam<StoreMaker> {
     std::sort(newest_first.begin(), newest_first.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });
-    auto tasks = store.tasks({});
+    auto tasks = store.rows({});
     ASSERT_EQ(tasks->size(), newest_first.size());
     for (std::size_t i = 0; i < tasks->size(); ++i) ASSERT_EQ(tasks->at(i).spec.id, newest_first[i].second);
     compare_all(store, kept);
+    compare_changes(store, naive);
+  }
+
+  // A follower that only hears of creations and deletions knows which tasks there are, whatever the size of its pages.
+  void compare_changes(EventStore& store, const NaiveStore& naive) {
+    std::set<std::string> tasks, expected;
+    for (const auto& [id, task] : naive.tasks) expected.insert(id);
+    Place after;
+    for (;;) {
+      auto page = store.changes(after, {.events = below(9) + 1});
+      ASSERT_TRUE(page);
+      for (const Change& change : page->changes) {
+        if (change.kind == ChangeKind::task_created) {
+          ASSERT_TRUE(tasks.insert(change.name).second);
+        } else if (change.kind == ChangeKind::task_deleted) {
+          ASSERT_EQ(tasks.erase(change.name), 1u);
+        }
+      }
+      for (const BatchPtr& batch : page->batches) ASSERT_GT(batch->last_position(), after.position);
+      if (page->through == page->newest) break;
+      after = page->through;
+    }
+    ASSERT_EQ(tasks, expected);
   }
 
   void compare_all(EventStore& store, std::uint64_t kept) {

@@ -38,6 +38,17 @@ def shared_server(recorded, tmp_path_factory):
     server.kill()
 
 
+def as_now(target, answer):
+    """An answer as it was, without what rows of a list no longer carry."""
+    if not target.startswith("/api/v1/tasks?"):
+        return answer
+    status, rows = answer
+    rows = [{key: value for key, value in row.items() if key not in ("command", "allowedTools")} for row in rows]
+    for row in rows:
+        row["task"] = {key: value for key, value in row["task"].items() if key != "description"}
+    return [status, rows]
+
+
 def without(names, value):
     if isinstance(value, dict):
         return {key: without(names, each) for key, each in value.items() if key not in names}
@@ -49,7 +60,7 @@ def test_everything_is_served_as_it_was(api, recorded):
     now = without(GAINED.get(recorded["name"], ()), make.served(api))
     assert list(now) == list(recorded["served"]) or sorted(now) == sorted(recorded["served"])
     for target, answer in recorded["served"].items():
-        assert now[target] == answer, target
+        assert now[target] == as_now(target, answer), target
 
 
 def test_figures_stay(api, recorded):

@@ -36,4 +36,19 @@ Result<std::map<std::string, std::uint64_t>> FaultyStore::heads(const std::vecto
   return inner_.heads(tasks);
 }
 
+Result<TaskRow> FaultyStore::row(const std::string& id) const {
+  if (strikes()) return broken();
+  return inner_.row(id);
+}
+
+Result<std::vector<TaskRow>> FaultyStore::rows(const TaskFilter& filter) const {
+  if (strikes()) return broken();
+  return inner_.rows(filter);
+}
+
+Result<ChangePage> FaultyStore::changes(Place after, ReadLimit limit) const {
+  if (strikes()) return broken();
+  return inner_.changes(after, limit);
+}
+
 }  // namespace shepherd::simulation

@@ -179,10 +179,15 @@ World::World(std::uint64_t seed)
   }
   add_producers();
   add_consumers();
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    followers_.push_back(std::make_unique<SimFollower>("follower " + std::to_string(i), random_));
+    followers_.back()->join(replicas_[i]->journal, replicas_[i]->workers);
+  }
 }
 
 World::~World() {
   consumers_.clear();
+  followers_.clear();
   for (auto& replica : replicas_) {
     replica->journal.drain();
     while (replica->workers.run_one() || replica->io.run_one()) {
@@ -268,10 +273,50 @@ void World::drop_old_events() {
   EXPECT_TRUE(dropped.has_value());
 }
 
+// What is no event: side tasks and records. Whether a write succeeded is for the store to say.
+void World::change_something(Replica& replica) {
+  std::string name = "side-" + std::to_string(random_.below(4));
+  auto ignore = [](const auto&) {};
+  switch (random_.below(4)) {
+    case 0: {
+      TaskSpec spec;
+      spec.id = name;
+      spec.description = "side";
+      return replica.journal.create_task(std::move(spec), "", ignore);
+    }
+    case 1:
+      return replica.journal.delete_task(name, ignore);
+    case 2:
+      return replica.journal.update_task(
+          name,
+          [title = std::to_string(random_.below(100))](TaskSpec& spec) -> Result<void> {
+            spec.title = title;
+            return {};
+          },
+          ignore);
+    default:
+      return replica.journal.write(
+          [name, value = random_.below(3) == 0 ? std::string() : std::to_string(random_.below(100))](WriteTxn& txn) {
+            return txn.put_record("side", name, value);
+          },
+          ignore);
+  }
+}
+
 void World::act() {
-  Replica& replica = *replicas_[random_.below(replicas_.size())];
+  std::size_t which = random_.below(replicas_.size());
+  Replica& replica = *replicas_[which];
+  SimFollower& follower = *followers_[which];
   SimConsumer& consumer = *consumers_[random_.below(consumers_.size())];
-  switch (random_.below(12)) {
+  switch (random_.below(15)) {
+    case 12:
+      return change_something(replica);
+    case 13:
+      return follower.go_on();
+    case 14:
+      if (!follower.joined()) return follower.join(replica.journal, replica.workers);
+      if (random_.below(20) == 0) follower.leave();
+      return;
     case 0:
     case 1:
     case 2:
@@ -329,6 +374,11 @@ void World::settle() {
       if (consumer->broken()) consumer->hang_up();
       if (!consumer->connected()) consumer->connect(*replicas_[random_.below(replicas_.size())]);
       if (consumer->idle()) consumer->next();
+    }
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      if (!followers_[i]->joined()) followers_[i]->join(replicas_[i]->journal, replicas_[i]->workers);
+      followers_[i]->go_on();
+      busy = busy || !followers_[i]->is_at(*memory_.newest_place());
     }
     clock_.advance_ms(1100);
     for (auto& replica : replicas_) {
@@ -394,11 +444,12 @@ void World::check_producer(const SimProducer& producer) {
 void World::check() {
   for (const auto& producer : producers_) check_producer(producer);
   for (const auto& consumer : consumers_) consumer->check_complete(memory_);
+  for (const auto& follower : followers_) follower->check_complete(memory_);
 }
 
 void World::run() {
   store_.set_fault_percent(faults_percent_);
-  for (int i = 0; i < 1500; ++i) act();
+  for (int i = 0; i < 1900; ++i) act();
   settle();
   check();
 }

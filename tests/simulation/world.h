@@ -1,7 +1,7 @@
 // A simulated world in one thread: replicas (hub, journal, feeds) over one store and a bus that loses, repeats and
-// reorders hints; producers that retry; consumers that read at any time, disconnect and reconnect. A seed determines
-// every choice, so a failure can be repeated.
-// Threads: caller.
+// reorders hints; producers that retry; consumers that read at any time, disconnect and reconnect; tasks and records
+// that come, change and go, and followers on every replica. A seed determines every choice, so a failure can be
+// repeated. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "faulty_store.h"
 #include "journal/journal.h"
+#include "sim_follower.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd::simulation {
@@ -113,6 +114,7 @@ class World {
   void produce_loose(SimProducer& producer);
   void post(SimProducer& producer, std::uint64_t number, Replica& replica);
   void drop_old_events();
+  void change_something(Replica& replica);
   void settle();
   void check();
   void check_producer(const SimProducer& producer);
@@ -128,6 +130,7 @@ class World {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<SimProducer> producers_;
   std::vector<std::unique_ptr<SimConsumer>> consumers_;
+  std::vector<std::unique_ptr<SimFollower>> followers_;  // one for each replica
   std::vector<std::string> tasks_;
 };
 

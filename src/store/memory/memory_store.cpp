@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/memory/memory_txn.h"
 #include "store/page_limit.h"
 #include "store/task_match.h"
@@ -15,7 +16,11 @@ MemoryStore::MemoryStore(std::function<Fault()> faults) : faults_(std::move(faul
 MemoryStore::~MemoryStore() = default;
 
 std::string MemoryStore::Log::complete() const {
-  return is_terminal(head.state.state) ? complete_data(task()) : std::string();
+  return is_terminal(head.state.state) ? complete_data(spec.id, head.state) : std::string();
+}
+
+TaskRow MemoryStore::Log::row() const {
+  return {info_of(spec), head.state, created_ms};
 }
 
 const MemoryStore::Log* MemoryStore::find(const std::string& task) const {
@@ -102,6 +107,33 @@ Result<std::map<std::string, std::uint64_t>> MemoryStore::heads(const std::vecto
   return heads;
 }
 
+Result<Place> MemoryStore::newest_place() const {
+  MutexLock lock(mutex_);
+  return Place{position_, change_};
+}
+
+Result<ChangePage> MemoryStore::changes(Place after, ReadLimit limit) const {
+  auto batches = read_all(after.position, limit);
+  if (!batches) return fail(std::move(batches.error()));
+  MutexLock lock(mutex_);
+  ChangePage page;
+  page.newest = {position_, change_};
+  page.lost = !changes_.empty() && changes_.front().number > after.change + 1;
+  if (page.lost) {
+    page.through = page.newest;
+    return page;
+  }
+  page.batches = std::move(batches->batches);
+  bool more_batches = !page.batches.empty() && page.batches.back()->last_position() < position_;
+  std::size_t most = limit.events == 0 ? kMaxPageEvents : limit.events;
+  auto first = std::ranges::upper_bound(changes_, after.change, {}, &Change::number);
+  bool more_changes = static_cast<std::size_t>(changes_.end() - first) > most;
+  auto last = more_changes ? first + static_cast<std::ptrdiff_t>(most) : changes_.end();
+  page.changes.assign(first, last);
+  align(page, after, more_batches, more_changes);
+  return page;
+}
+
 Result<Task> MemoryStore::task(const std::string& id) const {
   MutexLock lock(mutex_);
   const Log* log = find(id);
@@ -109,7 +141,14 @@ Result<Task> MemoryStore::task(const std::string& id) const {
   return log->task();
 }
 
-Result<std::vector<Task>> MemoryStore::tasks(const TaskFilter& filter) const {
+Result<TaskRow> MemoryStore::row(const std::string& id) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(id);
+  if (!log) return unknown_task(id);
+  return log->row();
+}
+
+Result<std::vector<TaskRow>> MemoryStore::rows(const TaskFilter& filter) const {
   MutexLock lock(mutex_);
   auto place = task_place(filter.before);
   if (!place && !filter.before.empty()) {
@@ -127,14 +166,14 @@ Result<std::vector<Task>> MemoryStore::tasks(const TaskFilter& filter) const {
                      std::pair(log.created_ms, std::string_view(log.spec.id))) {
       continue;
     }
-    if (matches(filter, log.task())) found.push_back(&log);
+    if (matches(filter, log.row(), &log.spec.description)) found.push_back(&log);
   }
   std::sort(found.begin(), found.end(), newer);
   if (found.size() > filter.limit) found.resize(filter.limit);
-  std::vector<Task> tasks;
-  tasks.reserve(found.size());
-  for (const Log* log : found) tasks.push_back(log->task());
-  return tasks;
+  std::vector<TaskRow> rows;
+  rows.reserve(found.size());
+  for (const Log* log : found) rows.push_back(log->row());
+  return rows;
 }
 
 Result<std::string> MemoryStore::detail(const std::string& task, std::uint64_t sequence) const {
@@ -153,6 +192,13 @@ Result<std::map<std::string, std::string>> MemoryStore::records(const std::strin
   auto found = records_.find(kind);
   if (found == records_.end()) return std::map<std::string, std::string>();
   return found->second;
+}
+
+Result<std::string> MemoryStore::record(const std::string& kind, const std::string& key) const {
+  auto all = records(kind);
+  if (!all) return fail(std::move(all.error()));
+  auto found = all->find(key);
+  return found == all->end() ? std::string() : found->second;
 }
 
 Result<std::vector<BatchInfo>> MemoryStore::oldest_batches(std::size_t limit) const {

@@ -38,10 +38,14 @@ class MemoryStore final : public EventStore {
   Result<Page> read_all(std::uint64_t after, ReadLimit limit) const override EXCLUDES(mutex_);
   Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const override
       EXCLUDES(mutex_);
+  Result<ChangePage> changes(Place after, ReadLimit limit) const override EXCLUDES(mutex_);
+  Result<Place> newest_place() const override EXCLUDES(mutex_);
   Result<Task> task(const std::string& id) const override EXCLUDES(mutex_);
-  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override EXCLUDES(mutex_);
+  Result<TaskRow> row(const std::string& id) const override EXCLUDES(mutex_);
+  Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const override EXCLUDES(mutex_);
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override EXCLUDES(mutex_);
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
+  Result<std::string> record(const std::string& kind, const std::string& key) const override EXCLUDES(mutex_);
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override EXCLUDES(mutex_);
   Result<StoreStats> stats() const override EXCLUDES(mutex_);
 
@@ -58,6 +62,7 @@ class MemoryStore final : public EventStore {
     std::map<std::uint64_t, std::string> details;
 
     Task task() const { return {spec, head.state, created_ms}; }
+    TaskRow row() const;
     std::string complete() const;  // data of task_complete; empty while the task is active
   };
 
@@ -69,6 +74,8 @@ class MemoryStore final : public EventStore {
   std::map<std::string, std::string> ids_by_key_ GUARDED_BY(mutex_);     // idempotency key -> task
   std::map<std::uint64_t, StoredBatch> by_position_ GUARDED_BY(mutex_);  // by last position
   std::uint64_t position_ GUARDED_BY(mutex_) = 0;
+  std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest kKeptChanges
+  std::uint64_t change_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::map<std::string, std::string>> records_ GUARDED_BY(mutex_);
 };
 

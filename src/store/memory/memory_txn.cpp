@@ -1,8 +1,10 @@
 #include "store/memory/memory_txn.h"
 
 #include <algorithm>
+#include <set>
 
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/task_match.h"
 #include "store/unknown_task.h"
 
@@ -10,7 +12,7 @@ namespace shepherd {
 
 Result<std::optional<std::string>> MemoryTxn::Known::body_of_number(const std::string& producer, std::uint64_t number) {
   if (auto body = txn_.builder_.body_of_number(task_, producer, number)) return std::string(*body);
-  for (auto batch = txn_.batches_.rbegin(); batch != txn_.batches_.rend(); ++batch) {
+  for (auto batch = txn_.work_.batches.rbegin(); batch != txn_.work_.batches.rend(); ++batch) {
     if (batch->batch->task != task_ || batch->batch->last() <= working_.dropped_through) continue;
     if (auto body = batch->body_of_number(producer, number)) return std::string(*body);
   }
@@ -36,12 +38,12 @@ Result<bool> MemoryTxn::Known::has_event_id(std::string_view event_id) {
 }
 
 MemoryTxn::Working* MemoryTxn::find(const std::string& task) {
-  auto known = working_.find(task);
-  if (known != working_.end()) return known->second.deleted ? nullptr : &known->second;
+  auto known = work_.working.find(task);
+  if (known != work_.working.end()) return known->second.deleted ? nullptr : &known->second;
   MutexLock lock(store_.mutex_);
   auto log = store_.logs_.find(task);
   if (log == store_.logs_.end()) return nullptr;
-  Working& working = working_[task];
+  Working& working = work_.working[task];
   working.log.spec = log->second.spec;
   working.log.head = log->second.head;
   working.log.created_ms = log->second.created_ms;
@@ -51,7 +53,7 @@ MemoryTxn::Working* MemoryTxn::find(const std::string& task) {
 }
 
 std::optional<std::string> MemoryTxn::task_with_key(const std::string& key) {
-  if (auto added = new_keys_.find(key); added != new_keys_.end()) return added->second;
+  if (auto added = work_.new_keys.find(key); added != work_.new_keys.end()) return added->second;
   MutexLock lock(store_.mutex_);
   auto known = store_.ids_by_key_.find(key);
   if (known == store_.ids_by_key_.end()) return std::nullopt;
@@ -79,10 +81,17 @@ Result<Created> MemoryTxn::create_task(const TaskSpec& spec, std::int64_t create
   fresh.log.created_ms = created_ms;
   fresh.log.fingerprint = std::move(fingerprint);
   fresh.log.idempotency_key = idempotency_key;
-  if (!idempotency_key.empty()) new_keys_[idempotency_key] = spec.id;
+  if (!idempotency_key.empty()) work_.new_keys[idempotency_key] = spec.id;
   Created created{fresh.log.task(), false};
-  working_[spec.id] = std::move(fresh);
+  work_.working[spec.id] = std::move(fresh);
+  note(ChangeKind::task_created, spec.id);
   return created;
+}
+
+Result<TaskRow> MemoryTxn::row(const std::string& id) {
+  Working* working = find(id);
+  if (!working) return unknown_task(id);
+  return working->log.row();
 }
 
 Result<Task> MemoryTxn::task(const std::string& id) {
@@ -97,6 +106,7 @@ Result<Task> MemoryTxn::update_task(const TaskSpec& spec) {
   working->log.spec.title = spec.title;
   working->log.spec.labels = spec.labels;
   working->spec_changed = true;
+  note(ChangeKind::task_changed, spec.id);
   return working->log.task();
 }
 
@@ -104,9 +114,14 @@ Result<void> MemoryTxn::delete_task(const std::string& task) {
   Working* working = find(task);
   if (!working) return unknown_task(task);
   collect();
-  std::erase_if(batches_, [&](const StoredBatch& stored) { return stored.batch->task == task; });
+  for (std::size_t i = work_.batches.size(); i-- > 0;) {
+    if (work_.batches[i].batch->task != task) continue;
+    work_.batches.erase(work_.batches.begin() + static_cast<std::ptrdiff_t>(i));
+    for (NewChange& change : work_.changes) change.batches -= change.batches > i ? 1 : 0;
+  }
   *working = {};
   working->deleted = true;
+  note(ChangeKind::task_deleted, task);
   return {};
 }
 
@@ -140,24 +155,52 @@ Result<void> MemoryTxn::drop_through(const std::string& task, std::uint64_t thro
     MutexLock lock(store_.mutex_);
     for (const StoredBatch& stored : store_.logs_.at(task).batches) look(*stored.batch);
   }
-  for (const StoredBatch& stored : batches_) {
+  for (const StoredBatch& stored : work_.batches) {
     if (stored.batch->task == task) look(*stored.batch);
   }
   working->dropped_through = dropped;
   working->log.head.state.first_sequence = kept;
   std::erase_if(working->log.event_ids, [&](const auto& id) { return id.second <= dropped; });
   std::erase_if(working->log.details, [&](const auto& detail) { return detail.first <= dropped; });
+  note(ChangeKind::events_dropped, task, std::to_string(dropped));
   return {};
 }
 
 Result<void> MemoryTxn::put_record(const std::string& kind, const std::string& key, const std::string& value) {
-  records_[{kind, key}] = value;
+  work_.records[{kind, key}] = value;
+  note(ChangeKind::record_changed, kind, key);
   return {};
+}
+
+Result<std::string> MemoryTxn::record(const std::string& kind, const std::string& key) {
+  auto mine = work_.records.find({kind, key});
+  if (mine != work_.records.end()) return mine->second;
+  return store_.record(kind, key);
+}
+
+Result<void> MemoryTxn::keep_cursor(const std::string& name, const std::string& value) {
+  work_.records[{kFollowerCursors, name}] = value;
+  return {};
+}
+
+Result<void> MemoryTxn::atomically(const std::function<Result<void>(WriteTxn&)>& operation) {
+  collect();
+  Work before = work_;
+  auto done = operation(*this);
+  if (done) return done;
+  builder_ = {};
+  work_ = std::move(before);
+  return done;
+}
+
+void MemoryTxn::note(ChangeKind kind, std::string name, std::string key) {
+  collect();
+  work_.changes.push_back({kind, std::move(name), std::move(key), work_.batches.size()});
 }
 
 void MemoryTxn::collect() {
   std::uint64_t unused = 0;  // the commit assigns positions
-  for (StoredBatch& batch : builder_.take(unused)) batches_.push_back(std::move(batch));
+  for (StoredBatch& batch : builder_.take(unused)) work_.batches.push_back(std::move(batch));
 }
 
 void MemoryTxn::erase(const std::string& id) {
@@ -185,17 +228,10 @@ void MemoryTxn::apply(const std::string& id, Working& working) {
 
 Commit MemoryTxn::commit() {
   collect();
-  Commit commit;
   MutexLock lock(store_.mutex_);
-  for (auto& [id, working] : working_) apply(id, working);
-  for (StoredBatch& stored : batches_) {
-    stored.batch->position = store_.position_ + 1;
-    store_.position_ = stored.batch->last_position();
-    commit.batches.push_back(stored.batch);
-    store_.by_position_[stored.batch->last_position()] = stored;
-    store_.logs_.at(stored.batch->task).batches.push_back(std::move(stored));
-  }
-  for (auto& [id, working] : working_) {
+  for (auto& [id, working] : work_.working) apply(id, working);
+  Commit commit = finished();
+  for (auto& [id, working] : work_.working) {
     if (working.dropped_through == 0) continue;
     MemoryStore::Log& log = store_.logs_.at(id);
     std::uint64_t through = working.dropped_through;
@@ -206,7 +242,7 @@ Commit MemoryTxn::commit() {
     log.details.erase(log.details.begin(), log.details.upper_bound(through));
     std::erase_if(log.event_ids, [&](const auto& known) { return known.second <= through; });
   }
-  for (auto& [name, value] : records_) {
+  for (auto& [name, value] : work_.records) {
     auto& kind = store_.records_[name.first];
     if (value.empty()) {
       kind.erase(name.second);
@@ -214,6 +250,42 @@ Commit MemoryTxn::commit() {
       kind[name.second] = std::move(value);
     }
   }
+  return commit;
+}
+
+// Numbers batches and changes, moves them to the store and describes them.
+Commit MemoryTxn::finished() {
+  Commit commit;
+  commit.before = {store_.position_, store_.change_};
+  std::set<std::string> touched;
+  auto change = work_.changes.begin();
+  auto take_changes = [&](std::size_t batches) {
+    for (; change != work_.changes.end() && change->batches <= batches; ++change) {
+      Change numbered{++store_.change_, store_.position_, change->kind, std::move(change->name),
+                      std::move(change->key)};
+      if (numbered.kind != ChangeKind::record_changed) touched.insert(numbered.name);
+      store_.changes_.push_back(numbered);
+      if (store_.changes_.size() > kKeptChanges) store_.changes_.pop_front();
+      commit.changes.push_back(std::move(numbered));
+    }
+  };
+  for (std::size_t i = 0; i < work_.batches.size(); ++i) {
+    take_changes(i);
+    StoredBatch& stored = work_.batches[i];
+    stored.batch->position = store_.position_ + 1;
+    store_.position_ = stored.batch->last_position();
+    touched.insert(stored.batch->task);
+    commit.batches.push_back(stored.batch);
+    store_.by_position_[stored.batch->last_position()] = stored;
+    store_.logs_.at(stored.batch->task).batches.push_back(std::move(stored));
+  }
+  take_changes(work_.batches.size());
+  for (const std::string& id : touched) {
+    if (auto log = store_.logs_.find(id); log != store_.logs_.end()) {
+      commit.rows.push_back(std::make_shared<TaskRow>(log->second.row()));
+    }
+  }
+  commit.through = {store_.position_, store_.change_};
   return commit;
 }
 

@@ -21,12 +21,16 @@ class MemoryTxn final : public WriteTxn {
 
   Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
                               const std::string& idempotency_key) override;
+  Result<TaskRow> row(const std::string& id) override;
   Result<Task> task(const std::string& id) override;
   Result<Task> update_task(const TaskSpec& spec) override;
   Result<void> delete_task(const std::string& task) override;
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
+  Result<std::string> record(const std::string& kind, const std::string& key) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
+  Result<void> keep_cursor(const std::string& name, const std::string& value) override;
+  Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   Commit commit();
 
@@ -62,12 +66,26 @@ class MemoryTxn final : public WriteTxn {
   void apply(const std::string& id, Working& working) REQUIRES(store_.mutex_);
   void erase(const std::string& id) REQUIRES(store_.mutex_);
 
+  // What is not an event. `batches` of this transaction come before it; the commit turns that into a position.
+  struct NewChange {
+    ChangeKind kind;
+    std::string name, key;
+    std::size_t batches;
+  };
+  // Everything that an operation can change; a failed one puts the copy back.
+  struct Work {
+    std::vector<StoredBatch> batches;
+    std::map<std::string, Working> working;
+    std::map<std::string, std::string> new_keys;
+    std::map<std::pair<std::string, std::string>, std::string> records;
+    std::vector<NewChange> changes;
+  };
+  void note(ChangeKind kind, std::string name, std::string key = {});
+  Commit finished() REQUIRES(store_.mutex_);
+
   MemoryStore& store_;
   BatchBuilder builder_;
-  std::vector<StoredBatch> batches_;
-  std::map<std::string, Working> working_;
-  std::map<std::string, std::string> new_keys_;
-  std::map<std::pair<std::string, std::string>, std::string> records_;
+  Work work_;
 };
 
 }  // namespace shepherd

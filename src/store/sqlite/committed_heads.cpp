@@ -23,8 +23,8 @@ std::vector<BatchPlace> part_of(const std::vector<BatchPlace>& batches, LogPart 
 std::optional<LogBounds> CommittedHeads::bounds(const std::string& task, LogPart part) const {
   MutexLock lock(mutex_);
   auto head = heads_.find(task);
-  if (head == heads_.end()) return std::nullopt;
-  const TaskState& state = head->second.state;
+  if (head == heads_.end() || !head->second.row) return std::nullopt;
+  const TaskState& state = head->second.row->state;
   return LogBounds{head->second.key, state.first_sequence, state.last_sequence, head->second.complete,
                    part_of(head->second.unplaced, part)};
 }
@@ -35,18 +35,17 @@ std::vector<BatchPlace> CommittedHeads::unplaced(const std::string& task) const 
   return head == heads_.end() ? std::vector<BatchPlace>() : head->second.unplaced;
 }
 
-std::optional<TaskState> CommittedHeads::state(const std::string& task) const {
+RowPtr CommittedHeads::row(const std::string& task) const {
   MutexLock lock(mutex_);
   auto head = heads_.find(task);
-  if (head == heads_.end()) return std::nullopt;
-  return head->second.state;
+  return head == heads_.end() ? nullptr : head->second.row;
 }
 
 std::optional<std::uint64_t> CommittedHeads::last(const std::string& task) const {
   MutexLock lock(mutex_);
   auto head = heads_.find(task);
-  if (head == heads_.end()) return std::nullopt;
-  return head->second.state.last_sequence;
+  if (head == heads_.end() || !head->second.row) return std::nullopt;
+  return head->second.row->state.last_sequence;
 }
 
 StoreTotals CommittedHeads::totals() const {
@@ -58,21 +57,19 @@ void CommittedHeads::commit(const std::vector<Change>& changes, const StoreTotal
   MutexLock lock(mutex_);
   totals_ = totals;
   for (const Change& change : changes) {
-    if (!change.state) {
+    if (!change.row) {
       heads_.erase(*change.task);
       continue;
     }
     CommittedHead& head = heads_[*change.task];
-    SHEPHERD_ASSERT(change.state->last_sequence >= head.state.last_sequence, "a log never gets shorter at its end");
+    SHEPHERD_ASSERT(!head.row || change.row->state.last_sequence >= head.row->state.last_sequence,
+                    "a log never gets shorter at its end");
     head.key = change.key;
-    head.state = *change.state;
+    head.row = change.row;
     if (change.placed) head.unplaced.clear();
     head.unplaced.insert(head.unplaced.end(), change.unplaced.begin(), change.unplaced.end());
-    if (is_terminal(head.state.state)) {
-      Task task;
-      task.spec.id = *change.task;
-      task.state = head.state;
-      head.complete = complete_data(task);
+    if (is_terminal(head.row->state.state)) {
+      head.complete = complete_data(*change.task, head.row->state);
     } else {
       head.complete.clear();
     }

@@ -11,13 +11,14 @@
 
 #include "base/mutex.h"
 #include "model/task.h"
+#include "store/change.h"
 #include "store/sqlite/batch_rows.h"
 
 namespace shepherd {
 
 struct CommittedHead {
   std::int64_t key = 0;  // key of the task's row
-  TaskState state;
+  RowPtr row;
   std::string complete;  // data of task_complete; empty while the task is active
   std::vector<BatchPlace> unplaced;
 };
@@ -40,6 +41,7 @@ struct LogPart {
 // Totals over all logs.
 struct StoreTotals {
   std::uint64_t position = 0;      // newest position
+  std::uint64_t change = 0;        // newest change
   std::uint64_t events = 0;        // still kept
   std::uint64_t detail_bytes = 0;  // compressed
 };
@@ -50,14 +52,14 @@ class CommittedHeads {
   std::optional<LogBounds> bounds(const std::string& task, LogPart part) const EXCLUDES(mutex_);
   // Batches that are missing in the table run_place.
   std::vector<BatchPlace> unplaced(const std::string& task) const EXCLUDES(mutex_);
-  std::optional<TaskState> state(const std::string& task) const EXCLUDES(mutex_);
+  RowPtr row(const std::string& task) const EXCLUDES(mutex_);  // nullptr: it is on disk
   std::optional<std::uint64_t> last(const std::string& task) const EXCLUDES(mutex_);
   StoreTotals totals() const EXCLUDES(mutex_);
 
   struct Change {
     const std::string* task;
     std::int64_t key;
-    const TaskState* state;                  // nullptr: the task was deleted
+    RowPtr row;                              // nullptr: the task was deleted
     bool placed = false;                     // the table now has all batches of earlier commits
     std::span<const BatchPlace> unplaced{};  // further batches that it does not have
   };

@@ -72,6 +72,21 @@ DROP INDEX run_task;
     // New batches have checksums (store/batch_codec.h), which older programs cannot read. Existing batches stay
     // unchanged.
     "",
+    // Lists and followers read tasks without their payload, and followers read what is no event.
+    R"sql(
+-- The part of task_spec that lists show: JSON, small whatever the payload is.
+CREATE TABLE task_info(task INTEGER PRIMARY KEY, info TEXT NOT NULL);
+INSERT INTO task_info
+SELECT task,
+       json_set(json_remove(spec, '$.task.description', '$.task.context', '$.allowedTools', '$.command', '$.mcpServers'),
+                '$.title', coalesce(nullif(json_extract(spec, '$.title'), ''), substr(line, 1, 120)))
+FROM (SELECT task, spec, substr(words, 1, min(instr(words || char(10), char(10)), instr(words || char(13), char(13))) - 1) AS line
+      FROM (SELECT task, spec, coalesce(json_extract(spec, '$.task.description'), '') AS words FROM task_spec));
+
+-- Changes that are no events (store/change.h), the newest ones. `after`: the events up to this position come before it.
+CREATE TABLE change(
+  number INTEGER PRIMARY KEY, after INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL);
+)sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 

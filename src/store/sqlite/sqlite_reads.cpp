@@ -10,6 +10,7 @@
 #include "store/limits.h"
 #include "store/page_limit.h"
 #include "store/sqlite/batch_rows.h"
+#include "store/sqlite/change_rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -43,13 +44,11 @@ Result<LogBounds> SqliteStore::stored_bounds(Database& database, const std::stri
   auto found = row.step();
   if (!found) return fail(std::move(found.error()));
   if (!*found) return unknown_task(task);
-  Task projected;
-  projected.spec.id = task;
-  projected.state = decode_task_state(row.bytes(1));
+  TaskState projected = decode_task_state(row.bytes(1));
   return LogBounds{row.integer(0),
-                   projected.state.first_sequence,
-                   projected.state.last_sequence,
-                   is_terminal(projected.state.state) ? complete_data(projected) : std::string(),
+                   projected.first_sequence,
+                   projected.last_sequence,
+                   is_terminal(projected.state) ? complete_data(task, projected) : std::string(),
                    {}};
 }
 
@@ -131,12 +130,21 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
     if (*found && row.number(0) <= page.head) page.first = row.number(0);
   }
   if (after >= page.head) return page;
-  auto row = database->use(
+  auto batches = read_batches(*database, after, page.head, limit);
+  if (!batches) return fail(std::move(batches.error()));
+  page.batches = std::move(*batches);
+  return page;
+}
+
+Result<std::vector<BatchPtr>> SqliteStore::read_batches(Database& database, std::uint64_t after, std::uint64_t through,
+                                                        ReadLimit limit) const {
+  std::vector<BatchPtr> batches;
+  auto row = database.use(
       "SELECT run.position, run.last, run.count, run.received_last, run.producer, run.producer_first,"
       " run.loose_first, run.lengths, run.events, task.id"
       " FROM run CROSS JOIN task ON task.key = run.task"
       " WHERE run.position > ? AND run.position <= ? ORDER BY run.position",
-      after, page.head);
+      after, through);
   PageLimit room(limit);
   while (!room.full()) {
     auto found = row.step();
@@ -145,8 +153,39 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
     auto batch = batch_of(row, row.text(kBatchEvents + 1));
     if (!batch) return fail(std::move(batch.error()));
     if (!room.take((*batch)->last_position() - std::max(after, (*batch)->position - 1), (*batch)->bytes.size())) break;
-    page.batches.push_back(std::move(*batch));
+    batches.push_back(std::move(*batch));
   }
+  return batches;
+}
+
+Result<Place> SqliteStore::newest_place() const {
+  StoreTotals totals = committed_.totals();
+  return Place{totals.position, totals.change};
+}
+
+Result<ChangePage> SqliteStore::changes(Place after, ReadLimit limit) const {
+  ChangePage page;
+  StoreTotals totals = committed_.totals();
+  page.newest = {totals.position, totals.change};
+  auto database = readers_->lease();
+  Snapshot snapshot(*database);
+  if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
+  auto oldest = oldest_change(*database);
+  if (!oldest) return fail(std::move(oldest.error()));
+  page.lost = *oldest > after.change + 1;
+  if (page.lost) {
+    page.through = page.newest;
+    return page;
+  }
+  auto batches = read_batches(*database, after.position, page.newest.position, limit);
+  if (!batches) return fail(std::move(batches.error()));
+  page.batches = std::move(*batches);
+  std::size_t most = limit.events == 0 ? kMaxPageEvents : limit.events;
+  auto changes = read_changes(*database, after.change, page.newest.change, most);
+  if (!changes) return fail(std::move(changes.error()));
+  page.changes = std::move(*changes);
+  bool more_batches = !page.batches.empty() && page.batches.back()->last_position() < page.newest.position;
+  align(page, after, more_batches, page.changes.size() == most);
   return page;
 }
 
@@ -173,20 +212,31 @@ Result<std::map<std::string, std::uint64_t>> SqliteStore::heads(const std::vecto
   return heads;
 }
 
-Result<Task> SqliteStore::task(const std::string& id) const {
-  auto newest = committed_.state(id);
+Result<TaskRow> SqliteStore::row(const std::string& id) const {
+  if (RowPtr newest = committed_.row(id)) return *newest;
   auto database = readers_->lease();
   auto row = read_task_row(*database, id);
   if (!row) return fail(std::move(row.error()));
   if (!*row) return unknown_task(id);
-  Task task = std::move((*row)->task);
-  if (newest && newest->last_sequence >= task.state.last_sequence) task.state = std::move(*newest);
-  return task;
+  return std::move(**row);
 }
 
-Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
-  // SQL narrows the list by its columns; matches() makes the final decision on the newest state.
-  std::string sql = std::string("SELECT ") + kTaskColumns + " FROM " + kTaskTables + " WHERE true";
+Result<Task> SqliteStore::task(const std::string& id) const {
+  auto newest = row(id);
+  if (!newest) return fail(std::move(newest.error()));
+  auto database = readers_->lease();
+  auto spec = read_task_spec(*database, id);
+  if (!spec) return fail(std::move(spec.error()));
+  if (!*spec) return unknown_task(id);
+  return Task{std::move(**spec), std::move(newest->state), newest->created_ms};
+}
+
+Result<std::vector<TaskRow>> SqliteStore::rows(const TaskFilter& filter) const {
+  // SQL narrows the list by its columns; matches() makes the final decision on the newest state. Only a search for text
+  // looks at the payload.
+  bool payload = !filter.text.empty();
+  std::string sql = std::string("SELECT ") + kRowColumns + (payload ? ", task_spec.spec" : "") + " FROM " + kRowTables +
+                    (payload ? " JOIN task_spec ON task_spec.task = task.key" : "") + " WHERE true";
   auto place = task_place(filter.before);
   if (place) {
     sql += " AND (task.created, task.id) < (?5, ?1)";
@@ -214,17 +264,18 @@ Result<std::vector<Task>> SqliteStore::tasks(const TaskFilter& filter) const {
   row.bind(3, std::string_view(filter.agent));
   row.bind(4, std::string_view(filter.workflow));
   if (place) row.bind(5, place->created_ms);
-  std::vector<Task> tasks;
-  while (tasks.size() < filter.limit) {
+  std::vector<TaskRow> rows;
+  while (rows.size() < filter.limit) {
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) break;
-    Task task = task_of(row).task;
-    auto newest = committed_.state(task.spec.id);
-    if (newest && newest->last_sequence >= task.state.last_sequence) task.state = std::move(*newest);
-    if (matches(filter, task)) tasks.push_back(std::move(task));
+    TaskRow task = row_of(row);
+    RowPtr newest = committed_.row(task.spec.id);
+    if (newest && newest->state.last_sequence >= task.state.last_sequence) task = *newest;
+    std::string description = payload ? decode_task_spec(row.bytes(4)).description : std::string();
+    if (matches(filter, task, &description)) rows.push_back(std::move(task));
   }
-  return tasks;
+  return rows;
 }
 
 Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t sequence) const {
@@ -269,6 +320,11 @@ Result<std::map<std::string, std::string>> SqliteStore::records(const std::strin
     if (!*found) return records;
     records[row.text(0)] = row.text(1);
   }
+}
+
+Result<std::string> SqliteStore::record(const std::string& kind, const std::string& key) const {
+  auto database = readers_->lease();
+  return read_record(*database, kind, key);
 }
 
 Result<std::vector<BatchInfo>> SqliteStore::oldest_batches(std::size_t limit) const {

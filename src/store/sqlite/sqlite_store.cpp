@@ -134,6 +134,9 @@ Result<void> SqliteStore::load_counters() {
   auto newest = one_number(*writer_, "SELECT max(position) FROM run");
   if (!newest) return fail(std::move(newest.error()));
   counters_.position = std::max(meta["position"], static_cast<std::uint64_t>(*newest));
+  auto change = one_number(*writer_, "SELECT max(number) FROM change");
+  if (!change) return fail(std::move(change.error()));
+  counters_.change = static_cast<std::uint64_t>(*change);
   counters_.events = meta["events"];
   counters_.detail_bytes = meta["detail_bytes"];
   auto since = writer_->use("SELECT sum(count) FROM run WHERE position > ?", meta["projected_through"]);
@@ -173,7 +176,7 @@ Result<void> SqliteStore::load_unprojected() {
     auto head = writer_heads_.find(task);
     if (!head) return fail(std::move(head.error()));
     if (!*head) continue;
-    heads.push_back({&(*head)->id, (*head)->key, &(*head)->head.state});
+    heads.push_back({&(*head)->id, (*head)->key, std::make_shared<TaskRow>((*head)->row())});
     (*head)->unplaced_before = 0;  // counts them as unplaced from now on
   }
   committed_.commit(heads, counters_);
@@ -219,19 +222,21 @@ Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& opera
   rollback.committed();
   counters_ = txn.counters();
   vacuum_due_ = vacuum_due_ || txn.erased_events();
-  publish(txn);
+  publish(txn, txn.commit());
   writer_heads_.commit();
   return std::move(txn.commit());
 }
 
-void SqliteStore::publish(const SqliteTxn& txn) {
+void SqliteStore::publish(const SqliteTxn& txn, const Commit& commit) {
   std::vector<CommittedHeads::Change> changes;
   changes.reserve(txn.deleted().size() + writer_heads_.changed().size());
   for (const std::string& task : txn.deleted()) changes.push_back({&task, 0, nullptr});
+  auto told = commit.rows.begin();  // in the order of the changed heads
   for (const WriterHead* head : writer_heads_.changed()) {
     std::span<const BatchPlace> unplaced = head->unplaced;
     if (!head->placed) unplaced = unplaced.subspan(head->unplaced_before);
-    changes.push_back({&head->id, head->key, &head->head.state, head->placed, unplaced});
+    RowPtr row = writer_heads_.told(*head) ? *told++ : std::make_shared<TaskRow>(head->row());
+    changes.push_back({&head->id, head->key, std::move(row), head->placed, unplaced});
   }
   committed_.commit(changes, counters_);
 }

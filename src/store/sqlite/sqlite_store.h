@@ -59,10 +59,14 @@ class SqliteStore final : public EventStore {
   Result<Page> read_before(const std::string& task, std::uint64_t before, ReadLimit limit) const override;
   Result<Page> read_all(std::uint64_t after, ReadLimit limit) const override;
   Result<std::map<std::string, std::uint64_t>> heads(const std::vector<std::string>& tasks) const override;
+  Result<ChangePage> changes(Place after, ReadLimit limit) const override;
+  Result<Place> newest_place() const override;
   Result<Task> task(const std::string& id) const override;
-  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override;
+  Result<TaskRow> row(const std::string& id) const override;
+  Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const override;
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override;
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
+  Result<std::string> record(const std::string& kind, const std::string& key) const override;
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;
   Result<StoreStats> stats() const override;
 
@@ -81,11 +85,13 @@ class SqliteStore final : public EventStore {
   Result<void> load_unprojected() REQUIRES(writing_);
   Result<Commit> transact(const std::function<void(WriteTxn&)>& operations, Flush flush) REQUIRES(writing_);
   bool nothing_to_flush() const REQUIRES(writing_);
-  void publish(const SqliteTxn& txn) REQUIRES(writing_);
+  void publish(const SqliteTxn& txn, const Commit& commit) REQUIRES(writing_);
   void after_commit() REQUIRES(writing_);
   bool vacuum_step() REQUIRES(writing_);
   void keep_house() EXCLUDES(house_);
 
+  Result<std::vector<BatchPtr>> read_batches(Database& database, std::uint64_t after, std::uint64_t through,
+                                             ReadLimit limit) const;
   Result<LogBounds> stored_bounds(Database& database, const std::string& task) const;
 
   std::string path_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/wire_json.h"
+#include "store/sqlite/change_rows.h"
 #include "store/sqlite/known_rows.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -27,15 +29,19 @@ Result<WriterHead*> SqliteTxn::find(const std::string& task) {
   return *head;
 }
 
+Result<TaskRow> SqliteTxn::row(const std::string& id) {
+  auto head = find(id);
+  if (!head) return fail(std::move(head.error()));
+  return (*head)->row();
+}
+
 Result<Task> SqliteTxn::task(const std::string& id) {
   auto head = find(id);
   if (!head) return fail(std::move(head.error()));
-  auto row = read_task_row(database_, id);
-  if (!row) return broken(std::move(row.error()));
-  if (!*row) return unknown_task(id);
-  Task task = std::move((*row)->task);
-  task.state = (*head)->head.state;
-  return task;
+  auto spec = read_task_spec(database_, id);
+  if (!spec) return broken(std::move(spec.error()));
+  if (!*spec) return unknown_task(id);
+  return Task{std::move(**spec), (*head)->head.state, (*head)->created_ms};
 }
 
 Result<Created> SqliteTxn::known_task(const std::string& id, std::string_view request, const char* reason,
@@ -71,7 +77,8 @@ Result<Created> SqliteTxn::create_task(const TaskSpec& spec, std::int64_t create
   Task task{spec, {}, created_ms};
   auto key = insert_task_row(database_, task, request, idempotency_key);
   if (!key) return broken(std::move(key.error()));
-  heads_.add(spec.id, *key);
+  heads_.tell(heads_.add(task, *key));
+  if (auto noted = note(ChangeKind::task_created, spec.id); !noted) return fail(std::move(noted.error()));
   return Created{std::move(task), false};
 }
 
@@ -84,6 +91,9 @@ Result<Task> SqliteTxn::update_task(const TaskSpec& spec) {
   known->spec.labels = spec.labels;
   auto done = update_task_row(database_, (*head)->key, known->spec);
   if (!done) return broken(std::move(done.error()));
+  (*head)->info = info_of(known->spec);
+  heads_.tell(**head);
+  if (auto noted = note(ChangeKind::task_changed, spec.id); !noted) return fail(std::move(noted.error()));
   return known;
 }
 
@@ -93,13 +103,14 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   if (auto done = store_batches(); !done) return done;
   if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
   for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
-                          "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
+                          "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task_info WHERE task = ?",
+                          "DELETE FROM task WHERE key = ?"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
   std::erase_if(commit_.batches, [&](const BatchPtr& batch) { return batch->task == task; });
   deleted_.push_back(task);
   heads_.erase(task);
-  return {};
+  return note(ChangeKind::task_deleted, task);
 }
 
 Result<Appended> SqliteTxn::append(const AppendRequest& request) {
@@ -153,10 +164,27 @@ Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t thro
   (*head)->dirty = true;
   auto done = database_.use("DELETE FROM event_key WHERE task = ? AND sequence <= ?", (*head)->key, gone).run();
   if (!done) return broken(std::move(done.error()));
-  return {};
+  heads_.tell(**head);
+  return note(ChangeKind::events_dropped, task, std::to_string(gone));
+}
+
+Result<std::string> SqliteTxn::record(const std::string& kind, const std::string& key) {
+  if (broken_) return fail(*broken_);
+  auto value = read_record(database_, kind, key);
+  if (!value) return broken(std::move(value.error()));
+  return value;
 }
 
 Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& key, const std::string& value) {
+  if (auto done = store_record(kind, key, value); !done) return done;
+  return note(ChangeKind::record_changed, kind, key);
+}
+
+Result<void> SqliteTxn::keep_cursor(const std::string& name, const std::string& value) {
+  return store_record(kFollowerCursors, name, value);
+}
+
+Result<void> SqliteTxn::store_record(const std::string& kind, const std::string& key, const std::string& value) {
   if (broken_) return fail(*broken_);
   auto done =
       value.empty()
@@ -170,6 +198,10 @@ Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& k
 Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   if (broken_) return fail(*broken_);
   if (auto done = store_batches(); !done) return done;
+  for (const WriterHead* head : heads_.changed()) {
+    if (heads_.told(*head)) commit_.rows.push_back(std::make_shared<TaskRow>(head->row()));
+  }
+  commit_.through = {counters_.position, counters_.change};
   // Erasing changes `events` on disk, which is only correct if all projections are written too.
   if (erased_events_ || flush != Flush::no) {
     if (auto done = heads_.write_dirty(); !done) return broken(std::move(done.error()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,16 +41,22 @@ class SqliteTxn final : public WriteTxn {
         heads_(heads),
         details_(details),
         counters_(counters),
-        position_before_(counters.position) {}
+        position_before_(counters.position) {
+    commit_.before = {counters.position, counters.change};
+  }
 
   Result<Created> create_task(const TaskSpec& spec, std::int64_t created_ms,
                               const std::string& idempotency_key) override;
+  Result<TaskRow> row(const std::string& id) override;
   Result<Task> task(const std::string& id) override;
   Result<Task> update_task(const TaskSpec& spec) override;
   Result<void> delete_task(const std::string& task) override;
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
+  Result<std::string> record(const std::string& kind, const std::string& key) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
+  Result<void> keep_cursor(const std::string& name, const std::string& value) override;
+  Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   // Writes what this transaction still has in memory, and as much from earlier ones as `flush` says. Leaves at most
   // `unplaced` batches without a place. The owner executes COMMIT.
@@ -80,6 +87,9 @@ class SqliteTxn final : public WriteTxn {
   Result<void> erase_batches(WriterHead& head, std::uint64_t through);
   Result<void> erase_details(std::uint64_t first_position, std::uint64_t last_position);
   Result<void> set_meta(const char* name, std::uint64_t value);
+  Result<void> store_record(const std::string& kind, const std::string& key, const std::string& value);
+  // Adds a change that is no event to the stream.
+  Result<void> note(ChangeKind kind, const std::string& name, const std::string& key = {});
 
   Database& database_;
   WriterHeads& heads_;

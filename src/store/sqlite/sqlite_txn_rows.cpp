@@ -1,6 +1,7 @@
 // Writes the rows for a transaction's appends and deletions.
 #include "base/assert.h"
 #include "store/batch_codec.h"
+#include "store/sqlite/change_rows.h"
 #include "store/sqlite/sqlite_txn.h"
 
 namespace shepherd {
@@ -9,6 +10,44 @@ Result<void> SqliteTxn::set_meta(const char* name, std::uint64_t value) {
   auto done = database_.use("UPDATE meta SET value = ? WHERE name = ?", value, std::string_view(name)).run();
   if (!done) return broken(std::move(done.error()));
   return {};
+}
+
+Result<void> SqliteTxn::note(ChangeKind kind, const std::string& name, const std::string& key) {
+  Change change{++counters_.change, counters_.position, kind, name, key};
+  if (auto done = add_change(database_, change); !done) return broken(std::move(done.error()));
+  commit_.changes.push_back(std::move(change));
+  return {};
+}
+
+Result<void> SqliteTxn::atomically(const std::function<Result<void>(WriteTxn&)>& operation) {
+  // From here on the builder has the operation's events alone, so dropping it undoes them.
+  if (broken_) return fail(*broken_);
+  if (auto done = store_batches(); !done) return done;
+  if (auto begun = database_.use("SAVEPOINT operation").run(); !begun) return broken(std::move(begun.error()));
+  heads_.begin_part();
+  WriterCounters counters = counters_;
+  std::size_t batches = commit_.batches.size(), changes = commit_.changes.size(), deleted = deleted_.size();
+  std::vector<BatchPtr> kept;
+  if (batches > 0) kept = commit_.batches;  // a deletion in the operation removes from it
+  auto done = operation(*this);
+  if (broken_) {
+    heads_.end_part();
+    return fail(*broken_);
+  }
+  if (done) {
+    heads_.end_part();
+  } else {
+    builder_ = {};
+    pending_details_.clear();
+    if (auto undone = database_.use("ROLLBACK TO operation").run(); !undone) return broken(std::move(undone.error()));
+    heads_.undo_part();
+    counters_ = counters;
+    commit_.batches = std::move(kept);
+    commit_.changes.resize(changes);
+    deleted_.resize(deleted);
+  }
+  if (auto released = database_.use("RELEASE operation").run(); !released) return broken(std::move(released.error()));
+  return done;
 }
 
 Result<void> SqliteTxn::store_batches() {
@@ -37,6 +76,7 @@ Result<void> SqliteTxn::store_batch(const StoredBatch& stored) {
     }
   }
   heads_.add_batch(**head, {batch.last(), batch.last_position()});
+  heads_.tell(**head);
   encode_batch(batch, index_buffer_, events_buffer_);
   return database_
       .use(

@@ -8,7 +8,7 @@ namespace shepherd {
 
 namespace {
 
-std::string labels_json(const TaskSpec& spec) {
+std::string labels_json(const TaskInfo& spec) {
   std::string json = "{";
   for (const auto& [key, value] : spec.labels) {
     if (json.size() > 1) json += ',';
@@ -21,22 +21,26 @@ std::string labels_json(const TaskSpec& spec) {
 
 }  // namespace
 
-TaskRow task_of(const Statement& row) {
-  TaskRow task;
-  task.key = row.integer(0);
-  task.task.created_ms = row.integer(1);
-  task.task.state = decode_task_state(row.bytes(2));
-  task.task.spec = decode_task_spec(row.bytes(3));
-  return task;
+TaskRow row_of(const Statement& row) {
+  return {decode_task_info(row.bytes(3)), decode_task_state(row.bytes(2)), row.integer(1)};
 }
 
 Result<std::optional<TaskRow>> read_task_row(Database& database, const std::string& id) {
-  static const std::string sql = std::string("SELECT ") + kTaskColumns + " FROM " + kTaskTables + " WHERE task.id = ?";
+  static const std::string sql = std::string("SELECT ") + kRowColumns + " FROM " + kRowTables + " WHERE task.id = ?";
   auto row = database.use(sql.c_str(), id);
   auto found = row.step();
   if (!found) return fail(std::move(found.error()));
   if (!*found) return std::nullopt;
-  return task_of(row);
+  return row_of(row);
+}
+
+Result<std::optional<TaskSpec>> read_task_spec(Database& database, const std::string& id) {
+  auto row =
+      database.use("SELECT task_spec.spec FROM task JOIN task_spec ON task_spec.task = task.key WHERE task.id = ?", id);
+  auto found = row.step();
+  if (!found) return fail(std::move(found.error()));
+  if (!*found) return std::nullopt;
+  return decode_task_spec(row.bytes(0));
 }
 
 Result<std::int64_t> insert_task_row(Database& database, const Task& task, const std::string& request_hash,
@@ -58,6 +62,9 @@ Result<std::int64_t> insert_task_row(Database& database, const Task& task, const
   std::string json = encode_task_spec(spec);
   done = database.use("INSERT INTO task_spec(task, spec) VALUES(?, ?)", key, json).run();
   if (!done) return fail(std::move(done.error()));
+  std::string info = encode_task_info(info_of(spec));
+  done = database.use("INSERT INTO task_info(task, info) VALUES(?, ?)", key, info).run();
+  if (!done) return fail(std::move(done.error()));
   return key;
 }
 
@@ -66,7 +73,10 @@ Result<void> update_task_row(Database& database, std::int64_t key, const TaskSpe
   std::string json = encode_task_spec(spec);
   auto done = database.use("UPDATE task SET labels = ? WHERE key = ?", labels, key).run();
   if (!done) return done;
-  return database.use("UPDATE task_spec SET spec = ? WHERE task = ?", json, key).run();
+  done = database.use("UPDATE task_spec SET spec = ? WHERE task = ?", json, key).run();
+  if (!done) return done;
+  std::string info = encode_task_info(info_of(spec));
+  return database.use("UPDATE task_info SET info = ? WHERE task = ?", info, key).run();
 }
 
 }  // namespace shepherd

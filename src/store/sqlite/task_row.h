@@ -1,4 +1,5 @@
-// A task's row and its spec, written once and rarely patched. The writer owns the projection in it (writer_heads.h).
+// A task's row, its info and its spec, written once and rarely patched. The writer owns the projection in the row
+// (writer_heads.h).
 // Threads: its connection's. Errors are the database's.
 #pragma once
 
@@ -13,17 +14,14 @@
 
 namespace shepherd {
 
-struct TaskRow {
-  std::int64_t key = 0;
-  Task task;  // its state is the projection, which may be out of date
-};
+// Reads a row of `SELECT kRowColumns FROM kRowTables …`. Its state is the projection, which may be out of date.
+inline constexpr const char* kRowColumns = "task.key, task.created, task.projection, task_info.info";
+inline constexpr const char* kRowTables = "task JOIN task_info ON task_info.task = task.key";
+TaskRow row_of(const Statement& row);
 
 // nullopt if the task does not exist.
 Result<std::optional<TaskRow>> read_task_row(Database& database, const std::string& id);
-// Reads a row of `SELECT kTaskColumns FROM kTaskTables …`.
-inline constexpr const char* kTaskColumns = "task.key, task.created, task.projection, task_spec.spec";
-inline constexpr const char* kTaskTables = "task JOIN task_spec ON task_spec.task = task.key";
-TaskRow task_of(const Statement& row);
+Result<std::optional<TaskSpec>> read_task_spec(Database& database, const std::string& id);
 
 Result<std::int64_t> insert_task_row(Database& database, const Task& task, const std::string& request_hash,
                                      const std::string& idempotency_key);

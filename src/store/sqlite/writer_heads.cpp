@@ -5,7 +5,9 @@
 
 #include "base/assert.h"
 #include "model/task_fold.h"
+#include "model/wire_json.h"
 #include "store/batch_fold.h"
+#include "store/sqlite/task_row.h"
 
 namespace shepherd {
 
@@ -57,7 +59,55 @@ void WriterHeads::rollback() {
   erased_.clear();
 }
 
+void WriterHeads::begin_part() {
+  SHEPHERD_ASSERT(!in_part_ && saved_.empty(), "parts of a transaction are not nested");
+  in_part_ = true;
+  ++parts_;
+}
+
+void WriterHeads::end_part() {
+  in_part_ = false;
+  saved_.clear();
+}
+
+// Later copies first: a task that was erased and created again gets its first copy last.
+void WriterHeads::undo_part() {
+  in_part_ = false;
+  while (!saved_.empty()) {
+    Saved saved = std::move(saved_.back());
+    saved_.pop_back();
+    auto known = heads_.find(saved.task);
+    auto erased = std::ranges::find_if(erased_, [&](const auto& head) { return head->id == saved.task; });
+    if (!saved.head) {  // created in this part, and perhaps erased again
+      if (known == heads_.end()) {
+        if (erased != erased_.end()) erased_.erase(erased);
+        continue;
+      }
+      std::erase(changed_, known->second.get());
+      heads_.erase(known);
+      continue;
+    }
+    if (known == heads_.end() && erased != erased_.end()) {
+      known = heads_.emplace(saved.task, std::move(*erased)).first;
+      erased_.erase(erased);
+      changed_.push_back(known->second.get());
+    }
+    SHEPHERD_ASSERT(known != heads_.end(), "what a part erased is kept until the transaction ends");
+    // It stays in the list of changed heads, so it counts as used in this transaction.
+    saved.head->used_in = transaction_;
+    *known->second = std::move(*saved.head);
+  }
+}
+
+void WriterHeads::save(const std::string& task, const WriterHead* head) {
+  saved_.push_back({task, head == nullptr ? nullptr : std::make_unique<WriterHead>(*head)});
+}
+
 void WriterHeads::change(WriterHead& head) {
+  if (in_part_ && head.part != parts_) {
+    save(head.id, &head);
+    head.part = parts_;
+  }
   if (head.used_in == transaction_) return;
   head.used_in = transaction_;
   changed_.push_back(&head);
@@ -78,11 +128,15 @@ Result<WriterHead*> WriterHeads::find(const std::string& task) {
   return known->second.get();
 }
 
-WriterHead& WriterHeads::add(const std::string& task, std::int64_t key) {
-  auto& head = heads_[task];
+WriterHead& WriterHeads::add(const Task& task, std::int64_t key) {
+  auto& head = heads_[task.spec.id];
   head = std::make_unique<WriterHead>();
-  head->id = task;
+  head->id = task.spec.id;
   head->key = key;
+  head->created_ms = task.created_ms;
+  head->info = info_of(task.spec);
+  if (in_part_) save(head->id, nullptr);
+  head->part = parts_;
   change(*head);
   return *head;
 }
@@ -90,6 +144,7 @@ WriterHead& WriterHeads::add(const std::string& task, std::int64_t key) {
 void WriterHeads::erase(const std::string& task) {
   auto known = heads_.find(task);
   if (known == heads_.end()) return;
+  change(*known->second);
   std::erase(changed_, known->second.get());
   // A head created in this transaction was never committed. If it is restored, it is loaded again and found missing.
   erased_.insert(erased_.begin(), std::move(known->second));
@@ -99,13 +154,17 @@ void WriterHeads::erase(const std::string& task) {
 Result<std::unique_ptr<WriterHead>> WriterHeads::load(const std::string& task) {
   auto head = std::make_unique<WriterHead>();
   {
-    auto row = database_.use("SELECT key, projection FROM task WHERE id = ?", task);
+    static const std::string sql = std::string("SELECT ") + kRowColumns + " FROM " + kRowTables + " WHERE task.id = ?";
+    auto row = database_.use(sql.c_str(), task);
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (!*found) return nullptr;
     head->id = task;
     head->key = row.integer(0);
-    head->head.state = decode_task_state(row.bytes(1));
+    TaskRow stored = row_of(row);
+    head->created_ms = stored.created_ms;
+    head->info = std::move(stored.spec);
+    head->head.state = std::move(stored.state);
     head->written_state = head->head.state.state;
     head->written_pr_url = head->head.state.pr_url;
   }

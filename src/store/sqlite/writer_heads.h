@@ -27,6 +27,8 @@ struct WriterHead {
 
   std::string id;
   std::int64_t key = 0;
+  std::int64_t created_ms = 0;
+  TaskInfo info;
   TaskHead head;
   std::map<std::string, ProducerRow> producer_rows;
   // The values in the row on disk, to detect when it must be written immediately.
@@ -39,7 +41,11 @@ struct WriterHead {
 
   bool dirty = false;         // the row is out of date
   bool stale = false;         // a transaction that changed it was rolled back
-  std::uint64_t used_in = 0;  // number of the last transaction that changed it
+  std::uint64_t used_in = 0;  // number of the last transaction that used it
+  std::uint64_t told_in = 0;  // number of the last transaction whose Commit has its row
+  std::uint64_t part = 0;     // number of the last part that has a copy of it
+
+  TaskRow row() const { return {info, head.state, created_ms}; }
 
   bool must_write() const { return head.state.state != written_state || head.state.pr_url != written_pr_url; }
 };
@@ -55,11 +61,18 @@ class WriterHeads {
   void begin();
   void commit();
   void rollback();
+  // A part of a transaction that can be undone alone: begin_part(), then end_part() or undo_part().
+  void begin_part();
+  void end_part();
+  void undo_part();
 
   // nullptr if the task does not exist. Loads it if it is not in memory. The caller may change it.
   Result<WriterHead*> find(const std::string& task);
-  WriterHead& add(const std::string& task, std::int64_t key);  // for a new task
-  void erase(const std::string& task);                         // for a deleted task
+  WriterHead& add(const Task& task, std::int64_t key);  // for a new task
+  void erase(const std::string& task);                  // for a deleted task
+  // The row changed in a way that the transaction's Commit reports.
+  void tell(WriterHead& head) { head.told_in = transaction_; }
+  bool told(const WriterHead& head) const { return head.told_in == transaction_; }
 
   // Updates the task's row and its producers' rows to the fold.
   Result<void> write(WriterHead& head);
@@ -85,6 +98,7 @@ class WriterHeads {
 
  private:
   void change(WriterHead& head);
+  void save(const std::string& task, const WriterHead* head);
   Result<std::unique_ptr<WriterHead>> load(const std::string& task);
   Result<void> load_producers(WriterHead& head);
   Result<void> fold_unprojected(WriterHead& head);
@@ -100,7 +114,15 @@ class WriterHeads {
   Database& database_;
   const CommittedHeads& committed_;
   std::unordered_map<std::string, std::unique_ptr<WriterHead>> heads_;
+  // What a part found; nullptr: the task did not exist.
+  struct Saved {
+    std::string task;
+    std::unique_ptr<WriterHead> head;
+  };
   std::uint64_t transaction_ = 0;
+  std::uint64_t parts_ = 0;
+  bool in_part_ = false;
+  std::vector<Saved> saved_;  // first one first
   std::vector<WriterHead*> changed_;
   std::vector<std::unique_ptr<WriterHead>> erased_;
   std::deque<Waiting> waiting_;    // ascending; tasks that no longer wait are skipped

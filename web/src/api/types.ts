@@ -3,7 +3,8 @@ import type {components} from "../../build/openapi";
 
 type Schemas = components["schemas"];
 
-export type Task = Schemas["Task"];
+// The page shows rows; it needs no task's description.
+export type Task = Schemas["TaskRow"];
 export type State = Schemas["State"];
 export type TaskEvent = Schemas["Event"];
 export type EventPage = Schemas["EventPage"];

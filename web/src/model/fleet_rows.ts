@@ -13,7 +13,7 @@ export type FleetRow = {kind: "task"; task: Task} | {kind: "group"; name: string
 const kEnded: readonly State[] = ["completed", "failed", "timed_out", "cancelled"];
 
 export function titleOf(task: Task): string {
-  return task.title || task.task?.description?.split("\n")[0] || task.id;
+  return task.title || task.id;
 }
 
 // Tokens of all classes. Every single "tokens" number means this sum.

@@ -94,5 +94,9 @@ export function startFleet(): void {
   onCatchUp(load);
   onMessage((message) => {
     if (message.type === "task_update") put(message.data as unknown as Task);
+    if (message.type === "task_deleted" && message.taskID && rows.delete(message.taskID)) {
+      touched?.delete(message.taskID);
+      showSoon();
+    }
   });
 }
