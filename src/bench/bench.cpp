@@ -28,6 +28,7 @@ const std::vector<Scenario> kScenarios{{"single-posts", measure_single_posts},
                                        {"idle", measure_idle},
                                        {"replay", measure_replay},
                                        {"fleet", measure_fleet},
+                                       {"rows", measure_rows},
                                        {"grpc", measure_grpc}};
 
 // Child processes inherit the limit, so the servers get it too.

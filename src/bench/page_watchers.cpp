@@ -81,6 +81,7 @@ bool PageWatchers::take(Page& page) {
   long got = page.link.receive(buffer.data(), buffer.size());
   if (got < 0) return false;
   page.unread.append(buffer.data(), static_cast<std::size_t>(got));
+  bytes_ += static_cast<std::uint64_t>(got);
   bool open = true;
   std::size_t used = walk_websocket(page.unread, [&](Opcode opcode, std::string_view payload) {
     if (payload.starts_with(kUpdate)) ++updates_;

@@ -22,6 +22,7 @@ class PageWatchers {
   void stop();
 
   std::uint64_t updates() const { return updates_; }  // of all pages
+  std::uint64_t bytes() const { return bytes_; }      // that all pages received
   std::uint64_t lost() const { return lost_; }        // connections that ended
 
  private:
@@ -34,7 +35,7 @@ class PageWatchers {
   bool take(Page& page);
 
   std::vector<Page> pages_;
-  std::atomic<std::uint64_t> updates_{0}, lost_{0};
+  std::atomic<std::uint64_t> updates_{0}, bytes_{0}, lost_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

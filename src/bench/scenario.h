@@ -66,5 +66,6 @@ Result<void> measure_idle(Bench& bench);
 Result<void> measure_replay(Bench& bench);
 Result<void> measure_fleet(Bench& bench);
 Result<void> measure_grpc(Bench& bench);
+Result<void> measure_rows(Bench& bench);
 
 }  // namespace shepherd::bench

@@ -96,20 +96,25 @@ Result<std::vector<HttpAnswer>> ShepherdServer::internal_calls(std::vector<HttpR
   return http_calls(internal_, requests);
 }
 
-Result<std::vector<std::string>> ShepherdServer::create_tasks(std::size_t count) {
+Result<std::vector<std::string>> ShepherdServer::create_tasks(std::size_t count, std::size_t context_bytes) {
+  constexpr std::size_t kBytesAtOnce = 64 << 20;
+  std::string context(context_bytes, 'x');
   std::vector<std::string> tasks;
-  std::vector<HttpRequest> requests;
-  for (std::size_t i = 0; i < count; ++i) {
-    tasks.push_back(fmt::format("bench-{:06}", ++made_));
-    requests.push_back({"POST", "/api/v1/tasks", authorization() + "Content-Type: application/json\r\n",
-                        fmt::format(R"({{"id":"{}","prompt":"bench"}})", tasks.back())});
-  }
-  Result<std::vector<HttpAnswer>> answers = http_calls(open_, requests);
-  if (!answers) return fail(answers.error());
-  for (const HttpAnswer& answer : *answers) {
-    if (answer.status == 201) continue;
-    return fail(ErrorCode::unavailable, "refused",
-                fmt::format("making a task was answered {}: {}", answer.status, answer.body.substr(0, 300)));
+  while (tasks.size() < count) {
+    std::vector<HttpRequest> requests;
+    while (tasks.size() < count && (requests.empty() || requests.size() * context_bytes < kBytesAtOnce)) {
+      tasks.push_back(fmt::format("bench-{:06}", ++made_));
+      requests.push_back(
+          {"POST", "/api/v1/tasks", authorization() + "Content-Type: application/json\r\n",
+           fmt::format(R"({{"id":"{}","task":{{"description":"bench","context":"{}"}}}})", tasks.back(), context)});
+    }
+    Result<std::vector<HttpAnswer>> answers = http_calls(open_, requests);
+    if (!answers) return fail(answers.error());
+    for (const HttpAnswer& answer : *answers) {
+      if (answer.status == 201) continue;
+      return fail(ErrorCode::unavailable, "refused",
+                  fmt::format("making a task was answered {}: {}", answer.status, answer.body.substr(0, 300)));
+    }
   }
   return tasks;
 }

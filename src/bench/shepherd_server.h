@@ -42,8 +42,8 @@ class ShepherdServer final : public Target {
   // Sends all requests to the internal port; the answers are in the same order.
   Result<std::vector<HttpAnswer>> internal_calls(std::vector<HttpRequest> requests);
   std::string authorization() const { return "Authorization: Bearer " + token_ + "\r\n"; }
-  // Creates tasks with new names.
-  Result<std::vector<std::string>> create_tasks(std::size_t count);
+  // Creates tasks with new names and this much context each.
+  Result<std::vector<std::string>> create_tasks(std::size_t count, std::size_t context_bytes = 0);
   // A value from /metrics; 0 if it is absent.
   Result<double> metric(const std::string& name);
   // Size of the event database: its file and SQLite's files beside it.

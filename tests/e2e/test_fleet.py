@@ -277,3 +277,57 @@ def test_agents_and_sessions(server, api, runner):
     assert task not in {a["agent_id"] for a in api.get("/api/v1/observability/agents?limit=1000").json()["agents"]}
     ended = api.get("/api/v1/observability/agents?status=completed&limit=1000").json()["agents"]
     assert task in {a["agent_id"] for a in ended}
+
+
+# --- rows ---
+
+
+def of(task, kind):
+    return lambda message: message.type == kind and message.task == task
+
+
+def test_a_page_hears_of_a_task_that_comes_changes_and_goes(server, api, runner):
+    with server.websocket("/api/v1/events") as feed:
+        task = new_task(api, title="One")
+        assert feed.until(of(task, "task_update"))[-1].data["title"] == "One"
+        api.patch(f"/api/v1/tasks/{task}", json={"title": "Two"})
+        feed.until(lambda message: message.type == "task_update" and message.data["title"] == "Two")
+        post_events(runner, task, note("working"))
+        feed.until(lambda message: message.type == "task_update" and message.data["lastSequence"] == 1)
+        assert api.delete(f"/api/v1/tasks/{task}").status_code == 204
+        feed.until(of(task, "task_deleted"))
+
+
+def test_a_page_of_some_tasks_hears_of_those_alone(server, api):
+    mine, other = new_task(api), new_task(api)
+    with server.websocket(f"/api/v1/events?tasks={mine}") as feed:
+        feed.until(lambda message: message.type == "caught_up")
+        for task in (other, mine):
+            assert api.delete(f"/api/v1/tasks/{task}").status_code == 204
+        heard = [message for message in feed.until(of(mine, "task_deleted")) if message.type in ("task_update", "task_deleted")]
+        assert [(message.type, message.task) for message in heard] == [("task_deleted", mine)]
+
+
+def test_rows_carry_no_payload(server, api, runner):
+    label = {"payload": str(time.monotonic_ns())}
+    big = new_task(api, labels=label, title="", agent="sh", command=["sh", "-c", "true " + "y" * 100_000], allowedTools=["Read"],
+                   task={"description": "First line\n" + "d" * 500_000, "context": "c" * 1_000_000, "sourceURL": "https://example.com/7"})
+    with server.websocket("/api/v1/events") as feed:
+        post_events(runner, big, note("x"))
+        update = feed.until(of(big, "task_update"))[-1].data
+    listed = api.get("/api/v1/tasks", params={"label": f"payload={label['payload']}"})
+    (row,) = listed.json()
+    assert len(listed.content) < 2_000 and row["title"] == "First line" and row["task"] == {"sourceURL": "https://example.com/7"}
+    assert update["title"] == "First line" and "command" not in update and "allowedTools" not in update
+    whole = api.get(f"/api/v1/tasks/{big}").json()
+    assert len(whole["task"]["description"]) == 500_011 and len(whole["command"][2]) == 100_005 and whole["allowedTools"] == ["Read"]
+    assert [task["id"] for task in api.get("/api/v1/tasks", params={"text": "dddd"}).json()] == [big]
+    assert len(runner.get(f"/api/v1/tasks/{big}/data").json()["context"]) == 1_000_000
+
+
+def test_what_every_row_shows_is_short(api):
+    for body in ({"title": "t" * 5_000}, {"model": "m" * 5_000}, {"workflowID": "w" * 5_000}):
+        refused = api.post("/api/v1/tasks", json={"prompt": "x", **body})
+        assert refused.status_code == 400 and "4096 bytes" in refused.json()["detail"], refused.text
+    task = new_task(api)
+    assert api.patch(f"/api/v1/tasks/{task}", json={"title": "t" * 5_000}).status_code == 400
