@@ -39,6 +39,7 @@ void ConnectionPool::keep(const std::string& key, ClientSocket::Owner socket) {
 }
 
 ClientSocket::Owner ConnectionPool::take(const std::string& key) {
+  drop_old();  // a loop that its caller drives has not turned since
   for (auto each = kept_.end(); each != kept_.begin();) {
     --each;
     if (each->key != key) continue;
@@ -51,9 +52,13 @@ ClientSocket::Owner ConnectionPool::take(const std::string& key) {
   return nullptr;
 }
 
-void ConnectionPool::expire() {
+void ConnectionPool::drop_old() {
   TimePoint now = std::chrono::steady_clock::now();
-  kept_.remove_if([&](const Kept& each) { return each.until <= now; });
+  while (!kept_.empty() && kept_.front().until <= now) kept_.pop_front();
+}
+
+void ConnectionPool::expire() {
+  drop_old();
   if (!kept_.empty()) expiry_.arm(kept_.front().until);
 }
 

@@ -29,6 +29,7 @@ class ConnectionPool {
     TimePoint until;
   };
 
+  void drop_old();
   void expire();
 
   Timer expiry_;

@@ -268,6 +268,22 @@ TEST_F(HttpCalls, AnEarlyAnswerIsReadWhileTheBodyIsStillBeingSent) {
   EXPECT_EQ(seen.body, "no");
 }
 
+// The server has closed with bytes unread, so its kernel resets the connection and our next write fails.
+TEST_F(HttpCalls, AnAnswerIsReadAlsoIfSendingFailed) {
+  RawServer server;
+  HttpCall call = caller.start(post(server.url(), std::string(64 << 20, 'x')), seen);
+  std::unique_ptr<RawPeer> peer;
+  ASSERT_TRUE(run_beside([&] {
+    peer = server.accept();
+    peer->read_head();
+  }));
+  peer->send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
+  peer->close();
+  ASSERT_TRUE(run_until([&] { return seen.ended(); }));
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(seen.status, 413);
+}
+
 TEST_F(HttpCalls, AnAnswerThatIsNotWholeIsAnError) {
   for (const char* bytes : {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1 200", "nonsense\r\n\r\n",
                             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
