@@ -9,6 +9,7 @@
 #include "net/dialing.h"
 #include "net/raw_server_for_test.h"
 #include "net/server_for_test.h"
+#include "net/whole_answer.h"
 
 namespace shepherd::net {
 namespace {
@@ -445,6 +446,37 @@ TEST_F(HttpCalls, AThousandWaitingCallsNeedNoThread) {
   ASSERT_TRUE(run_until([&] {
     return std::ranges::all_of(recorders, [](const auto& each) { return each->ended() && each->body == "done"; });
   }));
+}
+
+TEST_F(HttpCalls, AWholeAnswerIsGatheredUpToItsBound) {
+  TestServer test;
+  test.handler.on_request = [](Request&&, Responder responder) {
+    responder.send({201, "text/plain", {{"X-A", "b"}}, std::string(1'000, 'x'), false});
+  };
+  test.start();
+  Url url{false, "127.0.0.1", std::to_string(test.server->port()), "/"};
+  auto gathered = [&](std::size_t most, bool status_only) {
+    std::optional<Result<ClientResponse>> result;
+    HttpCall call;
+    WholeAnswer answer({.max_response_bytes = most, .status_only = status_only}, [&](Result<ClientResponse> given) {
+      result = std::move(given);
+      call.cancel();
+    });
+    call = caller.start(get(url), answer);
+    EXPECT_TRUE(run_until([&] { return result.has_value(); }));
+    return *std::move(result);
+  };
+  auto whole = gathered(1'000, false);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->status, 201);
+  EXPECT_EQ(whole->header("x-a"), "b");
+  EXPECT_EQ(whole->body.size(), 1'000u);
+  auto large = gathered(999, false);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().reason, "bad_response");
+  auto cut = gathered(999, true);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->status, 201);
 }
 
 TEST(HttpCallsOfALoop, EndWithIt) {

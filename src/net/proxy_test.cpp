@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <thread>
@@ -79,10 +80,14 @@ class Answer final : public CallObserver {
  public:
   void on_head(ResponseHead&& head) override { status = head.status; }
   void on_body(std::string_view piece) override { body += piece; }
-  void on_end(Result<void> result) override { end = std::move(result); }
+  void on_end(Result<void> result) override {
+    end = std::move(result);
+    ended = true;
+  }
   int status = 0;
   std::string body;
   std::optional<Result<void>> end;
+  std::atomic<bool> ended = false;  // for the thread that plays the proxy
 };
 
 class ProxiedCall : public ::testing::Test {
@@ -145,7 +150,7 @@ TEST_F(ProxiedCall, TlsGoesThroughATunnel) {
         RawClient server(test.server->port());
         peer->send("HTTP/1.1 200 Connected\r\n\r\n");
         char bytes[16'384];
-        while (!answer.end) {
+        while (!answer.ended) {
           pollfd ready[2] = {{peer->fd(), POLLIN, 0}, {server.fd(), POLLIN, 0}};
           ::poll(ready, 2, 20);
           for (int i = 0; i < 2; ++i) {
