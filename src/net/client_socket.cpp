@@ -1,5 +1,6 @@
 #include "net/client_socket.h"
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>

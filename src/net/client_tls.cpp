@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 
 #include "base/assert.h"
 
@@ -21,41 +20,27 @@ bool is_literal_address(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
-int fd_of(BIO* bio) {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
-
-int outcome_of(BIO* bio, ssize_t moved, int retry_flag) {
+// OpenSSL's own writes without MSG_NOSIGNAL, and a program that only calls must not need to block SIGPIPE.
+int write_quietly(BIO* bio, const char* bytes, int size) {
+  int fd = -1;
+  BIO_get_fd(bio, &fd);
+  ssize_t put = ::send(fd, bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
   BIO_clear_retry_flags(bio);
-  if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
-    BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
-  }
-  return static_cast<int>(moved);
+  if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(put);
 }
 
-int bio_write(BIO* bio, const char* bytes, int size) {
-  return outcome_of(bio, ::send(fd_of(bio), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL), BIO_FLAGS_WRITE);
-}
-
-int bio_read(BIO* bio, char* into, int size) {
-  ssize_t got = ::recv(fd_of(bio), into, static_cast<std::size_t>(size), 0);
-  if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-  return outcome_of(bio, got, BIO_FLAGS_READ);
-}
-
-long bio_control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
-  if (command == BIO_CTRL_FLUSH) return 1;
-  return command == BIO_CTRL_EOF && BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
-}
-
-// OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and a program that only calls must not need to block SIGPIPE.
+// OpenSSL's socket with another way to write.
 const BIO_METHOD* quiet_socket() {
   static const BIO_METHOD* method = [] {
-    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "quiet socket");
+    const BIO_METHOD* usual = BIO_s_socket();
+    BIO_METHOD* made = BIO_meth_new(BIO_TYPE_SOCKET, "quiet socket");
     SHEPHERD_ASSERT(made != nullptr, "OpenSSL has memory for a method");
-    BIO_meth_set_write(made, bio_write);
-    BIO_meth_set_read(made, bio_read);
-    BIO_meth_set_ctrl(made, bio_control);
+    BIO_meth_set_write(made, write_quietly);
+    BIO_meth_set_read(made, BIO_meth_get_read(usual));
+    BIO_meth_set_ctrl(made, BIO_meth_get_ctrl(usual));
+    BIO_meth_set_create(made, BIO_meth_get_create(usual));
+    BIO_meth_set_destroy(made, BIO_meth_get_destroy(usual));
     return made;
   }();
   return method;
@@ -92,8 +77,7 @@ SSL* make_client_session(SSL_CTX& context, int fd, const std::string& host, bool
     SSL_free(session);
     return nullptr;
   }
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
-  BIO_set_init(bio, 1);
+  BIO_set_fd(bio, fd, BIO_NOCLOSE);
   SSL_set_bio(session, bio, bio);  // takes it over
   SSL_set_connect_state(session);
   bool literal = is_literal_address(host);
