@@ -18,7 +18,7 @@ using namespace shepherd::net;
 
 constexpr std::size_t kMaxMessage = 1'000;
 
-std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts) {
+std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts, FrameSender sender) {
   FrameReader reader;
   std::string seen;
   bool closed = false;
@@ -26,7 +26,7 @@ std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts) 
     std::size_t size = cuts.empty() ? bytes.size() : 1 + cuts[turn % cuts.size()];
     std::string piece(bytes.substr(0, size));
     bytes.remove_prefix(piece.size());
-    std::uint16_t violation = reader.feed(piece, kMaxMessage, [&](const FrameReader::Message& message) {
+    auto take = [&](const FrameReader::Message& message) {
       SHEPHERD_ASSERT(!closed, "nothing comes after a close");
       SHEPHERD_ASSERT(message.payload.size() <= kMaxMessage, "a message is bounded");
       SHEPHERD_ASSERT(message.opcode != Opcode::text || is_utf8(message.payload), "text is UTF-8");
@@ -34,7 +34,8 @@ std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts) 
       seen += std::to_string(static_cast<int>(message.opcode)) + ' ';
       seen += message.payload;
       seen += '\n';
-    });
+    };
+    std::uint16_t violation = reader.feed(piece, kMaxMessage, take, sender);
     if (violation != 0) return seen + "violation " + std::to_string(violation);
   }
   return seen;
@@ -44,10 +45,12 @@ std::string read(std::string_view bytes, const std::vector<std::uint8_t>& cuts) 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // The first bytes choose the cuts.
+  // The first bytes choose the cuts and the side that sends.
   std::size_t cut_count = std::min<std::size_t>(data[0] % 8, size - 1);
   std::vector<std::uint8_t> cuts(data + 1, data + 1 + cut_count);
   std::string_view bytes(reinterpret_cast<const char*>(data) + 1 + cut_count, size - 1 - cut_count);
-  SHEPHERD_ASSERT(read(bytes, cuts) == read(bytes, {}), "messages do not depend on how their bytes were cut");
+  FrameSender sender = data[0] < 0x80 ? FrameSender::client : FrameSender::server;
+  SHEPHERD_ASSERT(read(bytes, cuts, sender) == read(bytes, {}, sender),
+                  "messages do not depend on how their bytes were cut");
   return 0;
 }

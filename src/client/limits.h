@@ -11,7 +11,8 @@ inline constexpr std::chrono::milliseconds kClientTimeout{30'000};   // one requ
 inline constexpr std::chrono::milliseconds kConnectTimeout{10'000};  // a WebSocket handshake
 inline constexpr std::chrono::milliseconds kLiveQuiet{30'000};       // silence before a follower sends a message
 inline constexpr std::chrono::milliseconds kLiveAnswer{10'000};      // wait for any answer to that message
-inline constexpr std::chrono::milliseconds kReconnectFirst{100};     // pause before the first reconnect; doubles
+inline constexpr std::chrono::milliseconds kLiveLook{1'000};      // how often a follower looks how long it was silent
+inline constexpr std::chrono::milliseconds kReconnectFirst{100};  // pause before the first reconnect; doubles
 inline constexpr std::chrono::milliseconds kReconnectMost{
     5'000};                              // longest pause between reconnects, so that followers notice a restart soon
 inline constexpr int kMaxLiveHoles = 5;  // reconnects that may find the same event missing

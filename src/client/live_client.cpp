@@ -11,7 +11,6 @@
 #include "client/limits.h"
 #include "client/problem.h"
 #include "json/scan.h"
-#include "net/limits.h"
 
 namespace shepherd {
 namespace {
@@ -59,6 +58,12 @@ void LiveClient::stop() {
   MutexLock lock(mutex_);
   stopping_ = true;
   wake_.notify_all();
+  if (reading_ != nullptr) reading_->wake();
+}
+
+void LiveClient::set_reading(net::WebSocketClient* socket) {
+  MutexLock lock(mutex_);
+  reading_ = socket;
 }
 
 bool LiveClient::stopping() {
@@ -128,7 +133,9 @@ Result<bool> LiveClient::run(LiveObserver& listener) {
     }
     listener.on_state({LiveState::connected, "", connected_once ? clock_.steady_ms() - lost_ms : 0});
     connected_once = true;
+    set_reading(&*socket);
     Result<Outcome> outcome = follow(*socket, listener);
+    set_reading(nullptr);
     if (!outcome) return fail(outcome.error());
     if (*outcome == Outcome::complete) return true;
     if (*outcome == Outcome::stopped) return false;
@@ -143,7 +150,7 @@ Result<LiveClient::Outcome> LiveClient::follow(net::WebSocketClient& socket, Liv
   std::int64_t heard_ms = clock_.steady_ms();
   bool asked = false;
   while (!stopping()) {
-    Result<std::optional<std::string>> message = socket.read(kLiveReadSlice);
+    Result<std::optional<std::string>> message = socket.read(kLiveLook);  // stop() wakes it
     if (!message) return after_close(socket, message.error());
     if (*message) {
       heard_ms = clock_.steady_ms();

@@ -73,7 +73,8 @@ class LiveClient {
   enum class Outcome { go_on, complete, stopped, reconnect };
 
   Result<net::WebSocketClient> connect();
-  Result<Outcome> follow(net::WebSocketClient& socket, LiveObserver& listener);
+  Result<Outcome> follow(net::WebSocketClient& socket, LiveObserver& listener) EXCLUDES(mutex_);
+  void set_reading(net::WebSocketClient* socket) EXCLUDES(mutex_);
   Result<Outcome> take(std::string_view message, LiveObserver& listener);
   Result<Outcome> take_event(std::string_view message, LiveObserver& listener);
   Result<Outcome> judge(LogCursor::Step step);
@@ -101,6 +102,7 @@ class LiveClient {
   Mutex mutex_;
   CondVar wake_;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  net::WebSocketClient* reading_ GUARDED_BY(mutex_) = nullptr;  // so that stop() can wake it
 };
 
 }  // namespace shepherd

@@ -1,31 +1,20 @@
-// The calling side: blocking HTTP and WebSocket clients with deadlines, for command-line programs and callbacks.
+// The calling side for threads that may wait: blocking HTTP and WebSocket clients with deadlines. The caller's thread
+// drives an event loop while it waits, so both are the calls of http_call.h, one at a time.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
+#include "net/call_options.h"
 #include "net/limits.h"
+#include "net/url.h"
 
 namespace shepherd::net {
-
-struct Url {
-  bool secure = false;  // https, wss
-  std::string host;
-  std::string port;
-  std::string target;  // path and query, at least "/"
-};
-// http, https, ws, wss; no user name. Errors: invalid_argument/bad_url.
-Result<Url> parse_url(std::string_view url);
-
-using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
 struct ClientResponse {
   int status = 0;
@@ -34,23 +23,14 @@ struct ClientResponse {
   std::string_view header(std::string_view lower_name) const;
 };
 
-struct ClientTls {
-  std::string ca_file;    // empty for the system's
-  bool insecure = false;  // accepts any certificate; only by an explicit flag
-};
-
 struct ClientBounds {
   std::size_t max_response_bytes = kMaxClientResponseBytes;
   bool status_only = false;  // the body is not used: a larger one is cut off without an error
-  // Called for every resolved address of the host before connecting: "10.0.0.1", "fe80::1". An IPv4 address inside an
-  // IPv6 one is passed as IPv4. If empty, all are allowed.
-  std::function<bool(std::string_view address)> allowed = {};
+  AddressRule allowed = {};
 };
 
-// One keep-alive connection to one origin; reconnects if the peer closed an idle one. Errors: unavailable/unreachable
-// (refused, DNS, reset), unavailable/timed_out, unavailable/bad_certificate, internal/bad_response,
-// unavailable/cancelled, permission_denied/refused_address (ClientBounds). An HTTP error status is a response, not an
-// Error. Redirects are not followed.
+// Whole requests to one origin over a keep-alive connection, with the rules and errors of HttpCaller (http_call.h);
+// unavailable/cancelled after cancel(). An HTTP error status is a response, not an Error.
 // Threads: caller; cancel() from any.
 class HttpClient {
  public:
@@ -70,7 +50,7 @@ class HttpClient {
 };
 
 // A WebSocket connection. connect() has the errors of HttpClient, or the server's refusal. After its end or a failure,
-// read() and send() return unavailable/closed. Threads: caller.
+// read() and send() return unavailable/closed. Threads: caller; wake() from any.
 class WebSocketClient {
  public:
   struct Closed {
@@ -88,6 +68,8 @@ class WebSocketClient {
   // Returns the next text message, or nullopt after `timeout` without one. After the close: unavailable/closed, with
   // closed() set. Answers pings.
   Result<std::optional<std::string>> read(std::chrono::milliseconds timeout);
+  // Ends the waiting of the active read(), or of the next one, as if its time had passed.
+  void wake();
   Result<void> send(std::string_view text);
   const std::optional<Closed>& closed() const;
   void close();

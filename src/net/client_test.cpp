@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "net/raw_server_for_test.h"
 #include "net/server_for_test.h"
 #include "net/websocket_frame.h"
 
@@ -233,6 +236,63 @@ TEST(WebSocketClient, ARefusalCarriesTheServersWords) {
   ASSERT_FALSE(client);
   EXPECT_EQ(client.error().code, ErrorCode::not_found);
   EXPECT_EQ(client.error().reason, "handshake_refused");
+}
+
+TEST(WebSocketClient, AnotherThreadEndsItsWaiting) {
+  TestServer test;
+  auto probe = std::make_shared<StreamProbe>();
+  test.handler.on_request = [&](Request&&, Responder responder) { responder.upgrade("", {}, probe); };
+  test.start();
+  auto client = WebSocketClient::connect(local(test.server->port()), {}, kTimeout);
+  ASSERT_TRUE(client);
+  auto began = std::chrono::steady_clock::now();
+  std::thread other([&] { client->wake(); });
+  auto nothing = client->read(kTimeout);
+  other.join();
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(nothing->has_value());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kTimeout / 2);
+}
+
+TEST(WebSocketClient, AHandshakeWithTheWrongKeyIsNoWebSocket) {
+  RawServer server;
+  std::thread play([&] {
+    auto peer = server.accept();
+    std::string head = peer->read_head();
+    EXPECT_NE(head.find("Sec-WebSocket-Version: 13\r\n"), std::string::npos);
+    peer->send(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n");
+    peer->at_end();
+  });
+  auto client = WebSocketClient::connect(server.url(), {}, kTimeout);
+  play.join();
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().reason, "unreachable");
+}
+
+TEST(WebSocketClient, SaysWhatItReadBeforeTheConnectionBroke) {
+  TestServer test;
+  auto probe = std::make_shared<StreamProbe>();
+  test.handler.on_request = [&](Request&&, Responder responder) { responder.upgrade("", {}, probe); };
+  test.start();
+  auto client = WebSocketClient::connect(local(test.server->port()), {}, kTimeout);
+  ASSERT_TRUE(client);
+  probe->run([](StreamConnection& connection) {
+    std::string frames;
+    append_frame(frames, Opcode::text, "one");
+    append_frame(frames, Opcode::text, "two");
+    const std::array<ByteSpan, 1> spans{own_bytes(std::move(frames))};
+    connection.write(spans);
+    connection.finish(4000, "enough");
+  });
+  ASSERT_TRUE(probe->wait_closed());
+  EXPECT_EQ(client->read(kTimeout).value(), "one");
+  EXPECT_FALSE(client->closed()) << "a message is still to be read";
+  EXPECT_EQ(client->read(kTimeout).value(), "two");
+  EXPECT_FALSE(client->read(kTimeout));
+  ASSERT_TRUE(client->closed());
+  EXPECT_EQ(client->closed()->code, 4000);
 }
 
 TEST(WebSocketClient, GivesUpAtItsDeadline) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <utility>
 
 #include "base/assert.h"
 #include "net/limits.h"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr int kEventsPerWait = 256;
 constexpr std::size_t kSpareBuffers = 8;
+
+constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
 thread_local const EventLoop* current_loop = nullptr;
 
@@ -84,6 +88,12 @@ void EventLoop::add_ticker(Ticker& ticker, std::chrono::milliseconds first) {
   tickers_.push_back({&ticker, std::chrono::steady_clock::now() + first});
 }
 
+void EventLoop::set_due(Ticker& ticker, std::chrono::steady_clock::time_point due) {
+  for (Tick& tick : tickers_) {
+    if (tick.ticker == &ticker) tick.due = due;
+  }
+}
+
 void EventLoop::remove_ticker(Ticker& ticker) {
   std::erase_if(tickers_, [&](const Tick& tick) { return tick.ticker == &ticker; });
 }
@@ -104,15 +114,15 @@ void EventLoop::give_buffer(std::string&& buffer) {
   buffers_.push_back(std::move(buffer));
 }
 
-int EventLoop::wait_ms() {
-  auto due = std::chrono::steady_clock::time_point::max();
+int EventLoop::wait_ms(std::chrono::steady_clock::time_point until) {
+  auto due = until;
   for (const Tick& tick : tickers_) due = std::min(due, tick.due);
   MutexLock lock(mutex_);
   if (!posted_.empty() || stopping_) return 0;
   int wait = -1;
-  if (!tickers_.empty()) {
+  if (due != kNever) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
-    wait = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+    wait = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::numeric_limits<int>::max()));
   }
   asleep_ = wait != 0;
   return wait;
@@ -147,17 +157,29 @@ void EventLoop::run_tickers() {
   }
 }
 
+void EventLoop::wait_for_events(std::chrono::steady_clock::time_point until) {
+  std::array<epoll_event, kEventsPerWait> events;
+  int ready = epoll_wait(epoll_, events.data(), kEventsPerWait, wait_ms(until));
+  SHEPHERD_ASSERT(ready >= 0 || errno == EINTR, "epoll_wait fails only by a signal");
+  for (int i = 0; i < ready; ++i) {
+    if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) continue;
+    static_cast<Watcher*>(events[static_cast<std::size_t>(i)].data.ptr)
+        ->on_events(events[static_cast<std::size_t>(i)].events);
+  }
+}
+
+void EventLoop::turn(std::chrono::steady_clock::time_point until) {
+  const EventLoop* outer = std::exchange(current_loop, this);
+  wait_for_events(until);
+  run_posted();
+  run_tickers();
+  current_loop = outer;
+}
+
 void EventLoop::run() {
   current_loop = this;
-  std::array<epoll_event, kEventsPerWait> events;
   for (;;) {
-    int ready = epoll_wait(epoll_, events.data(), kEventsPerWait, wait_ms());
-    SHEPHERD_ASSERT(ready >= 0 || errno == EINTR, "epoll_wait fails only by a signal");
-    for (int i = 0; i < ready; ++i) {
-      if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) continue;
-      static_cast<Watcher*>(events[static_cast<std::size_t>(i)].data.ptr)
-          ->on_events(events[static_cast<std::size_t>(i)].events);
-    }
+    wait_for_events(kNever);
     // Yields so that waiting threads get this core now and not at the end of the time slice. The writer thread can then
     // commit what these connections sent, and that goes out with the rest of the delivery.
     if (run_posted()) sched_yield();

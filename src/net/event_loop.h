@@ -17,8 +17,9 @@
 
 namespace shepherd::net {
 
-// Owns the epoll descriptor and the queue of posted work. Exactly one thread calls run(); functions marked "loop
-// thread" may only be called there. Threads: any for post(), stop() and in_loop(); otherwise strand (the loop thread).
+// Owns the epoll descriptor and the queue of posted work. Exactly one thread calls run(), or turn(); functions marked
+// "loop thread" may only be called there. Threads: any for post(), stop() and in_loop(); otherwise strand (the loop
+// thread).
 class EventLoop final : public Executor {
  public:
   // Called when its descriptor became readable or writable (an edge, so it must continue until EAGAIN). It must stay
@@ -52,6 +53,9 @@ class EventLoop final : public Executor {
   bool in_loop() const;
   void run() EXCLUDES(mutex_);
   void stop() EXCLUDES(mutex_);
+  // For a loop without a thread of its own, instead of run(): handles what is ready and posted, and waits for it at
+  // most until `until`. The thread that calls it is the loop thread meanwhile.
+  void turn(std::chrono::steady_clock::time_point until) EXCLUDES(mutex_);
 
   enum class Trigger { edge, level };
   // Loop thread. Returns false if the kernel has no room for another registration.
@@ -59,6 +63,7 @@ class EventLoop final : public Executor {
   void rewatch(int fd, Watcher& watcher);  // changes the owner; reports the current readiness again
   void unwatch(int fd);
   void add_ticker(Ticker& ticker, std::chrono::milliseconds first);
+  void set_due(Ticker& ticker, std::chrono::steady_clock::time_point due);  // of an added one
   void remove_ticker(Ticker& ticker);
 
   // The shared read buffer of this thread's connections. Valid until the next one reads, which never happens inside a
@@ -74,7 +79,8 @@ class EventLoop final : public Executor {
     std::chrono::steady_clock::time_point due;
   };
 
-  int wait_ms() EXCLUDES(mutex_);
+  int wait_ms(std::chrono::steady_clock::time_point until) EXCLUDES(mutex_);
+  void wait_for_events(std::chrono::steady_clock::time_point until) EXCLUDES(mutex_);
   bool run_posted() EXCLUDES(mutex_);
   void run_tickers();
   void end() EXCLUDES(mutex_);

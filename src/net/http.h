@@ -1,5 +1,5 @@
 // HTTP for the rest of the program: requests, responses, and the two kinds of long-lived answers (an event stream, a
-// WebSocket). No Beast type leaves src/net.
+// WebSocket).
 #pragma once
 
 #include <cstdint>

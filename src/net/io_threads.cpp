@@ -42,6 +42,10 @@ Executor& IoThreads::executor(std::size_t i) {
   return impl_->loops.at(i);
 }
 
+EventLoop& IoThreads::loop(std::size_t i) {
+  return impl_->loops.at(i);
+}
+
 void IoThreads::stop() {
   for (EventLoop& loop : impl_->loops) loop.stop();
   for (std::thread& thread : impl_->threads) {

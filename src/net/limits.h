@@ -39,6 +39,18 @@ inline constexpr std::size_t kMaxWebSocketMessageBytes = 64 * kKiB;  // what a c
 inline constexpr int kMissedPongs = 2;                               // unanswered pings before a peer counts as dead
 
 // --- clients ---
-inline constexpr std::chrono::milliseconds kLiveReadSlice{250};  // how soon a follower notices that it should stop
+inline constexpr std::chrono::milliseconds kResolveDeadline{10'000};  // two tries of the system's resolver
+inline constexpr std::chrono::milliseconds kDialDeadline{10'000};     // all addresses of a name; one lost packet or two
+inline constexpr std::chrono::milliseconds kFirstByteDeadline{60'000};    // for a server that thinks before it answers
+inline constexpr std::chrono::milliseconds kAnswerIdleDeadline{300'000};  // a stream with keep-alives is never as quiet
+inline constexpr std::chrono::milliseconds kDialStagger{250};  // before the next address is tried beside a slow one
+inline constexpr std::chrono::milliseconds kTimerGrain{1};     // a timer is not checked more often
+inline constexpr std::size_t kMaxDialedAddresses = 16;         // of one name; more are ignored
+inline constexpr std::size_t kResolverThreads = 4;             // look-ups at once, because each blocks its thread
+inline constexpr std::size_t kMaxLookups = 1'000;              // waiting for a thread; more fail at once
+inline constexpr std::size_t kIdlePerOrigin = 8;               // kept connections to one server
+inline constexpr std::size_t kIdleConnections = 64;            // kept connections to all servers
+inline constexpr std::chrono::milliseconds kKeptIdle{60'000};  // a server's own limit is usually longer
+inline constexpr int kMaxInterimResponses = 16;                // 1xx before the real response
 
 }  // namespace shepherd

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "net/limits.h"
+#include "net/message_text.h"
 #include "net/text.h"
 #include "net/websocket_handshake.h"
 
@@ -17,16 +18,6 @@ constexpr std::size_t kUsualHeaders = 16;
 
 bool is_target_char(char c) {
   return c > 0x20 && c < 0x7f;
-}
-
-std::optional<std::uint64_t> parse_length(std::string_view digits) {
-  if (digits.empty() || digits.size() > 18) return std::nullopt;
-  std::uint64_t value = 0;
-  for (char c : digits) {
-    if (c < '0' || c > '9') return std::nullopt;
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  return value;
 }
 
 }  // namespace
@@ -142,16 +133,16 @@ bool RequestReader::parse_field(std::string_view line, HeadFacts& facts) {
   if (request_.headers.size() == kMaxHeaders) {
     return refuse(431, "too_many_headers", "a request has at most " + std::to_string(kMaxHeaders) + " headers");
   }
-  std::size_t colon = line.find(':');
-  // An empty name also catches folded lines, which start with a blank.
-  if (colon == 0 || colon == std::string_view::npos || !std::ranges::all_of(line.substr(0, colon), is_token_char)) {
-    return refuse(400, "malformed_header", "a header is a name, a colon and a value on one line");
+  FieldParts parts;
+  switch (split_field(line, parts)) {
+    case FieldFault::none:
+      break;
+    case FieldFault::malformed:
+      return refuse(400, "malformed_header", "a header is a name, a colon and a value on one line");
+    case FieldFault::control_character:
+      return refuse(400, "malformed_header", "a header's value has a control character");
   }
-  std::string_view value = trim_blanks(line.substr(colon + 1));
-  if (!std::ranges::all_of(value, is_field_char)) {
-    return refuse(400, "malformed_header", "a header's value has a control character");
-  }
-  auto& [name, kept_value] = request_.headers.emplace_back(line.substr(0, colon), value);
+  auto& [name, kept_value] = request_.headers.emplace_back(parts.name, parts.value);
   for (char& c : name) c = to_lower(c);
   return note_field(name, kept_value, facts);
 }
@@ -269,7 +260,7 @@ bool RequestReader::read_body(std::string_view& input) {
       case Part::chunk_size: {
         auto line = take_line(input, kMaxChunkLineBytes);
         if (refusal_.status != 0) return false;
-        if (line && !parse_chunk_size(*line)) return false;
+        if (line && !take_chunk_size(*line)) return false;
         break;
       }
       case Part::chunk_end: {
@@ -296,23 +287,14 @@ bool RequestReader::read_body(std::string_view& input) {
   return true;
 }
 
-bool RequestReader::parse_chunk_size(std::string_view line) {
-  std::string_view digits = trim_blanks(line.substr(0, line.find(';')));
-  std::uint64_t size = 0;
-  bool valid = !digits.empty() && digits.size() <= 15 && std::ranges::all_of(line, is_field_char) &&
-               digits.data() == line.data();
-  for (char c : digits) {
-    c = to_lower(c);
-    bool decimal = c >= '0' && c <= '9';
-    if (!decimal && (c < 'a' || c > 'f')) valid = false;
-    size = size * 16 + static_cast<std::uint64_t>(decimal ? c - '0' : c - 'a' + 10);
-  }
-  if (!valid) return refuse(400, "malformed_chunk", "a chunk starts with its size in hexadecimal digits");
-  if (size > max_body_bytes_ - request_.body.size()) {
+bool RequestReader::take_chunk_size(std::string_view line) {
+  auto size = parse_chunk_size(line);
+  if (!size) return refuse(400, "malformed_chunk", "a chunk starts with its size in hexadecimal digits");
+  if (*size > max_body_bytes_ - request_.body.size()) {
     return refuse(413, "body_too_large", "the body is larger than " + std::to_string(max_body_bytes_) + " bytes");
   }
-  left_ = size;
-  part_ = size == 0 ? Part::trailers : Part::chunk_data;
+  left_ = *size;
+  part_ = *size == 0 ? Part::trailers : Part::chunk_data;
   return true;
 }
 

@@ -1,8 +1,8 @@
 // Reads HTTP/1.x requests from a byte stream, without I/O.
 //
-// Our own parser instead of Beast's, because the rules that keep two parsers from disagreeing about the end of a
-// request (request smuggling) must be stricter: Beast accepts folded headers, repeated lengths and unknown transfer
-// codings without a body, and bounds single reads instead of the whole head.
+// Our own parser, because the rules that keep two parsers from disagreeing about the end of a request (request
+// smuggling) must be strict: no folded headers, repeated lengths or unknown transfer codings, and a bound for the whole
+// head.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class RequestReader {
   Outcome admit(const HeadFacts& facts);
   bool read_body(std::string_view& input);  // false if refused
   void take_data(std::string_view& input, Part next);
-  bool parse_chunk_size(std::string_view line);
+  bool take_chunk_size(std::string_view line);
   // A whole line without its CRLF; nullopt if incomplete or refused.
   std::optional<std::string> take_line(std::string_view& input, std::size_t max_bytes);
   bool refuse(int status, std::string_view reason, std::string message);

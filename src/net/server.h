@@ -17,6 +17,8 @@
 
 namespace shepherd::net {
 
+class EventLoop;
+
 // N threads with an event loop each. A connection stays on its thread. Owns the threads; stop() cuts open connections,
 // ends the loops and joins; later posts are dropped. It must outlive every holder of one of its executors, including a
 // Responder. Threads: any.
@@ -29,6 +31,7 @@ class IoThreads {
 
   std::size_t size() const;
   Executor& executor(std::size_t i);
+  EventLoop& loop(std::size_t i);  // the same, for calls (http_call.h)
   void stop();
 
   struct Impl;

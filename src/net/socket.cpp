@@ -56,6 +56,12 @@ Socket::Outcome Socket::tls_outcome(int result) {
   }
 }
 
+Socket::Outcome Socket::handshake() {
+  ERR_clear_error();
+  int result = SSL_do_handshake(tls_);
+  return result == 1 ? Outcome{} : tls_outcome(result);
+}
+
 Socket::Outcome Socket::read(std::span<char> into) {
   if (tls_ != nullptr) {
     ERR_clear_error();

@@ -32,6 +32,12 @@ class Socket {
   bool secure() const { return tls_ != nullptr; }
   bool handshake_done() const { return tls_ == nullptr || SSL_is_init_finished(tls_) != 0; }
 
+  // For the calling side: takes the session over, which from now on reads and writes.
+  void start_tls(SSL* session) { tls_ = session; }
+  // Continues the handshake; `ok` once it is complete.
+  Outcome handshake();
+  SSL* tls() const { return tls_; }
+
   Outcome read(std::span<char> into);
   // Sends as much as the kernel accepts in one call; `bytes` may be less than offered. Under TLS the pieces are joined
   // into records, and after `again` the same bytes must be offered first.

@@ -1,7 +1,8 @@
+#include "net/url.h"
+
 #include <algorithm>
 #include <charconv>
 
-#include "net/client.h"
 #include "net/text.h"
 
 namespace shepherd::net {
@@ -19,7 +20,20 @@ std::unexpected<Error> bad_url(std::string_view url, const std::string& why) {
               "'" + std::string(url) + "' is not a usable URL: " + why + "; give for example http://127.0.0.1:8080");
 }
 
+std::string bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
 }  // namespace
+
+std::string host_header(const Url& url) {
+  bool usual = url.port == (url.secure ? "443" : "80");
+  return usual ? bracketed(url.host) : host_and_port(url);
+}
+
+std::string host_and_port(const Url& url) {
+  return bracketed(url.host) + ":" + url.port;
+}
 
 Result<Url> parse_url(std::string_view url) {
   Url parts;

@@ -50,15 +50,17 @@ std::uint16_t check_close(std::string_view payload) {
 // Returns the size of a header that starts with these two bytes.
 std::size_t header_bytes(std::string_view start) {
   unsigned length = static_cast<unsigned char>(start[1]) & 0x7f;
-  return 2 + (length == 126 ? 2 : length == 127 ? 8 : 0) + 4;
+  bool masked = (static_cast<unsigned char>(start[1]) & 0x80) != 0;
+  return 2 + (length == 126 ? 2 : length == 127 ? 8 : 0) + (masked ? 4 : 0);
 }
 
 // Checks the first two bytes before the rest has arrived.
-std::uint16_t check_start(std::string_view start) {
+std::uint16_t check_start(std::string_view start, FrameSender sender) {
   auto first = static_cast<unsigned char>(start[0]);
   auto second = static_cast<unsigned char>(start[1]);
   unsigned opcode = first & 0x0f;
-  if ((first & 0x70) != 0 || (second & 0x80) == 0) return kProtocolError;
+  bool masked = (second & 0x80) != 0;
+  if ((first & 0x70) != 0 || masked != (sender == FrameSender::client)) return kProtocolError;
   if (opcode > 10 || (opcode > 2 && opcode < 8)) return kProtocolError;
   if (opcode >= 8 && ((first & 0x80) == 0 || (second & 0x7f) > kMaxControlBytes)) return kProtocolError;
   return opcode == static_cast<unsigned>(Opcode::binary) ? kUnacceptable : 0;
@@ -77,7 +79,8 @@ std::uint16_t parse_header(std::string_view bytes, FrameHeader& header) {
     // Only the shortest form is valid, and the top bit is always zero.
     if (length < least || (length >> 63) != 0) return kProtocolError;
   }
-  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, header.mask.begin());
+  header.mask = {};
+  if (bytes.size() > at) std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, header.mask.begin());
   header.mask_at = 0;
   header.left = length;
   return 0;
@@ -86,6 +89,7 @@ std::uint16_t parse_header(std::string_view bytes, FrameHeader& header) {
 void append_unmasked(std::string& out, std::string_view bytes, FrameHeader& header) {
   std::size_t start = out.size();
   out.append(bytes);
+  if (header.mask == std::array<char, 4>{}) return;
   for (std::size_t i = start; i < out.size(); ++i) {
     out[i] = static_cast<char>(out[i] ^ header.mask[header.mask_at]);
     header.mask_at = (header.mask_at + 1) & 3;
@@ -112,6 +116,19 @@ void append_frame_header(std::string& out, Opcode opcode, std::size_t payload_by
 void append_frame(std::string& out, Opcode opcode, std::string_view payload) {
   append_frame_header(out, opcode, payload.size());
   out.append(payload);
+}
+
+void append_masked_frame(std::string& out, Opcode opcode, std::string_view payload, std::uint32_t mask) {
+  std::size_t start = out.size();
+  append_frame_header(out, opcode, payload.size());
+  out[start + 1] = static_cast<char>(static_cast<unsigned char>(out[start + 1]) | 0x80U);
+  FrameHeader masking;
+  for (char& byte : masking.mask) {
+    byte = static_cast<char>(mask & 0xffU);
+    mask >>= 8U;
+  }
+  out.append(masking.mask.data(), masking.mask.size());
+  append_unmasked(out, payload, masking);  // masking twice gives the text again
 }
 
 void append_close_frame(std::string& out, std::uint16_t code, std::string_view reason) {
@@ -141,7 +158,7 @@ struct FrameReader::Impl {
 
   bool idle() const { return start.empty() && !in_frame && !in_message; }
 
-  std::uint16_t take_header(std::string_view& bytes, std::size_t max_message_bytes) {
+  std::uint16_t take_header(std::string_view& bytes, std::size_t max_message_bytes, FrameSender sender) {
     auto fill = [&](std::size_t size) {
       std::size_t take = std::min(size - std::min(size, start.size()), bytes.size());
       start.append(bytes.substr(0, take));
@@ -149,7 +166,7 @@ struct FrameReader::Impl {
       return start.size() >= size;
     };
     if (!fill(2)) return 0;
-    if (auto violation = check_start(start); violation != 0) return violation;
+    if (auto violation = check_start(start, sender); violation != 0) return violation;
     if (!fill(header_bytes(start))) return 0;
     if (auto violation = parse_header(start, frame); violation != 0) return violation;
     start.clear();
@@ -179,10 +196,11 @@ struct FrameReader::Impl {
     return 0;
   }
 
-  std::uint16_t feed(std::string_view bytes, std::size_t max_message_bytes, const OnMessage& on_message) {
+  std::uint16_t feed(std::string_view bytes, std::size_t max_message_bytes, const OnMessage& on_message,
+                     FrameSender sender) {
     while (!bytes.empty() && !closed) {
       if (!in_frame) {
-        if (auto violation = take_header(bytes, max_message_bytes); violation != 0) return violation;
+        if (auto violation = take_header(bytes, max_message_bytes, sender); violation != 0) return violation;
         if (!in_frame) return 0;
       }
       auto take = std::min<std::uint64_t>(frame.left, bytes.size());
@@ -200,15 +218,15 @@ FrameReader::FrameReader() = default;
 FrameReader::~FrameReader() = default;
 
 std::uint16_t FrameReader::feed(std::string_view bytes, std::size_t max_message_bytes,
-                                const std::function<void(const Message&)>& on_message) {
+                                const std::function<void(const Message&)>& on_message, FrameSender sender) {
   static_assert(kMaxFrameHeaderBytes < 16, "an incomplete header needs no allocation of its own");
   if (impl_) {
-    std::uint16_t violation = impl_->feed(bytes, max_message_bytes, on_message);
+    std::uint16_t violation = impl_->feed(bytes, max_message_bytes, on_message, sender);
     if (violation != 0 || impl_->closed || impl_->idle()) impl_.reset();
     return violation;
   }
   Impl partial;
-  std::uint16_t violation = partial.feed(bytes, max_message_bytes, on_message);
+  std::uint16_t violation = partial.feed(bytes, max_message_bytes, on_message, sender);
   if (violation == 0 && !partial.closed && !partial.idle()) impl_ = std::make_unique<Impl>(std::move(partial));
   return violation;
 }

@@ -1,4 +1,4 @@
-// WebSocket frames (RFC 6455): writes a server's unmasked frames and reads a client's masked ones. No I/O.
+// WebSocket frames (RFC 6455), for both sides: a client's are masked, a server's are not. No I/O.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,12 @@ enum class Opcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close
 void append_frame_header(std::string& out, Opcode opcode, std::size_t payload_bytes);
 void append_frame(std::string& out, Opcode opcode, std::string_view payload);
 void append_close_frame(std::string& out, std::uint16_t code, std::string_view reason);  // reason is cut to 123 bytes
+// Appends a client's frame. The mask is random, and another one for each frame.
+void append_masked_frame(std::string& out, Opcode opcode, std::string_view payload, std::uint32_t mask);
 
-// Reads client frames from a byte stream: unmasks, joins fragments, checks every rule of the RFC (masking, reserved
+enum class FrameSender : std::uint8_t { client, server };
+
+// Reads the peer's frames from a byte stream: unmasks, joins fragments, checks every rule of the RFC (masking, reserved
 // bits, opcodes, control frames unfragmented and at most 125 bytes, UTF-8 of text, close codes) and bounds a message.
 // Keeps bytes only while a frame or message is incomplete, so an idle reader owns no heap memory.
 // Threads: caller.
@@ -35,7 +39,7 @@ class FrameReader {
   // Feeds bytes; calls on_message for each whole message, in order. Stops at the first violation and returns a close
   // code (1002, 1003, 1007, 1009), otherwise 0. It must not be fed again after a violation or a close message.
   std::uint16_t feed(std::string_view bytes, std::size_t max_message_bytes,
-                     const std::function<void(const Message&)>& on_message);
+                     const std::function<void(const Message&)>& on_message, FrameSender sender = FrameSender::client);
 
  private:
   struct Impl;

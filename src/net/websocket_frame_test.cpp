@@ -135,6 +135,27 @@ TEST(FrameReader, AnySplitGivesTheSameMessages) {
   }
 }
 
+TEST(FrameWriting, MaskedFramesAreReadAsAClientsAndPlainOnesAsAServers) {
+  auto read = [](const std::string& frame, FrameSender sender) {
+    FrameReader reader;
+    std::string text;
+    auto violation =
+        reader.feed(frame, kMax, [&](const FrameReader::Message& message) { text = message.payload; }, sender);
+    return violation == 0 ? text : std::to_string(violation);
+  };
+  for (std::size_t size : {0, 5, 125, 126, 65'536}) {
+    std::string text(size, 'x');
+    std::string masked, plain;
+    append_masked_frame(masked, Opcode::text, text, 0x12345678);
+    append_frame(plain, Opcode::text, text);
+    EXPECT_EQ(masked, client_frame(0x81, text, "\x78\x56\x34\x12"));
+    EXPECT_EQ(read(masked, FrameSender::client), text);
+    EXPECT_EQ(read(plain, FrameSender::server), text);
+    EXPECT_EQ(read(masked, FrameSender::server), "1002");
+    EXPECT_EQ(read(plain, FrameSender::client), "1002");
+  }
+}
+
 TEST(FrameWriting, CutsACloseReasonAtACharacter) {
   std::string frame;
   append_close_frame(frame, 1001, std::string(122, 'x') + "\xc3\xbc");

@@ -22,19 +22,12 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "journal/journal.h"
-#include "net/client.h"
 #include "outbound/callback_config.h"
 #include "outbound/callback_record.h"
 #include "outbound/circuit_breaker.h"
+#include "outbound/post_callback.h"
 
 namespace shepherd {
-
-// Sends one request and returns its HTTP status. Blocks for at most kCallbackTimeout, and not beyond a stop.
-using PostCallback = std::function<Result<int>(const net::Url& url, const net::HeaderList& headers,
-                                               std::string_view body, const std::stop_token& stop)>;
-// The real implementation: refuses forbidden addresses after resolving, and follows no redirects.
-Result<int> post_callback(const net::Url& url, const net::HeaderList& headers, std::string_view body,
-                          const std::stop_token& stop);
 
 struct CallbackParts {
   Journal& journal;

@@ -7,9 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "base/base64.h"
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "json/read.h"
 #include "json/write.h"
 #include "model/wire_json.h"
@@ -94,6 +96,7 @@ class GithubAppProvider final : public RepoTokenProvider {
     net::ClientBounds bounds;
     bounds.max_response_bytes = kMiB;
     net::HttpClient client(*url, {}, std::move(bounds));
+    ActiveCall active(*this, client);
     std::string base = url->target == "/" ? "" : url->target;
 
     auto installation = ask(client, *jwt, "GET", base + "/repos/" + repository + "/installation", "", 200);
@@ -113,7 +116,33 @@ class GithubAppProvider final : public RepoTokenProvider {
     return parse_repo_token(*made);
   }
 
+  void cancel() override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    for (net::HttpClient* client : active_) client->cancel();
+  }
+
  private:
+  // Lets cancel() find the client while it is in use.
+  class ActiveCall {
+   public:
+    ActiveCall(GithubAppProvider& provider, net::HttpClient& client) : provider_(provider), client_(client) {
+      MutexLock lock(provider_.mutex_);
+      provider_.active_.insert(&client_);
+      if (provider_.cancelled_) client_.cancel();
+    }
+    ~ActiveCall() {
+      MutexLock lock(provider_.mutex_);
+      provider_.active_.erase(&client_);
+    }
+    ActiveCall(const ActiveCall&) = delete;
+    ActiveCall& operator=(const ActiveCall&) = delete;
+
+   private:
+    GithubAppProvider& provider_;
+    net::HttpClient& client_;
+  };
+
   Result<std::string> make_jwt() const {
     Key key = read_key(key_file_);
     if (key == nullptr) return fail(token_provider_failed("runners.github_app.key_file is no readable private key"));
@@ -147,6 +176,9 @@ class GithubAppProvider final : public RepoTokenProvider {
 
   std::string app_id_, key_file_, api_url_;
   const Clock& clock_;
+  Mutex mutex_;
+  std::set<net::HttpClient*> active_ GUARDED_BY(mutex_);
+  bool cancelled_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 CMake refuses a dependency on a higher layer. This check refuses an include without a declared dependency and a
 dependency that no file includes, so the declared graph is the real one. TEST_DEPS may name what a fixture of another
-module needs to link. Only src/net's own sources may include Boost.Beast, which is slow to compile.
+module needs to link. Boost.Asio and Boost.Beast are included nowhere: net's event loop is the only one.
 
 simdjson is included by src/json; other modules get it through json's headers. A bench that measures against simdjson
 itself and the fuzz targets, which compare with it, include it, too. Its private parts are named nowhere: they change
@@ -48,8 +48,8 @@ def problems(root):
         if source_tree.is_test(where):
             allowed |= set(module.test_deps)
         for line, quoted, name in source_tree.includes(path):
-            if name.startswith("boost/beast") and not (path.parent == source / "net" and path.suffix == ".cpp"):
-                found.append(f"{where}:{line}: Boost.Beast may be included only by src/net/*.cpp")
+            if name.startswith(("boost/asio", "boost/beast")):
+                found.append(f"{where}:{line}: Boost.Asio and Boost.Beast are included nowhere; use net/event_loop.h")
             if not quoted:
                 continue
             target = source / name

@@ -172,6 +172,48 @@ def test_an_address_behind_a_name_is_refused(api, runner):
     assert callback_of(api, task)["attempts"] == 1
 
 
+def test_callbacks_go_through_the_proxy(make_server, receiver):
+    """The proxy is asked for a tunnel to the address that was checked, not for the name. Loopback needs no proxy."""
+    asked = []
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_CONNECT(self):
+            asked.append((self.path, self.headers["proxy-authorization"]))
+            self.send_response(200)
+            self.end_headers()  # the next request on this connection is the callback
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            asked.append((self.headers["host"], self.path))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    try:
+        server = make_server(env={"http_proxy": f"http://joe:pw@127.0.0.1:{proxy.server_port}"}).start()
+        with server.api() as api, server.runner() as runner:
+            direct = new_task(api, callbackURL=receiver.url)
+            end_task(runner, direct)
+            wait_for(lambda: callback_of(api, direct)["state"] == "sent")
+            assert asked == []
+            proxied = new_task(api, callbackURL="http://3221225985:8099/done")  # resolvers read it as 192.0.2.1
+            end_task(runner, proxied)
+            wait_for(lambda: callback_of(api, proxied)["state"] == "sent")
+            refused = new_task(api, callbackURL="http://2852039166/")  # 169.254.169.254
+            end_task(runner, refused)
+            wait_for(lambda: callback_of(api, refused)["state"] == "failed")
+    finally:
+        proxy.shutdown()
+    assert asked == [("192.0.2.1:8099", "Basic am9lOnB3"), ("3221225985:8099", "/done")]
+
+
 def test_a_crash_between_the_end_and_the_callback(make_server, receiver):
     """Killed after the end was committed and before the callback was acknowledged: the next start sends it with the
     same id."""
