@@ -75,10 +75,8 @@ enum class Outcome : std::uint8_t { success, failed, denied };
 // {"success":…,"summary":…}, and `denied` when it was.
 std::string output_json(Outcome outcome, std::string_view text);
 
-// A tool's input (a compact JSON object) condensed as model/condense.h does it by default; true when anything was cut.
-bool append_condensed_input(std::string& out, std::string_view input);
-// A compact JSON object with at most so many characters of each of its strings; what is nested in it is condensed.
-void append_shortened(std::string& out, std::string_view object, std::size_t characters);
+// A tool's input (a compact JSON object) as a server with the default limits shows it.
+std::string condensed_input(std::string_view tool, std::string_view input);
 
 // The event as a server with the default limits keeps it. `event` itself when a server would refuse it.
 DriverEvent as_kept(const DriverEvent& event);

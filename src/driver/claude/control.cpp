@@ -76,7 +76,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
     if (shown.size() <= kMaxEventDataBytes / 2) {
       object.json("input", shown);
     } else {
-      append_condensed_input(object.member("input"), shown);
+      object.json("input", condensed_input(approval.tool, shown));
       object.flag("inputCut", true);
       parts.cut.input = characters_in(shown);
       detail.json("input", shown);
