@@ -112,7 +112,7 @@ bool is_one_line(std::string_view text) {
 
 }  // namespace
 
-void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
+DriverEvent make_event(const EventParts& parts, std::string detail) {
   EventParts bounded = parts;
   Detail whole;
   std::string summary, input, output, data;
@@ -151,10 +151,14 @@ void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
   event.type = parts.type;
   write_event(event.json, bounded);
   event.detail = whole.empty() ? std::move(detail) : joined_detail(whole.take(), detail);
-  out.events.push_back(std::move(event));
+  return event;
 }
 
-void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+void add_event(Actions& out, const EventParts& parts, std::string detail) {
+  out.event(make_event(parts, std::move(detail)));
+}
+
+void add_log(Actions& out, const std::optional<JoinedText>& lines, std::string_view stream,
              std::string_view session_id) {
   if (!lines || lines->text.empty()) return;
   std::string_view kept = event_text(lines->text);

@@ -35,11 +35,12 @@ struct EventParts {
   std::string_view event_id;  // left out when it is longer than kMaxEventIdBytes
 };
 
-// Adds the event. What is too large to be posted with it is cut, marked as cut, and goes whole into the detail.
-void add_event(DriverOutput& out, const EventParts& parts, std::string detail = {});
+// The event. What is too large to be posted with it is cut, marked as cut, and goes whole into the detail.
+DriverEvent make_event(const EventParts& parts, std::string detail = {});
+void add_event(Actions& out, const EventParts& parts, std::string detail = {});
 
 // Adds a `log` event of plain lines when there are any. `stream` says where they came from.
-void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+void add_log(Actions& out, const std::optional<JoinedText>& lines, std::string_view stream,
              std::string_view session_id);
 
 // The beginning of the text that an event may hold; the whole of it belongs into the detail (mark_cut).

@@ -34,7 +34,7 @@ TEST(EventJson, OneLineHasNoColours) {
 }
 
 TEST(EventJson, NothingIsTooLargeToPost) {
-  DriverOutput out;
+  Actions out;
   std::string huge = R"({"a":")" + std::string(10 * kMiB, 'x') + R"("})";
   EventParts parts;
   parts.type = EventType::tool_call;
@@ -46,35 +46,35 @@ TEST(EventJson, NothingIsTooLargeToPost) {
   parts.session_id = huge;
   parts.event_id = huge;
   add_event(out, parts, Detail().raw_json(huge).take());
-  ASSERT_EQ(out.events.size(), 1U);
-  EXPECT_LE(out.events[0].json.size(), kMaxWholeBytes + kMaxEventBytes);
-  EXPECT_LE(as_kept(out.events[0]).json.size(), kMaxEventBytes);
-  EXPECT_LE(out.events[0].detail.size(), kMaxDetailBytes);
-  EXPECT_EQ(find_member(out.events[0].detail, "truncated"), "true");
+  ASSERT_EQ(out.events().size(), 1U);
+  EXPECT_LE(out.events()[0].json.size(), kMaxWholeBytes + kMaxEventBytes);
+  EXPECT_LE(as_kept(out.events()[0]).json.size(), kMaxEventBytes);
+  EXPECT_LE(out.events()[0].detail.size(), kMaxDetailBytes);
+  EXPECT_EQ(find_member(out.events()[0].detail, "truncated"), "true");
 }
 
 // A server may be configured to keep more of an input or output than usual, so it gets all of it.
 TEST(EventJson, InputsAndOutputsGoWhole) {
-  DriverOutput out;
+  Actions out;
   std::string input = R"({"command":")" + std::string(100'000, 'c') + "\"}";
   std::string output = output_json(Outcome::failed, std::string(100'000, 'o'));
   EventParts parts;
   parts.input = input;
   parts.output = output;
   add_event(out, parts, Detail().raw_json("{}").take());
-  EXPECT_EQ(find_member(out.events[0].json, "input"), input);
-  EXPECT_EQ(find_member(out.events[0].json, "output"), output);
-  EXPECT_EQ(find_member(out.events[0].json, "cut"), "");
-  EXPECT_EQ(out.events[0].detail, R"({"raw":{}})");
+  EXPECT_EQ(find_member(out.events()[0].json, "input"), input);
+  EXPECT_EQ(find_member(out.events()[0].json, "output"), output);
+  EXPECT_EQ(find_member(out.events()[0].json, "cut"), "");
+  EXPECT_EQ(out.events()[0].detail, R"({"raw":{}})");
 
-  DriverEvent kept = as_kept(out.events[0]);
+  DriverEvent kept = as_kept(out.events()[0]);
   EXPECT_EQ(find_member(kept.json, "cut"), R"({"input":)" + std::to_string(input.size()) + R"(,"output":100000})");
   EXPECT_EQ(find_member(kept.detail, "input"), input);
   EXPECT_EQ(find_member(kept.detail, "output"), output);
 }
 
 TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
-  DriverOutput out;
+  Actions out;
   std::string input = R"({"command":")" + std::string(2 * kMiB, 'c') + "\"}";
   std::string output = output_json(Outcome::success, std::string(2 * kMiB, 'o'));
   std::string data = R"({"line":")" + std::string(200 * kKiB, 'd') + "\"}";
@@ -85,7 +85,7 @@ TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
   parts.output = output;
   parts.data = data;
   add_event(out, parts, Detail().raw_json("{}").take());
-  const DriverEvent& event = out.events[0];
+  const DriverEvent& event = out.events()[0];
   EXPECT_LE(event.json.size(), 2 * kMaxWholeBytes);
   EXPECT_EQ(find_member(event.json, "cut"), R"({"summary":600,"input":)" + std::to_string(input.size()) +
                                                 R"(,"output":)" + std::to_string(2 * kMiB) + R"(,"data":)" +
@@ -104,7 +104,7 @@ TEST(EventJson, AServerCutsWhatIsTooLargeToGoWhole) {
   Intake intake;
   intake.condense = &rules;
   for (std::string letter : {"x", "\xF0\x9F\x98\x80"}) {
-    DriverOutput out;
+    Actions out;
     std::string text;
     while (text.size() < 2 * kMiB) text += letter;
     std::string input = R"({"command":")" + text + "\"}";
@@ -115,7 +115,7 @@ TEST(EventJson, AServerCutsWhatIsTooLargeToGoWhole) {
     parts.output = output;
     add_event(out, parts);
     std::string posted;
-    append_posted(posted, out.events[0], 0, false);
+    append_posted(posted, out.events()[0], 0, false);
     auto batch = decode_events(posted, Framing::json, intake);
     ASSERT_TRUE(batch) << batch.error().message;
     std::string kept = "{" + std::string(batch->body(batch->drafts.front())) + "}";
@@ -127,12 +127,12 @@ TEST(EventJson, AServerCutsWhatIsTooLargeToGoWhole) {
 
 // The line of a log is as long as that of any other text; the event has more of it.
 TEST(EventJson, ALogHasALineLikeOtherTexts) {
-  DriverOutput out;
+  Actions out;
   std::string line(kTextSummaryCharacters + 50, 'x');
   add_log(out, JoinedText{line, 0}, "stderr", "");
-  ASSERT_EQ(out.events.size(), 1U);
-  EXPECT_EQ(characters_in(text_member(out.events[0].json, "summary")), kTextSummaryCharacters);
-  EXPECT_EQ(text_member(find_member(out.events[0].json, "data"), "line"), line);
+  ASSERT_EQ(out.events().size(), 1U);
+  EXPECT_EQ(characters_in(text_member(out.events()[0].json, "summary")), kTextSummaryCharacters);
+  EXPECT_EQ(text_member(find_member(out.events()[0].json, "data"), "line"), line);
 }
 
 TEST(EventJson, ADeniedCallSaysSo) {
