@@ -17,6 +17,7 @@ inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle age
 inline constexpr std::chrono::milliseconds kQueuedWait{600'000};  // an agent takes a queued message at once; a machine
                                                                   // that sleeps or swaps is slower
 inline constexpr std::size_t kMaxHeldCommands = 100;           // for an agent that is being prepared; more are refused
+inline constexpr std::size_t kSeenCommands = 10'000;           // ids kept to tell a repeat; a day of a busy operator
 inline constexpr std::chrono::milliseconds kRunTick{1'000};    // longest time between two checks of a run
 inline constexpr std::chrono::milliseconds kRunDrain{20'000};  // after the end; then the rest stays in the spool
 inline constexpr std::size_t kMaxEndedInStatus = 200;          // ended processes named in an event; more are counted
