@@ -250,6 +250,7 @@ TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
 // A word that comes while the workspace is cloned waits for the agent.
 TEST_F(AgentRunTest, WhatCanWaitIsHeldUntilTheAgentRuns) {
   claude(std::string(kWords) + "read -r line; heard; begin; read -r line; heard; turn_over; cat > /dev/null\n");
+  order_.timeout_seconds = 20;  // or it would wait for the message forever
   Command steer = command(CommandKind::steer);
   steer.content = "and the tests";
   run_->command(steer);
