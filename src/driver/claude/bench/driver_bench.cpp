@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
       shepherd::ClaudeCode driver;
       for (const auto& line : good) {
         driver.record(line, 1'794'766'800'000, out);
-        events += out.events().size();
+        events += out.shown();
         out.clear();
       }
     }
