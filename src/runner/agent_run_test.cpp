@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -272,6 +273,20 @@ TEST_F(AgentRunTest, WhatCanWaitIsHeldUntilTheAgentRuns) {
             "c-interrupt refused the agent is not running yet\n"
             "c-steer delivered \n"
             "c-steer acknowledged \n");
+}
+
+// An agent that asks its machine for something must not wait forever.
+TEST_F(AgentRunTest, WhatTheMachineDoesNotHaveIsAnswered) {
+  claude(std::string(kWords) +
+         "read -r line; heard; begin\n"
+         "echo '{\"type\":\"control_request\",\"request_id\":\"r1\",\"request\":{\"subtype\":\"fs_read\"}}'\n"
+         "read -r line; echo \"$line\" > answer; turn_over; cat > /dev/null\n");
+  order_.timeout_seconds = 20;
+  EXPECT_EQ(run_->run(settings_).state, State::completed);
+  std::string answer;
+  std::getline(std::ifstream(directory_ / "answer") >> std::ws, answer);
+  EXPECT_EQ(answer,
+            R"({"type":"control_response","response":{"subtype":"error","request_id":"r1","error":"not supported"}})");
 }
 
 TEST_F(AgentRunTest, WhatIsHeldForAnAgentThatNeverRunsIsRefused) {
