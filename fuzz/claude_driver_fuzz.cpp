@@ -34,15 +34,20 @@ std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts
   Launch launch;
   launch.id = "launch";
   launch.prompt = "Do it";
-  launch.format = kFormats[input.choice % kFormats.size()];
+  launch.options.emplace(kOutputFormatOption, name(kFormats[input.choice % kFormats.size()]));
   launch.deltas = true;
   SHEPHERD_ASSERT(driver.launch(launch).has_value(), "it can be launched in every format");
-  DriverOutput out;
+  Actions out;
   LineSplitter splitter;
   std::size_t lines = 0;
+  std::size_t answered = 0;
   auto take = [&](const Line& line) {
     std::int64_t now = kFuzzStart + static_cast<std::int64_t>(lines) * 40;
     driver.record(line.text, now, out);
+    for (std::size_t calls = out.of<HostCall>().size(); answered < calls; ++answered) {
+      std::string id = out.of<HostCall>()[answered].id;
+      driver.answer({id, "", "not supported"}, now, out);
+    }
     // Commands come between lines, so that they are at the same place for every cut.
     if (lines < kKinds.size() && (input.choice & 0x80) != 0) driver.command(command_of(kKinds[lines]), now, out);
     if (lines % 3 == 2) driver.tick(now, out);
@@ -55,7 +60,8 @@ std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts
   Verdict verdict = driver.finish(exit, kFuzzStart + 1'000'000, out);
 
   check_output(out);
-  std::string_view words = out.to_agent;
+  std::string written = out.written();
+  std::string_view words = written;
   SHEPHERD_ASSERT(words.empty() || words.ends_with('\n'), "an agent is told whole lines");
   for (std::size_t at = 0; at < words.size(); at = words.find('\n', at) + 1) {
     SHEPHERD_ASSERT(is_json_object(words.substr(at, words.find('\n', at) - at)), "a line to the agent is an object");

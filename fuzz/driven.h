@@ -40,32 +40,32 @@ inline void check_event(const DriverEvent& event) {
   SHEPHERD_ASSERT(summary->find('\n') == std::string::npos, "a summary is one line");
 }
 
-inline void check_output(const DriverOutput& out) {
-  for (const auto& event : out.events) check_event(event);
-  for (const auto& delta : out.deltas) SHEPHERD_ASSERT(delta.text.size() <= kMaxDeltaBytes, "live text is bounded");
-  for (const auto& update : out.commands) {
+inline void check_output(const Actions& out) {
+  for (const auto& event : out.events()) check_event(event);
+  for (const auto& delta : out.deltas()) SHEPHERD_ASSERT(delta.text.size() <= kMaxDeltaBytes, "live text is bounded");
+  for (const auto& update : out.commands()) {
     SHEPHERD_ASSERT(update.detail.empty() || is_json_object(update.detail), "the detail of a command is an object");
   }
 }
 
 // The newest state of a command; accepted if there is none.
-inline CommandState settled(const DriverOutput& out, std::string_view id) {
+inline CommandState settled(const Actions& out, std::string_view id) {
   CommandState state = CommandState::accepted;
-  for (const auto& update : out.commands) {
+  for (const auto& update : out.commands()) {
     if (update.id == id) state = update.state;
   }
   return state;
 }
 
 // All content of an output as text, to compare two outputs.
-inline std::string as_text(const DriverOutput& out, const Verdict& verdict) {
+inline std::string as_text(const Actions& out, const Verdict& verdict) {
   std::string text;
-  for (const auto& event : out.events) text.append(event.json).append(event.detail).push_back('\n');
-  for (const auto& delta : out.deltas) text.append(delta.block).append(delta.text).push_back('\n');
-  for (const auto& update : out.commands) {
+  for (const auto& event : out.events()) text.append(event.json).append(event.detail).push_back('\n');
+  for (const auto& delta : out.deltas()) text.append(delta.block).append(delta.text).push_back('\n');
+  for (const auto& update : out.commands()) {
     text.append(update.id).append(name(update.state)).append(update.reason).push_back('\n');
   }
-  return text.append(out.to_agent).append(name(verdict.state)).append(verdict.message);
+  return text.append(out.written()).append(name(verdict.state)).append(verdict.message);
 }
 
 }  // namespace shepherd

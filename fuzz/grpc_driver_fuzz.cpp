@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   launch.id = "launch";
   launch.prompt = "Do it";
   launch.deltas = true;
-  DriverOutput out;
+  Actions out;
   SHEPHERD_ASSERT(driver.launch(launch).has_value(), "it can be launched");
   std::size_t records = 0;
   auto take = [&](std::string_view record) {
@@ -80,7 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     SHEPHERD_ASSERT(settled(out, std::string("asked/") + std::string(name(kKinds[i]))) != CommandState::accepted,
                     "no command stays open");
   }
-  std::string_view words = out.to_agent;
+  std::string written = out.written();
+  std::string_view words = written;
   while (take_frame(words)) continue;
   SHEPHERD_ASSERT(words.empty(), "an agent is told whole messages");
   return 0;

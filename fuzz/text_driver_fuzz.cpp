@@ -17,9 +17,9 @@ namespace {
 using namespace shepherd;
 
 // The text of all events of a type; the full text if an event has only its beginning.
-std::string text_of(const DriverOutput& out, EventType type, std::string_view member) {
+std::string text_of(const Actions& out, EventType type, std::string_view member) {
   std::string all;
-  for (const auto& event : out.events) {
+  for (const auto& event : out.events()) {
     if (event.type != type) continue;
     std::string whole = text_member(event.detail, "text");
     all += whole.empty() ? text_member(find_member(event.json, "data"), member) : whole;
@@ -48,7 +48,7 @@ std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts
   Launch launch;
   launch.command = {"make"};
   SHEPHERD_ASSERT(driver.launch(launch).has_value(), "it can be launched");
-  DriverOutput out;
+  Actions out;
   LineSplitter splitter;
   std::string printed, complained;
   std::int64_t now = kFuzzStart;

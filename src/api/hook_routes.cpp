@@ -63,7 +63,7 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
   intake.keep_detail = parts.config.keep_detail;
   HookStep step;
   step.hook = *std::move(hook);
-  Result<DraftBatch> drafts = drafts_of(step.hook.out.events, intake);
+  Result<DraftBatch> drafts = drafts_of(step.hook.events, intake);
   if (!drafts) return fail(drafts.error());
   step.drafts = *std::move(drafts);
   if (step.hook.name != "SessionStart") {
@@ -79,7 +79,7 @@ Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std:
   step.words = step.hook.prompt;
   if (const Redactor* redactor = parts.redaction()) {
     step.words = redactor->redact(step.words);
-    for (TextDelta& delta : step.hook.out.deltas) delta.text = redactor->redact(delta.text);
+    for (TextDelta& delta : step.hook.deltas) delta.text = redactor->redact(delta.text);
   }
   return step;
 }
@@ -221,7 +221,7 @@ Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_m
 }
 
 void publish_deltas(Journal& journal, const std::string& task, const HookStep& step) {
-  for (const TextDelta& delta : step.hook.out.deltas) {
+  for (const TextDelta& delta : step.hook.deltas) {
     std::string data = object_text([&](JsonObject& object) {
       object.text("block", delta.block);
       object.text("text", delta.text);

@@ -11,6 +11,7 @@
 #include "cli/known_agents.h"
 #include "cli/task_names.h"
 #include "config/agent_confinement.h"
+#include "driver/claude/launch_options.h"
 #include "hooks/hook_delivery.h"
 #include "json/scan.h"
 #include "outbox/deliver_spool.h"
@@ -36,8 +37,9 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
   settings.environment = agent_environment();
   if (agent == "claude") {
     settings.program = config.claude_program;
-    OutputFormat watched = output_format(config.claude_output_format).value_or(OutputFormat::bidirectional);
-    settings.format = config.observability_enabled ? watched : OutputFormat::text;
+    settings.options.emplace(kOutputFormatOption, config.observability_enabled
+                                                      ? std::string_view(config.claude_output_format)
+                                                      : name(OutputFormat::text));
   }
   if (auto found = config.agents.find(agent); found != config.agents.end()) {
     settings.driver = "grpc";
@@ -45,8 +47,8 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
   }
   settings.confinement = agent_confinement(config, process_environment());
   settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
-  settings.ladder.sigint_wait = std::chrono::milliseconds(config.stop_sigint_ms);
-  settings.ladder.sigterm_wait = std::chrono::milliseconds(config.stop_sigterm_ms);
+  settings.ladder.close_wait = std::chrono::milliseconds(config.stop_sigint_ms);
+  settings.ladder.terminate_wait = std::chrono::milliseconds(config.stop_sigterm_ms);
   return settings;
 }
 

@@ -69,9 +69,9 @@ TEST(TaskFile, SaysWhereAndWhatIsWrong) {
 // With observability switched off, the agent works but is not watched step by step.
 TEST(AgentSettings, WithoutObservabilityClaudeIsNotWatchedStepByStep) {
   Config config;
-  EXPECT_EQ(agent_settings(config, "claude").format, OutputFormat::bidirectional);
+  EXPECT_EQ(agent_settings(config, "claude").options.at("output_format"), "stream-json");
   config.observability_enabled = false;
-  EXPECT_EQ(agent_settings(config, "claude").format, OutputFormat::text);
+  EXPECT_EQ(agent_settings(config, "claude").options.at("output_format"), "text");
 }
 
 TEST(RunRequest, BodyOfTheTask) {

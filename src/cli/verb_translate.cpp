@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/verbs.h"
+#include "driver/claude/launch_options.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
 #include "driver/registry/registry.h"
@@ -21,8 +22,8 @@ struct TranslateOptions {
   bool detail = false, status = false;
 };
 
-void print(Context& context, const TranslateOptions& options, DriverOutput& output) {
-  for (const DriverEvent& event : output.events) {
+void print(Context& context, const TranslateOptions& options, Actions& output) {
+  for (const DriverEvent& event : output.events()) {
     std::string line;
     append_posted(line, options.detail ? event : as_kept(event), 0, options.detail);
     context.out.json_line(line);
@@ -51,11 +52,11 @@ Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   launch.id = "translate";
   launch.prompt = "recorded";
   launch.command = {"recorded"};
-  launch.format = *output_format(options.format);
+  launch.options.emplace(kOutputFormatOption, options.format);
   if (auto planned = driver->launch(launch); !planned) return fail(planned.error());
 
   SystemClock clock;
-  DriverOutput output;
+  Actions output;
   LineSplitter splitter;
   auto line = [&](const Line& whole) { driver->record(whole.text, clock.wall_ms(), output); };
   for (;;) {

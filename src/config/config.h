@@ -78,8 +78,8 @@ struct Config {
   std::string claude_output_format = "stream-json";
   // The waits of the stop sequence: after the agent's own interrupt, SIGINT and SIGTERM.
   std::int64_t stop_interrupt_ms = kInterruptWait.count();
-  std::int64_t stop_sigint_ms = kSigintWait.count();
-  std::int64_t stop_sigterm_ms = kSigtermWait.count();
+  std::int64_t stop_sigint_ms = kCloseWait.count();
+  std::int64_t stop_sigterm_ms = kTerminateWait.count();
   std::int64_t runners = kRunners;            // of `serve`
   std::map<std::string, RemoteAgent> agents;  // by user-defined names
   // Keys that other programs' files have too: whether agents are watched step by step, and events kept per tail.

@@ -10,8 +10,6 @@
 namespace shepherd {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFormats{"stream-json", "stream-json-one-way", "json", "text"};
-
 void append_kinds(std::string& out, std::uint32_t kinds) {
   char before = '[';
   for (std::size_t i = 0; i < kCommandKinds; ++i) {
@@ -24,29 +22,6 @@ void append_kinds(std::string& out, std::uint32_t kinds) {
 }
 
 }  // namespace
-
-std::string_view name(OutputFormat format) {
-  return kFormats[static_cast<std::size_t>(format)];
-}
-
-std::optional<OutputFormat> output_format(std::string_view name) {
-  for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    if (kFormats[i] == name) return static_cast<OutputFormat>(i);
-  }
-  return std::nullopt;
-}
-
-void append_posted(std::string& out, const DriverEvent& event, std::uint64_t sequence, bool with_detail) {
-  out.push_back('{');
-  if (sequence != 0) {
-    out.append("\"sequence\":");
-    append_number(out, sequence);
-    out.push_back(',');
-  }
-  out.append(event.json, 1, event.json.size() - 2);
-  if (with_detail && !event.detail.empty()) out.append(",\"detail\":").append(event.detail);
-  out.push_back('}');
-}
 
 std::string encode_capabilities(const Capabilities& capabilities) {
   std::string out = object_text([&](JsonObject& object) {
@@ -75,15 +50,6 @@ std::string how_it_ended(const ExitFacts& exit) {
 
 std::vector<std::string> Driver::version_command(const std::string& /*program*/) const {
   return {};
-}
-
-void DriverOutput::clear() {
-  events.clear();
-  deltas.clear();
-  to_agent.clear();
-  close_input = false;
-  signals.clear();
-  commands.clear();
 }
 
 }  // namespace shepherd

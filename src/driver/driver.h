@@ -1,8 +1,7 @@
 // A driver knows one agent's dialect: how to start it, what its lines mean, how a command is said to it.
 //
-// Records in, events out; commands in, bytes or signals out. A driver does no I/O, has no clock and no threads, so a
-// recorded transcript is its test, and the runner, `translate`, importers and other links use it alike. A call adds to
-// a DriverOutput; the caller posts the events, writes the bytes, sends the signals, and clears it.
+// Records and commands in, actions out (actions.h). A driver does no I/O, has no clock and no threads, so a recorded
+// transcript is its test, and the runner, `translate`, importers and other links use it alike.
 //
 // The order of calls: launch (not needed to translate a recording), then record, stderr_line, command and tick in any
 // order, finish last. Nothing an agent prints is an error: what a driver does not know becomes a `log` event with the
@@ -11,29 +10,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
+#include "driver/actions.h"
 #include "model/command.h"
-#include "model/event_type.h"
 #include "model/task.h"
 
 namespace shepherd {
 
-// How an agent is listened to, best first. A driver takes what it is given, or the nearest that its agent has.
-enum class OutputFormat : std::uint8_t {
-  bidirectional,  // a line per step, and commands on the agent's standard input
-  stream,         // a line per step; standard input is closed
-  batch,          // one JSON document at the end
-  text,           // text for people
-};
-// Names of `claude.output_format`: stream-json (bidirectional), stream-json-one-way, json, text.
-std::string_view name(OutputFormat format);
-std::optional<OutputFormat> output_format(std::string_view name);
+// What a driver's own settings are called is its own matter: `claude/launch_options.h` for Claude Code.
+using LaunchOptions = std::map<std::string, std::string, std::less<>>;
 
 // What is to be started.
 struct Launch {
@@ -46,7 +39,6 @@ struct Launch {
   std::string context;                     // what to know; may be large
   std::string repo_url, repo_ref;          // of the task, for agents that fetch it themselves; empty: none
   std::string rules;                       // what every agent of this runner is told; empty: nothing
-  std::vector<std::string> without;        // options that this program said it does not know
   std::string model;                       // empty: the agent's own choice
   std::int64_t max_turns = 0;              // 0: no bound
   double budget_usd = 0;                   // 0: no bound
@@ -54,58 +46,36 @@ struct Launch {
   std::string mcp_servers_json;            // empty: none
   AgentMode mode = AgentMode::interactive;
   std::string resume_session;  // the agent's own session id; empty: a new one
-  OutputFormat format = OutputFormat::bidirectional;
-  bool deltas = false;  // text while it is being written, for live watchers
+  LaunchOptions options;       // the driver's own
+  bool deltas = false;         // text while it is being written, for live watchers
 };
 
 struct EnvironmentEntry {
   std::string name, value;
 };
 
-// How to start it. The runner adds its own environment (SHEPHERD_TASK_ID) and work directory.
-struct LaunchPlan {
-  // Not empty: the agent is a service. This method of it is called, records and words to it are whole messages
-  // (record_frames.h), and there is no program.
-  std::string grpc_method;
+// A program. The runner adds its own environment (SHEPHERD_TASK_ID) and work directory.
+struct ProgramLaunch {
   std::vector<std::string> argv;
   std::vector<EnvironmentEntry> environment;  // added to what the agent gets
-  std::string standard_input;                 // written at once; of a service: framed
-  bool keep_input_open = false;               // false: closed after standard_input
-  OutputFormat format = OutputFormat::text;   // what was chosen
+};
+// A service with a method that streams messages both ways.
+struct GrpcLaunch {
+  std::string method;  // "/package.Service/Method"
+};
+// A service that takes requests and answers with events.
+struct HttpLaunch {
+  std::string path;
 };
 
-// An event ready to be posted, without its number.
-struct DriverEvent {
-  EventType type = EventType::log;
-  std::string json;    // one compact object of SPEC §3 with `eventID` where the agent has an id for the step
-  std::string detail;  // one object: full `input`, `output` or `text` where the event has less, and `raw`; empty: none
-};
-// Appends the object the events route takes: the event with its producer's number (0: none) and its detail.
-void append_posted(std::string& out, const DriverEvent& event, std::uint64_t sequence, bool with_detail = true);
+// How to start it. Records of a service and what is written to it are whole messages (record_frames.h).
+struct LaunchPlan {
+  std::variant<ProgramLaunch, GrpcLaunch, HttpLaunch> way;
+  std::string input;             // written at once
+  bool keep_input_open = false;  // false: closed after `input`
+  std::string remark;            // for the log: what was asked for and cannot be had; empty: nothing
 
-struct TextDelta {
-  std::string block;  // the agent's name for the piece of text that grows
-  std::string text;
-};
-
-// What became of a command. The runner says `delivered` when the bytes that came with it are written.
-struct CommandUpdate {
-  std::string id;
-  CommandState state = CommandState::delivered;
-  std::string reason;
-  std::string detail = {};  // as DriverEvent's: the agent's own record that says so; empty: none
-};
-
-// What one or more calls brought about, in order within each list.
-struct DriverOutput {
-  std::vector<DriverEvent> events;
-  std::vector<TextDelta> deltas;  // belong before the events
-  std::string to_agent;           // whole lines for the agent's standard input; of a service: framed messages
-  bool close_input = false;       // after to_agent
-  std::vector<int> signals;       // SIGINT, SIGSTOP, SIGCONT: to the agent's process group
-  std::vector<CommandUpdate> commands;
-
-  void clear();
+  const ProgramLaunch* program() const { return std::get_if<ProgramLaunch>(&way); }
 };
 
 // How the agent's process ended, or the call of a service.
@@ -125,9 +95,12 @@ std::string how_it_ended(const ExitFacts& exit);
 struct Verdict {
   State state = State::completed;  // completed, failed, or cancelled when the agent itself says it was interrupted
   std::string message;             // the agent's last word, or why it failed
-  // The program did not know the format it was started with and did nothing: start again with this one.
-  std::optional<OutputFormat> retry_with;
-  std::string unknown_option;  // with retry_with: for Launch::without; empty: the format itself was the matter
+  // The program did nothing, because it did not know how it was started. Start it again with these options.
+  struct Retry {
+    LaunchOptions options;
+    std::string why;  // for the log
+  };
+  std::optional<Retry> retry;
 };
 
 // What may be asked of this agent as it was started. Known before the first command.
@@ -181,17 +154,19 @@ class Driver {
 
   // One line the agent printed, without its newline, valid UTF-8 (LineSplitter); of a service: one message. Times are
   // wall milliseconds.
-  virtual void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
-  virtual void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) = 0;
+  virtual void record(std::string_view line, std::int64_t now_ms, Actions& out) = 0;
+  virtual void stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) = 0;
   // Time has passed: see Hints::tick_at_ms.
-  virtual void tick(std::int64_t now_ms, DriverOutput& out) = 0;
+  virtual void tick(std::int64_t now_ms, Actions& out) = 0;
   // Always settles at least as delivered or refused within this call, or says `accepted` and waits for the end of a
   // turn (queue): what a driver holds no longer expires.
-  virtual void command(const Command& command, std::int64_t now_ms, DriverOutput& out) = 0;
+  virtual void command(const Command& command, std::int64_t now_ms, Actions& out) = 0;
   // It has expired all the same, because the driver's word came too late: if it is still held, it is forgotten.
   virtual void withdraw(std::string_view /*command_id*/) {}
+  // The answer to a HostCall.
+  virtual void answer(const HostAnswer& /*answer*/, std::int64_t /*now_ms*/, Actions& /*out*/) {}
   // The agent is gone and all its output was given. Settles what is open.
-  virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) = 0;
+  virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) = 0;
 
   virtual Capabilities capabilities() const = 0;
   virtual Hints hints() const = 0;

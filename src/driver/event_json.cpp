@@ -1,8 +1,11 @@
 #include "driver/event_json.h"
 
+#include <utility>
+
 #include "base/clock.h"
 #include "driver/limits.h"
 #include "json/scan.h"
+#include "json/tree.h"
 #include "json/write.h"
 #include "model/condense.h"
 #include "model/detail_json.h"
@@ -66,6 +69,23 @@ std::string joined_detail(std::string first, std::string_view second) {
   return capped_detail(first, kMaxDetailBytes);
 }
 
+// Cuts the strings of an input or output that is too large to go whole. As much of each is left as a server can be
+// configured to keep, so that it is still the server that decides; of very many strings or wide characters less.
+template <class Condense>
+std::string within_bounds(std::string_view object, Condense condense) {
+  constexpr std::size_t kWidest = kMaxEventBytes;
+  constexpr std::size_t kWidestEscaped = kMaxEventBytes / 8;  // no character has more bytes, escaped or not
+  for (std::size_t characters : {kWidest, kWidestEscaped, kCondensedStringCharacters}) {
+    auto tree = parse_tree(object);
+    if (!tree || !tree->is_object()) break;
+    CondenseRules rules;
+    rules.command_characters = rules.result_characters = rules.string_characters = characters;
+    condense(tree->get_object(), rules);
+    if (std::string text = tree_text(*tree); text.size() <= kMaxWholeBytes) return text;
+  }
+  return "{}";
+}
+
 bool is_blank(char c) {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
 }
@@ -92,7 +112,7 @@ bool is_one_line(std::string_view text) {
 
 }  // namespace
 
-void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
+DriverEvent make_event(const EventParts& parts, std::string detail) {
   EventParts bounded = parts;
   Detail whole;
   std::string summary, input, output, data;
@@ -105,35 +125,40 @@ void add_event(DriverOutput& out, const EventParts& parts, std::string detail) {
     }
     bounded.summary = summary;
   }
-  auto shorten = [&](std::string_view name, std::string_view given, std::string& store, std::uint64_t& cut,
-                     auto shorter) {
+  auto shorten = [&](std::string_view name, std::string_view given, std::uint64_t& cut, std::string& store,
+                     std::string shorter) {
     if (cut == 0) cut = characters_in(given);
     whole.json(name, given);
-    shorter(store);
-    if (store.size() > kMaxEventDataBytes) store = "{}";  // it has very many strings
+    store = std::move(shorter);
     return std::string_view(store);
   };
   if (parts.input.size() > kMaxWholeBytes) {
-    bounded.input = shorten("input", parts.input, input, bounded.cut.input,
-                            [&](std::string& store) { append_condensed_input(store, parts.input); });
+    bounded.input = shorten("input", parts.input, bounded.cut.input, input,
+                            within_bounds(parts.input, [&](auto& object, const CondenseRules& rules) {
+                              condense_input(parts.tool, object, rules);
+                            }));
   }
   if (parts.output.size() > kMaxWholeBytes) {
     bounded.cut.output = characters_in(string_value(find_member(parts.output, "summary")).value_or(""));
-    bounded.output = shorten("output", parts.output, output, bounded.cut.output,
-                             [&](std::string& store) { append_shortened(store, parts.output, kMaxEventTextBytes); });
+    bounded.output = shorten(
+        "output", parts.output, bounded.cut.output, output,
+        within_bounds(parts.output, [](auto& object, const CondenseRules& rules) { condense_output(object, rules); }));
   }
   if (parts.data.size() > kMaxEventDataBytes) {
-    bounded.data = shorten("data", parts.data, data, bounded.cut.data,
-                           [&](std::string& store) { store = capped_detail(parts.data, kMaxEventDataBytes); });
+    bounded.data = shorten("data", parts.data, bounded.cut.data, data, capped_detail(parts.data, kMaxEventDataBytes));
   }
   DriverEvent event;
   event.type = parts.type;
   write_event(event.json, bounded);
   event.detail = whole.empty() ? std::move(detail) : joined_detail(whole.take(), detail);
-  out.events.push_back(std::move(event));
+  return event;
 }
 
-void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+void add_event(Actions& out, const EventParts& parts, std::string detail) {
+  out.event(make_event(parts, std::move(detail)));
+}
+
+void add_log(Actions& out, const std::optional<JoinedText>& lines, std::string_view stream,
              std::string_view session_id) {
   if (!lines || lines->text.empty()) return;
   std::string_view kept = event_text(lines->text);
@@ -226,6 +251,13 @@ std::string output_json(Outcome outcome, std::string_view text) {
     object.text("summary", text);
   });
   return out;
+}
+
+std::string condensed_input(std::string_view tool, std::string_view input) {
+  auto tree = parse_tree(input);
+  if (!tree || !tree->is_object()) return "{}";
+  condense_input(tool, tree->get_object(), {});
+  return tree_text(*tree);
 }
 
 DriverEvent as_kept(const DriverEvent& event) {

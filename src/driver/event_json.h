@@ -35,11 +35,12 @@ struct EventParts {
   std::string_view event_id;  // left out when it is longer than kMaxEventIdBytes
 };
 
-// Adds the event. What is too large to be posted with it is cut, marked as cut, and goes whole into the detail.
-void add_event(DriverOutput& out, const EventParts& parts, std::string detail = {});
+// The event. What is too large to be posted with it is cut, marked as cut, and goes whole into the detail.
+DriverEvent make_event(const EventParts& parts, std::string detail = {});
+void add_event(Actions& out, const EventParts& parts, std::string detail = {});
 
 // Adds a `log` event of plain lines when there are any. `stream` says where they came from.
-void add_log(DriverOutput& out, const std::optional<JoinedText>& lines, std::string_view stream,
+void add_log(Actions& out, const std::optional<JoinedText>& lines, std::string_view stream,
              std::string_view session_id);
 
 // The beginning of the text that an event may hold; the whole of it belongs into the detail (mark_cut).
@@ -75,10 +76,8 @@ enum class Outcome : std::uint8_t { success, failed, denied };
 // {"success":…,"summary":…}, and `denied` when it was.
 std::string output_json(Outcome outcome, std::string_view text);
 
-// A tool's input (a compact JSON object) condensed as model/condense.h does it by default; true when anything was cut.
-bool append_condensed_input(std::string& out, std::string_view input);
-// A compact JSON object with at most so many characters of each of its strings; what is nested in it is condensed.
-void append_shortened(std::string& out, std::string_view object, std::size_t characters);
+// A tool's input (a compact JSON object) as a server with the default limits shows it.
+std::string condensed_input(std::string_view tool, std::string_view input);
 
 // The event as a server with the default limits keeps it. `event` itself when a server would refuse it.
 DriverEvent as_kept(const DriverEvent& event);

@@ -10,6 +10,7 @@
 #include "json/tree.h"
 #include "model/condense.h"
 #include "model/limits.h"
+#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
@@ -32,33 +33,8 @@ TEST(EventJson, OneLineHasNoColours) {
   EXPECT_EQ(one_line("a[31m", 20), "a[31m");
 }
 
-// The server condenses with model/condense.h; a driver must come to the same without building a tree.
-TEST(EventJson, CondensesLikeTheServer) {
-  std::string long_text(700, 'x');
-  std::string accents;
-  for (int i = 0; i < 600; ++i) accents += "é";
-  std::string inputs[] = {
-      R"({})",
-      R"({"command":"ls"})",
-      R"({"command":")" + long_text + R"(","n":[1,2.50,true,null],"deep":{"text":")" + accents + R"(","e":[]}})",
-      R"({"file_path":"/a","old_string":"a\nb\u00e9\ud83d\ude00","new_string":""})",
-      R"({"edits":[{"old_string":"x","new_string":"yy"},")" + long_text + R"(",[")" + accents + R"("]]})",
-      R"({"content":")" + std::string(499, 'a') + R"(\ud83d\ude00\n\n"})",
-      R"({"old_string":7,"a_string":"kept"})",
-  };
-  for (const auto& input : inputs) {
-    std::string mine;
-    bool cut = append_condensed_input(mine, input);
-    auto tree = parse_tree(input).value();
-    bool expected = condense_input("Tool", tree.get_object(), CondenseRules{});
-    EXPECT_EQ(cut, expected) << input;
-    // Compared as trees: escapes may be spelled otherwise.
-    EXPECT_EQ(tree_text(parse_tree(mine).value()), tree_text(tree)) << input;
-  }
-}
-
 TEST(EventJson, NothingIsTooLargeToPost) {
-  DriverOutput out;
+  Actions out;
   std::string huge = R"({"a":")" + std::string(10 * kMiB, 'x') + R"("})";
   EventParts parts;
   parts.type = EventType::tool_call;
@@ -70,34 +46,35 @@ TEST(EventJson, NothingIsTooLargeToPost) {
   parts.session_id = huge;
   parts.event_id = huge;
   add_event(out, parts, Detail().raw_json(huge).take());
-  ASSERT_EQ(out.events.size(), 1U);
-  EXPECT_LE(out.events[0].json.size(), kMaxEventBytes);
-  EXPECT_LE(out.events[0].detail.size(), kMaxDetailBytes);
-  EXPECT_EQ(find_member(out.events[0].detail, "truncated"), "true");
+  ASSERT_EQ(out.events().size(), 1U);
+  EXPECT_LE(out.events()[0].json.size(), kMaxWholeBytes + kMaxEventBytes);
+  EXPECT_LE(as_kept(out.events()[0]).json.size(), kMaxEventBytes);
+  EXPECT_LE(out.events()[0].detail.size(), kMaxDetailBytes);
+  EXPECT_EQ(find_member(out.events()[0].detail, "truncated"), "true");
 }
 
 // A server may be configured to keep more of an input or output than usual, so it gets all of it.
 TEST(EventJson, InputsAndOutputsGoWhole) {
-  DriverOutput out;
+  Actions out;
   std::string input = R"({"command":")" + std::string(100'000, 'c') + "\"}";
   std::string output = output_json(Outcome::failed, std::string(100'000, 'o'));
   EventParts parts;
   parts.input = input;
   parts.output = output;
   add_event(out, parts, Detail().raw_json("{}").take());
-  EXPECT_EQ(find_member(out.events[0].json, "input"), input);
-  EXPECT_EQ(find_member(out.events[0].json, "output"), output);
-  EXPECT_EQ(find_member(out.events[0].json, "cut"), "");
-  EXPECT_EQ(out.events[0].detail, R"({"raw":{}})");
+  EXPECT_EQ(find_member(out.events()[0].json, "input"), input);
+  EXPECT_EQ(find_member(out.events()[0].json, "output"), output);
+  EXPECT_EQ(find_member(out.events()[0].json, "cut"), "");
+  EXPECT_EQ(out.events()[0].detail, R"({"raw":{}})");
 
-  DriverEvent kept = as_kept(out.events[0]);
+  DriverEvent kept = as_kept(out.events()[0]);
   EXPECT_EQ(find_member(kept.json, "cut"), R"({"input":)" + std::to_string(input.size()) + R"(,"output":100000})");
   EXPECT_EQ(find_member(kept.detail, "input"), input);
   EXPECT_EQ(find_member(kept.detail, "output"), output);
 }
 
 TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
-  DriverOutput out;
+  Actions out;
   std::string input = R"({"command":")" + std::string(2 * kMiB, 'c') + "\"}";
   std::string output = output_json(Outcome::success, std::string(2 * kMiB, 'o'));
   std::string data = R"({"line":")" + std::string(200 * kKiB, 'd') + "\"}";
@@ -108,8 +85,8 @@ TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
   parts.output = output;
   parts.data = data;
   add_event(out, parts, Detail().raw_json("{}").take());
-  const DriverEvent& event = out.events[0];
-  EXPECT_LE(event.json.size(), kMaxEventBytes);
+  const DriverEvent& event = out.events()[0];
+  EXPECT_LE(event.json.size(), 2 * kMaxWholeBytes);
   EXPECT_EQ(find_member(event.json, "cut"), R"({"summary":600,"input":)" + std::to_string(input.size()) +
                                                 R"(,"output":)" + std::to_string(2 * kMiB) + R"(,"data":)" +
                                                 std::to_string(data.size()) + "}");
@@ -120,14 +97,42 @@ TEST(EventJson, WhatIsTooLargeToGoWholeIsMarkedAndInTheDetail) {
   EXPECT_EQ(find_member(event.detail, "raw"), "{}");
 }
 
+// Only the server knows how much it is to show, also of what is too large to go whole.
+TEST(EventJson, AServerCutsWhatIsTooLargeToGoWhole) {
+  CondenseRules rules;
+  rules.command_characters = rules.result_characters = 5'000;
+  Intake intake;
+  intake.condense = &rules;
+  for (std::string letter : {"x", "\xF0\x9F\x98\x80"}) {
+    Actions out;
+    std::string text;
+    while (text.size() < 2 * kMiB) text += letter;
+    std::string input = R"({"command":")" + text + "\"}";
+    std::string output = output_json(Outcome::failed, text);
+    EventParts parts;
+    parts.tool = "Bash";
+    parts.input = input;
+    parts.output = output;
+    add_event(out, parts);
+    std::string posted;
+    append_posted(posted, out.events()[0], 0, false);
+    auto batch = decode_events(posted, Framing::json, intake);
+    ASSERT_TRUE(batch) << batch.error().message;
+    std::string kept = "{" + std::string(batch->body(batch->drafts.front())) + "}";
+    EXPECT_EQ(characters_in(text_member(find_member(kept, "input"), "command")), 5'000U);
+    EXPECT_EQ(find_member(find_member(kept, "output"), "success"), "false");
+    EXPECT_TRUE(text_member(find_member(kept, "output"), "summary").ends_with("... (truncated)"));
+  }
+}
+
 // The line of a log is as long as that of any other text; the event has more of it.
 TEST(EventJson, ALogHasALineLikeOtherTexts) {
-  DriverOutput out;
+  Actions out;
   std::string line(kTextSummaryCharacters + 50, 'x');
   add_log(out, JoinedText{line, 0}, "stderr", "");
-  ASSERT_EQ(out.events.size(), 1U);
-  EXPECT_EQ(characters_in(text_member(out.events[0].json, "summary")), kTextSummaryCharacters);
-  EXPECT_EQ(text_member(find_member(out.events[0].json, "data"), "line"), line);
+  ASSERT_EQ(out.events().size(), 1U);
+  EXPECT_EQ(characters_in(text_member(out.events()[0].json, "summary")), kTextSummaryCharacters);
+  EXPECT_EQ(text_member(find_member(out.events()[0].json, "data"), "line"), line);
 }
 
 TEST(EventJson, ADeniedCallSaysSo) {

@@ -9,11 +9,11 @@
 namespace shepherd {
 
 // --- commands and drivers ---
-inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;  // one line an agent prints; a longer one is cut
-inline constexpr std::size_t kMaxAgentIdBytes = 256;          // an agent's own id of a call, session or request
-inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;  // an agent's text in an event; the detail has all of it
-inline constexpr std::size_t kMaxWholeBytes = 1 * kMiB;       // an input or output that goes whole: above what a server
-                                                              // can be configured to keep of it (kMaxEventBytes)
+inline constexpr std::size_t kMaxAgentLineBytes = 64 * kMiB;   // one line an agent prints; a longer one is cut
+inline constexpr std::size_t kMaxAgentIdBytes = 256;           // an agent's own id of a call, session or request
+inline constexpr std::size_t kMaxEventTextBytes = 16 * kKiB;   // an agent's text in an event; the detail has all of it
+inline constexpr std::size_t kMaxWholeBytes = 1 * kMiB;        // an input or output as it is sent; the server cuts it.
+                                                               // Above what one can keep of it (kMaxEventBytes)
 inline constexpr std::size_t kMaxEventDataBytes = 128 * kKiB;  // any event's `data` before it is cut
 inline constexpr std::size_t kTextSummaryCharacters = 200;     // of an agent's text as one human line
 inline constexpr std::size_t kMaxOpenCalls = 10'000;           // tool calls without a result that are remembered

@@ -93,4 +93,15 @@ bool condense_input(std::string_view tool, json::object& input, const CondenseRu
   return condense_object(input, own == rules.by_tool.end() ? rules.string_characters : own->second, rules);
 }
 
+std::size_t condense_output(json::object& output, const CondenseRules& rules) {
+  auto* summary = output.if_contains("summary");
+  auto* text = summary == nullptr ? nullptr : summary->if_string();
+  if (text == nullptr) return 0;
+  std::string after = truncated(view(*text), rules.result_characters);
+  if (after == view(*text)) return 0;
+  std::size_t characters = characters_in(view(*text));
+  *text = after;
+  return characters;
+}
+
 }  // namespace shepherd

@@ -32,4 +32,7 @@ std::string truncated(std::string_view text, std::size_t characters);
 // lengths of both texts. Returns true if anything was cut, so that the caller keeps the original as detail.
 bool condense_input(std::string_view tool, boost::json::object& input, const CondenseRules& rules);
 
+// Cuts the `summary` of a tool's output in place. Returns how many characters it had if anything was cut, otherwise 0.
+std::size_t condense_output(boost::json::object& output, const CondenseRules& rules);
+
 }  // namespace shepherd

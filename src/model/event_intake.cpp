@@ -214,20 +214,11 @@ void EventIntake::rewrite_tool_data(Member member, const CondenseRules& rules) {
   auto tree = parse_tree(json);
   if (!tree) return;
   auto& object = tree->get_object();
-  bool cut = false;
-  std::size_t characters = 0;
-  if (auto* summary = object.if_contains("summary"); member == Member::output && summary != nullptr) {
-    if (auto* text = summary->if_string()) {
-      std::string_view before(text->data(), text->size());
-      std::string after = truncated(before, rules.result_characters);
-      cut = after != before;
-      if (cut) characters = characters_in(before);
-      if (cut) *text = after;
-    }
-  }
-  if (member == Member::input) cut = condense_input(tool_, object, rules);
-  if (!cut) return;
-  keep_whole(member, member == Member::input ? characters_in(json) : characters);
+  std::size_t whole = 0;
+  if (member == Member::output) whole = condense_output(object, rules);
+  if (member == Member::input && condense_input(tool_, object, rules)) whole = characters_in(json);
+  if (whole == 0) return;
+  keep_whole(member, whole);
   set_rewritten(member, tree_text(*tree));
 }
 

@@ -32,6 +32,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "client/limits.h"
+#include "outbox/event_out.h"
 #include "outbox/event_sink.h"
 #include "outbox/limits.h"
 #include "outbox/spool.h"
@@ -74,7 +75,7 @@ struct Drained {
 
 // Threads: any for public functions; the rest as noted. Only the poster uses `sink` and `random`; these and `clock`
 // must outlive the outbox.
-class Outbox {
+class Outbox final : public EventOut {
  public:
   // A new producer. Errors are those of Spool::create().
   static Result<std::unique_ptr<Outbox>> create(const OutboxOptions& options, EventSink& sink, const Clock& clock,
@@ -83,16 +84,11 @@ class Outbox {
   static Result<std::unique_ptr<Outbox>> resume(const std::string& spool_path, EventSink& sink, const Clock& clock,
                                                 Random& random);
   // Writes all added events to the spool. Waits for an active post (kClientTimeout at most).
-  ~Outbox();
-  Outbox(const Outbox&) = delete;
-  Outbox& operator=(const Outbox&) = delete;
+  ~Outbox() override;
 
-  // Adds an event as JSON, redacted, with its own timestamp and without `sequence`. Never waits, never fails.
-  void add(std::string event_json) EXCLUDES(mutex_);
-  // Adds the task's end, its last event, for which there is always room. A report of lost events precedes it.
-  void add_end(std::string event_json) EXCLUDES(mutex_);
-  // Adds live text as JSON, {"block":…,"text":…}. Dropped first.
-  void add_delta(std::string delta_json) EXCLUDES(mutex_);
+  void add(std::string event_json) override EXCLUDES(mutex_);
+  void add_end(std::string event_json) override EXCLUDES(mutex_);
+  void add_delta(std::string delta_json) override EXCLUDES(mutex_);
 
   OutboxStatus status() const EXCLUDES(mutex_);
   const std::string& spool_path() const { return spool_->path(); }

@@ -20,27 +20,23 @@ AgentExit exit_of_status(int wait_status) {
 }
 
 bool AgentEnd::by_ladder() const {
-  if (rung < StopRung::sigint) return false;
-  return exit.signal == 0 || exit.signal == SIGINT || (exit.signal == SIGTERM && rung >= StopRung::sigterm) ||
-         (exit.signal == SIGKILL && rung == StopRung::sigkill);
+  if (rung < StopRung::close) return false;
+  return exit.signal == 0 || exit.signal == SIGINT || (exit.signal == SIGTERM && rung >= StopRung::terminate) ||
+         (exit.signal == SIGKILL && rung == StopRung::kill);
 }
 
-std::string_view name(StopRung rung) {
+std::string_view AgentEnd::stopped_by() const {
   switch (rung) {
     case StopRung::none:
       return "none";
     case StopRung::interrupt:
       return "interrupt";
-    case StopRung::sigint:
-      return "SIGINT";
-    case StopRung::sigterm:
+    case StopRung::close:
+      return stream ? "half-close" : "SIGINT";
+    case StopRung::terminate:
       return "SIGTERM";
-    case StopRung::sigkill:
-      return "SIGKILL";
-    case StopRung::half_close:
-      return "half-close";
-    case StopRung::cancel:
-      return "cancel";
+    case StopRung::kill:
+      return stream ? "cancel" : "SIGKILL";
   }
   return "none";
 }

@@ -33,9 +33,14 @@ struct StreamEnd {
   std::string message;
 };
 
-// The rungs of the stop ladder, of which the last needed one is recorded. The last two are for services.
-enum class StopRung { none, interrupt, sigint, sigterm, sigkill, half_close, cancel };
-std::string_view name(StopRung rung);
+// The rungs of the stop ladder, of which the last needed one is recorded. What they do depends on the agent:
+//
+//              a program                         a service
+//   interrupt  its own way to be told            its own way to be told
+//   close      SIGINT to the first process       the end of our side of the stream
+//   terminate  SIGTERM to its process group      nothing
+//   kill       SIGKILL to all of its processes   the call is cancelled
+enum class StopRung { none, interrupt, close, terminate, kill };
 
 struct AgentEnd {
   AgentExit exit;                   // for a service, its stream's status
@@ -50,6 +55,9 @@ struct AgentEnd {
 
   // The first process ended because of the ladder: by one of its signals, or by an exit after one.
   bool by_ladder() const;
+  // The rung in an event: "none", "interrupt"; "SIGINT", "SIGTERM", "SIGKILL" of a program; "half-close", "cancel" of a
+  // service.
+  std::string_view stopped_by() const;
 };
 
 }  // namespace shepherd

@@ -33,14 +33,13 @@ class AgentObserver {
   virtual void on_end(const AgentEnd& end) = 0;
 };
 
-// The stop ladder. Each rung waits this long for the agent to end; a wait of 0 skips the rung. For a service, SIGINT
-// closes our side of the stream, and the next rung cancels the call.
+// The stop ladder (StopRung). Each rung waits this long for the agent to end; a wait of 0 skips the rung.
 struct StopPlan {
   std::function<bool()> interrupt;  // the agent's own interrupt, by its driver; false or empty if there is none
   std::chrono::milliseconds interrupt_wait = kInterruptWait;
-  std::chrono::milliseconds sigint_wait = kSigintWait;    // after SIGINT to the first process
-  std::chrono::milliseconds sigterm_wait = kSigtermWait;  // after SIGTERM to its process group
-  std::chrono::milliseconds sigkill_wait = kSigkillWait;  // after SIGKILL to all; the rest is listed as left
+  std::chrono::milliseconds close_wait = kCloseWait;
+  std::chrono::milliseconds terminate_wait = kTerminateWait;
+  std::chrono::milliseconds kill_wait = kKillWait;  // then the rest is listed as left
 };
 
 // Threads: any. Destroying it ends the agent and waits for that.

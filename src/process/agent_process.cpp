@@ -175,7 +175,7 @@ void AgentProcess::take_requests() {
   }
   if (paused && phase_ <= Phase::stopping) tell(*paused ? WardenVerb::pause : WardenVerb::resume);
   if (killed && phase_ < Phase::ending) {
-    if (!exit_) rung_ = StopRung::sigkill;
+    if (!exit_) rung_ = StopRung::kill;
     begin_end();
   } else if (stopped) {
     tell(WardenVerb::resume);  // a stopped process handles no signal but SIGKILL
@@ -194,21 +194,21 @@ void AgentProcess::climb() {
       }
       [[fallthrough]];
     case StopRung::interrupt:
-      rung_ = StopRung::sigint;
-      if (plan_.sigint_wait.count() > 0) {
+      rung_ = StopRung::close;
+      if (plan_.close_wait.count() > 0) {
         tell(WardenVerb::signal_agent, {SIGINT});
-        return wait_until_after(plan_.sigint_wait);
+        return wait_until_after(plan_.close_wait);
       }
       [[fallthrough]];
-    case StopRung::sigint:
-      rung_ = StopRung::sigterm;
-      if (plan_.sigterm_wait.count() > 0) {
+    case StopRung::close:
+      rung_ = StopRung::terminate;
+      if (plan_.terminate_wait.count() > 0) {
         tell(WardenVerb::signal_group, {SIGTERM});
-        return wait_until_after(plan_.sigterm_wait);
+        return wait_until_after(plan_.terminate_wait);
       }
       [[fallthrough]];
     default:
-      rung_ = StopRung::sigkill;
+      rung_ = StopRung::kill;
       begin_end();
   }
 }
@@ -230,8 +230,8 @@ void AgentProcess::time_passed() {
 
 void AgentProcess::begin_end() {
   phase_ = Phase::ending;
-  tell(WardenVerb::end, {plan_.sigkill_wait.count()});
-  wait_until_after(plan_.sigkill_wait + kSigkillWait);
+  tell(WardenVerb::end, {plan_.kill_wait.count()});
+  wait_until_after(plan_.kill_wait + kKillWait);
 }
 
 void AgentProcess::tell(WardenVerb verb, std::vector<std::int64_t> numbers) {
@@ -275,7 +275,7 @@ void AgentProcess::warden_lost() {
   release(false, usage().cpu_ms);
   TreeEnd orphans(TreeEnd::all_but(launched_.first, orphans_of_wardens), clock_);
   orphans.keep(launched_.agent);
-  std::chrono::milliseconds wait = std::max(plan_.sigkill_wait, kSigkillWait);
+  std::chrono::milliseconds wait = std::max(plan_.kill_wait, kKillWait);
   std::int64_t deadline_ms = clock_.steady_ms() + wait.count();
   orphans.kill(wait);  // no process outlives the runner
   if (launched_.first != 0 && !end_first_process(launched_.first, deadline_ms, clock_)) {

@@ -176,18 +176,19 @@ TEST_P(StopLadder, EachRungIsTheLastForTheAgentThatHeedsIt) {
   TestAgent sigint({"exit_on_sigint"}, true, wanted());
   ASSERT_TRUE(sigint.ready());
   StopPlan patient = quick_plan();
-  patient.sigint_wait = patient.sigterm_wait = 20s;
+  patient.close_wait = patient.terminate_wait = 20s;
   sigint.process->stop(patient);
   AgentEnd first = sigint.end();
-  EXPECT_EQ(first.rung, StopRung::sigint);
+  EXPECT_EQ(first.rung, StopRung::close);
   EXPECT_EQ(first.exit.code, 7);
 
   TestAgent sigterm({"exit_on_sigterm"}, true, wanted());
   ASSERT_TRUE(sigterm.ready());
-  patient.sigint_wait = 20ms;
+  patient.close_wait = 20ms;
   sigterm.process->stop(patient);
   AgentEnd second = sigterm.end();
-  EXPECT_EQ(second.rung, StopRung::sigterm);
+  EXPECT_EQ(second.rung, StopRung::terminate);
+  EXPECT_EQ(second.stopped_by(), "SIGTERM");
   EXPECT_EQ(second.exit.code, 7);
 }
 
@@ -211,7 +212,7 @@ TEST_P(StopLadder, AnInterruptThatCannotBeGivenIsPassedOver) {
   StopPlan plan;
   plan.interrupt = [] { return false; };
   agent.process->stop(plan);
-  EXPECT_EQ(agent.end().rung, StopRung::sigint);
+  EXPECT_EQ(agent.end().rung, StopRung::close);
 }
 
 TEST_P(StopLadder, ListsEverybodyWhoIsGone) {
@@ -221,7 +222,7 @@ TEST_P(StopLadder, ListsEverybodyWhoIsGone) {
   agent.process->stop(quick_plan());
   AgentEnd end = agent.end();
   EXPECT_TRUE(carriers_of(agent.mark).empty());
-  EXPECT_EQ(end.rung, StopRung::sigkill);
+  EXPECT_EQ(end.rung, StopRung::kill);
   EXPECT_EQ(end.exit.signal, SIGKILL);
   EXPECT_TRUE(end.left.empty());
   ASSERT_EQ(end.ended.size(), 4u);
@@ -237,19 +238,19 @@ TEST_P(StopLadder, APausedAgentIsStoppedToo) {
   agent.process->pause();
   ASSERT_TRUE(eventually([&] { return process_stat(agent.process->pid())->state == 'T'; }));
   StopPlan plan;
-  plan.sigint_wait = 20s;
+  plan.close_wait = 20s;
   agent.process->stop(plan);
-  EXPECT_EQ(agent.end().rung, StopRung::sigint);
+  EXPECT_EQ(agent.end().rung, StopRung::close);
 }
 
 TEST_P(StopLadder, KillCutsAStopShort) {
   TestAgent agent({"stubborn"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan patient;
-  patient.sigint_wait = patient.sigterm_wait = 60s;
+  patient.close_wait = patient.terminate_wait = 60s;
   agent.process->stop(patient);
   agent.process->kill();
-  EXPECT_EQ(agent.end().rung, StopRung::sigkill);
+  EXPECT_EQ(agent.end().rung, StopRung::kill);
   EXPECT_TRUE(carriers_of(agent.mark).empty());
 }
 
@@ -257,13 +258,13 @@ TEST_P(StopLadder, AForkBombIsEnded) {
   TestAgent agent({"fork_bomb", "600"}, true, wanted());
   ASSERT_TRUE(agent.ready());
   StopPlan plan;
-  plan.interrupt_wait = plan.sigint_wait = plan.sigterm_wait = 0ms;  // straight to the last rung
-  plan.sigkill_wait = 60s;                                           // for a busy machine
+  plan.interrupt_wait = plan.close_wait = plan.terminate_wait = 0ms;  // straight to the last rung
+  plan.kill_wait = 60s;                                               // for a busy machine
   agent.process->stop(plan);
   AgentEnd end = agent.end();
   EXPECT_TRUE(carriers_of(agent.mark).empty());
   EXPECT_TRUE(end.left.empty());
-  EXPECT_EQ(end.rung, StopRung::sigkill);
+  EXPECT_EQ(end.rung, StopRung::kill);
 }
 
 TEST_P(AgentProcessTest, PauseStopsTheWholeTreeAndResumeLetsItGoOn) {

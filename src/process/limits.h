@@ -8,10 +8,10 @@
 
 namespace shepherd {
 
-inline constexpr std::chrono::milliseconds kInterruptWait{10'000};  // after the agent's own interrupt, before SIGINT
-inline constexpr std::chrono::milliseconds kSigintWait{5'000};      // after SIGINT, before SIGTERM
-inline constexpr std::chrono::milliseconds kSigtermWait{5'000};     // after SIGTERM, before SIGKILL
-inline constexpr std::chrono::milliseconds kSigkillWait{
+inline constexpr std::chrono::milliseconds kInterruptWait{10'000};  // for the agent's own interrupt
+inline constexpr std::chrono::milliseconds kCloseWait{5'000};       // after SIGINT, or the end of our side of a stream
+inline constexpr std::chrono::milliseconds kTerminateWait{5'000};   // after SIGTERM
+inline constexpr std::chrono::milliseconds kKillWait{
     5'000};  // after SIGKILL; remaining processes are reported as left over
 inline constexpr std::chrono::milliseconds kAgentDrain{2'000};    // other processes hold an exited agent's output
 inline constexpr std::chrono::milliseconds kReapPause{5};         // time between two checks of killed processes

@@ -118,7 +118,7 @@ TEST_P(NoSurvivor, AWardenThatIsStoppedDoesNotSaveTheAgent) {
   pid_t warden = process_stat(agent.process->pid())->parent;
   ::kill(warden, SIGSTOP);
   StopPlan plan = quick_plan();
-  plan.sigkill_wait = 50ms;
+  plan.kill_wait = 50ms;
   agent.process->stop(plan);
   EXPECT_TRUE(agent.end().warden_lost);
   EXPECT_TRUE(carriers_of(agent.mark).empty());
@@ -157,7 +157,7 @@ TEST_P(NoSurvivor, Stops) {
   const char* given = std::getenv("SHEPHERD_STOPS");
   int stops = given != nullptr ? std::atoi(given) : 100;
   StopPlan plan = quick_plan();
-  plan.sigint_wait = plan.sigterm_wait = 5ms;
+  plan.close_wait = plan.terminate_wait = 5ms;
   std::vector<double> milliseconds;
   for (int i = 0; i < stops; ++i) {
     TestAgent agent({"stubborn"}, true, wanted());

@@ -6,8 +6,8 @@ namespace {
 
 StopPlan at_once() {
   StopPlan plan;
-  plan.interrupt_wait = plan.sigint_wait = std::chrono::milliseconds(0);
-  plan.sigterm_wait = kProgramStopWait;
+  plan.interrupt_wait = plan.close_wait = std::chrono::milliseconds(0);
+  plan.terminate_wait = kProgramStopWait;
   return plan;
 }
 

@@ -133,7 +133,7 @@ struct TestAgent {
 // Every rung, with short waits.
 inline StopPlan quick_plan() {
   StopPlan plan;
-  plan.interrupt_wait = plan.sigint_wait = plan.sigterm_wait = 20ms;
+  plan.interrupt_wait = plan.close_wait = plan.terminate_wait = 20ms;
   return plan;
 }
 

@@ -48,7 +48,7 @@ class Warden {
     Result<pid_t> agent = start_all(*start);
     for (int fd : {kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::close(fd);
     if (!agent) {
-      end_first(clock_.steady_ms() + kSigkillWait.count());
+      end_first(clock_.steady_ms() + kKillWait.count());
       const Error& why = agent.error();
       std::int64_t error = why.fields.empty() ? 0 : std::get<std::int64_t>(why.fields[0].value);
       send_message(kWardenSocket, {WardenVerb::failed, {error}, {why.message, why.reason}});
@@ -155,7 +155,7 @@ class Warden {
     send_message(kWardenSocket, encode_end(end));
     ::close(kWardenSocket);
     // The runner has its answer, but a process that is stuck in the kernel must still be killed.
-    while (!all_gone) all_gone = kill_all(kSigkillWait);
+    while (!all_gone) all_gone = kill_all(kKillWait);
     return 0;
   }
 
@@ -180,7 +180,7 @@ class Warden {
   pid_t agent_ = 0;
   pid_t first_ = 0;     // init of a confined agent's PID namespace; 0 if there is none
   bool empty_ = false;  // no process is left, including the agent's zombie
-  std::chrono::milliseconds wait_ = kSigkillWait;
+  std::chrono::milliseconds wait_ = kKillWait;
 };
 
 }  // namespace

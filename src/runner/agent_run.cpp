@@ -1,29 +1,33 @@
 #include "runner/agent_run.h"
 
 #include <algorithm>
-#include <csignal>
-#include <filesystem>
 #include <utility>
 
 #include "base/assert.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
-#include "process/agent_process.h"
-#include "runner/grpc_link.h"
+#include "runner/limits.h"
+#include "runner/open_link.h"
 
 // The lock is held during calls to the driver, the outbox and the link. They do not block, and none of them calls back
-// during a call. The lock keeps lines, commands and time in one order.
+// during a call. The lock keeps lines, commands and time in one order. It is not held while a link is opened: that can
+// take as long as a disk or a machine likes, and commands, the end and the keeper of leases would wait for it.
 namespace shepherd {
 namespace {
 
 // The last one counts, as for the program.
-std::string variable_of(const AgentSpec& spec, std::string_view name) {
+std::string variable_of(const std::vector<std::string>& environment, std::string_view name) {
   std::string value;
-  for (std::string_view entry : spec.environment) {
+  for (std::string_view entry : environment) {
     if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) value = entry.substr(name.size() + 1);
   }
   return value;
+}
+
+// What can wait for an agent that is being prepared. An interrupt or an answer is about something that it does.
+bool can_wait(CommandKind kind) {
+  return kind == CommandKind::steer || kind == CommandKind::queue || kind == CommandKind::set_mode;
 }
 
 }  // namespace
@@ -39,53 +43,51 @@ AgentRun::~AgentRun() {
 }
 
 AgentOutcome AgentRun::run(AgentSettings settings) {
-  OutputFormat format = settings.format;
+  LaunchOptions options = settings.options;
   {
     MutexLock lock(mutex_);
     SHEPHERD_ASSERT(link_ == nullptr && driver_ == nullptr, "an agent is run once");
     settings_ = std::move(settings);
   }
   for (int number = 1;; ++number) {
-    Start start = run_once(format, number);
-    if (!start.retry_with) {
-      MutexLock lock(mutex_);
-      finished_ = true;
-      return std::move(start.outcome);
-    }
-    format = *start.retry_with;
-    if (start.unknown_option.empty()) {
-      events_.log("The agent program does not know this way of talking; starting it again with output format " +
-                  std::string(name(format)));
-      continue;
-    }
-    events_.log("The agent program does not know " + start.unknown_option + "; starting it again without");
-    MutexLock lock(mutex_);
-    without_.push_back(std::move(start.unknown_option));
+    Start start = run_once(options, number);
+    if (!start.retry) return std::move(start.outcome);
+    events_.log(start.retry->why);
+    options = std::move(start.retry->options);
   }
 }
 
 AgentOutcome AgentRun::never_started(const std::string& why) {
   MutexLock lock(mutex_);
-  finished_ = true;
-  AgentOutcome outcome = judged({State::failed, why, std::nullopt, ""}, {});
+  finish();
+  AgentOutcome outcome = judged({State::failed, why, std::nullopt}, {});
   outcome.end = preparation_.end();
   return outcome;
 }
 
-AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
+// No agent will run any more.
+void AgentRun::finish() {
+  finished_ = true;
+  for (const Command& command : std::exchange(held_, {})) {
+    events_.command_result(command.id, CommandState::refused, "the agent has ended");
+  }
+}
+
+AgentRun::Start AgentRun::run_once(const LaunchOptions& options, int number) {
   {
     MutexLock lock(mutex_);
     if (cause_ != EndCause::none) {
-      finished_ = true;
-      Start never{std::nullopt, judged({}, {}), ""};
+      finish();
+      Start never{std::nullopt, judged({}, {})};
       if (!never.outcome.end) never.outcome.end = preparation_.end();
       return never;
     }
-    if (Result<void> started = start(format, number); !started) {
-      finished_ = true;
-      events_.error("cannot_start", started.error().message);
-      return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}, ""};
-    }
+  }
+  if (Result<void> started = start(options, number); !started) {
+    MutexLock lock(mutex_);
+    finish();
+    events_.error("cannot_start", started.error().message);
+    return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}};
   }
   AgentEnd end = wait_for_end();
   std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may need
@@ -93,15 +95,27 @@ AgentRun::Start AgentRun::run_once(OutputFormat format, int number) {
   ExitFacts exit{end.exit.code, end.exit.signal, end.by_ladder(), end.stream ? end.stream->message : ""};
   Verdict verdict = driver_->finish(exit, clock_.wall_ms(), output_);
   gone = std::move(link_);
-  bool again = verdict.retry_with && cause_ == EndCause::none;
-  if (!again) finished_ = true;
+  bool again = verdict.retry && cause_ == EndCause::none;
   flush();
-  if (again) return {verdict.retry_with, {}, verdict.unknown_option};
+  if (again) return {std::move(verdict.retry), {}};
+  finish();
   if (cause_ == EndCause::none && end.by_ladder()) tell_forced_end(end);
-  return {std::nullopt, judged(verdict, std::move(end)), ""};
+  return {std::nullopt, judged(verdict, std::move(end))};
 }
 
-Result<void> AgentRun::start(OutputFormat format, int number) {
+Result<void> AgentRun::start(const LaunchOptions& options, int number) {
+  Result<LinkRequest> request = plan_start(options, number);
+  if (!request) return fail(std::move(request.error()));
+  Result<OpenedLink> opened = open_link(*request, *this, clock_);
+  MutexLock lock(mutex_);
+  opening_ = false;
+  changed_.notify_all();
+  if (!opened) return fail(std::move(opened.error()));
+  return begin(request->plan, *std::move(opened));
+}
+
+Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int number) {
+  MutexLock lock(mutex_);
   driver_ = make_driver(settings_.driver.empty() ? order_.agent : settings_.driver);
   if (driver_ == nullptr) {
     return fail(ErrorCode::invalid_argument, "unknown_agent", "this runner knows no agent \"" + order_.agent + "\"");
@@ -120,7 +134,6 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
     launch.repo_ref = order_.repo_ref;
     launch.rules = settings_.rules;
   }
-  launch.without = without_;
   launch.model = order_.model;
   launch.max_turns = order_.max_turns;
   launch.budget_usd = order_.budget_usd;
@@ -128,77 +141,55 @@ Result<void> AgentRun::start(OutputFormat format, int number) {
   launch.mcp_servers_json = order_.mcp_servers_json;
   launch.mode = order_.mode;
   launch.resume_session = order_.resume_session;
-  launch.format = format;
+  launch.options = options;
   launch.deltas = settings_.deltas;
   Result<LaunchPlan> plan = driver_->launch(launch);
   if (!plan) return fail(std::move(plan.error()));
+  LinkRequest request{order_.agent, *std::move(plan), settings_, {}};
+  if (const ProgramLaunch* program = request.plan.program()) {
+    std::vector<std::string>& environment = request.settings.environment;
+    environment = program_environment(settings_, *program);
+    request.state_paths = driver_->state_paths([&](std::string_view name) { return variable_of(environment, name); });
+  }
+  opening_ = true;
+  return request;
+}
 
-  Result<std::unique_ptr<AgentLink>> link = open_link(*plan);
-  if (!link) return fail(std::move(link.error()));
-  link_ = *std::move(link);
+Result<void> AgentRun::begin(const LaunchPlan& plan, OpenedLink opened) {
+  link_ = std::move(opened.link);
+  if (!opened.remark.empty()) events_.log(opened.remark);
   if (started_ms_ == 0) started_ms_ = clock_.steady_ms();
-  input_closed_ = !plan->keep_input_open;
-  if (!plan->standard_input.empty()) {
-    auto written = link_->write(plan->standard_input);
+  input_closed_ = !plan.keep_input_open;
+  if (!plan.input.empty()) {
+    auto written = link_->write(plan.input);
     // If the agent is gone before the first write, its end has the reason.
     if (!written && written.error().code != ErrorCode::gone) return fail(std::move(written.error()));
   }
   if (input_closed_) link_->close_input();
-  tell_start(*plan, format);
+  tell_start(plan, opened);
+  // What came while the link was being opened.
+  if (killed_) link_->kill();
+  if (cause_ != EndCause::none) {
+    Command stop;
+    stop.kind = CommandKind::stop;
+    begin_end(stop);
+    return {};
+  }
+  for (const Command& command : std::exchange(held_, {})) {
+    driver_->command(command, clock_.wall_ms(), output_);
+    flush();
+  }
   return {};
 }
 
-Result<std::unique_ptr<AgentLink>> AgentRun::open_link(const LaunchPlan& plan) {
-  if (!plan.grpc_method.empty()) {
-    if (!settings_.remote) {
-      return fail(ErrorCode::invalid_argument, "no_address",
-                  "the agent \"" + order_.agent +
-                      "\" is a service; say where it is, with --address or under \"agents\" "
-                      "in the configuration");
-    }
-    Result<GrpcTarget> target = grpc_target(*settings_.remote, plan.grpc_method);
-    if (!target) return fail(std::move(target.error()));
-    AgentObserver& listener = *this;
-    return std::make_unique<GrpcLink>(*std::move(target), listener, clock_);
-  }
-  AgentSpec spec;
-  spec.command = plan.argv;
-  spec.environment = settings_.environment;
-  for (const EnvironmentEntry& entry : plan.environment) spec.environment.push_back(entry.name + "=" + entry.value);
-  spec.directory = settings_.directory;
-  spec.with_stdin = plan.keep_input_open || !plan.standard_input.empty();
-  spec.warden_program = settings_.warden_program;
-  spec.confinement = settings_.confinement;
-  if (spec.confinement.level == ConfineLevel::workspace) spec.environment.emplace_back("TMPDIR=/tmp");
-  // The program may need files beside it, and it may be in a temporary directory, which level workspace hides.
-  std::error_code error;
-  std::filesystem::path program = std::filesystem::canonical(spec.command.front(), error);
-  if (!error) {
-    spec.confinement.readable.push_back(program.string());
-    spec.confinement.readable.push_back(program.parent_path().string());
-    spec.confinement.readable.push_back(std::filesystem::path(spec.command.front()).parent_path().string());
-  }
-  for (std::string& path : driver_->state_paths([&](std::string_view name) { return variable_of(spec, name); })) {
-    // The confined agent could not create it.
-    if (spec.confinement.level == ConfineLevel::workspace) std::filesystem::create_directories(path, error);
-    spec.confinement.writable.push_back(std::move(path));
-  }
-  Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, *this, clock_);
-  if (!process) return fail(std::move(process.error()));
-  confined_ = (*process)->confined();
-  if (const std::string& why = (*process)->why_not_better(); !why.empty()) {
-    events_.log((*process)->confined_by() == ConfineMeans::landlock
-                    ? "The agent is confined by Landlock and not by namespaces (docs/security.md says what that costs "
-                      "it): " +
-                          why
-                    : "The agent runs unconfined, because this machine cannot confine it: " + why);
-  }
-  return std::unique_ptr<AgentLink>(*std::move(process));
+// A link's first words can come before it is installed.
+void AgentRun::wait_for_link() {
+  while (opening_) changed_.wait(mutex_);
 }
 
-void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
+void AgentRun::tell_start(const LaunchPlan& plan, const OpenedLink& opened) {
   std::string members = "\"capabilities\":" + encode_capabilities(driver_->capabilities());
-  members += ",\"confined\":\"" + std::string(name(confined_)) + "\"";
+  members += ",\"confined\":\"" + std::string(name(opened.confined)) + "\"";
   if (!settings_.version.empty()) {
     members += ",\"agentVersion\":";
     append_json_string(members, settings_.version);
@@ -209,10 +200,7 @@ void AgentRun::tell_start(const LaunchPlan& plan, OutputFormat asked) {
   } else {
     events_.status(State::running, "running", members);
   }
-  if (plan.format != asked && !settings_.version.empty()) {
-    events_.log("Version " + settings_.version + " of the agent has no output format " + std::string(name(asked)) +
-                "; it was started with " + std::string(name(plan.format)));
-  }
+  if (!plan.remark.empty()) events_.log(plan.remark);
 }
 
 // The agent's own result counts, because its work was done before. This reports how it had to be ended.
@@ -224,6 +212,7 @@ void AgentRun::tell_forced_end(const AgentEnd& end) {
 
 void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
   MutexLock lock(mutex_);
+  wait_for_link();
   tell_going_on();
   LineSplitter& lines = stream == AgentStream::out ? out_lines_ : err_lines_;
   // The thread-safety analysis does not follow the lambda; the lock is held here.
@@ -233,6 +222,7 @@ void AgentRun::on_output(AgentStream stream, std::string_view bytes) {
 
 void AgentRun::on_record(std::string_view record) {
   MutexLock lock(mutex_);
+  wait_for_link();
   tell_going_on();
   SHEPHERD_ASSERT(driver_ != nullptr, "the driver is there before the link that speaks to it");
   driver_->record(record, clock_.wall_ms(), output_);
@@ -259,6 +249,7 @@ void AgentRun::take_line(AgentStream stream, const Line& line) {
 
 void AgentRun::on_end(const AgentEnd& end) {
   MutexLock lock(mutex_);
+  wait_for_link();
   auto out = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::out, line); };
   auto err = [&](const Line& line) NO_THREAD_SAFETY_ANALYSIS { take_line(AgentStream::err, line); };
   out_lines_.finish(out);
@@ -268,42 +259,58 @@ void AgentRun::on_end(const AgentEnd& end) {
   changed_.notify_all();
 }
 
-// Carries out the results of the driver's last calls.
+// Carries out what the driver's last calls want done, in its order.
 void AgentRun::flush() {
-  for (const TextDelta& delta : output_.deltas) events_.delta(delta);
-  for (const DriverEvent& event : output_.events) events_.add(event);
-  Result<void> given;
-  if (!output_.to_agent.empty()) {
-    given =
-        link_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended") : link_->write(output_.to_agent);
-  }
-  for (CommandUpdate& update : output_.commands) {
-    if (update.id.empty()) continue;  // the runner's own command
-    bool lost = update.state == CommandState::delivered && !given;
-    events_.command_result(update.id, lost ? CommandState::refused : update.state,
-                           lost ? given.error().message : update.reason, std::move(update.detail));
-  }
-  for (int signal : output_.signals) {
-    if (link_ == nullptr) break;
-    if (signal == SIGSTOP) link_->pause();
-    if (signal == SIGCONT) link_->resume();
-  }
-  if (output_.close_input && link_ != nullptr) {
-    input_closed_ = true;
-    link_->close_input();
+  Result<void> written;  // the newest bytes for the agent
+  for (std::size_t i = 0; i < output_.size(); ++i) {
+    Action action = std::move(output_[i]);  // the answer to a call adds to the list
+    carry_out(action, written);
   }
   output_.clear();
 }
 
+void AgentRun::carry_out(Action& action, Result<void>& written) {
+  if (const auto* event = std::get_if<DriverEvent>(&action)) {
+    events_.add(*event);
+  } else if (const auto* delta = std::get_if<TextDelta>(&action)) {
+    events_.delta(*delta);
+  } else if (const auto* write = std::get_if<WriteInput>(&action)) {
+    written =
+        link_ == nullptr ? fail(ErrorCode::gone, "agent_ended", "the agent has ended") : link_->write(write->bytes);
+  } else if (auto* update = std::get_if<CommandUpdate>(&action)) {
+    if (update->id.empty()) return;  // the runner's own command
+    bool lost = update->state == CommandState::delivered && !written;
+    events_.command_result(update->id, lost ? CommandState::refused : update->state,
+                           lost ? written.error().message : update->reason, std::move(update->detail));
+  } else if (const auto* call = std::get_if<HostCall>(&action)) {
+    // No agent is given files or terminals by the runner so far; one that waits for an answer gets one.
+    driver_->answer({call->id, "", "not supported"}, clock_.wall_ms(), output_);
+  } else if (link_ == nullptr) {
+    return;
+  } else if (std::holds_alternative<PauseAgent>(action)) {
+    link_->pause();
+  } else if (std::holds_alternative<ResumeAgent>(action)) {
+    link_->resume();
+  } else if (std::holds_alternative<CloseInput>(action)) {
+    input_closed_ = true;
+    link_->close_input();
+  }
+}
+
 void AgentRun::command(const Command& command) {
   MutexLock lock(mutex_);
-  if (link_ == nullptr || end_) {
-    if (command.kind != CommandKind::stop) {
-      return events_.command_result(command.id, CommandState::refused,
-                                    finished_ || end_ ? "the agent has ended" : "the agent is not running yet");
-    }
+  bool over = finished_ || end_;
+  if (command.kind == CommandKind::stop && (over || link_ == nullptr)) {
     if (!finished_) set_cause(EndCause::stopped, command.reason);
     return events_.command_result(command.id, CommandState::acknowledged, "");
+  }
+  if (over || link_ == nullptr) {
+    bool waits = !over && cause_ == EndCause::none && can_wait(command.kind) && held_.size() < kMaxHeldCommands;
+    if (waits) held_.push_back(command);
+    return events_.command_result(command.id, waits ? CommandState::accepted : CommandState::refused,
+                                  waits  ? "held until the agent runs"
+                                  : over ? "the agent has ended"
+                                         : "the agent is not running yet");
   }
   if (command.kind == CommandKind::stop) {
     set_cause(EndCause::stopped, command.reason);
@@ -317,6 +324,7 @@ void AgentRun::command(const Command& command) {
 
 void AgentRun::withdraw(const std::string& command_id) {
   MutexLock lock(mutex_);
+  std::erase_if(held_, [&](const Command& held) { return held.id == command_id; });
   if (driver_ != nullptr) driver_->withdraw(command_id);
 }
 
@@ -333,6 +341,7 @@ void AgentRun::end(EndCause cause, std::string message) {
 void AgentRun::kill() {
   MutexLock lock(mutex_);
   set_cause(EndCause::stopped, "");
+  killed_ = true;
   if (link_ != nullptr) link_->kill();
 }
 
@@ -343,13 +352,12 @@ void AgentRun::set_cause(EndCause cause, std::string message) {
   cause_message_ = std::move(message);
 }
 
-// The driver's own interrupt is the ladder's first rung; the ladder sends the signals later.
+// What the driver says to the agent is the ladder's first rung.
 void AgentRun::begin_end(const Command& stop) {
   SHEPHERD_ASSERT(link_ != nullptr, "only an agent that runs is ended");
   SHEPHERD_ASSERT(cause_ != EndCause::none, "an agent is ended for a cause");
   driver_->command(stop, clock_.wall_ms(), output_);
-  std::string bytes = std::exchange(output_.to_agent, {});
-  output_.signals.clear();
+  std::string bytes = output_.take_written();
   flush();
   StopPlan plan = settings_.ladder;
   plan.interrupt = [link = link_.get(), bytes = std::move(bytes)] {

@@ -1,12 +1,13 @@
 // One agent from its start to its end: the link to it, its driver, and its commands.
 //
 // The agent's output becomes events, operators' commands become bytes for the agent, and the log records their outcome.
-// run() restarts the agent in a simpler format if its program did not recognise the first one.
+// run() starts the agent again if its driver asks for that: its program did not know how it was started.
 //
 // The run ends the agent, by the ladder of agent_link.h, on request, when its time or budget is over, and when it keeps
 // running although its work is done. A silent agent is reported, not ended.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,35 +19,14 @@
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
 #include "process/agent_link.h"
-#include "process/confinement.h"
 #include "process/program_stop.h"
-#include "runner/limits.h"
-#include "runner/remote_agent.h"
+#include "runner/agent_settings.h"
+#include "runner/open_link.h"
+#include "runner/step.h"
 #include "runner/task_events.h"
 #include "runner/task_order.h"
 
 namespace shepherd {
-
-struct AgentSettings {
-  std::string directory;                 // its working directory
-  std::vector<std::string> environment;  // NAME=value; the driver's own are added
-  std::string driver;                    // its driver; empty for the one with the agent's name
-  std::string program;                   // empty for the driver's default
-  std::string version;                   // as reported by that program; empty if unknown
-  std::string rules;                     // instructions for every agent of this runner; empty for none
-  OutputFormat format = OutputFormat::bidirectional;
-  bool deltas = true;
-  bool keep_open = false;  // after its turn, wait for an operator instead of ending it
-  StopPlan ladder;         // without `interrupt`, which the driver provides
-  std::chrono::milliseconds stall = kStallSilence;
-  std::chrono::milliseconds end_wait = kAgentEndWait;  // time for an agent whose work is done to exit by itself
-  std::string warden_program = "/proc/self/exe";
-  Confinement confinement;
-  std::optional<RemoteAgent> remote;  // for drivers of remote services
-};
-
-// Why an agent was ended from outside.
-enum class EndCause : std::uint8_t { none, stopped, timed_out, over_budget, lease_lost, deleted, shutdown };
 
 struct AgentOutcome {
   State state = State::failed;
@@ -56,7 +36,7 @@ struct AgentOutcome {
 };
 
 // Threads: run() from one, once; the others from any.
-class AgentRun final : private AgentObserver {
+class AgentRun final : public Step, private AgentObserver {
  public:
   // The order, events and clock must outlive it.
   AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& clock);
@@ -65,14 +45,12 @@ class AgentRun final : private AgentObserver {
   // Blocks until no process of the agent is left. If it could not be started, the outcome has the reason.
   AgentOutcome run(AgentSettings settings) EXCLUDES(mutex_);
 
-  // Settles the command in the log. Before the start or after the end it is refused, except for a stop.
-  void command(const Command& command) EXCLUDES(mutex_);
-  // The command has expired in the log; if the driver still holds it, the agent must not get it.
-  void withdraw(const std::string& command_id) EXCLUDES(mutex_);
-  // Ends the agent, or prevents its start. The first cause counts.
-  void end(EndCause cause, std::string message) EXCLUDES(mutex_);
-  // Goes to the last rung of the ladder at once.
-  void kill() EXCLUDES(mutex_);
+  // Settles the command in the log. What can wait is held until the agent runs; other commands before the start or
+  // after the end are refused, except for a stop.
+  void command(const Command& command) override EXCLUDES(mutex_);
+  void withdraw(const std::string& command_id) override EXCLUDES(mutex_);
+  void end(EndCause cause, std::string message) override EXCLUDES(mutex_);
+  void kill() override EXCLUDES(mutex_);
   // Stops the work before the agent's start from the moment when the agent must end.
   ProgramStop& preparation() { return preparation_; }
   // Call it instead of run() if the preparation failed: because it was stopped, or for this reason.
@@ -83,29 +61,33 @@ class AgentRun final : private AgentObserver {
 
  private:
   struct Start {
-    std::optional<OutputFormat> retry_with;
+    std::optional<Verdict::Retry> retry;
     AgentOutcome outcome;
-    std::string unknown_option;  // with retry_with; empty if the format was unknown
   };
 
   void on_output(AgentStream stream, std::string_view bytes) override EXCLUDES(mutex_);
   void on_record(std::string_view record) override EXCLUDES(mutex_);
   void on_end(const AgentEnd& end) override EXCLUDES(mutex_);
 
-  Start run_once(OutputFormat format, int number) EXCLUDES(mutex_);
-  Result<void> start(OutputFormat format, int number) REQUIRES(mutex_);
-  Result<std::unique_ptr<AgentLink>> open_link(const LaunchPlan& plan) REQUIRES(mutex_);
+  Start run_once(const LaunchOptions& options, int number) EXCLUDES(mutex_);
+  // Makes the driver and its plan, opens the link without the lock, and begins.
+  Result<void> start(const LaunchOptions& options, int number) EXCLUDES(mutex_);
+  Result<LinkRequest> plan_start(const LaunchOptions& options, int number) EXCLUDES(mutex_);
+  Result<void> begin(const LaunchPlan& plan, OpenedLink opened) REQUIRES(mutex_);
+  void wait_for_link() REQUIRES(mutex_);
+  void finish() REQUIRES(mutex_);
   void tell_going_on() REQUIRES(mutex_);
   AgentEnd wait_for_end() EXCLUDES(mutex_);
   void take_line(AgentStream stream, const Line& line) REQUIRES(mutex_);
   void flush() REQUIRES(mutex_);
+  void carry_out(Action& action, Result<void>& written) REQUIRES(mutex_);
   void look() REQUIRES(mutex_);
   void look_at_turn(const Hints& hints) REQUIRES(mutex_);
   void look_for_stall(const Hints& hints) REQUIRES(mutex_);
   void close_input() REQUIRES(mutex_);
   void begin_end(const Command& stop) REQUIRES(mutex_);
   void set_cause(EndCause cause, std::string message) REQUIRES(mutex_);
-  void tell_start(const LaunchPlan& plan, OutputFormat asked) REQUIRES(mutex_);
+  void tell_start(const LaunchPlan& plan, const OpenedLink& opened) REQUIRES(mutex_);
   void tell_forced_end(const AgentEnd& end) REQUIRES(mutex_);
   std::int64_t next_look_ms() const REQUIRES(mutex_);
   AgentOutcome judged(const Verdict& verdict, AgentEnd end) const REQUIRES(mutex_);
@@ -121,13 +103,14 @@ class AgentRun final : private AgentObserver {
   std::unique_ptr<Driver> driver_ GUARDED_BY(mutex_);
   std::unique_ptr<AgentLink> link_ GUARDED_BY(mutex_);  // while it runs
   LineSplitter out_lines_ GUARDED_BY(mutex_), err_lines_ GUARDED_BY(mutex_);
-  DriverOutput output_ GUARDED_BY(mutex_);
+  Actions output_ GUARDED_BY(mutex_);
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;
   std::string cause_message_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
-  ConfineLevel confined_ GUARDED_BY(mutex_) = ConfineLevel::none;
-  std::vector<std::string> without_ GUARDED_BY(mutex_);  // options that the program does not recognise
-  bool finished_ GUARDED_BY(mutex_) = false;             // run() has ended or is about to
+  std::deque<Command> held_ GUARDED_BY(mutex_);  // for an agent that does not run yet
+  bool opening_ GUARDED_BY(mutex_) = false;      // the link is being opened, without the lock
+  bool killed_ GUARDED_BY(mutex_) = false;
+  bool finished_ GUARDED_BY(mutex_) = false;  // run() has ended or is about to
   bool input_closed_ GUARDED_BY(mutex_) = false;
   bool stalled_ GUARDED_BY(mutex_) = false;
   std::int64_t started_ms_ GUARDED_BY(mutex_) = 0;     // steady, like all below; 0 before the start

@@ -2,39 +2,37 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "json/scan.h"
+#include "outbox/event_out.h"
 #include "process/test_agents.h"
 
 namespace shepherd {
 namespace {
 
-// A server that accepts everything.
-class KeepingSink final : public EventSink {
+// A log that is a list.
+class KeptEvents final : public EventOut {
  public:
-  Result<Posted> post_events(const std::string&, std::string_view ndjson, const std::string&) override {
+  void add(std::string event_json) override {
     MutexLock lock(mutex_);
-    while (!ndjson.empty()) {
-      std::size_t end = std::min(ndjson.find('\n'), ndjson.size());
-      if (end > 0) events_.emplace_back(ndjson.substr(0, end));
-      ndjson.remove_prefix(std::min(end + 1, ndjson.size()));
-    }
-    return Posted{events_.size(), events_.size()};
+    events_.push_back(std::move(event_json));
   }
-  Result<void> post_deltas(const std::string&, std::string_view body) override {
+  void add_end(std::string event_json) override { add(std::move(event_json)); }
+  void add_delta(std::string delta_json) override {
     MutexLock lock(mutex_);
-    deltas_ += body;
-    return {};
+    deltas_ += delta_json;
   }
   std::string deltas() const {
     MutexLock lock(mutex_);
     return deltas_;
   }
-
   std::vector<std::string> events() const {
     MutexLock lock(mutex_);
     return events_;
@@ -67,14 +65,12 @@ class AgentRunTest : public ::testing::Test {
     RedactOptions redact;
     redact.secrets = {"a-very-secret-value"};
     redactor_ = std::make_unique<Redactor>(*Redactor::create(redact));
-    outbox_ = *Outbox::create({directory_, "t", "here"}, sink_, clock_, random_);
-    events_ = std::make_unique<TaskEvents>(*outbox_, *redactor_, clock_);
+    events_ = std::make_unique<TaskEvents>(kept_, *redactor_, clock_);
     run_ = std::make_unique<AgentRun>(order_, *events_, clock_);
   }
   ~AgentRunTest() override {
     run_.reset();
     EXPECT_TRUE(carriers_of(mark_).empty()) << "somebody of the agent is left";
-    outbox_.reset();
     std::filesystem::remove_all(directory_);
   }
 
@@ -91,13 +87,10 @@ class AgentRunTest : public ::testing::Test {
   // Creates the file that a script waits for with `while [ ! -e NAME ]`.
   void touch(const std::string& name) const { std::ofstream(directory_ / name) << "now"; }
   // Returns all events of the run, in order.
-  std::vector<std::string> delivered() {
-    EXPECT_TRUE(outbox_->drain(20s).everything);
-    return sink_.events();
-  }
+  std::vector<std::string> delivered() const { return kept_.events(); }
   bool seen(const std::string& text) {
     return eventually([&] {
-      for (const std::string& event : sink_.events()) {
+      for (const std::string& event : kept_.events()) {
         if (event.find(text) != std::string::npos) return true;
       }
       return false;
@@ -113,12 +106,10 @@ class AgentRunTest : public ::testing::Test {
   std::string mark_ = fresh_mark();
   std::filesystem::path directory_;
   SystemClock clock_;
-  SystemRandom random_;
-  KeepingSink sink_;
+  KeptEvents kept_;
   TaskOrder order_;
   AgentSettings settings_;
   std::unique_ptr<Redactor> redactor_;
-  std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<TaskEvents> events_;
   std::unique_ptr<AgentRun> run_;
 };
@@ -138,7 +129,7 @@ TEST_F(AgentRunTest, ACommandFromStartToEnd) {
   EXPECT_EQ(data_of(events[1], "text"), "hello\nlast");
 }
 
-TEST_F(AgentRunTest, SecretsAreReplacedBeforeTheSpool) {
+TEST_F(AgentRunTest, SecretsAreReplacedBeforeTheyLeave) {
   shell("echo it is a-very-secret-value; echo a-very-secret-value >&2");
   run_->run(settings_);
   for (const std::string& event : delivered()) EXPECT_EQ(event.find("a-very-secret-value"), std::string::npos) << event;
@@ -177,7 +168,7 @@ TEST_F(AgentRunTest, StopsAnAgentThatIgnoresEverything) {
   thread.join();
   EXPECT_EQ(outcome.state, State::cancelled);
   ASSERT_TRUE(outcome.end);
-  EXPECT_EQ(outcome.end->rung, StopRung::sigkill);
+  EXPECT_EQ(outcome.end->rung, StopRung::kill);
   EXPECT_GE(outcome.end->ended.size(), 4u);
   EXPECT_TRUE(seen("\"id\":\"c-stop\",\"state\":\"delivered\""));
 }
@@ -255,6 +246,83 @@ TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
   EXPECT_EQ(outcome.state, State::completed) << outcome.message;
   EXPECT_EQ(outcome.message, "done");
   EXPECT_EQ(run_->hints().cost_usd, 0.5);
+}
+
+// A word that comes while the workspace is cloned waits for the agent.
+TEST_F(AgentRunTest, WhatCanWaitIsHeldUntilTheAgentRuns) {
+  claude(std::string(kWords) + "read -r line; heard; begin; read -r line; heard; turn_over; cat > /dev/null\n");
+  order_.timeout_seconds = 20;  // or it would wait for the message forever
+  Command steer = command(CommandKind::steer);
+  steer.content = "and the tests";
+  run_->command(steer);
+  Command expired = command(CommandKind::queue);
+  expired.content = "too late";
+  run_->command(expired);
+  run_->withdraw(expired.id);
+  run_->command(command(CommandKind::interrupt));
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  std::string settled;
+  for (const std::string& event : delivered()) {
+    if (text_of(event, "type") != "command_result") continue;
+    settled += data_of(event, "id") + " " + data_of(event, "state") + " " + data_of(event, "reason") + "\n";
+  }
+  EXPECT_EQ(settled,
+            "c-steer accepted held until the agent runs\n"
+            "c-queue accepted held until the agent runs\n"
+            "c-interrupt refused the agent is not running yet\n"
+            "c-steer delivered \n"
+            "c-steer acknowledged \n");
+}
+
+// An agent that asks its machine for something must not wait forever.
+TEST_F(AgentRunTest, WhatTheMachineDoesNotHaveIsAnswered) {
+  claude(std::string(kWords) +
+         "read -r line; heard; begin\n"
+         "echo '{\"type\":\"control_request\",\"request_id\":\"r1\",\"request\":{\"subtype\":\"fs_read\"}}'\n"
+         "read -r line; echo \"$line\" > answer; turn_over; cat > /dev/null\n");
+  order_.timeout_seconds = 20;
+  EXPECT_EQ(run_->run(settings_).state, State::completed);
+  std::string answer;
+  std::getline(std::ifstream(directory_ / "answer") >> std::ws, answer);
+  EXPECT_EQ(answer,
+            R"({"type":"control_response","response":{"subtype":"error","request_id":"r1","error":"not supported"}})");
+}
+
+TEST_F(AgentRunTest, WhatIsHeldForAnAgentThatNeverRunsIsRefused) {
+  run_->command(command(CommandKind::steer));
+  run_->never_started("the repository could not be cloned");
+  EXPECT_TRUE(seen("\"id\":\"c-steer\",\"state\":\"refused\",\"reason\":\"the agent has ended\""));
+}
+
+// A machine can take its time to start a program. Operators and the keeper of leases must not wait for that.
+TEST_F(AgentRunTest, NothingWaitsWhileTheAgentIsBeingStarted) {
+  claude(kOneTurn);
+  std::filesystem::path warden = directory_ / "warden";
+  std::string asked = (directory_ / "asked").string();
+  std::string go = (directory_ / "go").string();
+  std::ofstream(warden) << "#!/bin/sh\n: > " << asked << "; while [ ! -e " << go << " ]; do sleep 0.01; done\nexec "
+                        << MISBEHAVING_AGENT << " \"$@\"\n";
+  std::filesystem::permissions(warden, std::filesystem::perms::owner_all);
+  settings_.warden_program = warden;
+  AgentOutcome outcome;
+  std::thread thread([&] { outcome = run_->run(settings_); });
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(asked); }));
+  std::atomic<bool> answered = false;
+  std::thread asking([&] {
+    run_->command(command(CommandKind::interrupt));
+    run_->hints();
+    run_->end(EndCause::lease_lost, "another runner has it");
+    run_->kill();
+    answered = true;
+  });
+  EXPECT_TRUE(eventually([&] { return answered.load(); }));
+  touch("go");
+  asking.join();
+  thread.join();
+  EXPECT_EQ(outcome.cause, EndCause::lease_lost) << outcome.message;
+  ASSERT_TRUE(outcome.end);
+  EXPECT_EQ(outcome.end->rung, StopRung::kill) << "it started all the same, and was ended at once";
 }
 
 // For an agent that is too old to queue, the runner holds messages for the next turn until the turn is over or they
@@ -345,10 +413,10 @@ TEST_F(AgentRunTest, ASecretThatIsStreamedInTwoPiecesIsReplaced) {
   words.type = EventType::thinking;
   words.json = R"({"type":"thinking","summary":"another block"})";
   events_->add(words);
-  EXPECT_TRUE(eventually([&] { return sink_.deltas().find("another block") != std::string::npos; })) << sink_.deltas();
-  EXPECT_EQ(sink_.deltas().find("a-very-"), std::string::npos) << sink_.deltas();
-  EXPECT_EQ(sink_.deltas().find("secret-value"), std::string::npos) << sink_.deltas();
-  EXPECT_NE(sink_.deltas().find("it is [redacted:secret:19], and it stays so"), std::string::npos) << sink_.deltas();
+  EXPECT_TRUE(eventually([&] { return kept_.deltas().find("another block") != std::string::npos; })) << kept_.deltas();
+  EXPECT_EQ(kept_.deltas().find("a-very-"), std::string::npos) << kept_.deltas();
+  EXPECT_EQ(kept_.deltas().find("secret-value"), std::string::npos) << kept_.deltas();
+  EXPECT_NE(kept_.deltas().find("it is [redacted:secret:19], and it stays so"), std::string::npos) << kept_.deltas();
 }
 
 TEST_F(AgentRunTest, StartsAgainInASimplerFormat) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runner/agent_run.h"
+#include "runner/guards.h"
 #include "runner/limits.h"
 
 namespace shepherd {
@@ -49,15 +50,9 @@ void AgentRun::look() {
     std::int64_t now_ms = clock_.steady_ms();
     Command stop;
     stop.kind = CommandKind::stop;
-    if (order_.timeout_seconds > 0 && now_ms - started_ms_ >= order_.timeout_seconds * 1'000) {
-      set_cause(EndCause::timed_out, "timed out after " + std::to_string(order_.timeout_seconds) + " s");
-      events_.error("timed_out", cause_message_);
-      begin_end(stop);
-    } else if (order_.budget_usd > 0 && hints.cost_usd.value_or(0) >= order_.budget_usd &&
-               hints.turn == Hints::Turn::running) {
-      // Agents with their own bound end by themselves before this.
-      set_cause(EndCause::over_budget, "the budget is used up");
-      events_.error("budget_exhausted", cause_message_);
+    if (std::optional<Breach> breach = breach_of(order_, hints, now_ms - started_ms_)) {
+      set_cause(breach->cause, breach->message);
+      events_.error(breach->code, breach->message);
       begin_end(stop);
     } else if (told_to_go_ms_ > 0 && now_ms - told_to_go_ms_ >= settings_.end_wait.count()) {
       told_to_go_ms_ = 0;

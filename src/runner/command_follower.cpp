@@ -85,11 +85,21 @@ bool CommandFollower::on_event(std::string_view, std::uint64_t, std::string_view
     log_warn("a command event could not be read: {}", command ? "it has no id" : command.error().message);
     return true;
   }
-  if (!seen_.insert(command->id).second) return true;
+  if (!is_new(command->id)) return true;
   if (live_) {
     taker_.take(*command);
   } else {
     waiting_.push_back(*std::move(command));
+  }
+  return true;
+}
+
+bool CommandFollower::is_new(const std::string& id) {
+  if (!seen_.insert(id).second) return false;
+  seen_order_.push_back(id);
+  if (seen_order_.size() > kSeenCommands) {
+    seen_.erase(seen_order_.front());
+    seen_order_.pop_front();
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <set>
 #include <string>
@@ -46,6 +47,7 @@ class CommandFollower final : private LiveObserver {
   void on_state(const LiveChange& change) override;
   void on_complete(std::string_view, std::string_view) override {}
   bool report_deleted(const Error& error);
+  bool is_new(const std::string& id);
 
   const std::string task_;
   const Clock& clock_;
@@ -56,7 +58,9 @@ class CommandFollower final : private LiveObserver {
   bool live_ = false;
   bool known_ = false;            // the feed was live once
   std::vector<Command> waiting_;  // perhaps settled; decided when the feed has caught up
-  std::set<std::string> seen_;    // a task has few commands
+  // The newest kSeenCommands ids: an id is one command, however often the log has it.
+  std::set<std::string> seen_;
+  std::deque<std::string> seen_order_;
 
   Mutex mutex_;
   CondVar wake_;

@@ -9,6 +9,7 @@
 #include "api/api_fixture.h"
 #include "model/wire_json.h"
 #include "process/test_agents.h"
+#include "runner/limits.h"
 
 namespace shepherd {
 namespace {
@@ -41,8 +42,15 @@ class CommandFeedTest : public ApiFixture {
   }
 
   // Written as steering writes them; the test decides the outcome of a command, not a clock.
-  void command(const std::string& id) {
-    append(R"({"type":"command","summary":"queue","data":{"id":")" + id + R"(","kind":"queue","content":"x"}})");
+  void command(const std::string& id) { append(text_of(id)); }
+  void commands(const std::string& prefix, std::size_t count) {
+    for (std::size_t i = 0; i < count;) {
+      std::string batch = "[";
+      do {
+        batch.append(batch.size() > 1 ? "," : "").append(text_of(prefix + std::to_string(i++)));
+      } while (i < count && i % 1'000 != 0);
+      append(batch + "]");
+    }
   }
   void result(const std::string& id, const std::string& state) {
     append(R"({"type":"command_result","summary":")" + state + R"(","data":{"id":")" + id + R"(","state":")" + state +
@@ -56,6 +64,9 @@ class CommandFeedTest : public ApiFixture {
   }
 
  private:
+  static std::string text_of(const std::string& id) {
+    return R"({"type":"command","summary":"queue","data":{"id":")" + id + R"(","kind":"queue","content":"x"}})";
+  }
   void append(const std::string& event) {
     auto drafts = decode_events(event, Framing::json, Intake{.now_ms = clock_.wall_ms(), .allow_reserved = true});
     ASSERT_TRUE(drafts) << drafts.error().message;
@@ -100,6 +111,18 @@ TEST_F(CommandFeedTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
   result("held", "expired");
   command("last");
   EXPECT_EQ(heard_until("take last"), "take held, take done, withdraw held, take last");
+}
+
+// A task that lives for months must not fill the memory of its runner.
+TEST_F(CommandFeedTest, OnlyTheNewestIdsAreKept) {
+  command("first");
+  open();
+  heard_until("take first");
+  commands("c", kSeenCommands);
+  command("first");
+  command("last");
+  std::string heard = heard_until("take last");
+  EXPECT_EQ(heard.rfind("take first"), heard.size() - std::string("take first, take last").size());
 }
 
 TEST_F(CommandFeedTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheServer) {

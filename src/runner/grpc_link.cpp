@@ -104,7 +104,7 @@ std::optional<grpc::Status> GrpcLink::connect(grpc::Channel& channel) {
     {
       MutexLock lock(mutex_);
       if (killed_ || plan_) {
-        rung_ = StopRung::cancel;
+        rung_ = StopRung::kill;
         return grpc::Status(grpc::StatusCode::CANCELLED, "stopped before it was connected");
       }
     }
@@ -125,7 +125,7 @@ void GrpcLink::look() {
     killed = killed_;
     plan = plan_;
   }
-  if (killed && rung_ != StopRung::cancel) {
+  if (killed && rung_ != StopRung::kill) {
     cancel();
   } else if (plan && (rung_ == StopRung::none || (deadline_ms_ >= 0 && clock_.steady_ms() >= deadline_ms_))) {
     climb(*plan);
@@ -142,10 +142,10 @@ void GrpcLink::climb(const StopPlan& plan) {
       }
       [[fallthrough]];
     case StopRung::interrupt:
-      rung_ = StopRung::half_close;
-      if (plan.sigint_wait.count() > 0) {
+      rung_ = StopRung::close;
+      if (plan.close_wait.count() > 0) {
         call_->close_input();
-        return wait_until_after(plan.sigint_wait);
+        return wait_until_after(plan.close_wait);
       }
       [[fallthrough]];
     default:
@@ -154,7 +154,7 @@ void GrpcLink::climb(const StopPlan& plan) {
 }
 
 void GrpcLink::cancel() {
-  rung_ = StopRung::cancel;
+  rung_ = StopRung::kill;
   deadline_ms_ = -1;
   call_->cancel();
 }

@@ -135,10 +135,11 @@ TEST_F(GrpcLinkTest, ADeafServiceIsCancelledAtTheTopOfTheLadder) {
   bool interrupted = false;
   link.stop({.interrupt = [&] { return interrupted = true; },
              .interrupt_wait = std::chrono::milliseconds(20),
-             .sigint_wait = std::chrono::milliseconds(20)});
+             .close_wait = std::chrono::milliseconds(20)});
   AgentEnd end = heard_.end();
   EXPECT_TRUE(interrupted);
-  EXPECT_EQ(end.rung, StopRung::cancel);
+  EXPECT_EQ(end.rung, StopRung::kill);
+  EXPECT_EQ(end.stopped_by(), "cancel");
   EXPECT_EQ(end.stream->status, grpc::StatusCode::CANCELLED);
 }
 

@@ -11,22 +11,29 @@
 namespace shepherd {
 
 LeaseKeeper::LeaseKeeper(Locate locate, net::ClientTls tls, std::string runner, const Clock& clock)
-    : api_(std::move(locate), std::move(tls)), runner_(std::move(runner)), clock_(clock), thread_([this] { run(); }) {}
+    : locate_(std::move(locate)), tls_(std::move(tls)), runner_(std::move(runner)), clock_(clock) {}
 
 LeaseKeeper::~LeaseKeeper() {
+  std::vector<Renewer> renewers;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
+    renewers = std::move(renewers_);
   }
-  api_.cancel();
-  thread_.join();
+  for (Renewer& each : renewers) each.api->cancel();
+  for (Renewer& each : renewers) each.thread.join();
 }
 
 void LeaseKeeper::keep(const TaskClaim& claim) {
   MutexLock lock(mutex_);
   SHEPHERD_ASSERT(!held_.contains(claim.task), "this process runs a task once at a time");
   held_[claim.task] = {claim, {}, false, clock_.steady_ms() + period_ms(claim)};
+  if (renewers_.size() < std::min(held_.size(), kLeaseRenewers)) {
+    auto api = std::make_unique<RunnerApi>(locate_, tls_);
+    std::thread thread([this, mine = api.get()] { run(*mine); });
+    renewers_.push_back({std::move(api), std::move(thread)});
+  }
   changed_.notify_all();
 }
 
@@ -71,7 +78,7 @@ void LeaseKeeper::drop(const std::string& task) {
   while (telling_.contains(task)) changed_.wait(mutex_);
 }
 
-void LeaseKeeper::run() {
+void LeaseKeeper::run(RunnerApi& api) {
   auto due_of = [](const auto& each) {
     return each.second.is_lost ? std::numeric_limits<std::int64_t>::max() : each.second.due_ms;
   };
@@ -95,13 +102,12 @@ void LeaseKeeper::run() {
       }
       if (stopping_) return;
     }
-    renew(*due);
+    renew(api, *due);
   }
 }
 
-// One missing answer must not delay the other renewals.
-void LeaseKeeper::renew(const TaskClaim& claim) {
-  Result<void> renewed = api_.renew(claim, runner_, kLeaseRenewTimeout);
+void LeaseKeeper::renew(RunnerApi& api, const TaskClaim& claim) {
+  Result<void> renewed = api.renew(claim, runner_, kLeaseRenewTimeout);
   if (renewed) return;
   const Error& error = renewed.error();
   bool gone = error.reason == "lease_lost" || error.code == ErrorCode::not_found;

@@ -1,14 +1,18 @@
-// Renews the leases of all tasks that this process has claimed. One thread renews each of them several times within its
-// period, from the claim on. It retries while the server is down. After `lease_lost` the task is unclaimed or another
-// runner's, and the run of the task is notified once.
+// Renews the leases of all tasks that this process has claimed: each of them several times within its period, from the
+// claim on. It retries while the server is down. After `lease_lost` the task is unclaimed or another runner's, and the
+// run of the task is notified once.
+//
+// There is a thread per lease, up to kLeaseRenewers: a renewal that hangs does not delay those of other tasks.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -44,20 +48,28 @@ class LeaseKeeper {
     std::int64_t due_ms = 0;  // steady
   };
 
-  void run() EXCLUDES(mutex_);
-  void renew(const TaskClaim& claim) EXCLUDES(mutex_);
+  // On a thread of its own.
+  void run(RunnerApi& api) EXCLUDES(mutex_);
+  void renew(RunnerApi& api, const TaskClaim& claim) EXCLUDES(mutex_);
   void tell(const std::string& task, std::function<void()> lost) EXCLUDES(mutex_);
   std::int64_t period_ms(const TaskClaim& claim) const { return claim.seconds * 1'000 / kLeaseRenewals; }
 
-  RunnerApi api_;  // owned by the thread
+  // A thread and its connection.
+  struct Renewer {
+    std::unique_ptr<RunnerApi> api;
+    std::thread thread;
+  };
+
+  const Locate locate_;
+  const net::ClientTls tls_;
   const std::string runner_;
   const Clock& clock_;
   Mutex mutex_;
   CondVar changed_;
   std::map<std::string, Held> held_ GUARDED_BY(mutex_);
   std::set<std::string> telling_ GUARDED_BY(mutex_);  // tasks whose `lost` is being called
+  std::vector<Renewer> renewers_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last, because it uses all of the above
 };
 
 // Keeps a claim's lease for its lifetime. Threads: caller; told_lost() from any.

@@ -16,12 +16,14 @@ inline constexpr std::chrono::milliseconds kUnreadWait{10'000};   // an idle age
                                                                   // never
 inline constexpr std::chrono::milliseconds kQueuedWait{600'000};  // an agent takes a queued message at once; a machine
                                                                   // that sleeps or swaps is slower
-inline constexpr std::chrono::milliseconds kRunTick{1'000};       // longest time between two checks of a run
-inline constexpr std::chrono::milliseconds kRunDrain{20'000};     // after the end; then the rest stays in the spool
-inline constexpr std::size_t kMaxEndedInStatus = 200;             // ended processes named in an event; more are counted
-inline constexpr std::size_t kMaxResultCommits = 100;             // commits named in a result; more are counted
-inline constexpr std::size_t kMaxResultFiles = 500;               // changed files listed in a result
-inline constexpr std::chrono::milliseconds kGitTimeout{600'000};  // a clone over a slow line
+inline constexpr std::size_t kMaxHeldCommands = 100;           // for an agent that is being prepared; more are refused
+inline constexpr std::size_t kSeenCommands = 10'000;           // ids kept to tell a repeat; a day of a busy operator
+inline constexpr std::chrono::milliseconds kRunTick{1'000};    // longest time between two checks of a run
+inline constexpr std::chrono::milliseconds kRunDrain{20'000};  // after the end; then the rest stays in the spool
+inline constexpr std::size_t kMaxEndedInStatus = 200;          // ended processes named in an event; more are counted
+inline constexpr std::size_t kMaxResultCommits = 100;          // commits named in a result; more are counted
+inline constexpr std::size_t kMaxResultFiles = 500;            // changed files listed in a result
+inline constexpr std::chrono::milliseconds kGitTimeout{600'000};        // a clone over a slow line
 inline constexpr std::chrono::milliseconds kGitLookTimeout{5'000};      // one inspection of a perhaps hostile tree
 inline constexpr std::chrono::milliseconds kWorkResultTimeout{10'000};  // all inspections; the end waits for them
 inline constexpr std::size_t kMaxCountedBytes = 64 * kMiB;              // of new files, for counting their lines
@@ -34,7 +36,8 @@ inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;  // passed as one argum
 // --- runner: many tasks ---
 inline constexpr std::int64_t kClaimSeconds = 20;                      // how long one claim waits; below kClientTimeout
 inline constexpr int kLeaseRenewals = 3;                               // attempts within one lease
-inline constexpr std::chrono::milliseconds kLeaseRenewTimeout{5'000};  // one answer; one thread renews all leases
+inline constexpr std::chrono::milliseconds kLeaseRenewTimeout{5'000};  // one answer
+inline constexpr std::size_t kLeaseRenewers = 4;                       // renewals at once; a lease needs one in 10 s
 inline constexpr std::chrono::milliseconds kClaimPause{1'000};         // after a failed claim
 
 // --- streaming agents (gRPC) ---

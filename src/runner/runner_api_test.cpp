@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -15,6 +16,34 @@
 
 namespace shepherd {
 namespace {
+
+// Accepts connections and never answers.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* name = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_.get(), name, size), 0);
+    EXPECT_EQ(::listen(socket_.get(), 1), 0);
+    EXPECT_EQ(::getsockname(socket_.get(), name, &size), 0);
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  const std::string& url() const { return url_; }
+  // Waits for a question; its connection.
+  Descriptor asked() {
+    Descriptor connection(::accept(socket_.get(), nullptr, nullptr));
+    char byte = 0;
+    EXPECT_EQ(::read(connection.get(), &byte, 1), 1) << "the question is on its way";
+    return connection;
+  }
+
+ private:
+  Descriptor socket_;
+  std::string url_;
+};
 
 class RunnerApiTest : public ::testing::Test {
  protected:
@@ -85,26 +114,15 @@ TEST_F(RunnerApiTest, ATasksData) {
 }
 
 TEST_F(RunnerApiTest, ALongQuestionCanBeGivenUp) {
-  // Accepts connections and never answers.
-  Descriptor silent(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* name = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(::bind(silent.get(), name, size), 0);
-  ASSERT_EQ(::listen(silent.get(), 1), 0);
-  ASSERT_EQ(::getsockname(silent.get(), name, &size), 0);
-  std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  SilentServer silent;
+  std::string url = silent.url();
   RunnerApi api([&]() -> Result<Destination> { return Destination{url, url, ""}; });
   std::string reason;
   std::thread asking([&] {
     auto claim = api.claim({"r", {}, {}, 20, ""});
     if (!claim) reason = claim.error().reason;
   });
-  Descriptor asked(::accept(silent.get(), nullptr, nullptr));
-  char byte = 0;
-  ASSERT_EQ(::read(asked.get(), &byte, 1), 1) << "the question is on its way";
+  Descriptor asked = silent.asked();
   auto before = std::chrono::steady_clock::now();
   api.cancel();
   asking.join();
@@ -154,6 +172,24 @@ TEST_F(RunnerApiTest, WhatWasGivenUpCanBeAskedAgain) {
   EXPECT_EQ(api.claim({"r", {}, {}, 0, ""}).error().reason, "cancelled");
   api.resume();
   EXPECT_TRUE(api.claim({"r", {}, {}, 0, ""}));
+}
+
+// A renewal that gets no answer delays no other.
+TEST_F(RunnerApiTest, ARenewalThatHangsDelaysNoOther) {
+  SilentServer silent;
+  std::atomic<int> looked_up = 0;
+  auto first_silent = [&]() -> Result<Destination> {
+    std::string url = looked_up++ == 0 ? silent.url() : server_.url();
+    return Destination{url, url, ""};
+  };
+  for (int i = 0; i < 100; ++i) server_.then(reply(200, "{}"));
+  LeaseKeeper keeper(first_silent, {}, "r", clock_);
+  KeptLease hangs(keeper, {"hangs", 7, 1});
+  Descriptor asked = silent.asked();
+  std::int64_t begin_ms = clock_.steady_ms();
+  KeptLease other(keeper, {"other", 8, 1});
+  EXPECT_TRUE(eventually([&] { return std::ranges::count(server_.targets(), "/api/v1/tasks/other/lease") > 0; }));
+  EXPECT_LT(clock_.steady_ms() - begin_ms, kLeaseRenewTimeout.count() / 2);
 }
 
 TEST_F(RunnerApiTest, ADroppedLeaseIsNotRenewed) {

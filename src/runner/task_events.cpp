@@ -46,9 +46,9 @@ std::string_view shown_text(const DriverEvent& event) {
 
 }  // namespace
 
-TaskEvents::TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& clock, std::string repository,
+TaskEvents::TaskEvents(EventOut& out, const Redactor& redactor, const Clock& clock, std::string repository,
                        Observe observe)
-    : outbox_(outbox),
+    : out_(out),
       redactor_(redactor),
       clock_(clock),
       repository_(std::move(repository)),
@@ -88,9 +88,9 @@ void TaskEvents::add(const DriverEvent& event) {
   append_posted(json, event, 0);
   json = redacted(std::move(json));
   if (event.type == EventType::status && is_terminal(end_state_of(event.type, event.json))) {
-    outbox_.add_end(std::move(json));
+    out_.add_end(std::move(json));
   } else {
-    outbox_.add(std::move(json));
+    out_.add(std::move(json));
   }
 }
 
@@ -115,7 +115,7 @@ void TaskEvents::send_delta(std::string_view text) {
     object.text("block", block);
     object.text("text", text);
   });
-  outbox_.add_delta(redacted(std::move(json)));
+  out_.add_delta(redacted(std::move(json)));
 }
 
 void TaskEvents::own(EventType type, std::string_view summary, std::string_view data, std::string_view event_id,
@@ -126,9 +126,7 @@ void TaskEvents::own(EventType type, std::string_view summary, std::string_view 
   parts.summary = summary;
   parts.data = data;
   parts.event_id = event_id;
-  DriverOutput out;
-  add_event(out, parts, std::move(detail));
-  for (const DriverEvent& event : out.events) add(event);
+  add(make_event(parts, std::move(detail)));
 }
 
 void TaskEvents::status(State state, std::string_view summary, std::string_view more) {

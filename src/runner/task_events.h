@@ -1,4 +1,4 @@
-// A runner's events about one task: redacts the driver's events and its own and adds them to the outbox.
+// A runner's events about one task: redacts the driver's events and its own and passes them on.
 //
 // Redaction comes before the spool, so no file of ours has a secret that an agent printed. The task's own secret values
 // (a repository token, environment variables named as keys) are replaced wherever they appear.
@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "driver/driver.h"
 #include "model/task.h"
-#include "outbox/outbox.h"
+#include "outbox/event_out.h"
 #include "redact/redact.h"
 #include "redact/stream_redactor.h"
 
@@ -30,7 +30,7 @@ using Observe = std::function<void(const DriverEvent&)>;
 class TaskEvents {
  public:
   // `repository` is the address of the task's own repository; links to pull requests of others are not its result.
-  TaskEvents(Outbox& outbox, const Redactor& redactor, const Clock& clock, std::string repository = "",
+  TaskEvents(EventOut& out, const Redactor& redactor, const Clock& clock, std::string repository = "",
              Observe observe = {});
 
   void add(const DriverEvent& event) EXCLUDES(mutex_);
@@ -56,7 +56,7 @@ class TaskEvents {
   void finish_block() REQUIRES(mutex_);
   void send_delta(std::string_view text) REQUIRES(mutex_);
 
-  Outbox& outbox_;
+  EventOut& out_;
   const Redactor& redactor_;
   const Clock& clock_;
   const std::string repository_;

@@ -71,7 +71,7 @@ std::string end_members(const AgentOutcome& outcome, const std::string& pr_url) 
         object.number("exitCode", static_cast<std::int64_t>(end.exit.code));
       }
       if (outcome.cause != EndCause::none || end.by_ladder()) {
-        object.text("stoppedBy", name(end.rung));
+        object.text("stoppedBy", end.stopped_by());
         append_processes(object.member("ended"), end.ended);
       }
       if (!end.left.empty()) append_processes(object.member("left"), end.left);

@@ -1,7 +1,4 @@
-// One task from its claim to its last event: its working directory, the agent, its commands, its results.
-//
-// Everything goes through the outbox, the terminal status last. A server that is down therefore does not affect the
-// agent, and undelivered events are in a spool that the next run or `doctor` delivers.
+// One task from its claim to its last event, with one step: an agent in the task's working directory.
 #pragma once
 
 #include <memory>
@@ -10,33 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/random.h"
-#include "client/live_client.h"
-#include "net/client.h"
-#include "outbox/event_sink.h"
 #include "outbox/outbox.h"
-#include "redact/redact.h"
 #include "runner/agent_run.h"
 #include "runner/agent_version.h"
-#include "runner/command_follower.h"
-#include "runner/lease_keeper.h"
-#include "runner/limits.h"
-#include "runner/task_events.h"
+#include "runner/task_session.h"
 #include "runner/workspace.h"
 
 namespace shepherd {
 
-struct TaskRunOptions {
-  AgentSettings agent;         // directory: set to the workspace's; environment: base of the agent's
-  WorkspaceOptions workspace;  // its environment is also set here
-  std::string repository_token;
-  Observe observe;  // may be empty
-  std::string spool_directory;
-  RedactOptions redact;
-  std::optional<KeptLease> lease;  // nullopt if the task has none
-  std::string remark;              // a note of the runner for the log; empty for none
-  std::chrono::milliseconds drain = kRunDrain;
+struct TaskRunOptions : SessionOptions {
+  AgentSettings agent;  // directory and rules are set to the workspace's
+  std::string remark;   // a note of the runner for the log; empty for none
 };
 
 struct TaskOutcome {
@@ -48,14 +29,6 @@ struct TaskOutcome {
   std::string pr_url;
   std::optional<double> cost_usd;
   Drained drained;
-};
-
-// Shared by the runs of one process. Threads: value; any for its targets.
-struct RunnerParts {
-  Locate locate;  // looks up the server again when it is unreachable
-  net::ClientTls tls;
-  AgentVersions* versions = nullptr;  // null for no version queries
-  const Clock* clock = nullptr;
 };
 
 // The base of an agent's environment: this process's, without Shepherd's own credentials.
@@ -78,27 +51,20 @@ class TaskRun {
   void kill() { agent_->kill(); }
   bool can(CommandKind kind) const { return agent_->can(kind); }
 
-  const TaskOrder& order() const { return order_; }
+  const TaskOrder& order() const { return session_->order(); }
 
  private:
-  TaskRun(TaskOrder order, TaskRunOptions options, RunnerParts shared, Redactor redactor);
+  TaskRun(TaskRunOptions options, AgentVersions* versions, std::unique_ptr<TaskSession> session);
   AgentOutcome run_agent();
   std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
   static void tell_undeliverable(TaskOutcome& told);
 
-  // Created in this order and destroyed in reverse.
-  const TaskOrder order_;
-  TaskRunOptions options_;
-  RunnerParts runner_;
-  Redactor redactor_;
-  SystemRandom outbox_random_, feed_random_;
-  std::unique_ptr<EventSink> sink_;
-  std::unique_ptr<Outbox> outbox_;
-  std::unique_ptr<TaskEvents> events_;
-  std::unique_ptr<AgentRun> agent_;
-  std::unique_ptr<CommandFollower> feed_;
-  std::optional<Workspace> workspace_;
+  const AgentSettings settings_;
+  const std::string remark_;
+  AgentVersions* const versions_;  // null for no version queries
+  const std::unique_ptr<TaskSession> session_;
+  const std::unique_ptr<AgentRun> agent_;
 };
 
 }  // namespace shepherd

@@ -28,11 +28,13 @@ def certificate_in(place):
 
 class GitServer:
     """Serves `place`/app.git to clients that have the token. `requests` has the requests and the status of each
-    answer."""
+    answer. While `gate` is not set, no request is answered."""
 
     def __init__(self, place, token):
         place.mkdir()
         self.place, self.token, self.requests = place, token, []
+        self.gate = threading.Event()
+        self.gate.set()
         source = place / "source"
         source.mkdir()
         git("init", "-q", "-b", "trunk", cwd=source)
@@ -51,6 +53,7 @@ class GitServer:
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def stop(self):
+        self.gate.set()
         self.http.shutdown()
         self.http.server_close()
 
@@ -86,6 +89,7 @@ class GitServer:
 
             def do_GET(self):
                 body = self.body()
+                server.gate.wait()
                 if self.headers.get("Authorization") != wanted:
                     return self.answer(401, [("WWW-Authenticate", 'Basic realm="repositories"')], b"who are you?\n")
                 path, _, query = self.path.partition("?")

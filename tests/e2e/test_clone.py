@@ -14,7 +14,7 @@ import pytest
 from agent_run import MARK, survivors, wait_until_gone
 from agents import SCRIPTED
 from git_server import GitServer
-from tasks import new_id
+from tasks import eventually, new_id
 
 TOKEN = "repository-" + "token-5f1c9a77d0"  # matches no known pattern, so only its exact value can be recognised
 
@@ -225,3 +225,25 @@ def test_a_stop_does_not_wait_for_a_clone(pool):
     assert wait_until_gone(server.mark, but=[server.process.pid]) == []
     assert took < 30, "a stop waits for nobody"
     assert not (server.data / "workspaces" / task / "tree").exists()
+
+
+def test_a_message_that_comes_during_the_clone_waits_for_the_agent(forge, pool):
+    server = pool(forge.certificate)
+    forge.gate.clear()
+    with server.api() as api:
+        task = create(api, forge.url, [{"wait": "message"}, {"say": "done"}])
+
+        def told(state):
+            events = api.get(f"/api/v1/tasks/{task}/events", params={"types": "command_result", "limit": 100}).json()["events"]
+            return [event for event in events if event["data"]["id"] == "early" and event["data"]["state"] == state]
+        eventually(lambda: api.get(f"/api/v1/tasks/{task}").json()["status"]["state"] == "starting")
+        answer = api.post(f"/api/v1/tasks/{task}/commands", json={"id": "early", "kind": "steer", "content": "look at the tests"})
+        assert answer.status_code == 202, answer.text
+        held, = eventually(lambda: told("accepted"))
+        assert held["data"]["reason"] == "held until the agent runs", held
+        forge.gate.set()
+        events, end = to_end(server, task)
+    assert end["status"] in ("completed", "Succeeded"), (end, server.log())
+    states = [event["data"]["state"] for event in events if event["type"] == "command_result"]
+    assert states == ["accepted", "delivered", "acknowledged"], states
+    assert "look at the tests" in json.dumps([event for event in events if event["type"] == "thinking"])

@@ -67,6 +67,7 @@ def test_approved_with_another_input_and_denied(run):
     tool = {"tool": "Bash", "input": {"command": "echo one"}, "permission": True, "result": "ran {input}"}
     agent = run(tool, {**tool, "input": {"command": "rm -rf /"}}, {"say": "done"})
     first = agent.until(asks)
+    agent.until_state("waiting_for_input")
     assert agent.api.get(f"/api/v1/tasks/{agent.task}").json()["status"]["state"] == "waiting_for_input"
     answer = agent.command("approve", approvalID=first["data"]["approvalID"], input={"command": "echo two"})
     assert answer["state"] == "acknowledged", answer

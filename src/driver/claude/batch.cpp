@@ -33,7 +33,7 @@ std::string why_it_failed(const ExitFacts& exit, std::string_view stderr_tail, b
 }  // namespace
 
 // `--output-format json --verbose` prints all lines as one array, at the end.
-void ClaudeCode::batch_array(std::string_view array, DriverOutput& out) {
+void ClaudeCode::batch_array(std::string_view array, Actions& out) {
   std::string all(array);
   std::string_view text = all;
   std::size_t at = 1;
@@ -50,7 +50,7 @@ void ClaudeCode::batch_array(std::string_view array, DriverOutput& out) {
 }
 
 // One document, however many lines it was printed on. When it is none, its lines may still be.
-void ClaudeCode::finish_batch(DriverOutput& out) {
+void ClaudeCode::finish_batch(Actions& out) {
   std::string all = std::exchange(batch_, {});
   if (all.empty()) return;
   if (JsonSlices().parse(all, [](std::string_view, std::string_view) { return false; })) return stream_record(all, out);
@@ -63,7 +63,7 @@ void ClaudeCode::finish_batch(DriverOutput& out) {
 }
 
 // The text format has nothing but the last words, and an exit code that says whether they are an error.
-void ClaudeCode::finish_text(const ExitFacts& exit, DriverOutput& out) {
+void ClaudeCode::finish_text(const ExitFacts& exit, Actions& out) {
   std::string_view text = batch_;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   if (text.empty()) return;
@@ -90,29 +90,29 @@ void ClaudeCode::finish_text(const ExitFacts& exit, DriverOutput& out) {
   ending_ = Ending{!failed, false, std::string(kept)};
 }
 
-Verdict ClaudeCode::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) {
+Verdict ClaudeCode::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   add_log(out, errors_.flush(), "stderr", hints_.session_id);
   if (format_ == OutputFormat::batch) finish_batch(out);
   if (format_ == OutputFormat::text) finish_text(exit, out);
   Hints::Turn last_turn = std::exchange(hints_.turn, Hints::Turn::none);
   while (!talk_.approvals.empty()) {
-    close_approval(std::string(talk_.approvals.begin()->first), "expired", "the agent has ended", out);
+    close_approval(talk_.approvals.first(), "expired", "the agent has ended", out);
   }
   hints_.turn = last_turn;
   constexpr std::string_view kGone = "the agent ended first";
   for (const auto& [uuid, message] : talk_.messages) {
     if (message.taken_up || message.command_id.empty()) continue;
-    out.commands.push_back({message.command_id, CommandState::refused, std::string(kGone)});
+    out.settle({message.command_id, CommandState::refused, std::string(kGone)});
   }
   for (const auto& [request, asked] : talk_.requests) {
     // A stop whose agent is gone has been heeded, whatever it still managed to say.
     bool stopped = asked.kind == CommandKind::stop;
-    out.commands.push_back({asked.command_id, stopped ? CommandState::acknowledged : CommandState::refused,
-                            stopped ? "" : std::string(kGone)});
+    out.settle({asked.command_id, stopped ? CommandState::acknowledged : CommandState::refused,
+                stopped ? "" : std::string(kGone)});
   }
   for (const Command& held : talk_.held) {
-    out.commands.push_back({held.id, CommandState::refused, std::string(kGone)});
+    out.settle({held.id, CommandState::refused, std::string(kGone)});
   }
   talk_ = {};
   if (usage_.has_unreported()) {
@@ -132,8 +132,8 @@ Verdict ClaudeCode::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOut
 
 // A turn that failed has said so itself. A program that crashed has not, nor one that did not begin; where the runner
 // or an operator made it end, it is they who say why. The end of a transcript is the end of a file.
-void ClaudeCode::tell_failure(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out) {
-  if (verdict.state != State::failed || verdict.retry_with || exit.by_runner || stopping_) return;
+void ClaudeCode::tell_failure(const Verdict& verdict, const ExitFacts& exit, Actions& out) {
+  if (verdict.state != State::failed || verdict.retry || exit.by_runner || stopping_) return;
   if (exit.good() && !lives_) return;
   bool told = !last_error_.empty() || (ending_ && !ending_->good && !in_turn());
   if (told) return;
@@ -164,9 +164,7 @@ Verdict ClaudeCode::verdict(const ExitFacts& exit) const {
   verdict.message = why_it_failed(exit, stderr_tail_, mid_turn);
   bool silent = hints_.records == 0 && exit.signal == 0;
   if (silent && format_ != OutputFormat::text && did_not_know_the_options(stderr_tail_)) {
-    verdict.unknown_option = dispensable_option(stderr_tail_);
-    int simpler = verdict.unknown_option.empty() ? 1 : 0;
-    verdict.retry_with = static_cast<OutputFormat>(static_cast<int>(format_) + simpler);
+    verdict.retry = simpler_launch(stderr_tail_);
   }
   return verdict;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "driver/claude/launch_options.h"
 #include "driver/claude/talk.h"
 #include "driver/claude/tools.h"
 #include "driver/claude/usage.h"
@@ -28,12 +29,13 @@ class ClaudeCode final : public Driver {
   std::vector<std::string> version_command(const std::string& program) const override;
   std::vector<std::string> state_paths(const Variable& variable) const override;
   Result<LaunchPlan> launch(const Launch& launch) override;
-  void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
-  void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
-  void tick(std::int64_t now_ms, DriverOutput& out) override;
-  void command(const Command& command, std::int64_t now_ms, DriverOutput& out) override;
+  void record(std::string_view line, std::int64_t now_ms, Actions& out) override;
+  void stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) override;
+  void tick(std::int64_t now_ms, Actions& out) override;
+  void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   void withdraw(std::string_view command_id) override;
-  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) override;
+  void answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) override;
+  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
   Hints hints() const override;
 
@@ -44,74 +46,75 @@ class ClaudeCode final : public Driver {
  private:
   // claude_launch.cpp: an option the program says it does not know, which a run can do without; empty: none
   std::string_view dispensable_option(std::string_view errors) const;
+  Verdict::Retry simpler_launch(std::string_view errors) const;
 
   // claude_stream.cpp: one record
-  void stream_record(std::string_view line, DriverOutput& out);
-  void dispatch(DriverOutput& out);
-  void not_protocol(std::string_view line, DriverOutput& out);
-  void unknown(DriverOutput& out);
+  void stream_record(std::string_view line, Actions& out);
+  void dispatch(Actions& out);
+  void not_protocol(std::string_view line, Actions& out);
+  void unknown(Actions& out);
   EventParts step(EventType type);
   std::string_view parent_call() const;
-  void emit(DriverOutput& out, const EventParts& parts, Detail detail = {});
-  void status(DriverOutput& out, std::string_view summary, std::string_view state, std::string_view more_members = {});
-  void delta(DriverOutput& out);
+  void emit(Actions& out, const EventParts& parts, Detail detail = {});
+  void status(Actions& out, std::string_view summary, std::string_view state, std::string_view more_members = {});
+  void delta(Actions& out);
 
   // claude_messages.cpp
-  void assistant(DriverOutput& out);
-  void message_content(bool failed, DriverOutput& out);
-  void user(DriverOutput& out);
-  void said(const JsonNode& text, std::string_view kind, DriverOutput& out);
-  void api_error(std::string_view text, DriverOutput& out);
-  void tool_call(const JsonNode& block, DriverOutput& out);
-  void tool_result(const JsonNode& block, DriverOutput& out);
-  void user_text(const JsonNode& text, DriverOutput& out);
+  void assistant(Actions& out);
+  void message_content(bool failed, Actions& out);
+  void user(Actions& out);
+  void said(const JsonNode& text, std::string_view kind, Actions& out);
+  void api_error(std::string_view text, Actions& out);
+  void tool_call(const JsonNode& block, Actions& out);
+  void tool_result(const JsonNode& block, Actions& out);
+  void user_text(const JsonNode& text, Actions& out);
   std::string result_text(const JsonNode& content) const;
   bool was_rejected(std::string_view call_id) const;
 
   // claude_system.cpp
-  void system(DriverOutput& out);
-  void init(DriverOutput& out);
-  void api_retry(DriverOutput& out);
-  void permission_denied(DriverOutput& out);
-  void task(std::string_view subtype, DriverOutput& out);
-  void background_tasks(DriverOutput& out);
-  void hook_response(DriverOutput& out);
-  void agent_status(DriverOutput& out);
-  void compacted(DriverOutput& out);
+  void system(Actions& out);
+  void init(Actions& out);
+  void api_retry(Actions& out);
+  void permission_denied(Actions& out);
+  void task(std::string_view subtype, Actions& out);
+  void background_tasks(Actions& out);
+  void hook_response(Actions& out);
+  void agent_status(Actions& out);
+  void compacted(Actions& out);
 
   // claude_result.cpp
-  void result(DriverOutput& out);
-  void cost_state(DriverOutput& out);
-  void end_turn(bool aborted, DriverOutput& out);
-  void tell_usage(DriverOutput& out);
+  void result(Actions& out);
+  void cost_state(Actions& out);
+  void end_turn(bool aborted, Actions& out);
+  void tell_usage(Actions& out);
   std::optional<std::int64_t> usage_due_ms() const;
   std::string failure_text() const;
   std::string usage_summary() const;
 
   // claude_control.cpp: what the agent asks of us
-  void control_request(DriverOutput& out);
-  void ask_operator(std::string_view request_id, const JsonNode& request, DriverOutput& out);
-  void control_response(DriverOutput& out);
-  void control_cancel(DriverOutput& out);
-  void lifecycle(DriverOutput& out);
-  void take_up(ClaudeMessage& message, DriverOutput& out);
-  void shown_to_model(std::string_view uuid, DriverOutput& out);
-  void close_approval(std::string_view id, std::string_view state, std::string_view message, DriverOutput& out);
-  void decide_by_mode(std::string_view approval_id, DriverOutput& out);
+  void control_request(Actions& out);
+  void ask_operator(std::string_view request_id, const JsonNode& request, Actions& out);
+  void control_response(Actions& out);
+  void control_cancel(Actions& out);
+  void lifecycle(Actions& out);
+  void take_up(ClaudeMessage& message, Actions& out);
+  void shown_to_model(std::string_view uuid, Actions& out);
+  void close_approval(std::string_view id, std::string_view state, std::string_view message, Actions& out);
+  void decide_by_mode(std::string_view approval_id, Actions& out);
 
   // claude_steering.cpp: what an operator asks of the agent
   bool in_turn() const { return hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting; }
-  void say(const Command& command, std::string_view text, bool next_turn, DriverOutput& out);
-  void answer_approval(const Command& command, DriverOutput& out);
-  void release_held(DriverOutput& out);
-  void settle_answer(std::string_view call_id, DriverOutput& out);
+  void say(const Command& command, std::string_view text, bool next_turn, Actions& out);
+  void answer_approval(const Command& command, Actions& out);
+  void release_held(Actions& out);
+  void settle_answer(std::string_view call_id, Actions& out);
 
   // claude_batch.cpp: the formats that say everything at the end
-  void batch_array(std::string_view array, DriverOutput& out);
-  void finish_batch(DriverOutput& out);
-  void finish_text(const ExitFacts& exit, DriverOutput& out);
+  void batch_array(std::string_view array, Actions& out);
+  void finish_batch(Actions& out);
+  void finish_text(const ExitFacts& exit, Actions& out);
   Verdict verdict(const ExitFacts& exit) const;
-  void tell_failure(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out);
+  void tell_failure(const Verdict& verdict, const ExitFacts& exit, Actions& out);
 
   Launch launched_;
   OutputFormat format_ = OutputFormat::bidirectional;

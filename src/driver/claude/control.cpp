@@ -10,10 +10,10 @@
 namespace shepherd {
 namespace {
 
-ClaudeApproval::Kind kind_of(std::string_view tool) {
-  if (tool == "AskUserQuestion") return ClaudeApproval::Kind::question;
-  if (tool == "ExitPlanMode") return ClaudeApproval::Kind::plan;
-  return ClaudeApproval::Kind::permission;
+PendingAsk::Kind kind_of(std::string_view tool) {
+  if (tool == "AskUserQuestion") return PendingAsk::Kind::question;
+  if (tool == "ExitPlanMode") return PendingAsk::Kind::plan;
+  return PendingAsk::Kind::permission;
 }
 
 // The rules among the agent's suggestions, as an operator may remember them one by one. The others (a looser mode, more
@@ -38,23 +38,29 @@ std::string rules_of(const JsonSlices& record, const JsonNode& suggestions) {
 }  // namespace
 
 // The agent asks something of us.
-void ClaudeCode::control_request(DriverOutput& out) {
+void ClaudeCode::control_request(Actions& out) {
   std::string_view id = record_.string("request_id");
   const JsonNode& request = record_.find("request");
   std::string_view subtype = record_.string(request, "subtype");
   bool answerable = format_ == OutputFormat::bidirectional && !id.empty() && id.size() <= kMaxAgentIdBytes;
   if (subtype == "can_use_tool" && answerable) return ask_operator(id, request, out);
-  // Hooks are not asked for; whatever else it is, an agent that waits for an answer gets one.
+  // Hooks are not asked for. Whatever else it is, the machine answers it.
   if (subtype == "hook_callback") {
-    if (answerable) out.to_agent.append(empty_response_line(id));
+    if (answerable) out.write(response_line(id, "{}"));
     return;
   }
-  if (answerable) out.to_agent.append(error_response_line(id, "not supported"));
   unknown(out);
+  if (answerable) out.call({std::string(id), std::string(subtype), std::string(request.slice)});
 }
 
-void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, DriverOutput& out) {
-  ClaudeApproval approval;
+void ClaudeCode::answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) {
+  now_ms_ = at_ms_ = now_ms;
+  out.write(answer.error.empty() ? response_line(answer.id, answer.result.empty() ? "{}" : answer.result)
+                                 : error_response_line(answer.id, answer.error));
+}
+
+void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Actions& out) {
+  PendingAsk approval;
   approval.tool = record_.string(request, "tool_name").substr(0, kMaxAgentIdBytes);
   approval.kind = kind_of(approval.tool);
   const JsonNode& input = record_.find(request, "input");
@@ -62,7 +68,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   approval.call_id = record_.string(request, "tool_use_id");
   const OpenCall* call = calls_.find(approval.call_id);
   if (call != nullptr) approval.parent_call_id = call->parent;
-  bool plan = approval.kind == ClaudeApproval::Kind::plan && call != nullptr && !call->plan.empty();
+  bool plan = approval.kind == PendingAsk::Kind::plan && call != nullptr && !call->plan.empty();
 
   EventParts parts = step(EventType::approval);
   std::string data;
@@ -76,7 +82,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
     if (shown.size() <= kMaxEventDataBytes / 2) {
       object.json("input", shown);
     } else {
-      append_condensed_input(object.member("input"), shown);
+      object.json("input", condensed_input(approval.tool, shown));
       object.flag("inputCut", true);
       parts.cut.input = characters_in(shown);
       detail.json("input", shown);
@@ -90,7 +96,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
     if (!rules.empty() && rules.size() <= kMaxEventTextBytes) object.json("remember", rules);
   });
   std::string summary = claude_call_summary(approval.tool, approval.input, cwd_);
-  if (approval.kind == ClaudeApproval::Kind::permission) summary = "Needs approval: " + summary;
+  if (approval.kind == PendingAsk::Kind::permission) summary = "Needs approval: " + summary;
   if (plan) summary = "Asks to go ahead with its plan";
   std::string approval_id(id);
   parts.summary = summary;
@@ -100,7 +106,7 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
   parts.parent_call_id = approval.parent_call_id;
   parts.event_id = approval_id;
   emit(out, parts, std::move(detail));
-  talk_.approvals.insert_or_assign(approval_id, std::move(approval));
+  talk_.approvals.open(approval_id, std::move(approval));
   if (mode_ == AgentMode::interactive) {
     hints_.turn = Hints::Turn::waiting;
     status(out, summary, "waiting_for_input");
@@ -110,42 +116,34 @@ void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Driv
 }
 
 // No operator is to be asked: the task's own list of tools decides.
-void ClaudeCode::decide_by_mode(std::string_view approval_id, DriverOutput& out) {
-  auto found = talk_.approvals.find(approval_id);
-  if (found == talk_.approvals.end()) return;
-  const ClaudeApproval& approval = found->second;
-  if (approval.kind == ClaudeApproval::Kind::question) {
+void ClaudeCode::decide_by_mode(std::string_view approval_id, Actions& out) {
+  const PendingAsk* found = talk_.approvals.find(approval_id);
+  if (found == nullptr) return;
+  const PendingAsk& approval = *found;
+  if (approval.kind == PendingAsk::Kind::question) {
     constexpr std::string_view kAlone = "Nobody is here to answer. Decide by yourself and say how you decided.";
-    out.to_agent.append(deny_line(approval_id, kAlone));
+    out.write(deny_line(approval_id, kAlone));
     return close_approval(approval_id, "denied", "autonomous: no operator to answer", out);
   }
-  if (approval.kind == ClaudeApproval::Kind::permission && !launched_.allowed_tools.empty()) {
-    out.to_agent.append(deny_line(approval_id, "This tool use is not among those allowed for this task."));
+  if (approval.kind == PendingAsk::Kind::permission && !launched_.allowed_tools.empty()) {
+    out.write(deny_line(approval_id, "This tool use is not among those allowed for this task."));
     return close_approval(approval_id, "denied", "autonomous: not among the allowed tools", out);
   }
-  out.to_agent.append(allow_line(approval_id, approval.input, ""));
+  out.write(allow_line(approval_id, approval.input, ""));
   close_approval(approval_id, "approved", "autonomous", out);
 }
 
 // Says in the log how an approval ended and forgets it.
-void ClaudeCode::close_approval(std::string_view id, std::string_view state, std::string_view message,
-                                DriverOutput& out) {
-  auto found = talk_.approvals.find(id);
-  if (found == talk_.approvals.end()) return;
-  auto node = talk_.approvals.extract(found);
-  const ClaudeApproval& approval = node.mapped();
+void ClaudeCode::close_approval(std::string_view id, std::string_view state, std::string_view message, Actions& out) {
+  std::optional<PendingAsk> closed = talk_.approvals.close(id);
+  if (!closed) return;
+  const PendingAsk& approval = *closed;
   calls_.decided(approval.call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made,
                  now_ms_);
-  std::string data = object_text([&](JsonObject& object) {
-    object.text("approvalID", node.key());
-    object.text("state", state);
-    object.text("kind", shepherd::name(approval.kind));
-    object.text("tool", approval.tool);
-    object.text_unless_empty("message", event_text(message));
-  });
+  std::string data = closed_ask_data(id, approval, state, message);
   std::string summary = std::string(1, static_cast<char>(state[0] - 'a' + 'A')) + std::string(state.substr(1)) + ": " +
                         claude_call_summary(approval.tool, approval.input, cwd_);
-  std::string event_id = node.key() + "/" + std::string(state);
+  std::string event_id = std::string(id) + "/" + std::string(state);
   EventParts parts;
   parts.type = EventType::approval;
   parts.timestamp_ms = now_ms_;
@@ -169,12 +167,12 @@ void ClaudeCode::close_approval(std::string_view id, std::string_view state, std
 }
 
 // The turn was interrupted while the question was open.
-void ClaudeCode::control_cancel(DriverOutput& out) {
+void ClaudeCode::control_cancel(Actions& out) {
   close_approval(record_.string("request_id"), "expired", "withdrawn by the agent", out);
 }
 
 // The agent answers a request of ours.
-void ClaudeCode::control_response(DriverOutput& out) {
+void ClaudeCode::control_response(Actions& out) {
   const JsonNode& response = record_.find("response");
   auto found = talk_.requests.find(record_.string(response, "request_id"));
   if (found == talk_.requests.end()) return;
@@ -183,20 +181,20 @@ void ClaudeCode::control_response(DriverOutput& out) {
   if (record_.string(response, "subtype") != "success") {
     std::string reason(event_text(record_.string(response, "error")));
     if (reason.empty()) reason = "the agent refused";
-    out.commands.push_back({request.command_id, CommandState::refused, std::move(reason)});
+    out.settle({request.command_id, CommandState::refused, std::move(reason)});
     return;
   }
-  out.commands.push_back({request.command_id, CommandState::acknowledged, ""});
-  if (request.kind == CommandKind::stop) out.close_input = true;
+  out.settle({request.command_id, CommandState::acknowledged, ""});
+  if (request.kind == CommandKind::stop) out.close_input();
   if (request.kind != CommandKind::set_mode) return;
   mode_ = request.mode;
   if (mode_ != AgentMode::autonomous) return;
-  while (!talk_.approvals.empty()) decide_by_mode(std::string(talk_.approvals.begin()->first), out);
+  while (!talk_.approvals.empty()) decide_by_mode(talk_.approvals.first(), out);
 }
 
 // The agent says what becomes of a message of ours: queued, started, completed, cancelled. From `started` on there is a
 // turn for it, which its first line (`init`) tells only later; until `completed` or `cancelled` that turn is not over.
-void ClaudeCode::lifecycle(DriverOutput& out) {
+void ClaudeCode::lifecycle(Actions& out) {
   auto found = talk_.messages.find(record_.string("command_uuid"));
   if (found == talk_.messages.end()) return;
   ClaudeMessage& message = found->second;
@@ -210,7 +208,7 @@ void ClaudeCode::lifecycle(DriverOutput& out) {
   }
   if (state != "completed" && state != "cancelled") return;
   if (!message.taken_up && !message.command_id.empty()) {
-    out.commands.push_back({message.command_id, CommandState::refused, "cancelled before the agent took it up"});
+    out.settle({message.command_id, CommandState::refused, "cancelled before the agent took it up"});
   }
   talk_.messages.erase(found);
   // It needed no turn after all.
@@ -218,13 +216,13 @@ void ClaudeCode::lifecycle(DriverOutput& out) {
 }
 
 // The agent took a message up.
-void ClaudeCode::take_up(ClaudeMessage& message, DriverOutput& out) {
+void ClaudeCode::take_up(ClaudeMessage& message, Actions& out) {
   if (std::exchange(message.taken_up, true) || message.command_id.empty()) return;
-  out.commands.push_back({message.command_id, CommandState::acknowledged, ""});
+  out.settle({message.command_id, CommandState::acknowledged, ""});
 }
 
 // It shows the model a message of ours. One that does not tell more of it later has said its last word about it.
-void ClaudeCode::shown_to_model(std::string_view uuid, DriverOutput& out) {
+void ClaudeCode::shown_to_model(std::string_view uuid, Actions& out) {
   auto found = talk_.messages.find(uuid);
   if (found == talk_.messages.end()) return;
   take_up(found->second, out);
@@ -232,11 +230,10 @@ void ClaudeCode::shown_to_model(std::string_view uuid, DriverOutput& out) {
 }
 
 // The call that an operator decided about has gone on.
-void ClaudeCode::settle_answer(std::string_view call_id, DriverOutput& out) {
-  auto found = talk_.answered.find(call_id);
-  if (found == talk_.answered.end()) return;
-  out.commands.push_back({found->second, CommandState::acknowledged, ""});
-  talk_.answered.erase(found);
+void ClaudeCode::settle_answer(std::string_view call_id, Actions& out) {
+  if (auto decided_by = talk_.approvals.take_decision(call_id)) {
+    out.settle({*std::move(decided_by), CommandState::acknowledged, ""});
+  }
 }
 
 }  // namespace shepherd

@@ -44,28 +44,28 @@ std::string text_line(std::string_view key, std::string_view text) {
 
 std::string as_lines(const Translation& translation) {
   std::string lines;
-  for (const auto& sent : translation.out.events) {
+  for (const auto& sent : translation.out.events()) {
     DriverEvent event = as_kept(sent);
     std::string line = event.json;
     line.pop_back();
     if (!event.detail.empty()) line.append(",\"detail\":").append(detail_names(event.detail));
     lines.append(line).append("}\n");
   }
-  for (const auto& delta : translation.out.deltas) {
+  for (const auto& delta : translation.out.deltas()) {
     std::string line = object_text([&](JsonObject& object) {
       object.text("delta", delta.block);
       object.text("text", delta.text);
     });
     lines.append(line).push_back('\n');
   }
-  for (const auto& line : lines_of(translation.out.to_agent)) lines.append(text_line("toAgent", line)).push_back('\n');
-  for (const auto& update : translation.out.commands) {
+  for (const auto& line : lines_of(translation.out.written())) lines.append(text_line("toAgent", line)).push_back('\n');
+  for (const auto& update : translation.out.commands()) {
     lines.append(encode_command_result(update.id, update.state, update.reason)).push_back('\n');
   }
   std::string last = object_text([&](JsonObject& object) {
     object.text("verdict", name(translation.verdict.state));
     object.text("message", translation.verdict.message);
-    if (translation.verdict.retry_with) object.text("retryWith", name(*translation.verdict.retry_with));
+    if (const auto& retry = translation.verdict.retry) object.text("retryWith", retry->options.at("output_format"));
     object.text("session", translation.hints.session_id);
     if (translation.hints.cost_usd) object.number("costUSD", *translation.hints.cost_usd);
     object.number("turns", std::uint64_t{translation.hints.turns});
@@ -100,7 +100,7 @@ TEST(ClaudeGolden, OnlyKnownRecordingsGiveLogEvents) {
     auto translation = translate(recording, recording.out);
     std::size_t logs = 0;
     std::string summaries;
-    for (const auto& event : translation.out.events) {
+    for (const auto& event : translation.out.events()) {
       if (event.type != EventType::log) continue;
       ++logs;
       summaries += event.json.substr(0, 200) + "\n";
@@ -119,7 +119,7 @@ TEST(ClaudeGolden, EveryEventPassesTheDoorUnchanged) {
   intake.now_ms = kRecordingStart;
   for (const auto& recording : all_recordings()) {
     SCOPED_TRACE(recording.name);
-    for (const auto& event : translate(recording, recording.out).out.events) {
+    for (const auto& event : translate(recording, recording.out).out.take_events()) {
       std::string posted;
       append_posted(posted, event, 7);
       auto batch = decode_events(posted, Framing::json, intake);
@@ -141,7 +141,7 @@ TEST(ClaudeGolden, EveryEventPassesTheDoorUnchanged) {
 TEST(ClaudeGolden, EventIdsAreUniqueWithinARecording) {
   for (const auto& recording : all_recordings()) {
     std::map<std::string, int> seen;
-    for (const auto& event : translate(recording, recording.out).out.events) {
+    for (const auto& event : translate(recording, recording.out).out.take_events()) {
       auto id = string_value(find_member(event.json, "eventID"));
       if (id) {
         EXPECT_EQ(++seen[*id], 1) << recording.name << " " << *id;
@@ -154,7 +154,7 @@ TEST(ClaudeGolden, RawRecordIsTheLineItCameFrom) {
   Recording recording = read_recording(claude_golden() / "recordings" / "claude-01-tools.jsonl");
   auto lines = lines_of(recording.out);
   std::size_t found = 0;
-  for (const auto& event : translate(recording, recording.out).out.events) {
+  for (const auto& event : translate(recording, recording.out).out.take_events()) {
     std::string raw(find_member(event.detail, "raw"));
     if (raw.empty()) continue;
     EXPECT_NE(std::find(lines.begin(), lines.end(), raw), lines.end()) << raw.substr(0, 200);
@@ -169,7 +169,7 @@ TEST(ClaudeGolden, CostIsTheAgentsOwnTotal) {
     Recording recording = read_recording(claude_golden() / "recordings" / name);
     auto translation = translate(recording, recording.out);
     double last = -1;
-    for (const auto& event : translation.out.events) {
+    for (const auto& event : translation.out.events()) {
       if (event.type != EventType::usage) continue;
       last = number_value(find_member(find_member(event.json, "data"), "costUSD")).value_or(-1);
     }
@@ -227,7 +227,7 @@ TEST(ClaudeReview, CallsAndEndsAreAsReviewed) {
     SCOPED_TRACE(recording.name);
     Translation translation = translate(recording, recording.out);
     const Review& review = reviewed[recording.name];
-    auto calls = std::ranges::count(translation.out.events, EventType::tool_call, &DriverEvent::type);
+    auto calls = std::ranges::count(translation.out.events(), EventType::tool_call, &DriverEvent::type);
     EXPECT_EQ(static_cast<std::size_t>(calls), review.calls);
     EXPECT_EQ(is_transcript(recording) ? "-" : name(translation.verdict.state), review.end);
     EXPECT_FALSE(review.seen.empty());
@@ -249,7 +249,7 @@ bool is_fatal(const DriverEvent& event) {
 TEST(ClaudeReview, EverySummaryIsForPeople) {
   for (const auto& recording : all_recordings()) {
     SCOPED_TRACE(recording.name);
-    for (const auto& event : translate(recording, recording.out).out.events) {
+    for (const auto& event : translate(recording, recording.out).out.take_events()) {
       std::vector<std::string> ids{text_member(find_member(data_of(event), "task"), "id"),
                                    text_member(event.json, "callID"), text_member(event.json, "parentCallID"),
                                    text_member(event.json, "sessionID")};
@@ -267,14 +267,14 @@ TEST(ClaudeReview, AFailedRunHasOneFatalError) {
     if (is_transcript(recording)) continue;
     SCOPED_TRACE(recording.name);
     Translation translation = translate(recording, recording.out);
-    const auto& events = translation.out.events;
+    const auto& events = translation.out.events();
     bool failed = translation.verdict.state == State::failed;
     EXPECT_EQ(std::ranges::count_if(events, is_fatal), failed ? 1 : 0);
     auto fatal = std::ranges::find_if(events, is_fatal);
     EXPECT_EQ(fatal == events.end() ? "-" : text_member(data_of(*fatal), "code"), reviewed[recording.name].error);
     if (fatal == events.end()) continue;
     EXPECT_EQ(summary_of(*fatal), one_line(translation.verdict.message, kTextSummaryCharacters));
-    for (auto after = fatal + 1; after < events.end(); ++after) {
+    for (auto after = std::next(fatal); after != events.end(); ++after) {
       EXPECT_TRUE(after->type == EventType::usage || after->type == EventType::log) << after->json.substr(0, 200);
     }
   }
@@ -285,7 +285,7 @@ TEST(ClaudeReview, AnEndThatWasAskedForIsNoFailure) {
   Recording recording = read_recording(claude_golden() / "recordings" / "claude-12-sigterm-in-tool.jsonl");
   auto fatal_errors = [&](bool stopped, bool by_runner) {
     ClaudeCode driver;
-    DriverOutput out;
+    Actions out;
     EXPECT_TRUE(driver.launch(launch_as(OutputFormat::bidirectional)).has_value());
     for (const auto& line : lines_of(recording.out)) driver.record(line, kRecordingStart, out);
     Command stop;
@@ -295,7 +295,7 @@ TEST(ClaudeReview, AnEndThatWasAskedForIsNoFailure) {
     ExitFacts exit = recording.exit;
     exit.by_runner = by_runner;
     driver.finish(exit, kRecordingStart, out);
-    return std::ranges::count_if(out.events, is_fatal);
+    return std::ranges::count_if(out.events(), is_fatal);
   };
   EXPECT_EQ(fatal_errors(false, false), 1);
   EXPECT_EQ(fatal_errors(true, false), 0);
@@ -308,7 +308,7 @@ TEST(ClaudeReview, WhatIsQuotedIsSeen) {
   for (const auto& recording : all_recordings()) {
     Translation translation = translate(recording, recording.out);
     std::string seen = one_line(translation.verdict.message, kMaxEventTextBytes) + "\n";
-    for (const auto& event : translation.out.events) seen += summary_of(event) + "\n";
+    for (const auto& event : translation.out.events()) seen += summary_of(event) + "\n";
     const std::string& words = reviewed[recording.name].seen;
     for (std::size_t open = words.find('"'); open != std::string::npos; open = words.find('"', open)) {
       std::size_t close = words.find('"', open + 1);
@@ -355,11 +355,11 @@ TEST(ClaudeProperty, TruncationLosesNoCompleteLine) {
       std::size_t complete = recording.out.rfind('\n', size == 0 ? 0 : size - 1);
       complete = size == 0 || complete == std::string::npos ? 0 : complete + 1;
       auto events_of = [&](std::string_view bytes) {
-        DriverOutput out;
+        Actions out;
         ClaudeCode driver;
         EXPECT_TRUE(driver.launch(launch_as(recording.format)).has_value());
         for (const auto& line : lines_of(bytes)) driver.record(line, kRecordingStart, out);
-        return out.events;
+        return out.take_events();
       };
       auto whole = events_of(std::string_view(recording.out).substr(0, complete));
       auto cut = events_of(std::string_view(recording.out).substr(0, size));
@@ -385,9 +385,9 @@ TEST(ClaudeProperty, DamagedLinesNeverPoisonTheLog) {
         constexpr std::string_view kNasty = "{}[]\",:\\u0\x01\xff n";
         bytes[random() % bytes.size()] = kNasty[random() % kNasty.size()];
       }
-      DriverOutput out;
+      Actions out;
       for (const auto& line : lines_of(bytes)) driver.record(line, kRecordingStart, out);
-      for (const auto& event : out.events) {
+      for (const auto& event : out.events()) {
         std::string posted;
         append_posted(posted, event, 0);
         auto batch = decode_events(posted, Framing::json, intake);

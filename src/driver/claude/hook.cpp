@@ -70,7 +70,7 @@ class HookReader {
   void emit(EventParts parts, std::string_view event_id, Detail detail = {}) {
     parts.event_id = event_id;
     parts.parent_call_id = record_.string("parent_tool_use_id");
-    add_event(hook_.out, parts, detail.raw_json(record_.text()).take());
+    hook_.events.push_back(make_event(parts, detail.raw_json(record_.text()).take()));
   }
 
   // Members of `data` that say which sub-agent it is; without braces.
@@ -203,7 +203,7 @@ class HookReader {
     std::string_view text = record_.string("delta");
     if (text.empty() || text.size() > kMaxDeltaBytes / 8) return;  // escaping may make six bytes of one
     std::string block(record_.string("message_id").substr(0, kMaxAgentIdBytes));
-    hook_.out.deltas.push_back({std::move(block), std::string(text)});
+    hook_.deltas.push_back({std::move(block), std::string(text)});
   }
 
   void says(std::string_view text) {
@@ -316,9 +316,7 @@ DriverEvent claude_session_joined(const ClaudeHook& hook) {
   parts.summary = "Joined a session that was under way";
   parts.data = data;
   parts.event_id = "joined";
-  DriverOutput out;
-  add_event(out, parts);
-  return std::move(out.events.front());
+  return make_event(parts);
 }
 
 DriverEvent claude_goes_on(const ClaudeHook& hook) {
@@ -327,9 +325,7 @@ DriverEvent claude_goes_on(const ClaudeHook& hook) {
   parts.summary = "Working";
   parts.data = R"({"state":"running"})";
   parts.event_id = event_id;
-  DriverOutput out;
-  add_event(out, parts);
-  return std::move(out.events.front());
+  return make_event(parts);
 }
 
 }  // namespace shepherd

@@ -30,7 +30,8 @@ struct ClaudeHook {
   bool opens = false;  // the session begins to work: if its task has ended, it goes on in another one
   bool ends = false;   // the session is over
   bool works = false;  // the agent does something: it no longer waits for a person
-  DriverOutput out;
+  std::vector<DriverEvent> events;
+  std::vector<TextDelta> deltas;
 };
 
 // `payload` is the object that a hook gets on standard input or by POST; with `timestamp` (RFC 3339) it says when,

@@ -31,8 +31,8 @@ std::string as_lines(const std::vector<ClaudeHook>& hooks) {
   for (const ClaudeHook& hook : hooks) {
     lines += "# " + hook.name + (hook.opens ? " opens" : "") + (hook.ends ? " ends" : "") +
              (hook.works ? " works" : "") + "\n";
-    for (const DriverEvent& event : hook.out.events) lines += event.json + "\n";
-    for (const TextDelta& delta : hook.out.deltas) lines += "delta " + delta.block + ": " + delta.text + "\n";
+    for (const DriverEvent& event : hook.events) lines += event.json + "\n";
+    for (const TextDelta& delta : hook.deltas) lines += "delta " + delta.block + ": " + delta.text + "\n";
   }
   return lines;
 }
@@ -61,11 +61,11 @@ TEST(ClaudeHook, ARecordedSessionBecomesTheExpectedEvents) {
 TEST(ClaudeHook, StepsHaveTheIdsOfTheStream) {
   std::vector<DriverEvent> hooked;
   for (ClaudeHook& hook : read_all()) {
-    for (DriverEvent& event : hook.out.events) hooked.push_back(std::move(event));
+    for (DriverEvent& event : hook.events) hooked.push_back(std::move(event));
   }
   Recording streamed = read_recording(claude_golden() / "recordings" / "claude-29-hooks.jsonl");
   std::set<std::string> ids = tool_event_ids(hooked);
-  std::set<std::string> known = tool_event_ids(translate(streamed, streamed.out).out.events);
+  std::set<std::string> known = tool_event_ids(translate(streamed, streamed.out).out.take_events());
   EXPECT_EQ(ids.size(), 9u);
   for (const std::string& id : ids) EXPECT_TRUE(known.contains(id)) << id;
 }
@@ -77,7 +77,7 @@ TEST(ClaudeHook, EventsPassTheDoorUnchangedAndHaveIds) {
   intake.now_ms = kRecordingStart;
   std::set<std::string> ids;
   for (const ClaudeHook& hook : read_all()) {
-    std::vector<DriverEvent> events = hook.out.events;
+    std::vector<DriverEvent> events = hook.events;
     if (events.empty()) continue;
     events.push_back(claude_goes_on(hook));
     for (const DriverEvent& event : events) {
@@ -100,9 +100,9 @@ TEST(ClaudeHook, ItsOwnTimeAndParentAreTaken) {
       R"("tool_use_id":"t1","timestamp":"2026-02-18T14:00:00.123Z","parent_tool_use_id":"p1"})",
       kRecordingStart);
   ASSERT_TRUE(hook);
-  ASSERT_EQ(hook->out.events.size(), 1u);
-  EXPECT_EQ(find_member(hook->out.events[0].json, "timestamp"), R"("2026-02-18T14:00:00.123Z")");
-  EXPECT_EQ(find_member(hook->out.events[0].json, "parentCallID"), R"("p1")");
+  ASSERT_EQ(hook->events.size(), 1u);
+  EXPECT_EQ(find_member(hook->events[0].json, "timestamp"), R"("2026-02-18T14:00:00.123Z")");
+  EXPECT_EQ(find_member(hook->events[0].json, "parentCallID"), R"("p1")");
 }
 
 // As the translation of a stream shows them.
@@ -112,22 +112,22 @@ TEST(ClaudeHook, SummariesAreWithoutTheAgentsOwnMarkup) {
       R"("tool_input":{},"error":"<tool_use_error>File does not exist.</tool_use_error>"})",
       kRecordingStart);
   ASSERT_TRUE(failed);
-  ASSERT_EQ(failed->out.events.size(), 1u);
-  EXPECT_EQ(text_member(failed->out.events[0].json, "summary"), "File does not exist.");
+  ASSERT_EQ(failed->events.size(), 1u);
+  EXPECT_EQ(text_member(failed->events[0].json, "summary"), "File does not exist.");
   auto ended = read_claude_hook(R"({"session_id":"s1","hook_event_name":"Stop","last_assistant_message":)"
                                 R"("<system-reminder>Two files.</system-reminder>"})",
                                 kRecordingStart);
   ASSERT_TRUE(ended);
-  ASSERT_EQ(ended->out.events.size(), 2u);
-  EXPECT_EQ(text_member(ended->out.events[0].json, "summary"), "Two files.");
+  ASSERT_EQ(ended->events.size(), 2u);
+  EXPECT_EQ(text_member(ended->events[0].json, "summary"), "Two files.");
 }
 
 TEST(ClaudeHook, UnknownHooksAreKept) {
   auto hook = read_claude_hook(R"({"session_id":"s1","hook_event_name":"MoonPhase","x":1})", kRecordingStart);
   ASSERT_TRUE(hook);
-  ASSERT_EQ(hook->out.events.size(), 1u);
-  EXPECT_EQ(hook->out.events[0].type, EventType::log);
-  EXPECT_EQ(find_member(find_member(hook->out.events[0].detail, "raw"), "x"), "1");
+  ASSERT_EQ(hook->events.size(), 1u);
+  EXPECT_EQ(hook->events[0].type, EventType::log);
+  EXPECT_EQ(find_member(find_member(hook->events[0].detail, "raw"), "x"), "1");
 }
 
 TEST(ClaudeHook, WhatIsNoHookCallIsRefused) {

@@ -38,6 +38,8 @@ std::optional<Version> version_of(std::string_view text) {
   return Version{numbers[0], numbers[1], numbers[2]};
 }
 
+constexpr std::array<std::string_view, 4> kFormats{"stream-json", "stream-json-one-way", "json", "text"};
+
 // What a run can do without.
 constexpr std::string_view kPartialMessages = "--include-partial-messages";
 constexpr std::string_view kSubagentText = "--forward-subagent-text";
@@ -68,6 +70,21 @@ std::string server_tools(std::string_view json) {
   JsonMembers servers(inner.empty() ? json : inner);
   while (servers.next()) out.append(",mcp__").append(servers.key());
   return out;
+}
+
+std::string_view option_of(const Launch& launch, std::string_view name) {
+  auto found = launch.options.find(name);
+  return found == launch.options.end() ? std::string_view() : std::string_view(found->second);
+}
+
+// Whether the program said that it does not know the option.
+bool is_without(std::string_view without, std::string_view option) {
+  while (!without.empty()) {
+    std::size_t comma = std::min(without.find(','), without.size());
+    if (without.substr(0, comma) == option) return true;
+    without.remove_prefix(std::min(comma + 1, without.size()));
+  }
+  return false;
 }
 
 Result<void> check(const Launch& launch) {
@@ -106,9 +123,39 @@ OutputFormat format_for(const std::optional<Version>& version, OutputFormat aske
 
 }  // namespace
 
+std::string_view name(OutputFormat format) {
+  return kFormats[static_cast<std::size_t>(format)];
+}
+
+std::optional<OutputFormat> output_format(std::string_view name) {
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (kFormats[i] == name) return static_cast<OutputFormat>(i);
+  }
+  return std::nullopt;
+}
+
+// With what the program knows, when it said that it does not know how it was started.
+Verdict::Retry ClaudeCode::simpler_launch(std::string_view errors) const {
+  Verdict::Retry retry{launched_.options, ""};
+  std::string_view option = dispensable_option(errors);
+  if (option.empty()) {
+    OutputFormat simpler = static_cast<OutputFormat>(static_cast<int>(format_) + 1);
+    retry.options.insert_or_assign(std::string(kOutputFormatOption), shepherd::name(simpler));
+    retry.why = "The agent program does not know this way of talking; starting it again with output format " +
+                std::string(shepherd::name(simpler));
+    return retry;
+  }
+  // The format that was chosen stays.
+  retry.options.insert_or_assign(std::string(kOutputFormatOption), shepherd::name(format_));
+  std::string& without = retry.options[std::string(kWithoutOption)];
+  without.append(without.empty() ? "" : ",").append(option);
+  retry.why = "The agent program does not know " + std::string(option) + "; starting it again without";
+  return retry;
+}
+
 std::string_view ClaudeCode::dispensable_option(std::string_view errors) const {
   for (std::string_view option : {kPartialMessages, kSubagentText, kBudget}) {
-    bool tried = std::ranges::find(launched_.without, option) == launched_.without.end();
+    bool tried = !is_without(option_of(launched_, kWithoutOption), option);
     if (tried && errors.find("unknown option '" + std::string(option) + "'") != std::string_view::npos) return option;
   }
   return {};
@@ -130,17 +177,22 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   launched_ = launch;
   auto version = version_of(launch.version);
   auto has = [&](const Version& since, std::string_view option) {
-    return (!version || *version >= since) && std::ranges::find(launch.without, option) == launch.without.end();
+    return (!version || *version >= since) && !is_without(option_of(launch, kWithoutOption), option);
   };
-  format_ = format_for(version, launch.format);
+  OutputFormat asked = output_format(option_of(launch, kOutputFormatOption)).value_or(OutputFormat::bidirectional);
+  format_ = format_for(version, asked);
   mode_ = launch.mode;
   bool steerable = format_ == OutputFormat::bidirectional;
   bool streams = steerable || format_ == OutputFormat::stream;
   bool alone = launch.mode == AgentMode::autonomous;
 
   LaunchPlan plan;
-  plan.format = format_;
-  auto& argv = plan.argv;
+  if (format_ != asked) {
+    plan.remark = "Version " + launch.version + " of the agent has no output format " +
+                  std::string(shepherd::name(asked)) + "; it was started with " + std::string(shepherd::name(format_));
+  }
+  ProgramLaunch program;
+  auto& argv = program.argv;
   argv = {launch.program.empty() ? "claude" : launch.program, "-p"};
   auto option = [&](std::string_view name, std::string value) {
     argv.emplace_back(name);
@@ -176,13 +228,14 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   if (!launch.rules.empty()) option("--append-system-prompt", std::string(kRulesHeading) + launch.rules);
   if (!launch.resume_session.empty()) option("--resume", launch.resume_session);
 
-  plan.environment = {{"DISABLE_AUTOUPDATER", "1"}};
-  if (steerable) plan.environment.push_back({"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"});
+  program.environment = {{"DISABLE_AUTOUPDATER", "1"}};
+  if (steerable) program.environment.push_back({"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"});
+  plan.way = std::move(program);
   // A prompt can be larger than an argument may be, so it goes the other way.
-  plan.standard_input = first_message(launch);
+  plan.input = first_message(launch);
   if (steerable) {
     std::string uuid = message_uuid(launch.id, "prompt");
-    plan.standard_input = user_line(plan.standard_input, uuid, "");
+    plan.input = user_line(plan.input, uuid, "");
     talk_.messages.emplace(std::move(uuid), ClaudeMessage{});
   }
   plan.keep_input_open = steerable;

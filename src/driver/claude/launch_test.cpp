@@ -11,17 +11,25 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// By the options that the program gets.
+OutputFormat format_of(const LaunchPlan& plan) {
+  const Words& argv = plan.program()->argv;
+  auto has = [&](std::string_view word) { return std::ranges::find(argv, word) != argv.end(); };
+  if (has("--input-format")) return OutputFormat::bidirectional;
+  return has("stream-json") ? OutputFormat::stream : has("json") ? OutputFormat::batch : OutputFormat::text;
+}
+
 TEST(ClaudeLaunch, BidirectionalByDefault) {
   ClaudeCode driver;
   Launch launch = launch_as(OutputFormat::bidirectional);
   launch.context = "It is \"small\".";
   auto plan = driver.launch(launch);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->argv,
+  EXPECT_EQ(plan->program()->argv,
             (Words{"claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
                    "--replay-user-messages", "--permission-prompt-tool", "stdio", "--forward-subagent-text"}));
   EXPECT_TRUE(plan->keep_input_open);
-  EXPECT_EQ(plan->standard_input,
+  EXPECT_EQ(plan->input,
             R"({"type":"user","message":{"role":"user","content":"Do it\n\nContext:\n\nIt is \"small\"."},)"
             R"("parent_tool_use_id":null,"session_id":"","uuid":")" +
                 message_uuid("launch", "prompt") + "\"}\n");
@@ -43,27 +51,27 @@ TEST(ClaudeLaunch, EverythingATaskCanSay) {
   launch.deltas = true;
   auto plan = driver.launch(launch);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->argv, (Words{"/opt/claude",
-                               "-p",
-                               "--output-format",
-                               "stream-json",
-                               "--verbose",
-                               "--include-partial-messages",
-                               "--forward-subagent-text",
-                               "--allowedTools",
-                               "Bash(git log:*),Read",
-                               "--model",
-                               "claude-opus-5-5",
-                               "--max-turns",
-                               "20",
-                               "--max-budget-usd",
-                               "2.5",
-                               "--strict-mcp-config",
-                               "--mcp-config",
-                               R"({"mcpServers":{"demo":{"command":"node"}}})",
-                               "--resume",
-                               "aaaaaaaa-0000-4000-8000-000000000001"}));
-  EXPECT_EQ(plan->standard_input, "Do it");
+  EXPECT_EQ(plan->program()->argv, (Words{"/opt/claude",
+                                          "-p",
+                                          "--output-format",
+                                          "stream-json",
+                                          "--verbose",
+                                          "--include-partial-messages",
+                                          "--forward-subagent-text",
+                                          "--allowedTools",
+                                          "Bash(git log:*),Read",
+                                          "--model",
+                                          "claude-opus-5-5",
+                                          "--max-turns",
+                                          "20",
+                                          "--max-budget-usd",
+                                          "2.5",
+                                          "--strict-mcp-config",
+                                          "--mcp-config",
+                                          R"({"mcpServers":{"demo":{"command":"node"}}})",
+                                          "--resume",
+                                          "aaaaaaaa-0000-4000-8000-000000000001"}));
+  EXPECT_EQ(plan->input, "Do it");
   EXPECT_FALSE(plan->keep_input_open);
 }
 
@@ -77,15 +85,15 @@ TEST(ClaudeLaunch, OnlyWhatTheInstalledVersionHas) {
     return *driver.launch(launch);
   };
   auto has = [&](std::string version, std::string_view option) {
-    auto argv = started(std::move(version)).argv;
+    auto argv = started(std::move(version)).program()->argv;
     return std::ranges::find(argv, option) != argv.end();
   };
-  EXPECT_EQ(started("0.2.65").format, OutputFormat::batch);
-  EXPECT_EQ(started("0.2.66 (Claude Code)").format, OutputFormat::stream);
-  EXPECT_EQ(started("1.0.85").format, OutputFormat::stream);
-  EXPECT_EQ(started("1.0.86").format, OutputFormat::bidirectional);
-  EXPECT_EQ(started("1.0.86", OutputFormat::text).format, OutputFormat::text) << "never more than was asked for";
-  EXPECT_EQ(started("0.2.65", OutputFormat::text).format, OutputFormat::text);
+  EXPECT_EQ(format_of(started("0.2.65")), OutputFormat::batch);
+  EXPECT_EQ(format_of(started("0.2.66 (Claude Code)")), OutputFormat::stream);
+  EXPECT_EQ(format_of(started("1.0.85")), OutputFormat::stream);
+  EXPECT_EQ(format_of(started("1.0.86")), OutputFormat::bidirectional);
+  EXPECT_EQ(format_of(started("1.0.86", OutputFormat::text)), OutputFormat::text) << "never more than was asked for";
+  EXPECT_EQ(format_of(started("0.2.65", OutputFormat::text)), OutputFormat::text);
   EXPECT_FALSE(started("1.0.85").keep_input_open);
   EXPECT_FALSE(has("1.0.108", "--include-partial-messages"));
   EXPECT_TRUE(has("1.0.109", "--include-partial-messages"));
@@ -95,7 +103,7 @@ TEST(ClaudeLaunch, OnlyWhatTheInstalledVersionHas) {
   EXPECT_TRUE(has("2.1.211 (Claude Code)", "--forward-subagent-text"));
   for (const char* unreadable : {"", "unknown", "2.1", "v2"}) {
     EXPECT_TRUE(has(unreadable, "--forward-subagent-text")) << "taken for the newest: " << unreadable;
-    EXPECT_EQ(started(unreadable).format, OutputFormat::bidirectional);
+    EXPECT_EQ(format_of(started(unreadable)), OutputFormat::bidirectional);
   }
 }
 
@@ -103,7 +111,7 @@ TEST(ClaudeLaunch, RulesAreTold) {
   ClaudeCode driver;
   Launch launch = launch_as(OutputFormat::stream);
   launch.rules = "- Do not push.";
-  auto argv = driver.launch(launch)->argv;
+  auto argv = driver.launch(launch)->program()->argv;
   auto at = std::ranges::find(argv, "--append-system-prompt");
   ASSERT_NE(at, argv.end());
   EXPECT_EQ(*(at + 1), "# Rules\n\n- Do not push.") << "not to be read as an option";
@@ -114,13 +122,15 @@ TEST(ClaudeLaunch, AnOptionToDoWithoutIsTriedWithout) {
   recording.format = OutputFormat::bidirectional;
   recording.errors = "error: unknown option '--forward-subagent-text'\n";
   auto verdict = translate(recording, "").verdict;
-  EXPECT_EQ(verdict.retry_with, OutputFormat::bidirectional);
-  EXPECT_EQ(verdict.unknown_option, "--forward-subagent-text");
+  ASSERT_TRUE(verdict.retry);
+  EXPECT_EQ(verdict.retry->options.at("output_format"), "stream-json");
+  EXPECT_EQ(verdict.retry->options.at("without"), "--forward-subagent-text");
+  EXPECT_EQ(verdict.retry->why, "The agent program does not know --forward-subagent-text; starting it again without");
   ClaudeCode driver;
   Launch launch = launch_as(OutputFormat::stream);
-  launch.without = {verdict.unknown_option};
-  auto argv = driver.launch(launch)->argv;
-  EXPECT_EQ(std::ranges::find(argv, verdict.unknown_option), argv.end());
+  launch.options = verdict.retry->options;
+  auto argv = driver.launch(launch)->program()->argv;
+  EXPECT_EQ(std::ranges::find(argv, "--forward-subagent-text"), argv.end());
 }
 
 TEST(HowItEnded, SaysWhoWasItAndHow) {
@@ -137,8 +147,8 @@ TEST(ClaudeLaunch, WorkingAloneWithoutAnybodyToAsk) {
   launch.mcp_servers_json = R"({"mcpServers":{"demo":{},"other":{}}})";
   auto plan = driver.launch(launch);
   ASSERT_TRUE(plan);
-  auto at = std::find(plan->argv.begin(), plan->argv.end(), "--allowedTools");
-  ASSERT_NE(at, plan->argv.end());
+  auto at = std::find(plan->program()->argv.begin(), plan->program()->argv.end(), "--allowedTools");
+  ASSERT_NE(at, plan->program()->argv.end());
   EXPECT_TRUE((at + 1)->starts_with("Bash,Read,")) << *(at + 1);
   EXPECT_TRUE((at + 1)->ends_with(",mcp__demo,mcp__other")) << *(at + 1);
 }
@@ -161,13 +171,13 @@ TEST(ClaudeLaunch, ValuesThatWouldReadAsOptionsAreRefused) {
 TEST(ClaudeLaunch, AnAgentThatKnowsLessIsStartedAgainWithLess) {
   Recording recording = read_recording(claude_golden() / "recordings" / "claude-40-no-verbose.txt");
   recording.format = OutputFormat::stream;
-  EXPECT_EQ(translate(recording, "").verdict.retry_with, OutputFormat::batch);
+  EXPECT_EQ(translate(recording, "").verdict.retry->options.at("output_format"), "json");
   recording.errors = "error: unknown option '--replay-user-messages'\n";
   recording.format = OutputFormat::bidirectional;
-  EXPECT_EQ(translate(recording, "").verdict.retry_with, OutputFormat::stream);
+  EXPECT_EQ(translate(recording, "").verdict.retry->options.at("output_format"), "stream-json-one-way");
   recording.errors = "something else\n";
   auto verdict = translate(recording, "").verdict;
-  EXPECT_EQ(verdict.retry_with, std::nullopt);
+  EXPECT_FALSE(verdict.retry);
   EXPECT_EQ(verdict.state, State::failed);
   EXPECT_EQ(verdict.message, "something else");
 }

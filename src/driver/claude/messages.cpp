@@ -21,7 +21,7 @@ std::optional<std::string_view> local_output(std::string_view text) {
 
 }  // namespace
 
-void ClaudeCode::assistant(DriverOutput& out) {
+void ClaudeCode::assistant(Actions& out) {
   const JsonNode& message = record_.find("message");
   std::string_view id = record_.string(message, "id");
   std::string_view model = record_.string(message, "model");
@@ -34,7 +34,7 @@ void ClaudeCode::assistant(DriverOutput& out) {
   if (id != message_id_) tell_usage(out);
 }
 
-void ClaudeCode::message_content(bool failed, DriverOutput& out) {
+void ClaudeCode::message_content(bool failed, Actions& out) {
   const JsonNode& content = record_.find(record_.find("message"), "content");
   if (content.kind == JsonKind::string) return said(content, "text", out);
   for (const JsonNode* block = record_.first(content); block != nullptr; block = record_.after(*block)) {
@@ -60,7 +60,7 @@ void ClaudeCode::message_content(bool failed, DriverOutput& out) {
   }
 }
 
-void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput& out) {
+void ClaudeCode::said(const JsonNode& text, std::string_view kind, Actions& out) {
   if (text.text.empty()) return;
   if (kind == "text" && parent_call().empty()) last_text_ = text.text;
   std::string_view kept = event_text(text.text);
@@ -88,7 +88,7 @@ void ClaudeCode::said(const JsonNode& text, std::string_view kind, DriverOutput&
 }
 
 // The agent writes a message of its own when the model's API has failed for good.
-void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
+void ClaudeCode::api_error(std::string_view text, Actions& out) {
   std::string_view code = record_.string("api_error_type");
   if (code.empty()) code = record_.string("error");
   if (code == "unknown") code = {};  // what older versions say of every error
@@ -108,7 +108,7 @@ void ClaudeCode::api_error(std::string_view text, DriverOutput& out) {
   emit(out, parts);
 }
 
-void ClaudeCode::tool_call(const JsonNode& block, DriverOutput& out) {
+void ClaudeCode::tool_call(const JsonNode& block, Actions& out) {
   usage_.tool_use();
   std::string_view id = record_.string(block, "id");
   std::string_view tool = record_.string(block, "name");
@@ -161,7 +161,7 @@ bool ClaudeCode::was_rejected(std::string_view call_id) const {
   return false;
 }
 
-void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
+void ClaudeCode::tool_result(const JsonNode& block, Actions& out) {
   std::string_view id = record_.string(block, "tool_use_id");
   auto call = calls_.close(id);
   bool success = !is_true(record_.find(block, "is_error"));
@@ -190,13 +190,12 @@ void ClaudeCode::tool_result(const JsonNode& block, DriverOutput& out) {
   emit(out, parts);
   settle_answer(id, out);
   // A call that went on without an answer from here was decided by the agent.
-  for (const auto& [approval_id, approval] : talk_.approvals) {
-    if (approval.call_id != id) continue;
-    return close_approval(std::string(approval_id), success ? "approved" : "denied", "decided by the agent", out);
+  if (std::string asked = talk_.approvals.of_call(id); !asked.empty()) {
+    close_approval(asked, success ? "approved" : "denied", "decided by the agent", out);
   }
 }
 
-void ClaudeCode::user(DriverOutput& out) {
+void ClaudeCode::user(Actions& out) {
   shown_to_model(record_.string("uuid"), out);
   const JsonNode& content = record_.find(record_.find("message"), "content");
   if (content.kind == JsonKind::string) return user_text(content, out);
@@ -218,7 +217,7 @@ void ClaudeCode::user(DriverOutput& out) {
 
 // What the model is given besides tool results: an operator's message as it is taken up, a sub-agent's task, the
 // agent's own remarks to the model, the output of a local command.
-void ClaudeCode::user_text(const JsonNode& text, DriverOutput& out) {
+void ClaudeCode::user_text(const JsonNode& text, Actions& out) {
   auto printed = local_output(text.text);
   std::string_view all = printed.value_or(text.text);
   std::string_view kept = event_text(all);

@@ -34,7 +34,7 @@ std::string ClaudeCode::usage_summary() const {
 }
 
 // One per finished turn. The last of a process is not its end: background work can start another turn.
-void ClaudeCode::result(DriverOutput& out) {
+void ClaudeCode::result(Actions& out) {
   usage_.result(record_);
   hints_.cost_usd = usage_.cost_usd();
   std::string_view subtype = record_.string("subtype");
@@ -91,7 +91,7 @@ void ClaudeCode::result(DriverOutput& out) {
   end_turn(aborted, out);
 }
 
-void ClaudeCode::end_turn(bool aborted, DriverOutput& out) {
+void ClaudeCode::end_turn(bool aborted, Actions& out) {
   hints_.turn = Hints::Turn::idle;
   turn_announced_ = false;
   ++hints_.turns;
@@ -101,7 +101,7 @@ void ClaudeCode::end_turn(bool aborted, DriverOutput& out) {
 }
 
 // What a running turn has used so far, when that is due. What it costs is known when the agent says it.
-void ClaudeCode::tell_usage(DriverOutput& out) {
+void ClaudeCode::tell_usage(Actions& out) {
   auto due = usage_due_ms();
   if (!due || *due > now_ms_) return;
   usage_told_ms_ = now_ms_;
@@ -122,7 +122,7 @@ std::optional<std::int64_t> ClaudeCode::usage_due_ms() const {
 }
 
 // A transcript's last line: the totals of its session.
-void ClaudeCode::cost_state(DriverOutput& out) {
+void ClaudeCode::cost_state(Actions& out) {
   usage_.totals(record_);
   hints_.cost_usd = usage_.cost_usd();
   hints_.turn = Hints::Turn::idle;

@@ -1,5 +1,3 @@
-#include <csignal>
-
 #include "driver/claude/claude_code.h"
 #include "json/scan.h"
 #include "json/write.h"
@@ -43,19 +41,17 @@ Capabilities ClaudeCode::capabilities() const {
   return can;
 }
 
-void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutput& out) {
+void ClaudeCode::command(const Command& command, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
-  auto refuse = [&](std::string reason) {
-    out.commands.push_back({command.id, CommandState::refused, std::move(reason)});
-  };
+  auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
   if (!capabilities().can(command.kind)) {
     return refuse("not possible with output format " + std::string(shepherd::name(format_)) +
                   ": the agent does not listen");
   }
   auto ask = [&](auto line_with, AgentMode mode = AgentMode::autonomous) {
     std::string request_id = talk_.new_request_id();
-    out.to_agent.append(line_with(request_id));
-    out.commands.push_back({command.id, CommandState::delivered, ""});
+    out.write(line_with(request_id));
+    out.settle({command.id, CommandState::delivered, ""});
     talk_.requests.insert_or_assign(std::move(request_id), ClaudeRequest{command.id, command.kind, mode});
   };
   switch (command.kind) {
@@ -80,13 +76,10 @@ void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutp
       return answer_approval(command, out);
     case CommandKind::stop:
       stopping_ = true;
-      if (format_ != OutputFormat::bidirectional) {
-        out.signals.push_back(SIGINT);
-        out.commands.push_back({command.id, CommandState::delivered, ""});
-        return;
-      }
+      // It does not listen; the ladder ends it.
+      if (format_ != OutputFormat::bidirectional) return out.settle({command.id, CommandState::delivered, ""});
       for (const Command& held : talk_.held) {
-        out.commands.push_back({held.id, CommandState::refused, "the task was stopped"});
+        out.settle({held.id, CommandState::refused, "the task was stopped"});
       }
       talk_.held.clear();
       return ask([](std::string_view id) { return interrupt_line(id, true); });
@@ -95,23 +88,23 @@ void ClaudeCode::command(const Command& command, std::int64_t now_ms, DriverOutp
 
 // A message to the model. During a turn it is taken up after the running tool call; one for the next turn waits in the
 // agent's own queue, or here when the agent is too old to have one with priorities.
-void ClaudeCode::say(const Command& command, std::string_view text, bool next_turn, DriverOutput& out) {
+void ClaudeCode::say(const Command& command, std::string_view text, bool next_turn, Actions& out) {
   if (next_turn && in_turn() && !new_protocol_) {
     talk_.held.push_back(command);
-    out.commands.push_back({command.id, CommandState::accepted, "held for the next turn"});
+    out.settle({command.id, CommandState::accepted, "held for the next turn"});
     return;
   }
   std::string uuid = message_uuid(launched_.id, command.id);
-  out.to_agent.append(user_line(text, uuid, next_turn && in_turn() ? "later" : ""));
+  out.write(user_line(text, uuid, next_turn && in_turn() ? "later" : ""));
   talk_.messages.insert_or_assign(std::move(uuid), ClaudeMessage{command.id});
-  out.commands.push_back({command.id, CommandState::delivered, ""});
+  out.settle({command.id, CommandState::delivered, ""});
 }
 
 void ClaudeCode::withdraw(std::string_view command_id) {
   std::erase_if(talk_.held, [&](const Command& held) { return held.id == command_id; });
 }
 
-void ClaudeCode::release_held(DriverOutput& out) {
+void ClaudeCode::release_held(Actions& out) {
   while (!talk_.held.empty()) {
     Command next = std::move(talk_.held.front());
     talk_.held.pop_front();
@@ -119,23 +112,22 @@ void ClaudeCode::release_held(DriverOutput& out) {
   }
 }
 
-void ClaudeCode::answer_approval(const Command& command, DriverOutput& out) {
-  auto refuse = [&](std::string reason) {
-    out.commands.push_back({command.id, CommandState::refused, std::move(reason)});
-  };
-  auto found = talk_.approvals.find(command.approval_id);
-  if (found == talk_.approvals.end()) return refuse("this approval is not open");
-  const ClaudeApproval& approval = found->second;
-  bool question = approval.kind == ClaudeApproval::Kind::question;
+void ClaudeCode::answer_approval(const Command& command, Actions& out) {
+  auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
+  const PendingAsk* found = talk_.approvals.find(command.approval_id);
+  if (found == nullptr) return refuse("this approval is not open");
+  const PendingAsk& approval = *found;
+  const std::string& id = command.approval_id;
+  bool question = approval.kind == PendingAsk::Kind::question;
   std::string line;
   std::string_view state;
   if (command.kind == CommandKind::deny) {
     if (!command.remember.empty()) return refuse("this agent cannot remember a refusal");
-    line = deny_line(found->first, command.message.empty() ? "An operator denied this." : command.message);
+    line = deny_line(id, command.message.empty() ? "An operator denied this." : command.message);
     state = "denied";
   } else if (command.kind == CommandKind::answer) {
     if (!question) return refuse("this approval is not a question; approve or deny it");
-    line = allow_line(found->first, with_answers(approval.input, command.answers_json), "");
+    line = allow_line(id, with_answers(approval.input, command.answers_json), "");
     state = "answered";
   } else {
     if (question && command.input_json.empty()) return refuse("this is a question; answer it");
@@ -145,17 +137,17 @@ void ClaudeCode::answer_approval(const Command& command, DriverOutput& out) {
       if (!known) return refuse("a rule to remember looks like Bash(npm test) or Read");
       rule = std::move(*known);
     }
-    line = allow_line(found->first, command.input_json.empty() ? approval.input : command.input_json, rule);
+    line = allow_line(id, command.input_json.empty() ? approval.input : command.input_json, rule);
     state = "approved";
   }
-  out.to_agent.append(line);
-  out.commands.push_back({command.id, CommandState::delivered, ""});
-  if (!approval.call_id.empty()) talk_.answered.insert_or_assign(approval.call_id, command.id);
+  talk_.approvals.decided(approval.call_id, command.id);
   close_approval(command.approval_id, state, command.message, out);
+  out.write(line);
+  out.settle({command.id, CommandState::delivered, ""});
   // An approval has no room for words; they follow as a message of their own.
   if (command.kind == CommandKind::approve && !command.message.empty()) {
     std::string uuid = message_uuid(launched_.id, command.id + "/message");
-    out.to_agent.append(user_line(command.message, uuid, ""));
+    out.write(user_line(command.message, uuid, ""));
     talk_.messages.insert_or_assign(std::move(uuid), ClaudeMessage{});
   }
 }

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <csignal>
-
 #include "driver/claude/test_recording.h"
 #include "json/scan.h"
 
@@ -55,9 +53,9 @@ class Talk {
   }
 
   std::string say(std::string_view json) {
-    out.to_agent.clear();
+    out.take_written();
     driver.command(make(json), now, out);
-    return out.to_agent;
+    return out.written();
   }
 
   void same_id(std::string then, std::string now) { ids_.emplace_back(std::move(then), std::move(now)); }
@@ -65,13 +63,13 @@ class Talk {
   // How a command has settled so far.
   std::string settled(std::string_view id) const {
     std::string states;
-    for (const auto& update : out.commands) {
+    for (const auto& update : out.commands()) {
       if (update.id == id) states.append(states.empty() ? "" : " ").append(name(update.state));
     }
     return states;
   }
   std::string why(std::string_view id) const {
-    for (const auto& update : out.commands) {
+    for (const auto& update : out.commands()) {
       if (update.id == id && update.state == CommandState::refused) return update.reason;
     }
     return "";
@@ -79,7 +77,7 @@ class Talk {
   // Approval events as "tool state".
   std::vector<std::string> approvals() const {
     std::vector<std::string> found;
-    for (const auto& event : out.events) {
+    for (const auto& event : out.events()) {
       if (event.type != EventType::approval) continue;
       std::string_view data = find_member(event.json, "data");
       found.push_back(string_value(find_member(data, "tool")).value_or("") + " " +
@@ -89,7 +87,7 @@ class Talk {
   }
   std::string last_state() const {
     std::string state;
-    for (const auto& event : out.events) {
+    for (const auto& event : out.events()) {
       if (event.type != EventType::status) continue;
       if (auto said = string_value(find_member(find_member(event.json, "data"), "state"))) state = *said;
     }
@@ -98,7 +96,7 @@ class Talk {
   const std::vector<std::string>& in() const { return recording_.in; }
 
   ClaudeCode driver;
-  DriverOutput out;
+  Actions out;
   std::int64_t now = kNow;
   bool our_clock = false;  // lines lose the agent's own times
 
@@ -221,7 +219,7 @@ TEST(ClaudeSteering, AnOldAgentIsGivenItWhenTheTurnEnds) {
   EXPECT_EQ(talk.say(R"({"id":"q1","kind":"queue","content":"next"})"), "");
   EXPECT_EQ(talk.settled("q1"), "accepted") << "it is held, so it must not expire";
   talk.until("\"type\":\"result\"");
-  EXPECT_EQ(talk.out.to_agent, user_line("next", message_uuid("launch", "q1"), ""));
+  EXPECT_EQ(talk.out.written(), user_line("next", message_uuid("launch", "q1"), ""));
   EXPECT_EQ(talk.settled("q1"), "accepted delivered");
 }
 
@@ -233,7 +231,7 @@ TEST(ClaudeSteering, WhatIsWithdrawnIsNeverGiven) {
   talk.say(R"({"id":"q2","kind":"queue","content":"next"})");
   talk.driver.withdraw("q1");
   talk.until("\"type\":\"result\"");
-  EXPECT_EQ(talk.out.to_agent, user_line("next", message_uuid("launch", "q2"), ""));
+  EXPECT_EQ(talk.out.written(), user_line("next", message_uuid("launch", "q2"), ""));
   EXPECT_EQ(talk.settled("q1"), "accepted");
 }
 
@@ -253,7 +251,7 @@ TEST(ClaudeSteering, ApprovesAndDeniesAsRecorded) {
   EXPECT_EQ(talk.approvals(), std::vector<std::string>{"Write pending"});
   EXPECT_EQ(talk.last_state(), "waiting_for_input");
   EXPECT_EQ(talk.driver.hints().turn, Hints::Turn::waiting);
-  std::string_view data = find_member(talk.out.events[talk.out.events.size() - 2].json, "data");
+  std::string_view data = find_member(talk.out.events()[talk.out.events().size() - 2].json, "data");
   EXPECT_EQ(find_member(data, "input"), R"({"file_path":"/workspace/one.txt","content":"one\n"})");
 
   std::string line = talk.say(R"({"id":"a1","kind":"approve","approvalID":"458851e4-d493-4fb0-a9a9-6f8cee71b304"})");
@@ -273,7 +271,7 @@ TEST(ClaudeSteering, ApprovesAndDeniesAsRecorded) {
   EXPECT_EQ(talk.settled("d1"), "delivered acknowledged");
 
   // The rule is offered by itself, and remembered for this session only.
-  const auto& asked = talk.out.events[talk.out.events.size() - 2];
+  const auto& asked = talk.out.events()[talk.out.events().size() - 2];
   EXPECT_EQ(find_member(find_member(asked.json, "data"), "remember"), R"j(["Bash(touch two.txt)"])j");
   line = talk.say(R"j({"id":"a3","kind":"approve","approvalID":"4e1ddb84-d088-466f-9e6d-38b48374b17d",)j"
                   R"j("remember":"Bash(touch two.txt)",)j"
@@ -290,9 +288,9 @@ TEST(ClaudeSteering, ApprovesAndDeniesAsRecorded) {
 }
 
 // The newest result: how long it took, and its output.
-std::pair<double, std::string> last_result(const DriverOutput& out) {
+std::pair<double, std::string> last_result(const Actions& out) {
   std::pair<double, std::string> found{-1, ""};
-  for (const auto& event : out.events) {
+  for (const auto& event : out.events()) {
     if (event.type != EventType::tool_result) continue;
     found = {number_value(find_member(event.json, "durationMS")).value_or(-1),
              std::string(find_member(event.json, "output"))};
@@ -340,7 +338,7 @@ TEST(ClaudeSteering, AnswersAQuestionAsRecorded) {
 TEST(ClaudeSteering, APlanIsShownAndApproved) {
   Talk talk("claude-bidi-10-plan-mode.jsonl");
   talk.until("\"display_name\":\"ExitPlanMode\"");
-  const auto& asked = talk.out.events[talk.out.events.size() - 2];
+  const auto& asked = talk.out.events()[talk.out.events().size() - 2];
   EXPECT_EQ(find_member(find_member(asked.json, "data"), "input"), R"({"plan":"1. create x.txt"})");
   EXPECT_EQ(find_member(find_member(asked.json, "data"), "kind"), R"("plan")");
   std::string line = talk.say(R"({"id":"a","kind":"approve","approvalID":"a735eb05-d95b-4291-8b63-c0b9ee88f400"})");
@@ -364,11 +362,11 @@ TEST(ClaudeSteering, StopInterruptsAndThenClosesTheInput) {
   talk.until("sleep 6");
   std::string line = talk.say(R"({"id":"x","kind":"stop"})");
   EXPECT_EQ(replaced(line, "shepherd-1", "req-4"), talk.in()[3] + "\n");
-  EXPECT_FALSE(talk.out.close_input);
+  EXPECT_FALSE(!talk.out.of<CloseInput>().empty());
   talk.same_id("req-4", "shepherd-1");
   talk.until("\"still_queued\"");
   EXPECT_EQ(talk.settled("x"), "delivered acknowledged");
-  EXPECT_TRUE(talk.out.close_input);
+  EXPECT_TRUE(!talk.out.of<CloseInput>().empty());
   talk.until("\"error_during_execution\"");
   EXPECT_EQ(talk.driver.finish({}, kNow, talk.out).state, State::cancelled);
 }
@@ -378,21 +376,21 @@ TEST(ClaudeSteering, AutonomousAnswersByItself) {
   launch.mode = AgentMode::autonomous;
   Talk free("claude-bidi-02-permissions.jsonl", launch);
   free.until("\"can_use_tool\"");
-  EXPECT_EQ(free.out.to_agent, free.in()[2] + "\n");
+  EXPECT_EQ(free.out.written(), free.in()[2] + "\n");
   EXPECT_EQ(free.approvals(), (std::vector<std::string>{"Write pending", "Write approved"}));
   EXPECT_EQ(free.driver.hints().turn, Hints::Turn::running);
 
   launch.allowed_tools = {"Read"};
   Talk bound("claude-bidi-02-permissions.jsonl", launch);
   bound.until("\"can_use_tool\"");
-  EXPECT_NE(bound.out.to_agent.find(R"("behavior":"deny")"), std::string::npos);
+  EXPECT_NE(bound.out.written().find(R"("behavior":"deny")"), std::string::npos);
 
   // Asking operators starts at once, without a word from the agent.
   Talk changed("claude-bidi-02-permissions.jsonl", launch);
   changed.say(R"({"id":"m","kind":"set_mode","mode":"interactive"})");
   changed.out.clear();
   changed.until("\"can_use_tool\"");
-  EXPECT_EQ(changed.out.to_agent, "");
+  EXPECT_EQ(changed.out.written(), "");
   EXPECT_EQ(changed.approvals(), std::vector<std::string>{"Write pending"});
 }
 
@@ -404,13 +402,13 @@ TEST(ClaudeSteering, WhatTheFormatCannotDoIsRefusedBeforehand) {
       Command command;
       command.id = "c";
       command.kind = static_cast<CommandKind>(i);
-      DriverOutput out;
+      Actions out;
       driver.command(command, kNow, out);
-      ASSERT_EQ(out.commands.size(), 1U);
-      bool refused = out.commands[0].state == CommandState::refused;
+      ASSERT_EQ(out.commands().size(), 1U);
+      bool refused = out.commands()[0].state == CommandState::refused;
       EXPECT_EQ(refused, !driver.capabilities().can(command.kind)) << name(command.kind);
       if (command.kind == CommandKind::stop) {
-        EXPECT_EQ(out.signals, std::vector<int>{SIGINT});
+        EXPECT_EQ(out.size(), 1U) << "it does not listen: the ladder ends it";
       }
     }
   }
@@ -431,13 +429,23 @@ TEST(ClaudeSteering, WhatIsOpenWhenTheAgentEndsIsSettled) {
 TEST(ClaudeSteering, AnUnknownRequestOfTheAgentIsAnswered) {
   ClaudeCode driver;
   ASSERT_TRUE(driver.launch(launch_as(OutputFormat::bidirectional)).has_value());
-  DriverOutput out;
+  Actions out;
   driver.record(R"({"type":"control_request","request_id":"z","request":{"subtype":"elicitation"}})", kNow, out);
-  EXPECT_EQ(out.to_agent,
+  ASSERT_EQ(out.of<HostCall>().size(), 1U);
+  const HostCall call = out.of<HostCall>()[0];
+  EXPECT_EQ(call.id + " " + call.method + " " + call.params, R"(z elicitation {"subtype":"elicitation"})");
+  driver.answer({call.id, R"({"action":"cancel"})", ""}, kNow, out);
+  EXPECT_EQ(
+      out.written(),
+      R"({"type":"control_response","response":{"subtype":"success","request_id":"z","response":{"action":"cancel"}}})"
+      "\n");
+  ASSERT_EQ(out.events().size(), 1U);
+  EXPECT_EQ(out.events()[0].type, EventType::log);
+  out.clear();
+  driver.answer({call.id, "", "not supported"}, kNow, out);
+  EXPECT_EQ(out.written(),
             R"({"type":"control_response","response":{"subtype":"error","request_id":"z","error":"not supported"}})"
             "\n");
-  ASSERT_EQ(out.events.size(), 1U);
-  EXPECT_EQ(out.events[0].type, EventType::log);
 }
 
 TEST(ClaudeTalk, RulesAndIds) {

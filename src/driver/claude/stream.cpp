@@ -51,7 +51,7 @@ bool is_bookkeeping(std::string_view type) {
 
 }  // namespace
 
-void ClaudeCode::record(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+void ClaudeCode::record(std::string_view line, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   ++hints_.records;
   if (format_ == OutputFormat::text || format_ == OutputFormat::batch) {
@@ -65,7 +65,7 @@ void ClaudeCode::record(std::string_view line, std::int64_t now_ms, DriverOutput
   stream_record(line, out);
 }
 
-void ClaudeCode::stream_record(std::string_view line, DriverOutput& out) {
+void ClaudeCode::stream_record(std::string_view line, Actions& out) {
   emitted_ = 0;
   bool good = record_.parse(line, stream_looks_into);
   if (!good) {
@@ -79,12 +79,12 @@ void ClaudeCode::stream_record(std::string_view line, DriverOutput& out) {
   std::string_view session = record_.string("session_id");
   if (session.empty()) session = record_.string("sessionId");
   if (!session.empty() && session.size() <= kMaxAgentIdBytes) hints_.session_id = session;
-  std::size_t before = out.events.size() + out.deltas.size();
+  std::size_t before = out.shown();
   dispatch(out);
-  if (out.events.size() + out.deltas.size() == before) ++hints_.passed_over;
+  if (out.shown() == before) ++hints_.passed_over;
 }
 
-void ClaudeCode::dispatch(DriverOutput& out) {
+void ClaudeCode::dispatch(Actions& out) {
   std::string_view type = record_.string("type");
   if (type == "assistant") return assistant(out);
   if (type == "user") return user(out);
@@ -100,7 +100,7 @@ void ClaudeCode::dispatch(DriverOutput& out) {
 }
 
 // A line that is no JSON: a warning of a library, or the last line of an agent that was killed while it wrote.
-void ClaudeCode::not_protocol(std::string_view line, DriverOutput& out) {
+void ClaudeCode::not_protocol(std::string_view line, Actions& out) {
   EventParts parts;
   parts.type = EventType::log;
   parts.timestamp_ms = now_ms_;
@@ -113,7 +113,7 @@ void ClaudeCode::not_protocol(std::string_view line, DriverOutput& out) {
   add_event(out, parts, Detail().raw_text(line).take());
 }
 
-void ClaudeCode::unknown(DriverOutput& out) {
+void ClaudeCode::unknown(Actions& out) {
   std::string name(record_.string("type"));
   if (auto subtype = record_.string("subtype"); !subtype.empty()) name.append("/").append(subtype);
   std::string data = object_text([&](JsonObject& object) {
@@ -149,13 +149,12 @@ EventParts ClaudeCode::step(EventType type) {
 }
 
 // The record itself goes with the first event it becomes.
-void ClaudeCode::emit(DriverOutput& out, const EventParts& parts, Detail detail) {
+void ClaudeCode::emit(Actions& out, const EventParts& parts, Detail detail) {
   if (emitted_++ == 0) detail.raw_json(record_.text());
   add_event(out, parts, detail.take());
 }
 
-void ClaudeCode::status(DriverOutput& out, std::string_view summary, std::string_view state,
-                        std::string_view more_members) {
+void ClaudeCode::status(Actions& out, std::string_view summary, std::string_view state, std::string_view more_members) {
   std::string data = "{";
   if (!state.empty()) data.append(R"("state":")").append(state).append("\"");
   if (!more_members.empty()) data.append(data.size() > 1 ? "," : "").append(more_members);
@@ -167,7 +166,7 @@ void ClaudeCode::status(DriverOutput& out, std::string_view summary, std::string
 }
 
 // Raw events of the model's API: text as it grows, and what only they say.
-void ClaudeCode::delta(DriverOutput& out) {
+void ClaudeCode::delta(Actions& out) {
   const JsonNode& event = record_.find("event");
   std::string_view type = record_.string(event, "type");
   if (type == "message_start") {
@@ -186,17 +185,17 @@ void ClaudeCode::delta(DriverOutput& out) {
     if (text.empty()) text = record_.string(piece, "thinking");
     if (text.empty() || text.size() > kMaxDeltaBytes / 8) return;  // escaping may make six bytes of one
     std::string block = message_id_ + ":" + std::to_string(count_of(record_.find(event, "index")).value_or(0));
-    out.deltas.push_back({std::move(block), std::string(text)});
+    out.delta({std::move(block), std::string(text)});
   }
 }
 
-void ClaudeCode::stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+void ClaudeCode::stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) {
   stderr_tail_.append(line.substr(0, kStderrTailBytes)).push_back('\n');
   if (stderr_tail_.size() > kStderrTailBytes) stderr_tail_.erase(0, stderr_tail_.size() - kStderrTailBytes);
   add_log(out, errors_.add(line, now_ms), "stderr", hints_.session_id);
 }
 
-void ClaudeCode::tick(std::int64_t now_ms, DriverOutput& out) {
+void ClaudeCode::tick(std::int64_t now_ms, Actions& out) {
   add_log(out, errors_.due(now_ms), "stderr", hints_.session_id);
   now_ms_ = at_ms_ = now_ms;
   tell_usage(out);

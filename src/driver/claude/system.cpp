@@ -22,7 +22,7 @@ std::string member(std::string_view key, std::string_view text) {
 
 }  // namespace
 
-void ClaudeCode::system(DriverOutput& out) {
+void ClaudeCode::system(Actions& out) {
   std::string_view subtype = record_.string("subtype");
   if (subtype == "init") return init(out);
   if (subtype == "api_retry") return api_retry(out);
@@ -71,7 +71,7 @@ void ClaudeCode::system(DriverOutput& out) {
 }
 
 // Printed at the start of every turn. The first one, and one with another model or mode, starts a session.
-void ClaudeCode::init(DriverOutput& out) {
+void ClaudeCode::init(Actions& out) {
   std::string_view model = record_.string("model");
   std::string_view mode = record_.string("permissionMode");
   bool again = !model_.empty() && model == model_ && mode == permission_mode_;
@@ -106,7 +106,7 @@ void ClaudeCode::init(DriverOutput& out) {
 }
 
 // A wrong key is retried for minutes: without this it looks like an agent that thinks.
-void ClaudeCode::api_retry(DriverOutput& out) {
+void ClaudeCode::api_retry(Actions& out) {
   auto http = count_of(record_.find("error_status"));
   auto attempt = count_of(record_.find("attempt")).value_or(0);
   auto most = count_of(record_.find("max_retries")).value_or(0);
@@ -133,7 +133,7 @@ void ClaudeCode::api_retry(DriverOutput& out) {
 }
 
 // No operator could be asked, so the agent refused by itself.
-void ClaudeCode::permission_denied(DriverOutput& out) {
+void ClaudeCode::permission_denied(Actions& out) {
   std::string_view id = record_.string("tool_use_id");
   std::string_view tool = record_.string("tool_name");
   std::string_view message = record_.string("message");
@@ -158,7 +158,7 @@ void ClaudeCode::permission_denied(DriverOutput& out) {
 }
 
 // Sub-agents, background commands, and foreground commands that take long.
-void ClaudeCode::task(std::string_view subtype, DriverOutput& out) {
+void ClaudeCode::task(std::string_view subtype, Actions& out) {
   std::string_view call = record_.string("tool_use_id");
   std::string_view description = record_.string("description");
   std::string_view state = record_.string("status");
@@ -209,7 +209,7 @@ void ClaudeCode::task(std::string_view subtype, DriverOutput& out) {
   emit(out, parts);
 }
 
-void ClaudeCode::background_tasks(DriverOutput& out) {
+void ClaudeCode::background_tasks(Actions& out) {
   const JsonNode& tasks = record_.find("tasks");
   std::size_t count = 0;
   for (const JsonNode* each = record_.first(tasks); each != nullptr; each = record_.after(*each)) ++count;
@@ -220,7 +220,7 @@ void ClaudeCode::background_tasks(DriverOutput& out) {
   status(out, summary, "", "\"backgroundTasks\":" + std::string(tasks.kind == JsonKind::array ? tasks.slice : "[]"));
 }
 
-void ClaudeCode::hook_response(DriverOutput& out) {
+void ClaudeCode::hook_response(Actions& out) {
   std::string_view hook = record_.string("hook_name");
   std::string_view outcome = record_.string("outcome");
   std::string_view said = record_.string("stderr");
@@ -248,7 +248,7 @@ void ClaudeCode::hook_response(DriverOutput& out) {
   emit(out, parts, std::move(detail));
 }
 
-void ClaudeCode::agent_status(DriverOutput& out) {
+void ClaudeCode::agent_status(Actions& out) {
   std::string_view mode = record_.string("permissionMode");
   if (!mode.empty()) {
     permission_mode_ = mode;
@@ -264,7 +264,7 @@ void ClaudeCode::agent_status(DriverOutput& out) {
   }
 }
 
-void ClaudeCode::compacted(DriverOutput& out) {
+void ClaudeCode::compacted(Actions& out) {
   const JsonNode* facts = &record_.find("compact_metadata");
   if (facts->kind != JsonKind::object) facts = &record_.find("compactMetadata");
   auto count = [&](std::string_view snake, std::string_view camel) {

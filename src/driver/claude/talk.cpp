@@ -1,7 +1,5 @@
 #include "driver/claude/talk.h"
 
-#include <array>
-
 #include "json/write.h"
 #include "model/wire_json.h"
 
@@ -28,7 +26,7 @@ std::string control_line(std::string_view request_id, std::string_view request) 
 enum class Answer : std::uint8_t { success, error };
 
 // `content` is JSON: what the agent asked for, or the words why not.
-std::string response_line(std::string_view request_id, std::string_view content, Answer answer = Answer::success) {
+std::string answer_line(std::string_view request_id, std::string_view content, Answer answer) {
   bool good = answer == Answer::success;
   std::string line = object_text([&](JsonObject& object) {
     object.text("type", "control_response");
@@ -42,11 +40,6 @@ std::string response_line(std::string_view request_id, std::string_view content,
 }
 
 }  // namespace
-
-std::string_view name(ClaudeApproval::Kind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"permission", "question", "plan"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 std::string message_uuid(std::string_view launch_id, std::string_view command_id) {
   std::string seed = std::string(launch_id) + "/" + std::string(command_id);
@@ -111,14 +104,14 @@ std::string deny_line(std::string_view request_id, std::string_view message) {
   return response_line(request_id, response);
 }
 
-std::string empty_response_line(std::string_view request_id) {
-  return response_line(request_id, "{}");
+std::string response_line(std::string_view request_id, std::string_view content) {
+  return answer_line(request_id, content, Answer::success);
 }
 
 std::string error_response_line(std::string_view request_id, std::string_view error) {
   std::string words;
   append_json_string(words, error);
-  return response_line(request_id, words, Answer::error);
+  return answer_line(request_id, words, Answer::error);
 }
 
 std::optional<std::string> permission_rule(std::string_view rule) {

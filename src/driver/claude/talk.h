@@ -9,19 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "driver/pending.h"
 #include "model/command.h"
 
 namespace shepherd {
-
-// A permission request, question or plan that waits for an operator.
-struct ClaudeApproval {
-  enum class Kind : std::uint8_t { permission, question, plan };
-  Kind kind = Kind::permission;
-  std::string tool;
-  std::string input;  // compact JSON object, exact
-  std::string call_id, parent_call_id;
-};
-std::string_view name(ClaudeApproval::Kind kind);
 
 // A control request of ours that the agent has not answered.
 struct ClaudeRequest {
@@ -39,11 +30,10 @@ struct ClaudeMessage {
 };
 
 struct ClaudeTalk {
-  std::map<std::string, ClaudeApproval, std::less<>> approvals;  // by the agent's request id
-  std::map<std::string, ClaudeRequest, std::less<>> requests;    // by our request id
-  std::map<std::string, ClaudeMessage, std::less<>> messages;    // by our uuid, until they are through
-  std::map<std::string, std::string, std::less<>> answered;      // call id -> id of the command that decided it
-  std::deque<Command> held;                                      // for the next turn
+  PendingAsks approvals;                                       // what it asked an operator
+  std::map<std::string, ClaudeRequest, std::less<>> requests;  // by our request id
+  std::map<std::string, ClaudeMessage, std::less<>> messages;  // by our uuid, until they are through
+  std::deque<Command> held;                                    // for the next turn
   std::uint64_t next_request = 1;
 
   std::string new_request_id() { return "shepherd-" + std::to_string(next_request++); }
@@ -58,7 +48,7 @@ std::string interrupt_line(std::string_view request_id, bool cancel_queued);
 std::string permission_mode_line(std::string_view request_id, std::string_view mode);
 std::string allow_line(std::string_view request_id, std::string_view input, std::string_view rule_json);
 std::string deny_line(std::string_view request_id, std::string_view message);
-std::string empty_response_line(std::string_view request_id);
+std::string response_line(std::string_view request_id, std::string_view content);  // `content`: compact JSON
 std::string error_response_line(std::string_view request_id, std::string_view error);
 
 // "Bash(npm test)" or "Read" as the agent's own permission rule object; nullopt when it is not of that form.

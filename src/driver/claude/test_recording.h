@@ -103,13 +103,13 @@ inline Launch launch_as(OutputFormat format) {
   Launch launch;
   launch.id = "launch";
   launch.prompt = "Do it";
-  launch.format = format;
+  launch.options.emplace(kOutputFormatOption, name(format));
   return launch;
 }
 
 // Everything a driver makes of a recording.
 struct Translation {
-  DriverOutput out;
+  Actions out;
   Verdict verdict;
   Hints hints;
 };

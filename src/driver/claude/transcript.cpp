@@ -46,11 +46,11 @@ class TranscriptReader {
     Launch launch;
     launch.id = "import";
     launch.prompt = "recorded";
-    launch.format = OutputFormat::stream;
+    launch.options.emplace(kOutputFormatOption, name(OutputFormat::stream));
     if (!driver_.launch(launch)) return std::move(session_);
     std::vector<PlacedLine> lines = placed_lines(files_);
     for (const PlacedLine& line : lines) take(line);
-    DriverOutput rest;
+    Actions rest;
     driver_.finish({}, session_.last_ms, rest);
     add(std::move(rest));
     if (session_.events.empty()) return std::move(session_);
@@ -69,9 +69,9 @@ class TranscriptReader {
     bool own = files_[line.file].parent_call.empty();
     if (own) look(line.text);
     driver_.set_parent_call(files_[line.file].parent_call);
-    DriverOutput out;
+    Actions out;
     driver_.record(line.text, session_.last_ms, out);
-    for (const DriverEvent& event : out.events) {
+    for (const DriverEvent& event : out.events()) {
       if (own && event.type != EventType::usage) last_own_ = event.type;
     }
     add(std::move(out));
@@ -97,8 +97,8 @@ class TranscriptReader {
     if (typed && session_.prompt.empty()) session_.prompt = string_value(content).value_or("");
   }
 
-  void add(DriverOutput out) {
-    for (DriverEvent& event : out.events) {
+  void add(Actions out) {
+    for (DriverEvent& event : out.take_events()) {
       auto time = parse_timestamp(text_member(event.json, "timestamp"));
       session_.events.push_back({time ? *time : session_.last_ms, std::move(event)});
     }
@@ -118,9 +118,7 @@ class TranscriptReader {
     parts.summary = summary;
     parts.data = data;
     parts.event_id = "start";
-    DriverOutput out;
-    add_event(out, parts);
-    session_.events.insert(session_.events.begin(), {session_.first_ms, std::move(out.events.front())});
+    session_.events.insert(session_.events.begin(), {session_.first_ms, make_event(parts)});
     name_the_nameless();
   }
 
@@ -180,9 +178,7 @@ DriverEvent claude_session_end(const ImportedSession& session) {
   parts.summary = session.message;
   parts.data = data;
   parts.event_id = event_id;
-  DriverOutput out;
-  add_event(out, parts);
-  return std::move(out.events.front());
+  return make_event(parts);
 }
 
 std::size_t newest_usage(const ImportedSession& session) {

@@ -72,7 +72,7 @@ TEST(ClaudeLiveUsage, TokensAreToldDuringATurn) {
   Recording recording = read_recording(claude_golden() / "recordings" / "claude-02-partial.jsonl");
   ClaudeCode driver;
   ASSERT_TRUE(driver.launch(launch_as(OutputFormat::bidirectional)).has_value());
-  DriverOutput out;
+  Actions out;
   std::int64_t now = kRecordingStart;
   for (const auto& line : lines_of(recording.out)) {
     driver.record(line, now += 1'000, out);
@@ -80,7 +80,7 @@ TEST(ClaudeLiveUsage, TokensAreToldDuringATurn) {
   }
   TaskState state;
   std::uint64_t before = 0, told = 0, number = 0;
-  for (const auto& event : out.events) {
+  for (const auto& event : out.events()) {
     std::string_view body = std::string_view(event.json).substr(1, event.json.size() - 2);
     fold(state, {++number, event.type, now, "", body});
     if (event.type != EventType::usage) continue;
@@ -97,7 +97,7 @@ TEST(ClaudeLiveUsage, TokensAreToldDuringATurn) {
   EXPECT_EQ(driver.hints().tick_at_ms, std::nullopt) << "all is told";
   auto usual = translate(recording, recording.out);
   std::string totals;
-  for (const auto& event : usual.out.events) {
+  for (const auto& event : usual.out.events()) {
     if (event.type == EventType::usage) totals = find_member(event.json, "data");
   }
   EXPECT_EQ(total_tokens(state.usage), total_tokens(totals));

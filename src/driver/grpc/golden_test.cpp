@@ -21,7 +21,7 @@ std::string detail_names(std::string_view detail) {
 }
 
 // The driver's verdict over a recording; what it makes of it is in `out`.
-Verdict translate_messages(const std::string& recording, GrpcAgent& driver, DriverOutput& out) {
+Verdict translate_messages(const std::string& recording, GrpcAgent& driver, Actions& out) {
   Launch launch = launch_as(OutputFormat::bidirectional);
   launch.deltas = true;
   EXPECT_TRUE(driver.launch(launch).has_value());
@@ -36,23 +36,23 @@ Verdict translate_messages(const std::string& recording, GrpcAgent& driver, Driv
 // Everything the driver makes of a recording, a line each.
 std::string translated(const std::string& recording) {
   GrpcAgent driver;
-  DriverOutput out;
+  Actions out;
   Verdict verdict = translate_messages(recording, driver, out);
   std::string lines;
-  for (const auto& sent : out.events) {
+  for (const auto& sent : out.events()) {
     DriverEvent event = as_kept(sent);
     lines.append(event.json, 0, event.json.size() - 1);
     if (!event.detail.empty()) lines.append(",\"detail\":").append(detail_names(event.detail));
     lines.append("}\n");
   }
-  for (const auto& delta : out.deltas) {
+  for (const auto& delta : out.deltas()) {
     write_object(lines, [&](JsonObject& object) {
       object.text("delta", delta.block);
       object.text("text", delta.text);
     });
     lines.push_back('\n');
   }
-  for (const auto& update : out.commands) {
+  for (const auto& update : out.commands()) {
     lines.append(encode_command_result(update.id, update.state, update.reason)).push_back('\n');
   }
   write_object(lines, [&](JsonObject& object) {
@@ -85,9 +85,9 @@ TEST(GrpcReview, EverySummaryIsForPeople) {
   for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
     SCOPED_TRACE(entry.path().filename().string());
     GrpcAgent driver;
-    DriverOutput out;
+    Actions out;
     translate_messages(read_file(entry.path()), driver, out);
-    for (const auto& event : out.events) {
+    for (const auto& event : out.events()) {
       std::string summary = text_member(event.json, "summary");
       std::vector<std::string> ids{text_member(event.json, "callID"), text_member(event.json, "traceID"),
                                    text_member(event.json, "spanID")};
@@ -103,10 +103,10 @@ TEST(GrpcReview, AFailedRunHasOneFatalError) {
   for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
     SCOPED_TRACE(entry.path().filename().string());
     GrpcAgent driver;
-    DriverOutput out;
+    Actions out;
     Verdict verdict = translate_messages(read_file(entry.path()), driver, out);
     std::vector<std::string> fatal;
-    for (const auto& event : out.events) {
+    for (const auto& event : out.events()) {
       if (find_member(find_member(event.json, "data"), "fatal") == "true") {
         fatal.push_back(text_member(event.json, "summary"));
       }

@@ -56,16 +56,15 @@ Result<LaunchPlan> GrpcAgent::launch(const Launch& launch) {
   first.mutable_start()->set_initial_mode(launch.mode == AgentMode::interactive ? gibson::agent::AGENT_MODE_INTERACTIVE
                                                                                 : gibson::agent::AGENT_MODE_AUTONOMOUS);
   LaunchPlan plan;
-  plan.grpc_method = kMethod;
-  append_frame(plan.standard_input, first.SerializeAsString());
+  plan.way = GrpcLaunch{std::string(kMethod)};
+  append_frame(plan.input, first.SerializeAsString());
   plan.keep_input_open = true;
-  plan.format = OutputFormat::bidirectional;
   hints_.turn = Hints::Turn::running;
   deltas_ = launch.deltas;
   return plan;
 }
 
-void GrpcAgent::record(std::string_view record, std::int64_t now_ms, DriverOutput& out) {
+void GrpcAgent::record(std::string_view record, std::int64_t now_ms, Actions& out) {
   constexpr std::int64_t kEndOfYear9999Ms = 253'402'300'799'999;
   ++hints_.records;
   now_ms_ = at_ms_ = now_ms;
@@ -78,11 +77,11 @@ void GrpcAgent::record(std::string_view record, std::int64_t now_ms, DriverOutpu
 }
 
 // Services have no such stream; links tell what they notice by it.
-void GrpcAgent::stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+void GrpcAgent::stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) {
   add_log(out, JoinedText{std::string(line), now_ms}, "link", "");
 }
 
-void GrpcAgent::tick(std::int64_t now_ms, DriverOutput& out) {
+void GrpcAgent::tick(std::int64_t now_ms, Actions& out) {
   now_ms_ = now_ms;
   joined(chunks_.due(now_ms), out);
   expire(out);
@@ -90,7 +89,7 @@ void GrpcAgent::tick(std::int64_t now_ms, DriverOutput& out) {
 
 // False: it was here before and says nothing new. What it says is compared, not how it was written: the same message
 // may come with its fields in another order, or in a recording with other spaces.
-bool GrpcAgent::check_number(DriverOutput& out) {
+bool GrpcAgent::check_number(Actions& out) {
   std::int64_t number = message_->sequence();
   std::string it = "message " + std::to_string(number);
   switch (numbers_.look(number, message_->SerializeAsString())) {
@@ -117,7 +116,7 @@ bool GrpcAgent::check_number(DriverOutput& out) {
   return true;
 }
 
-void GrpcAgent::note(std::string_view summary, std::string_view more_members, DriverOutput& out) {
+void GrpcAgent::note(std::string_view summary, std::string_view more_members, Actions& out) {
   if (++notes_ > kSequenceNotes) return;
   joined(chunks_.flush(), out);
   std::string data = R"({"stream":"sequence",)";
@@ -130,7 +129,7 @@ void GrpcAgent::note(std::string_view summary, std::string_view more_members, Dr
   add_event(out, parts);
 }
 
-void GrpcAgent::not_protocol(std::string_view record, std::string_view summary, DriverOutput& out) {
+void GrpcAgent::not_protocol(std::string_view record, std::string_view summary, Actions& out) {
   joined(chunks_.flush(), out);
   EventParts parts = step(EventType::log);
   parts.summary = summary;
@@ -145,11 +144,11 @@ void GrpcAgent::not_protocol(std::string_view record, std::string_view summary, 
   add_event(out, parts, detail.take());
 }
 
-Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) {
+Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   joined(chunks_.flush(), out);
   for (const Open& each : std::exchange(open_, {})) {
-    out.commands.push_back({each.id, CommandState::refused, "the agent has ended"});
+    out.settle({each.id, CommandState::refused, "the agent has ended"});
   }
   if (notes_ > kSequenceNotes) {
     std::size_t more = std::exchange(notes_, 0) - kSequenceNotes;
@@ -164,7 +163,7 @@ Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutp
 
 // One fatal error says why a run has failed. The agent may have sent it. Where the runner or an operator ended the run,
 // they say why.
-void GrpcAgent::tell_end(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out) {
+void GrpcAgent::tell_end(const Verdict& verdict, const ExitFacts& exit, Actions& out) {
   bool broken = exit.code != kGrpcOk;
   bool untold_failure = verdict.state == State::failed && fatal_.empty();
   if (stopping_ || exit.by_runner || !(broken || untold_failure)) return;

@@ -32,11 +32,11 @@ class GrpcAgent final : public Driver {
 
   std::string_view name() const override { return "grpc"; }
   Result<LaunchPlan> launch(const Launch& launch) override;
-  void record(std::string_view record, std::int64_t now_ms, DriverOutput& out) override;
-  void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
-  void tick(std::int64_t now_ms, DriverOutput& out) override;
-  void command(const Command& command, std::int64_t now_ms, DriverOutput& out) override;
-  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) override;
+  void record(std::string_view record, std::int64_t now_ms, Actions& out) override;
+  void stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) override;
+  void tick(std::int64_t now_ms, Actions& out) override;
+  void command(const Command& command, std::int64_t now_ms, Actions& out) override;
+  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
   Hints hints() const override;
 
@@ -51,29 +51,29 @@ class GrpcAgent final : public Driver {
   };
 
   // grpc_agent.cpp: one record
-  bool check_number(DriverOutput& out);
-  void note(std::string_view summary, std::string_view more_members, DriverOutput& out);
-  void not_protocol(std::string_view record, std::string_view summary, DriverOutput& out);
+  bool check_number(Actions& out);
+  void note(std::string_view summary, std::string_view more_members, Actions& out);
+  void not_protocol(std::string_view record, std::string_view summary, Actions& out);
   Verdict verdict(const ExitFacts& exit) const;
-  void tell_end(const Verdict& verdict, const ExitFacts& exit, DriverOutput& out);
+  void tell_end(const Verdict& verdict, const ExitFacts& exit, Actions& out);
 
   // grpc_messages.cpp: one message
-  void dispatch(std::string_view record, DriverOutput& out);
-  void output(DriverOutput& out);
-  void joined(const std::optional<JoinedChunks>& chunks, DriverOutput& out);
-  void tool_call(DriverOutput& out);
-  void tool_result(DriverOutput& out);
-  void finding(DriverOutput& out);
-  void status(DriverOutput& out);
-  void error(DriverOutput& out);
+  void dispatch(std::string_view record, Actions& out);
+  void output(Actions& out);
+  void joined(const std::optional<JoinedChunks>& chunks, Actions& out);
+  void tool_call(Actions& out);
+  void tool_result(Actions& out);
+  void finding(Actions& out);
+  void status(Actions& out);
+  void error(Actions& out);
   EventParts step(EventType type) const;
 
   // grpc_steering.cpp: commands and what settles them
-  void say(const gibson::agent::ClientMessage& message, DriverOutput& out);
-  void open(const Command& command, DriverOutput& out);
-  void steering_ack(DriverOutput& out);
-  void settle(CommandKind kind, DriverOutput& out);
-  void expire(DriverOutput& out);
+  void say(const gibson::agent::ClientMessage& message, Actions& out);
+  void open(const Command& command, Actions& out);
+  void steering_ack(Actions& out);
+  void settle(CommandKind kind, Actions& out);
+  void expire(Actions& out);
 
   std::unique_ptr<gibson::agent::AgentMessage> message_;  // the one at hand
   std::string json_;                                      // and its JSON form

@@ -66,7 +66,8 @@ class GrpcAgentTest : public ::testing::Test {
   }
   std::vector<ClientMessage> told() {
     std::vector<ClientMessage> all;
-    std::string_view bytes = out_.to_agent;
+    std::string written = out_.written();
+    std::string_view bytes = written;
     while (auto frame = take_frame(bytes)) EXPECT_TRUE(all.emplace_back().ParseFromString(std::string(*frame)));
     EXPECT_TRUE(bytes.empty());
     return all;
@@ -74,7 +75,7 @@ class GrpcAgentTest : public ::testing::Test {
   // The newest thing said of a command.
   std::string fate(const std::string& id = "c") {
     std::string text = "nothing";
-    for (const auto& update : out_.commands) {
+    for (const auto& update : out_.commands()) {
       if (update.id == id) text = std::string(name(update.state)) + "|" + update.reason;
     }
     return text;
@@ -86,7 +87,7 @@ class GrpcAgentTest : public ::testing::Test {
   Launch launch_;
   GrpcAgent driver_;
   LaunchPlan plan_;
-  DriverOutput out_;
+  Actions out_;
   std::int64_t number_ = 0;
 };
 
@@ -97,9 +98,9 @@ TEST_F(GrpcAgentTest, TheStartSaysWhatToDo) {
   launch.repo_url = "https://git.example/a";
   GrpcAgent driver;
   LaunchPlan plan = *driver.launch(launch);
-  EXPECT_EQ(plan.grpc_method, "/gibson.agent.AgentService/StreamExecute");
+  EXPECT_EQ(std::get<GrpcLaunch>(plan.way).method, "/gibson.agent.AgentService/StreamExecute");
   EXPECT_TRUE(plan.keep_input_open);
-  std::string_view bytes = plan.standard_input;
+  std::string_view bytes = plan.input;
   ClientMessage first;
   ASSERT_TRUE(first.ParseFromString(std::string(take_frame(bytes).value())));
   EXPECT_EQ(first.start().task_json(),
@@ -115,36 +116,36 @@ TEST_F(GrpcAgentTest, TheStartSaysWhatToDo) {
 
 TEST_F(GrpcAgentTest, ChunksAreJoinedByTimeAndSize) {
   for (int i = 0; i < 10; ++i) say("w ", kNow + i * 50);
-  EXPECT_TRUE(out_.events.empty());
-  EXPECT_EQ(out_.deltas.size(), 10U) << "but they are seen while they grow";
-  EXPECT_EQ(out_.deltas.front().block, out_.deltas.back().block);
+  EXPECT_TRUE(out_.events().empty());
+  EXPECT_EQ(out_.deltas().size(), 10U) << "but they are seen while they grow";
+  EXPECT_EQ(out_.deltas().front().block, out_.deltas().back().block);
   ASSERT_TRUE(driver_.hints().tick_at_ms);
   EXPECT_EQ(*driver_.hints().tick_at_ms, kNow + kChunkJoinWait.count());
   driver_.tick(kNow + kChunkJoinWait.count() - 1, out_);
-  EXPECT_TRUE(out_.events.empty());
+  EXPECT_TRUE(out_.events().empty());
   driver_.tick(kNow + kChunkJoinWait.count(), out_);
-  ASSERT_EQ(out_.events.size(), 1U);
-  EXPECT_EQ(text_of(out_.events[0]), "w w w w w w w w w w ");
-  EXPECT_TRUE(out_.events[0].detail.starts_with("{\"raw\":[{\"output\":")) << out_.events[0].detail;
+  ASSERT_EQ(out_.events().size(), 1U);
+  EXPECT_EQ(text_of(out_.events()[0]), "w w w w w w w w w w ");
+  EXPECT_TRUE(out_.events()[0].detail.starts_with("{\"raw\":[{\"output\":")) << out_.events()[0].detail;
   EXPECT_FALSE(driver_.hints().tick_at_ms);
 
   out_.clear();
   for (int i = 0; i < 3; ++i) say(std::string(kChunkJoinBytes / 2, 'x'), kNow);
-  EXPECT_EQ(out_.events.size(), 1U);
-  EXPECT_EQ(text_of(out_.events[0]).size(), kChunkJoinBytes);
+  EXPECT_EQ(out_.events().size(), 1U);
+  EXPECT_EQ(text_of(out_.events()[0]).size(), kChunkJoinBytes);
   for (std::size_t i = 0; i < 2 * kChunkJoinMessages; ++i) say(".", kNow);
-  EXPECT_EQ(out_.events.size(), 3U);
+  EXPECT_EQ(out_.events().size(), 3U);
 }
 
 TEST_F(GrpcAgentTest, AnotherKindOfTextOrAnyOtherMessageEndsAPiece) {
   say("why", kNow, true);
   say("what", kNow);
   status(gibson::agent::AGENT_STATUS_RUNNING);
-  ASSERT_EQ(out_.events.size(), 3U);
-  EXPECT_EQ(out_.events[0].type, EventType::thinking);
-  EXPECT_EQ(out_.events[1].type, EventType::output);
-  EXPECT_EQ(out_.events[2].type, EventType::status);
-  EXPECT_NE(out_.deltas[0].block, out_.deltas[1].block);
+  ASSERT_EQ(out_.events().size(), 3U);
+  EXPECT_EQ(out_.events()[0].type, EventType::thinking);
+  EXPECT_EQ(out_.events()[1].type, EventType::output);
+  EXPECT_EQ(out_.events()[2].type, EventType::status);
+  EXPECT_NE(out_.deltas()[0].block, out_.deltas()[1].block);
 }
 
 TEST_F(GrpcAgentTest, SteeringIsSettledByItsAck) {
@@ -160,10 +161,10 @@ TEST_F(GrpcAgentTest, SteeringIsSettledByItsAck) {
   EXPECT_EQ(driver_.hints().open_words, 1U);
   ack("other");
   EXPECT_EQ(fate(), "delivered|");
-  EXPECT_EQ(out_.events.size(), 1U) << "an ack of nothing is told";
+  EXPECT_EQ(out_.events().size(), 1U) << "an ack of nothing is told";
   ack("c");
   EXPECT_EQ(fate(), "acknowledged|will do");
-  EXPECT_NE(out_.commands.back().detail.find("steering_ack"), std::string::npos);
+  EXPECT_NE(out_.commands().back().detail.find("steering_ack"), std::string::npos);
   EXPECT_EQ(driver_.hints().open_words, 0U);
 }
 
@@ -252,7 +253,7 @@ TEST_F(GrpcAgentTest, ARepeatIsKnownHoweverItIsWritten) {
   }
   driver_.finish({.by_runner = true}, kNow, out_);
   std::vector<std::string> told;
-  for (const DriverEvent& event : out_.events) {
+  for (const DriverEvent& event : out_.events()) {
     told.push_back(string_value(find_member(event.json, "summary")).value_or(""));
   }
   std::string repeated = "The agent repeated message 1";
@@ -273,23 +274,23 @@ TEST_F(GrpcAgentTest, AModeIsDeliveredAndTheRestRefused) {
 TEST_F(GrpcAgentTest, AStopInterruptsThenEndsOurSide) {
   ask(CommandKind::stop);
   EXPECT_TRUE(told()[0].has_interrupt());
-  EXPECT_FALSE(out_.close_input);
+  EXPECT_FALSE(!out_.of<CloseInput>().empty());
   status(gibson::agent::AGENT_STATUS_INTERRUPTED);
-  EXPECT_TRUE(out_.close_input) << "it waits for nothing else";
+  EXPECT_TRUE(!out_.of<CloseInput>().empty()) << "it waits for nothing else";
   out_.clear();
   driver_.finish({kGrpcCancelled, 0, false, "cancelled"}, kNow, out_);
-  EXPECT_TRUE(out_.events.empty()) << "that was us";
+  EXPECT_TRUE(out_.events().empty()) << "that was us";
 }
 
 TEST_F(GrpcAgentTest, CompletedIsNotTheEnd) {
   status(gibson::agent::AGENT_STATUS_COMPLETED, "fine");
-  EXPECT_TRUE(find_member(find_member(out_.events[0].json, "data"), "state").empty());
+  EXPECT_TRUE(find_member(find_member(out_.events()[0].json, "data"), "state").empty());
   EXPECT_EQ(driver_.hints().turn, Hints::Turn::idle);
   EXPECT_EQ(driver_.hints().turns, 1U);
   Verdict verdict = driver_.finish({kGrpcUnavailable, 0, false, "Socket closed"}, kNow, out_);
   EXPECT_EQ(verdict.state, State::completed) << "its work was done before its stream broke";
   EXPECT_EQ(verdict.message, "fine");
-  EXPECT_NE(out_.events.back().json.find("\"fatal\":false"), std::string::npos);
+  EXPECT_NE(out_.events().back().json.find("\"fatal\":false"), std::string::npos);
 }
 
 TEST_F(GrpcAgentTest, EveryEndHasItsReason) {
@@ -304,14 +305,14 @@ TEST_F(GrpcAgentTest, EveryEndHasItsReason) {
         Case{4, "deadline_exceeded", true}, Case{13, "stream_broken", true}, Case{99, "stream_broken", true}}) {
     GrpcAgent driver;
     ASSERT_TRUE(driver.launch(launch_));
-    DriverOutput out;
+    Actions out;
     AgentMessage running;
     running.mutable_status();
     if (each.answered) driver.record(running.SerializeAsString(), kNow, out);
     Verdict verdict = driver.finish({each.status, 0, false, "so it is"}, kNow, out);
     EXPECT_EQ(verdict.state, State::failed);
     EXPECT_NE(verdict.message.find("so it is"), std::string::npos);
-    std::string_view data = find_member(out.events.back().json, "data");
+    std::string_view data = find_member(out.events().back().json, "data");
     EXPECT_EQ(string_value(find_member(data, "code")).value_or(""), each.code);
   }
 }
@@ -328,7 +329,7 @@ TEST_F(GrpcAgentTest, AFailureIsToldOnce) {
   auto fatal_codes = [&](const AgentMessage& last, const ExitFacts& exit, bool stopped = false) {
     GrpcAgent driver;
     EXPECT_TRUE(driver.launch(launch_));
-    DriverOutput out;
+    Actions out;
     driver.record(last.SerializeAsString(), kNow, out);
     Command stop;
     stop.id = "stop";
@@ -336,7 +337,7 @@ TEST_F(GrpcAgentTest, AFailureIsToldOnce) {
     if (stopped) driver.command(stop, kNow, out);
     EXPECT_EQ(driver.finish(exit, kNow, out).state, State::failed);
     std::string codes;
-    for (const auto& event : out.events) {
+    for (const auto& event : out.events()) {
       std::string_view data = find_member(event.json, "data");
       if (find_member(data, "fatal") == "true") codes += text_member(data, "code") + ";";
     }
@@ -361,10 +362,10 @@ TEST_F(GrpcAgentTest, WhatCannotBeReadIsKept) {
   AgentMessage bad = message();
   bad.mutable_output()->set_content("\xff\xfe");
   driver_.record(bad.SerializeAsString(), kNow, out_);
-  ASSERT_EQ(out_.events.size(), 3U);
-  for (const auto& event : out_.events) EXPECT_EQ(event.type, EventType::log);
-  EXPECT_EQ(out_.events[0].detail, R"({"raw":"base64:Cv8"})");
-  EXPECT_EQ(out_.events[1].detail, R"({"raw":"{\"output\":"})");
+  ASSERT_EQ(out_.events().size(), 3U);
+  for (const auto& event : out_.events()) EXPECT_EQ(event.type, EventType::log);
+  EXPECT_EQ(out_.events()[0].detail, R"({"raw":"base64:Cv8"})");
+  EXPECT_EQ(out_.events()[1].detail, R"({"raw":"{\"output\":"})");
 }
 
 TEST_F(GrpcAgentTest, AnAgentThatCannotCountIsNamedOnlySoOften) {
@@ -374,9 +375,9 @@ TEST_F(GrpcAgentTest, AnAgentThatCannotCountIsNamedOnlySoOften) {
   }
   driver_.finish({.by_runner = true}, kNow, out_);
   std::size_t notes = 0;
-  for (const auto& event : out_.events) notes += event.type == EventType::log ? 1 : 0;
+  for (const auto& event : out_.events()) notes += event.type == EventType::log ? 1 : 0;
   EXPECT_EQ(notes, kSequenceNotes + 1);
-  EXPECT_NE(out_.events.back().json.find("wrong 40 more times"), std::string::npos);
+  EXPECT_NE(out_.events().back().json.find("wrong 40 more times"), std::string::npos);
 }
 
 TEST_F(GrpcAgentTest, BrokenBytesGiveWholeEvents) {
@@ -407,12 +408,12 @@ TEST_F(GrpcAgentTest, BrokenBytesGiveWholeEvents) {
     driver_.record(bytes, kNow + i, out_);
   }
   driver_.finish({}, kNow, out_);
-  for (const auto& event : out_.events) {
+  for (const auto& event : out_.events()) {
     EXPECT_TRUE(parse_tree(event.json)) << event.json;
     if (event.detail.empty()) continue;
     EXPECT_TRUE(parse_tree(event.detail)) << event.detail;
   }
-  EXPECT_GT(out_.events.size(), 1'000U);
+  EXPECT_GT(out_.events().size(), 1'000U);
 }
 
 TEST(GrpcRecord, TheJsonFormIsReadBackToTheSameMessage) {

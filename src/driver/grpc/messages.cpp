@@ -72,7 +72,7 @@ EventParts GrpcAgent::step(EventType type) const {
   return parts;
 }
 
-void GrpcAgent::dispatch(std::string_view record, DriverOutput& out) {
+void GrpcAgent::dispatch(std::string_view record, Actions& out) {
   json_ = agent_message_json(*message_);
   if (message_->payload_case() == AgentMessage::kOutput) return output(out);
   joined(chunks_.flush(), out);
@@ -94,7 +94,7 @@ void GrpcAgent::dispatch(std::string_view record, DriverOutput& out) {
   }
 }
 
-void GrpcAgent::output(DriverOutput& out) {
+void GrpcAgent::output(Actions& out) {
   const auto& chunk = message_->output();
   if (chunk.content().empty()) {
     ++hints_.passed_over;
@@ -104,10 +104,10 @@ void GrpcAgent::output(DriverOutput& out) {
                      now_ms_),
          out);
   // Escaping may make six bytes of one.
-  if (deltas_ && chunk.content().size() <= kMaxDeltaBytes / 8) out.deltas.push_back({chunks_.block(), chunk.content()});
+  if (deltas_ && chunk.content().size() <= kMaxDeltaBytes / 8) out.delta({chunks_.block(), chunk.content()});
 }
 
-void GrpcAgent::joined(const std::optional<JoinedChunks>& chunks, DriverOutput& out) {
+void GrpcAgent::joined(const std::optional<JoinedChunks>& chunks, Actions& out) {
   if (!chunks || chunks->text.find_first_not_of(" \t\r\n") == std::string::npos) return;
   std::string_view kept = event_text(chunks->text);
   if (!chunks->reasoning) last_text_ = one_line(kept, kMaxSummaryCharacters);
@@ -128,7 +128,7 @@ void GrpcAgent::joined(const std::optional<JoinedChunks>& chunks, DriverOutput& 
   add_event(out, parts, detail.raw_json(chunks->records).take());
 }
 
-void GrpcAgent::tool_call(DriverOutput& out) {
+void GrpcAgent::tool_call(Actions& out) {
   const auto& call = message_->tool_call();
   OpenCall opened;
   opened.tool = call.tool_name();
@@ -146,7 +146,7 @@ void GrpcAgent::tool_call(DriverOutput& out) {
   add_event(out, parts, Detail().raw_json(json_).take());
 }
 
-void GrpcAgent::tool_result(DriverOutput& out) {
+void GrpcAgent::tool_result(Actions& out) {
   const auto& result = message_->tool_result();
   std::optional<OpenCall> call = calls_.close(result.call_id());
   std::string tool = call ? call->tool : "";
@@ -167,7 +167,7 @@ void GrpcAgent::tool_result(DriverOutput& out) {
   add_event(out, parts, Detail().raw_json(json_).take());
 }
 
-void GrpcAgent::finding(DriverOutput& out) {
+void GrpcAgent::finding(Actions& out) {
   std::string found = as_json_object(message_->finding().finding_json());
   std::string data = finding_data(found);
   std::string title = string_value(find_member(found, "title")).value_or("");
@@ -181,7 +181,7 @@ void GrpcAgent::finding(DriverOutput& out) {
   add_event(out, parts, Detail().raw_json(json_).take());
 }
 
-void GrpcAgent::error(DriverOutput& out) {
+void GrpcAgent::error(Actions& out) {
   const auto& told = message_->error();
   std::string summary = told.code();
   if (!told.message().empty()) summary += (summary.empty() ? "" : ": ") + told.message();
@@ -205,7 +205,7 @@ void GrpcAgent::error(DriverOutput& out) {
   hints_.turns = 1;
 }
 
-void GrpcAgent::status(DriverOutput& out) {
+void GrpcAgent::status(Actions& out) {
   struct Meaning {
     Said said;
     std::string_view state;  // of the task; empty: the end is told by the runner, once the stream has ended
@@ -260,7 +260,7 @@ void GrpcAgent::status(DriverOutput& out) {
   if (meaning->state == "interrupted" || meaning->state == "paused") settle(CommandKind::interrupt, out);
   if (said_ == Said::running || over) settle(CommandKind::resume, out);
   // It has let go of its work and waits for the end of the stream.
-  if (stopping_ && (said_ == Said::interrupted || over)) out.close_input = true;
+  if (stopping_ && (said_ == Said::interrupted || over)) out.close_input();
 }
 
 }  // namespace shepherd

@@ -37,21 +37,21 @@ Capabilities GrpcAgent::capabilities() const {
   return can;
 }
 
-void GrpcAgent::say(const gibson::agent::ClientMessage& message, DriverOutput& out) {
-  append_frame(out.to_agent, message.SerializeAsString());
+void GrpcAgent::say(const gibson::agent::ClientMessage& message, Actions& out) {
+  std::string frame;
+  append_frame(frame, message.SerializeAsString());
+  out.write(frame);
 }
 
 // It waits for the agent's own word.
-void GrpcAgent::open(const Command& command, DriverOutput& out) {
+void GrpcAgent::open(const Command& command, Actions& out) {
   open_.push_back({command.id, command.kind, now_ms_ + command.expires_seconds * 1'000, command.expires_seconds});
-  out.commands.push_back({command.id, CommandState::delivered, ""});
+  out.settle({command.id, CommandState::delivered, ""});
 }
 
-void GrpcAgent::command(const Command& command, std::int64_t now_ms, DriverOutput& out) {
+void GrpcAgent::command(const Command& command, std::int64_t now_ms, Actions& out) {
   now_ms_ = now_ms;
-  auto refuse = [&](std::string reason) {
-    out.commands.push_back({command.id, CommandState::refused, std::move(reason)});
-  };
+  auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
   gibson::agent::ClientMessage message;
   switch (command.kind) {
     case CommandKind::steer: {
@@ -81,7 +81,7 @@ void GrpcAgent::command(const Command& command, std::int64_t now_ms, DriverOutpu
     case CommandKind::stop:
       stopping_ = true;
       if (hints_.turn == Hints::Turn::idle || said_ == Said::interrupted) {
-        out.close_input = true;  // it has nothing left to interrupt
+        out.close_input();  // it has nothing left to interrupt
       } else {
         message.mutable_interrupt()->set_reason(command.reason.empty() ? "stopped" : command.reason);
         say(message, out);
@@ -90,10 +90,10 @@ void GrpcAgent::command(const Command& command, std::int64_t now_ms, DriverOutpu
     default:
       return refuse("a streaming agent cannot be asked this");
   }
-  out.commands.push_back({command.id, CommandState::delivered, ""});
+  out.settle({command.id, CommandState::delivered, ""});
 }
 
-void GrpcAgent::steering_ack(DriverOutput& out) {
+void GrpcAgent::steering_ack(Actions& out) {
   const auto& ack = message_->steering_ack();
   auto found = std::ranges::find_if(
       open_, [&](const Open& each) { return each.kind == CommandKind::steer && each.id == ack.message_id(); });
@@ -104,24 +104,24 @@ void GrpcAgent::steering_ack(DriverOutput& out) {
     parts.data = R"({"stream":"grpc"})";
     return add_event(out, parts, Detail().raw_json(json_).take());
   }
-  out.commands.push_back({found->id, CommandState::acknowledged, std::string(event_text(ack.response())),
-                          Detail().raw_json(json_).take()});
+  out.settle({found->id, CommandState::acknowledged, std::string(event_text(ack.response())),
+              Detail().raw_json(json_).take()});
   open_.erase(found);
 }
 
-void GrpcAgent::settle(CommandKind kind, DriverOutput& out) {
+void GrpcAgent::settle(CommandKind kind, Actions& out) {
   std::erase_if(open_, [&](const Open& each) {
     if (each.kind != kind) return false;
-    out.commands.push_back({each.id, CommandState::acknowledged, last_status_});
+    out.settle({each.id, CommandState::acknowledged, last_status_});
     return true;
   });
 }
 
-void GrpcAgent::expire(DriverOutput& out) {
+void GrpcAgent::expire(Actions& out) {
   std::erase_if(open_, [&](const Open& each) {
     if (each.expires_ms > now_ms_) return false;
-    out.commands.push_back({each.id, CommandState::expired,
-                            "the agent did not acknowledge it within " + std::to_string(each.seconds) + " s"});
+    out.settle({each.id, CommandState::expired,
+                "the agent did not acknowledge it within " + std::to_string(each.seconds) + " s"});
     return true;
   });
 }

@@ -1,7 +1,5 @@
 #include "driver/text/plain_text.h"
 
-#include <csignal>
-
 #include "driver/event_json.h"
 #include "driver/limits.h"
 #include "json/write.h"
@@ -20,33 +18,32 @@ Result<LaunchPlan> PlainText::launch(const Launch& launch) {
     return fail(ErrorCode::invalid_argument, "no_command", "say which command to run");
   }
   LaunchPlan plan;
-  plan.argv = launch.command;
-  if (plan.argv.empty()) plan.argv = {launch.program};
-  plan.standard_input = launch.prompt;
-  if (!launch.context.empty()) plan.standard_input.append("\n\n").append(launch.context);
-  if (!plan.standard_input.empty()) plan.standard_input.push_back('\n');
+  plan.way = ProgramLaunch{launch.command.empty() ? std::vector{launch.program} : launch.command, {}};
+  plan.input = launch.prompt;
+  if (!launch.context.empty()) plan.input.append("\n\n").append(launch.context);
+  if (!plan.input.empty()) plan.input.push_back('\n');
   hints_.turn = Hints::Turn::running;
   return plan;
 }
 
-void PlainText::record(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+void PlainText::record(std::string_view line, std::int64_t now_ms, Actions& out) {
   ++hints_.records;
   hints_.turn = Hints::Turn::running;
   if (!line.empty()) last_line_ = line.substr(0, kMaxEventTextBytes);
   output(out, lines_.add(line, now_ms));
 }
 
-void PlainText::stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) {
+void PlainText::stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) {
   if (!line.empty()) last_error_ = line.substr(0, kMaxEventTextBytes);
   add_log(out, errors_.add(line, now_ms), "stderr", "");
 }
 
-void PlainText::tick(std::int64_t now_ms, DriverOutput& out) {
+void PlainText::tick(std::int64_t now_ms, Actions& out) {
   output(out, lines_.due(now_ms));
   add_log(out, errors_.due(now_ms), "stderr", "");
 }
 
-void PlainText::output(DriverOutput& out, const std::optional<JoinedText>& lines) {
+void PlainText::output(Actions& out, const std::optional<JoinedText>& lines) {
   if (!lines || lines->text.find_first_not_of(" \t\n") == std::string::npos) return;
   std::string_view kept = event_text(lines->text);
   std::string data = object_text([&](JsonObject& object) { object.text("text", kept); });
@@ -61,7 +58,7 @@ void PlainText::output(DriverOutput& out, const std::optional<JoinedText>& lines
   add_event(out, parts, detail.take());
 }
 
-void PlainText::report(std::int64_t now_ms, std::string_view state, std::string_view summary, DriverOutput& out) {
+void PlainText::report(std::int64_t now_ms, std::string_view state, std::string_view summary, Actions& out) {
   std::string data = R"({"state":")" + std::string(state) + "\"}";
   EventParts parts;
   parts.type = EventType::status;
@@ -71,38 +68,33 @@ void PlainText::report(std::int64_t now_ms, std::string_view state, std::string_
   add_event(out, parts);
 }
 
-void PlainText::command(const Command& command, std::int64_t now_ms, DriverOutput& out) {
-  auto refuse = [&](std::string reason) {
-    out.commands.push_back({command.id, CommandState::refused, std::move(reason)});
-  };
+void PlainText::command(const Command& command, std::int64_t now_ms, Actions& out) {
+  auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
   switch (command.kind) {
     case CommandKind::interrupt:
       if (paused_) return refuse("already paused");
       paused_ = true;
-      out.signals.push_back(SIGSTOP);
+      out.pause();
       report(now_ms, "paused", "Paused", out);
       break;
     case CommandKind::resume:
       if (!paused_) return refuse("not paused");
       if (!command.guidance.empty()) return refuse("a plain command cannot be told anything");
       paused_ = false;
-      out.signals.push_back(SIGCONT);
+      out.resume();
       report(now_ms, "running", "Resumed", out);
       break;
     case CommandKind::stop:
-      stopping_ = true;
-      out.signals.push_back(SIGINT);
-      // A stopped process does not see the signal before it runs again.
-      if (paused_) out.signals.push_back(SIGCONT);
+      stopping_ = true;  // it cannot be told; the ladder ends it
       paused_ = false;
       break;
     default:
       return refuse("a plain command cannot be told anything");
   }
-  out.commands.push_back({command.id, CommandState::delivered, ""});
+  out.settle({command.id, CommandState::delivered, ""});
 }
 
-Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) {
+Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) {
   output(out, lines_.flush());
   add_log(out, errors_.flush(), "stderr", "");
   hints_.turn = Hints::Turn::idle;

@@ -12,18 +12,19 @@ class PlainText final : public Driver {
   std::string_view name() const override { return "text"; }
   // Runs Launch::command; the prompt, when there is one, is its standard input.
   Result<LaunchPlan> launch(const Launch& launch) override;
-  void record(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
-  void stderr_line(std::string_view line, std::int64_t now_ms, DriverOutput& out) override;
-  void tick(std::int64_t now_ms, DriverOutput& out) override;
-  // interrupt pauses the processes, resume lets them go on, stop asks them to end. Nothing can be said to them.
-  void command(const Command& command, std::int64_t now_ms, DriverOutput& out) override;
-  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, DriverOutput& out) override;
+  void record(std::string_view line, std::int64_t now_ms, Actions& out) override;
+  void stderr_line(std::string_view line, std::int64_t now_ms, Actions& out) override;
+  void tick(std::int64_t now_ms, Actions& out) override;
+  // interrupt pauses the processes, resume lets them go on, stop leaves them to the ladder. Nothing can be said to
+  // them.
+  void command(const Command& command, std::int64_t now_ms, Actions& out) override;
+  Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
   Hints hints() const override;
 
  private:
-  void output(DriverOutput& out, const std::optional<JoinedText>& lines);
-  void report(std::int64_t now_ms, std::string_view state, std::string_view summary, DriverOutput& out);
+  void output(Actions& out, const std::optional<JoinedText>& lines);
+  void report(std::int64_t now_ms, std::string_view state, std::string_view summary, Actions& out);
 
   TextJoiner lines_, errors_;
   std::string last_line_, last_error_;

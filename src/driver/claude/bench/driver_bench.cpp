@@ -112,12 +112,12 @@ int main(int argc, char** argv) {
   };
   std::size_t events = 0;
   auto translation = [&] {
-    shepherd::DriverOutput out;
+    shepherd::Actions out;
     for (std::size_t i = 0; i < repeats; ++i) {
       shepherd::ClaudeCode driver;
       for (const auto& line : good) {
         driver.record(line, 1'794'766'800'000, out);
-        events += out.events.size();
+        events += out.shown();
         out.clear();
       }
     }
