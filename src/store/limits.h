@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/limits.h"
 
@@ -14,6 +15,7 @@ inline constexpr std::size_t kMaxPageBytes = 8 * kMiB;  // a page ends before it
 // --- writing ---
 inline constexpr std::size_t kMaxStoredBatchEvents = 1'024;  // events in one stored row
 inline constexpr std::size_t kMaxStoredBatchBytes = 256 * kKiB;
-inline constexpr std::size_t kMaxLooseHoles = 4'096;  // missing numbers remembered per fire-and-forget producer
+inline constexpr std::uint64_t kCheckpointEvents = 4'096;  // between stored states; a reader folds about as many
+inline constexpr std::size_t kMaxLooseHoles = 4'096;       // missing numbers remembered per fire-and-forget producer
 
 }  // namespace shepherd

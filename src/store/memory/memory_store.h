@@ -41,6 +41,8 @@ class MemoryStore final : public EventStore {
   Result<Task> task(const std::string& id) const override EXCLUDES(mutex_);
   Result<std::vector<Task>> tasks(const TaskFilter& filter) const override EXCLUDES(mutex_);
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override EXCLUDES(mutex_);
+  Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override
+      EXCLUDES(mutex_);
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override EXCLUDES(mutex_);
   Result<StoreStats> stats() const override EXCLUDES(mutex_);
@@ -56,6 +58,7 @@ class MemoryStore final : public EventStore {
     std::deque<StoredBatch> batches;
     std::map<std::string, std::uint64_t, std::less<>> event_ids;
     std::map<std::uint64_t, std::string> details;
+    std::map<std::uint64_t, Checkpoint> checkpoints;
 
     Task task() const { return {spec, head.state, created_ms}; }
     std::string complete() const;  // data of task_complete; empty while the task is active

@@ -26,6 +26,7 @@ class MemoryTxn final : public WriteTxn {
   Result<void> delete_task(const std::string& task) override;
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
+  Result<void> add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
 
   Commit commit();

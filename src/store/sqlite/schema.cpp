@@ -72,6 +72,14 @@ DROP INDEX run_task;
     // New batches have checksums (store/batch_codec.h), which older programs cannot read. Existing batches stay
     // unchanged.
     "",
+    // States at some events, so that the state at any event is read without folding the whole log.
+    R"sql(
+CREATE TABLE checkpoint(
+  task INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  whole INTEGER NOT NULL,                 -- 0 if it lacks the log's beginning, which was dropped before
+  state TEXT NOT NULL,                    -- as `projection`
+  PRIMARY KEY(task, sequence)) WITHOUT ROWID;
+)sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 

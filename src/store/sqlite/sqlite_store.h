@@ -62,6 +62,7 @@ class SqliteStore final : public EventStore {
   Result<Task> task(const std::string& id) const override;
   Result<std::vector<Task>> tasks(const TaskFilter& filter) const override;
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override;
+  Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override;
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;
   Result<StoreStats> stats() const override;

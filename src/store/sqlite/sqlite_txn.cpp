@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/limits.h"
+#include "store/sqlite/checkpoints.h"
 #include "store/sqlite/known_rows.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -93,7 +95,8 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   if (auto done = store_batches(); !done) return done;
   if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
   for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
-                          "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
+                          "DELETE FROM checkpoint WHERE task = ?", "DELETE FROM task_spec WHERE task = ?",
+                          "DELETE FROM task WHERE key = ?"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
   std::erase_if(commit_.batches, [&](const BatchPtr& batch) { return batch->task == task; });
@@ -111,7 +114,8 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   if (known.failed()) return unreadable(std::move(plan.error()));
   if (!plan) return fail(std::move(plan.error()));
 
-  std::uint64_t sequence = head.head.state.last_sequence;
+  const std::uint64_t before = head.head.state.last_sequence;
+  std::uint64_t sequence = before;
   for (const auto& fresh : plan->fresh) {
     const Draft& draft = request.drafts.drafts[fresh.draft];
     ++sequence;
@@ -132,6 +136,10 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   if (appended.added > 0) head.dirty = true;
   counters_.events += appended.added;
   counters_.unprojected += appended.added;
+  if (appended.last_sequence / kCheckpointEvents != before / kCheckpointEvents) {
+    auto done = insert_checkpoint(database_, head.key, {head.head.state});
+    if (!done) return broken(std::move(done.error()));
+  }
   return appended;
 }
 
@@ -152,7 +160,24 @@ Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t thro
   (*head)->head.state.first_sequence = first;
   (*head)->dirty = true;
   auto done = database_.use("DELETE FROM event_key WHERE task = ? AND sequence <= ?", (*head)->key, gone).run();
+  if (done) done = erase_checkpoints(database_, (*head)->key, gone);
   if (!done) return broken(std::move(done.error()));
+  return {};
+}
+
+Result<void> SqliteTxn::add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) {
+  auto head = find(task);
+  if (!head) return fail(std::move(head.error()));
+  const TaskState& now = (*head)->head.state;
+  std::uint64_t sequence = checkpoint.state.last_sequence;
+  if (sequence > now.last_sequence || sequence + 1 < now.first_sequence) return {};
+  {
+    auto row = database_.use("SELECT created FROM task WHERE key = ?", (*head)->key);
+    auto found = row.step();
+    if (!found) return broken(std::move(found.error()));
+    if (!*found || row.integer(0) != created_ms) return {};
+  }
+  if (auto done = insert_checkpoint(database_, (*head)->key, checkpoint); !done) return broken(std::move(done.error()));
   return {};
 }
 
