@@ -48,7 +48,7 @@ void LedgerKeeper::forget_task(const std::string& task) {
 
 void LedgerKeeper::run() {
   pthread_setname_np(pthread_self(), "ledger");
-  run_when_idle();
+  run_in_background();
   forget_what_is_gone();
   while (!stopping_) {
     auto more = step();
