@@ -234,14 +234,14 @@ void publish_deltas(Journal& journal, const HookStep& step) {
 }  // namespace
 
 void post_claude_hooks(Call call) {
-  Call::on_worker(std::move(call), [](Call on_worker) {
-    ApiParts& parts = on_worker.parts();
+  Call::on_lane(&Lanes::intake, std::move(call), [](Call on_lane) {
+    ApiParts& parts = on_lane.parts();
     auto post = std::make_shared<HookPost>();
     post->now_ms = parts.clock.wall_ms();
-    Result<std::vector<HookStep>> steps = read_steps(on_worker.request().body, parts, post->now_ms);
-    if (!steps) return on_worker.fail(steps.error());
+    Result<std::vector<HookStep>> steps = read_steps(on_lane.request().body, parts, post->now_ms);
+    if (!steps) return on_lane.fail(steps.error());
     post->steps = *std::move(steps);
-    on_worker.drop_request();
+    on_lane.drop_request();
     parts.journal.write(
         [post](WriteTxn& txn) -> Result<void> {
           for (HookStep& step : post->steps) {
@@ -249,7 +249,7 @@ void post_claude_hooks(Call call) {
           }
           return {};
         },
-        [call = std::move(on_worker), post](Result<void> done) mutable {
+        [call = std::move(on_lane), post](Result<void> done) mutable {
           if (!done) return call.fail(done.error());
           for (const std::string& task : post->changed) call.core().updates.touch(task);
           for (const Task& task : post->opened) call.parts().steering.created(task);
