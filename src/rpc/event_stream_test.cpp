@@ -180,5 +180,30 @@ TEST_F(EventStreamTest, ACallerWhoHasNothingToTakeIsNotCut) {
   EXPECT_TRUE(watcher.read_to(2)) << watcher.reader->Finish().error_message();
 }
 
+TEST_F(EventStreamTest, ATickCostsOnePieceOfWorkASecondForAllStreams) {
+  append(1, 10);
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  for (int i = 0; i < 20; ++i) {
+    watchers.push_back(std::make_unique<Watcher>(*stub_));
+    ASSERT_TRUE(watchers.back()->read_to(1));
+  }
+  int before = -1;
+  while (before != posts_.count) {  // until all have caught up
+    before = posts_.count;
+    for (int i = 0; i < 3; ++i) {
+      std::promise<void> ran;
+      io_->post([&] { ran.set_value(); });
+      ran.get_future().wait();
+      ASSERT_TRUE(lives());
+    }
+  }
+  clock_.advance_ms(10'000);
+  for (int i = 0; i < 8; ++i) {  // the server ticks four times a second
+    server_->tick();
+    clock_.advance_ms(250);
+  }
+  EXPECT_EQ(posts_.count - before, 2);
+}
+
 }  // namespace
 }  // namespace shepherd
