@@ -1,7 +1,5 @@
 #include "api/api.h"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "api/core.h"
@@ -20,11 +18,7 @@ struct Api::Impl {
   }
   ~Impl() {
     core.parts.access.forget(revocations);
-    // Calls on workers and in the writer's queue still use the core. Polls, because no call signals its end and this
-    // happens only once.
-    while (core.in_flight.load(std::memory_order_acquire) != 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    core.active.wait();  // calls on lanes and in the writer's queue still use the core
   }
 
   Core core;

@@ -10,7 +10,7 @@
 #include "access/access.h"
 #include "access/audit.h"
 #include "base/clock.h"
-#include "base/executor.h"
+#include "base/lane_set.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "follow/inbox.h"
@@ -57,7 +57,7 @@ struct ApiParts {
   Random& random;
   const Redactor& redactor;
   const CondenseRules& condense;
-  Executor& workers;  // for blocking store reads
+  Lanes& lanes;  // for blocking work
   ApiConfig config;
 
   // A path for the audit. The caller chose parts of it, which may contain a secret.
@@ -66,7 +66,7 @@ struct ApiParts {
 };
 
 // Owns both handlers and the registry of live streams. Shut the servers down first. The destructor then waits until
-// every call on a worker thread or in the writer's queue has been answered, so workers and journal must still run.
+// every call on a lane or in the writer's queue has been answered, so lanes and journal must still run.
 // Threads: any.
 class Api {
  public:

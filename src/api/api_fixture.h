@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "api/api.h"
+#include "base/lane_set.h"
 #include "base/mutex.h"
-#include "base/thread_pool.h"
 #include "bus/bus.h"
 #include "net/client.h"
 #include "net/server.h"
@@ -60,19 +60,19 @@ class ApiFixture : public testing::Test {
 
   void TearDown() override {
     stop();
-    own_lanes_.reset();  // as the server does, because an active read posts to the io threads
+    lanes_.reset();  // as the server does, because an active read posts to the io threads
   }
 
   void start() {
-    SteeringParts steering{journal_, workers_, clock_, random_, metrics_, &redactor_};
+    SteeringParts steering{journal_, lanes_->feeds, clock_, random_, metrics_, &redactor_};
     auto opened = Steering::open(steering, steering_config_);
     ASSERT_TRUE(opened) << opened.error().message;
     steering_ = std::move(*opened);
-    auto inbox = Inbox::open(journal_, workers_, clock_);
+    auto inbox = Inbox::open(journal_, lanes_->background, clock_);
     ASSERT_TRUE(inbox) << inbox.error().message;
     inbox_ = std::move(*inbox);
-    ApiParts parts{journal_, *steering_, search_, indexer_,  inbox_.get(), ledger_,  *access_, audit_,
-                   metrics_, clock_,     random_, redactor_, condense_,    workers_, config_};
+    ApiParts parts{journal_, *steering_, search_, indexer_,  inbox_.get(), ledger_, *access_, audit_,
+                   metrics_, clock_,     random_, redactor_, condense_,    *lanes_, config_};
     api_ = std::make_unique<Api>(std::move(parts));
     public_ = listen("public", api_->public_handler());
     internal_ = listen("internal", api_->internal_handler());
@@ -202,9 +202,8 @@ class ApiFixture : public testing::Test {
   MemoryStore store_{[this] { return fault_.load(); }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  std::unique_ptr<ThreadPool> own_lanes_ = std::make_unique<ThreadPool>("workers", 2);
-  ThreadPool& workers_ = *own_lanes_;
-  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_};
+  std::unique_ptr<Lanes> lanes_ = std::make_unique<Lanes>(metrics_);
+  Journal journal_{store_, hub_, bus_, lanes_->feeds, clock_, metrics_};
   Redactor redactor_ = std::move(*Redactor::create({}));
   CondenseRules condense_;
   std::unique_ptr<Access> access_;

@@ -10,6 +10,8 @@
 namespace shepherd {
 namespace {
 
+constexpr int kClientGoneStatus = 499;  // for metrics and audit; the client does not read it
+
 std::string path_parameter(const net::Request& request, PathPart part) {
   std::string_view raw = request.path().substr(part.offset, part.size);
   if (raw.find('%') == std::string_view::npos) return std::string(raw);
@@ -101,6 +103,28 @@ void Call::finish(net::Response response, std::string_view reason) {
     response.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
   }
   responder_.send(std::move(response));
+}
+
+std::string Call::lane_caller() const {
+  if (pass_.principal != nullptr && !pass_.principal->token_id.empty()) return pass_.principal->token_id;
+  return request_.peer;
+}
+
+bool Call::may_run(Lane& lane, Turn turn) {
+  if (turn == Turn::refused) {
+    fail({ErrorCode::unavailable,
+          "busy",
+          "More requests are waiting than the server takes. Try again in a moment, with fewer at a time.",
+          {}});
+    return false;
+  }
+  // A client that shuts down its sending side alone looks the same, so a read that did not wait is done for it. A write
+  // is always done: its producer may not wait for the answer.
+  if (turn == Turn::at_once || request_.method != "GET" || !responder_.peer_watch()()) return true;
+  lane.count_abandoned();
+  fail({ErrorCode::unavailable, "client_gone", "The client closed its side before its turn came.", {}},
+       kClientGoneStatus);
+  return false;
 }
 
 void Call::stream(net::Response head, std::shared_ptr<net::StreamHandler> handler) {

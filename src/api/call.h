@@ -56,14 +56,46 @@ class Call {
   void stream(net::Response head, std::shared_ptr<net::StreamHandler> handler);
   void upgrade(std::shared_ptr<net::StreamHandler> handler);
 
-  // Runs work(Call) on a worker thread; for all blocking work.
+  // Runs work(Call) on a thread of that lane; for all blocking work. Answers 503 if too much waits there, and does not
+  // read for a client that went away while it waited.
+  template <class Work>
+  static void on_lane(Lane Lanes::* which, Call call, Work work) {
+    Lane& lane = call.parts().lanes.*which;
+    std::string caller = call.lane_caller();
+    lane.offer(caller, [&lane, call = std::move(call), work = std::move(work)](Turn turn) mutable {
+      if (call.may_run(lane, turn)) work(std::move(call));
+    });
+  }
+  // For reads of a few rows.
   template <class Work>
   static void on_worker(Call call, Work work) {
-    Executor& workers = call.parts().workers;
-    workers.post([call = std::move(call), work = std::move(work)]() mutable { work(std::move(call)); });
+    on_lane(&Lanes::queries, std::move(call), std::move(work));
+  }
+  // For long work: runs step(Call&) again and again until it returns true, after answering the call. Other callers have
+  // their turns in between, and it ends when the client has gone.
+  template <class Step>
+  static void in_steps(Lane Lanes::* which, Call call, Step step) {
+    Lane& lane = call.parts().lanes.*which;
+    std::string caller = call.lane_caller();
+    lane.offer(caller, [&lane, caller, call = std::move(call), step = std::move(step)](Turn turn) mutable {
+      run_step(lane, std::move(caller), std::move(call), std::move(step), turn);
+    });
   }
 
  private:
+  template <class Step>
+  static void run_step(Lane& lane, std::string caller, Call call, Step step, Turn turn) {
+    if (!call.may_run(lane, turn) || step(call)) return;
+    std::string same = caller;
+    lane.go_on(same,
+               [&lane, caller = std::move(caller), call = std::move(call), step = std::move(step)](Turn next) mutable {
+                 run_step(lane, std::move(caller), std::move(call), std::move(step), next);
+               });
+  }
+  // Whose turns in a lane this call takes.
+  std::string lane_caller() const;
+  // Answers the call and returns false if it was refused, or if its client went away while it waited.
+  bool may_run(Lane& lane, Turn turn);
   void finish(net::Response response, std::string_view reason);
 
   InFlight in_flight_;

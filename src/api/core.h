@@ -1,8 +1,6 @@
 // The state that all handlers share: the parts of the API, the live streams, and the number of active calls.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <utility>
 
 #include "access/rate_limit.h"
@@ -11,6 +9,7 @@
 #include "api/live_registry.h"
 #include "api/readiness.h"
 #include "api/task_updates.h"
+#include "base/drain.h"
 
 namespace shepherd {
 
@@ -21,7 +20,7 @@ struct Core {
         failed_logins(parts.clock),
         live(parts.metrics),
         readiness(parts.journal, parts.clock),
-        updates(parts.journal, parts.steering, parts.redaction(), parts.workers, parts.clock, live),
+        updates(parts.journal, parts.steering, parts.redaction(), parts.lanes.feeds, parts.clock, live),
         inbox_updates(parts.inbox, parts.clock, live) {}
 
   ApiParts parts;
@@ -30,26 +29,19 @@ struct Core {
   Readiness readiness;
   TaskUpdates updates;
   InboxUpdates inbox_updates;
-  std::atomic<std::size_t> in_flight{0};
+  Drain active;  // calls, from the io thread until their answer
 };
 
-// Counts one call from the io thread until its answer.
+// One active call.
 // Threads: any; move-only.
 class InFlight {
  public:
-  explicit InFlight(Core& core) : core_(&core) { core.in_flight.fetch_add(1, std::memory_order_relaxed); }
-  InFlight(InFlight&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
-  InFlight& operator=(InFlight&& other) noexcept {
-    std::swap(core_, other.core_);
-    return *this;
-  }
-  ~InFlight() {
-    if (core_ != nullptr) core_->in_flight.fetch_sub(1, std::memory_order_release);
-  }
+  explicit InFlight(Core& core) : core_(&core), pass_(core.active) {}
   Core& core() const { return *core_; }
 
  private:
   Core* core_;
+  Drain::Pass pass_;
 };
 
 }  // namespace shepherd

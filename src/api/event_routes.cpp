@@ -130,11 +130,12 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   request.fence = fence;
   call.drop_request();  // on this thread, not on the writer's
   if (!has_approvals(request.drafts)) return append(std::move(call), std::move(trail), std::move(request));
-  Call::on_worker(std::move(call), [trail = std::move(trail), request = std::move(request)](Call asked) mutable {
-    auto may = check_approvals(asked.parts().journal.store(), request.task, request.drafts, request.producer.id);
-    if (!may) return asked.fail(may.error());
-    append(std::move(asked), std::move(trail), std::move(request));
-  });
+  Call::on_lane(
+      &Lanes::intake, std::move(call), [trail = std::move(trail), request = std::move(request)](Call asked) mutable {
+        auto may = check_approvals(asked.parts().journal.store(), request.task, request.drafts, request.producer.id);
+        if (!may) return asked.fail(may.error());
+        append(std::move(asked), std::move(trail), std::move(request));
+      });
 }
 
 // Reporting the same terminal state again succeeds; a different one fails.
@@ -150,11 +151,11 @@ void answer_ended(Call call, State wanted, Error error) {
     error.message = "The task has already ended as " + current + ".";
     return call.fail(error);
   }
-  Call::on_worker(std::move(call), [](Call on_worker) {
-    auto heads = on_worker.parts().journal.store().heads({on_worker.id()});
-    if (!heads) return on_worker.fail(heads.error());
-    auto head = heads->find(on_worker.id());
-    on_worker.send_json(200, accepted(head == heads->end() ? 0 : head->second, 0));
+  Call::on_lane(&Lanes::intake, std::move(call), [](Call on_lane) {
+    auto heads = on_lane.parts().journal.store().heads({on_lane.id()});
+    if (!heads) return on_lane.fail(heads.error());
+    auto head = heads->find(on_lane.id());
+    on_lane.send_json(200, accepted(head == heads->end() ? 0 : head->second, 0));
   });
 }
 
@@ -165,7 +166,7 @@ void post_events(Call call) {
   if (!fence) return call.fail(fence.error());
   auto trail = trail_of(call);
   if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), *fence, std::move(trail));
-  Call::on_worker(std::move(call), [fence = *fence, trail = std::move(trail)](Call large) mutable {
+  Call::on_lane(&Lanes::intake, std::move(call), [fence = *fence, trail = std::move(trail)](Call large) mutable {
     append_events(std::move(large), fence, std::move(trail));
   });
 }

@@ -205,9 +205,12 @@ void get_task_events(Call call) {
   if (!request) return call.fail(request.error());
   auto resume = parse_resume(*request);
   if (!resume) return call.fail(resume.error());
-  Call::on_worker(std::move(call), [request = std::move(*request), resume = *resume](Call on_worker) mutable {
-    open_task_stream(std::move(on_worker), std::move(request), resume);
-  });
+  // A filtered tail looks back over much of the log.
+  bool scans = request->tail && !request->types.everything();
+  Call::on_lane(scans ? &Lanes::scans : &Lanes::feeds, std::move(call),
+                [request = std::move(*request), resume = *resume](Call on_lane) mutable {
+                  open_task_stream(std::move(on_lane), std::move(request), resume);
+                });
 }
 
 void get_all_events(Call call) {
@@ -233,10 +236,11 @@ void get_all_events(Call call) {
   if (!asked) return call.fail(asked.error());
   auto tasks = chosen_tasks(*call.principal(), *asked);
   if (!tasks) return call.fail(tasks.error());
-  Call::on_worker(std::move(call), [request = std::move(*request), after, tasks = std::move(*tasks),
-                                    named = asked->has_value()](Call on_worker) mutable {
-    open_all_stream(std::move(on_worker), std::move(request), after, std::move(tasks), named);
-  });
+  Call::on_lane(&Lanes::feeds, std::move(call),
+                [request = std::move(*request), after, tasks = std::move(*tasks),
+                 named = asked->has_value()](Call on_lane) mutable {
+                  open_all_stream(std::move(on_lane), std::move(request), after, std::move(tasks), named);
+                });
 }
 
 }  // namespace shepherd

@@ -92,8 +92,8 @@ void get_findings(Call call) {
   auto limit = query->limit(kFindingPage, kMaxFindingPage);
   if (!limit) return call.fail(limit.error());
   filter.limit = *limit;
-  Call::on_worker(std::move(call), [filter = std::move(filter)](Call on_worker) mutable {
-    send_findings(std::move(on_worker), std::move(filter));
+  Call::on_lane(&Lanes::scans, std::move(call), [filter = std::move(filter)](Call on_lane) mutable {
+    send_findings(std::move(on_lane), std::move(filter));
   });
 }
 

@@ -2,6 +2,8 @@
 // Threads: called on the connection's io thread; they must not block there.
 #pragma once
 
+#include <cstdint>
+
 #include "api/call.h"
 
 namespace shepherd {
@@ -45,6 +47,7 @@ void dismiss_need(Call call);
 
 // replay_routes.cpp
 void get_timeline(Call call);
+void get_task_at(Call call, std::uint64_t sequence);  // get_task with ?at=
 
 // findings_routes.cpp
 void get_findings(Call call);

@@ -233,14 +233,14 @@ void publish_deltas(Journal& journal, const std::string& task, const HookStep& s
 }  // namespace
 
 void post_claude_hooks(Call call) {
-  Call::on_worker(std::move(call), [](Call on_worker) {
-    ApiParts& parts = on_worker.parts();
+  Call::on_lane(&Lanes::intake, std::move(call), [](Call on_lane) {
+    ApiParts& parts = on_lane.parts();
     auto post = std::make_shared<HookPost>();
     post->now_ms = parts.clock.wall_ms();
-    Result<std::vector<HookStep>> steps = read_steps(on_worker.request().body, parts, post->now_ms);
-    if (!steps) return on_worker.fail(steps.error());
+    Result<std::vector<HookStep>> steps = read_steps(on_lane.request().body, parts, post->now_ms);
+    if (!steps) return on_lane.fail(steps.error());
     post->steps = *std::move(steps);
-    on_worker.drop_request();
+    on_lane.drop_request();
     parts.journal.write(
         [post](WriteTxn& txn) -> Result<std::vector<std::string>> {
           std::vector<std::string> tasks;
@@ -251,7 +251,7 @@ void post_claude_hooks(Call call) {
           }
           return tasks;
         },
-        [call = std::move(on_worker), post](Result<std::vector<std::string>> tasks) mutable {
+        [call = std::move(on_lane), post](Result<std::vector<std::string>> tasks) mutable {
           if (!tasks) return call.fail(tasks.error());
           for (std::size_t i = 0; i < tasks->size(); ++i) {
             publish_deltas(call.parts().journal, (*tasks)[i], post->steps[i]);

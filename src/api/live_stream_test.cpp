@@ -55,7 +55,7 @@ class LiveStreamTest : public testing::Test {
                                             random_,
                                             redactor_,
                                             condense_,
-                                            workers_,
+                                            lanes_,
                                             {}});
     TaskSpec spec;
     spec.id = "t1";
@@ -120,6 +120,7 @@ class LiveStreamTest : public testing::Test {
   Hub hub_{clock_, metrics_};
   NoBus bus_;
   ManualExecutor workers_, io_;
+  Lanes lanes_{metrics_};
   Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_, false};
   Redactor redactor_ = std::move(*Redactor::create({}));
   CondenseRules condense_;

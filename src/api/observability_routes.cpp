@@ -153,7 +153,8 @@ void get_session(Call call) {
   if (!query) return call.fail(query.error());
   auto limit = query->limit(kPageEvents, kMaxSessionEvents);
   if (!limit) return call.fail(limit.error());
-  Call::on_worker(std::move(call), [limit = *limit](Call on_worker) { send_session(std::move(on_worker), limit); });
+  Call::on_lane(&Lanes::scans, std::move(call),
+                [limit = *limit](Call on_lane) { send_session(std::move(on_lane), limit); });
 }
 
 }  // namespace shepherd

@@ -145,8 +145,11 @@ void get_event_page(Call call) {
   if (!request) return call.fail(request.error());
   auto detail = query->flag("detail");
   if (!detail) return call.fail(detail.error());
-  Call::on_worker(std::move(call), [query = std::move(*query), request = std::move(*request), detail = *detail](
-                                       Call on_worker) { send_page(std::move(on_worker), query, request, detail); });
+  bool scans = !request->types.everything();
+  Call::on_lane(scans ? &Lanes::scans : &Lanes::queries, std::move(call),
+                [query = std::move(*query), request = std::move(*request), detail = *detail](Call on_lane) {
+                  send_page(std::move(on_lane), query, request, detail);
+                });
 }
 
 void get_event(Call call) {

@@ -1,11 +1,15 @@
-// The timeline for replays.
+// For replays: the timeline, and the task as it was after an event.
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "api/query.h"
+#include "api/task_json.h"
 #include "json/write.h"
+#include "views/state_at.h"
 #include "views/timeline.h"
 
 namespace shepherd {
@@ -50,6 +54,14 @@ std::string timeline_json(const Timeline& timeline) {
   return out;
 }
 
+// Stores a state that a log of an earlier program lacks, so that later reads are short. Nothing waits for it, and if it
+// fails, the next reader finds the state again.
+void keep_checkpoint(Journal& journal, const Task& task, Checkpoint checkpoint) {
+  journal.write([id = task.spec.id, created_ms = task.created_ms, checkpoint = std::move(checkpoint)](
+                    WriteTxn& txn) { return txn.add_checkpoint(id, created_ms, checkpoint); },
+                [](const Result<void>&) {});
+}
+
 }  // namespace
 
 void get_timeline(Call call) {
@@ -60,11 +72,40 @@ void get_timeline(Call call) {
   if (*buckets && **buckets == 0) return call.fail(bad_parameter("buckets", "`buckets` must be at least 1."));
   auto count =
       static_cast<std::size_t>(std::min<std::uint64_t>(buckets->value_or(kTimelineBuckets), kMaxTimelineBuckets));
-  Call::on_worker(std::move(call), [count](Call on_worker) {
-    auto timeline = read_timeline(on_worker.parts().journal.store(), on_worker.id(), count);
-    if (!timeline) return on_worker.fail(timeline.error());
-    on_worker.set_range(timeline->first_sequence, timeline->last_sequence);
-    on_worker.send_json(200, timeline_json(*timeline));
+  auto scan = std::make_unique<TimelineScan>(call.parts().journal.store(), call.id());
+  Call::in_steps(&Lanes::scans, std::move(call), [count, scan = std::move(scan)](Call& step) {
+    auto done = scan->step();
+    if (!done) {
+      step.fail(done.error());
+      return true;
+    }
+    if (!*done) return false;
+    Timeline timeline = scan->timeline(count);
+    step.set_range(timeline.first_sequence, timeline.last_sequence);
+    step.send_json(200, timeline_json(timeline));
+    return true;
+  });
+}
+
+void get_task_at(Call call, std::uint64_t sequence) {
+  auto scan = std::make_unique<StateScan>(call.parts().journal.store(), call.id(), sequence);
+  Call::in_steps(&Lanes::scans, std::move(call), [sequence, scan = std::move(scan)](Call& step) {
+    auto done = scan->step();
+    if (auto missing = scan->take_missing()) {
+      keep_checkpoint(step.parts().journal, scan->found().task, *std::move(missing));
+    }
+    if (!done) {
+      step.fail(done.error());
+      return true;
+    }
+    if (!*done) return false;
+    const TaskAt& at = scan->found();
+    std::string body;
+    append_task_json(body, at.task, step.parts().steering, step.parts().redaction());
+    body.back() = ',';  // the object continues
+    body += R"("at":)" + std::to_string(sequence) + R"(,"whole":)" + (at.whole ? "true}" : "false}");
+    step.send_json(200, std::move(body));
+    return true;
   });
 }
 

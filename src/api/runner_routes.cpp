@@ -55,27 +55,27 @@ void renew_lease(Call call) {
 }
 
 void get_task_data(Call call) {
-  Call::on_worker(std::move(call), [](Call on_worker) {
-    const EventStore& store = on_worker.parts().journal.store();
-    auto task = store.task(on_worker.id());
-    if (!task) return on_worker.fail(task.error());
+  Call::on_lane(&Lanes::feeds, std::move(call), [](Call on_lane) {
+    const EventStore& store = on_lane.parts().journal.store();
+    auto task = store.task(on_lane.id());
+    if (!task) return on_lane.fail(task.error());
     std::string session;
     if (!task->spec.resume_of.empty()) {
       auto earlier = store.row(task->spec.resume_of);
       if (earlier) session = earlier->state.session_id;
     }
-    on_worker.send_json(200, encode_task_data(task->spec, session));
+    on_lane.send_json(200, encode_task_data(task->spec, session));
   });
 }
 
 void get_repo_token(Call call) {
   auto epoch = lease_header(call.request());
   if (!epoch) return call.fail(epoch.error());
-  Call::on_worker(std::move(call), [epoch = *epoch](Call on_worker) {
-    auto task = on_worker.parts().journal.store().row(on_worker.id());
-    if (!task) return on_worker.fail(task.error());
-    Steering& steering = on_worker.parts().steering;
-    steering.repo_token(*task, epoch, [call = std::move(on_worker)](Result<RepoToken> token) mutable {
+  Call::on_lane(&Lanes::feeds, std::move(call), [epoch = *epoch](Call on_lane) {
+    auto task = on_lane.parts().journal.store().row(on_lane.id());
+    if (!task) return on_lane.fail(task.error());
+    Steering& steering = on_lane.parts().steering;
+    steering.repo_token(*task, epoch, [call = std::move(on_lane)](Result<RepoToken> token) mutable {
       if (!token) return call.fail(token.error());
       call.send_json(200, encode_repo_token(*token));
     });

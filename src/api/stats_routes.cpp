@@ -163,7 +163,8 @@ void get_stats(Call call) {
   auto seconds = static_cast<std::int64_t>(std::min(step->value_or(0), kLongestStep));
   auto range = stats_range(*from, *to, seconds, by == "agent" ? By::agent : by == "model" ? By::model : By::none);
   if (!range) return call.fail(range.error());
-  Call::on_worker(std::move(call), [range = *range](Call on_worker) { send_stats(std::move(on_worker), range); });
+  Call::on_lane(&Lanes::scans, std::move(call),
+                [range = *range](Call on_lane) { send_stats(std::move(on_lane), range); });
 }
 
 }  // namespace shepherd

@@ -17,7 +17,6 @@
 #include "outbound/callback_target.h"
 #include "redact/redacted_name.h"
 #include "store/task_match.h"
-#include "views/state_at.h"
 #include "views/stats.h"
 #include "views/tasks_between.h"
 
@@ -75,16 +74,6 @@ Result<TaskFilter> task_filter(const Query& query) {
   if (!limit) return fail(limit.error());
   filter.limit = *limit;
   return filter;
-}
-
-// Sends the task with its state after that event.
-void get_task_at(Call call, std::uint64_t sequence) {
-  auto at = task_at(call.parts().journal.store(), call.id(), sequence);
-  if (!at) return call.fail(at.error());
-  std::string body = task_json(at->task, call.parts());
-  body.back() = ',';  // the object continues
-  body += R"("at":)" + std::to_string(sequence) + R"(,"whole":)" + (at->whole ? "true}" : "false}");
-  call.send_json(200, std::move(body));
 }
 
 // The rows of a list.
@@ -223,13 +212,14 @@ void create_task(Call call) {
   }
   if (!creation.named) spec->id = make_task_id(parts.clock.wall_ms(), parts.random);
   if (spec->resume_of.empty()) return create_checked(std::move(call), std::move(*spec), std::move(creation));
-  Call::on_worker(std::move(call), [spec = std::move(*spec), creation = std::move(creation)](Call on_worker) mutable {
-    auto earlier = on_worker.parts().journal.store().row(spec.resume_of);
-    if (!earlier && earlier.error().code != ErrorCode::not_found) return on_worker.fail(earlier.error());
-    if (!earlier) return on_worker.fail(unknown_resume_task(spec.resume_of));
-    if (earlier->state.session_id.empty()) return on_worker.fail(no_session(spec.resume_of));
-    create_checked(std::move(on_worker), std::move(spec), std::move(creation));
-  });
+  Call::on_lane(&Lanes::intake, std::move(call),
+                [spec = std::move(*spec), creation = std::move(creation)](Call on_worker) mutable {
+                  auto earlier = on_worker.parts().journal.store().row(spec.resume_of);
+                  if (!earlier && earlier.error().code != ErrorCode::not_found) return on_worker.fail(earlier.error());
+                  if (!earlier) return on_worker.fail(unknown_resume_task(spec.resume_of));
+                  if (earlier->state.session_id.empty()) return on_worker.fail(no_session(spec.resume_of));
+                  create_checked(std::move(on_worker), std::move(spec), std::move(creation));
+                });
 }
 
 void list_tasks(Call call) {
@@ -239,18 +229,20 @@ void list_tasks(Call call) {
   if (!filter) return call.fail(filter.error());
   auto range = time_range(*query, call.parts().clock.wall_ms());
   if (!range) return call.fail(range.error());
-  Call::on_worker(std::move(call), [query = std::move(*query), filter = std::move(*filter),
-                                    range = *range](Call on_worker) mutable {
-    TaskRows rows(on_worker.parts(), filter.limit);
-    ++filter.limit;  // one more shows whether there is a next page
-    auto read = range ? rows.take_between(filter, *range) : rows.take_all(filter);
-    if (!read) return on_worker.fail(read.error());
-    net::Response response = json_response(200, rows.json());
-    if (rows.more()) {
-      response.headers.emplace_back("Link", "</api/v1/tasks?" + query.with("before", rows.last()) + ">; rel=\"next\"");
-    }
-    on_worker.send(std::move(response));
-  });
+  bool scans = range->has_value() || !filter->text.empty();
+  Call::on_lane(scans ? &Lanes::scans : &Lanes::queries, std::move(call),
+                [query = std::move(*query), filter = std::move(*filter), range = *range](Call on_worker) mutable {
+                  TaskRows rows(on_worker.parts(), filter.limit);
+                  ++filter.limit;  // one more shows whether there is a next page
+                  auto read = range ? rows.take_between(filter, *range) : rows.take_all(filter);
+                  if (!read) return on_worker.fail(read.error());
+                  net::Response response = json_response(200, rows.json());
+                  if (rows.more()) {
+                    response.headers.emplace_back(
+                        "Link", "</api/v1/tasks?" + query.with("before", rows.last()) + ">; rel=\"next\"");
+                  }
+                  on_worker.send(std::move(response));
+                });
 }
 
 void get_task(Call call) {
@@ -258,8 +250,8 @@ void get_task(Call call) {
   if (!query) return call.fail(query.error());
   auto at = query->number("at");
   if (!at) return call.fail(at.error());
-  Call::on_worker(std::move(call), [at = *at](Call on_worker) {
-    if (at) return get_task_at(std::move(on_worker), *at);
+  if (*at) return get_task_at(std::move(call), **at);
+  Call::on_worker(std::move(call), [](Call on_worker) {
     auto task = on_worker.parts().journal.store().task(on_worker.id());
     if (!task) return on_worker.fail(task.error());
     on_worker.send_json(200, task_json(*task, on_worker.parts()));
@@ -284,7 +276,7 @@ void patch_task(Call call) {
 }
 
 void delete_task(Call call) {
-  Call::on_worker(std::move(call), [](Call on_worker) {
+  Call::on_lane(&Lanes::background, std::move(call), [](Call on_worker) {
     ApiParts& parts = on_worker.parts();
     // The index first: once the events are gone, their words are unknown.
     if (parts.indexer != nullptr) {

@@ -1,11 +1,16 @@
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/metrics.h"
+#include "base/scheduling.h"
 #include "base/thread_pool.h"
 
 namespace shepherd {
@@ -54,6 +59,19 @@ TEST(ThreadPool, RunEverythingBeforeTheyEnd) {
     for (int i = 0; i < 1000; ++i) workers.post([&] { ++ran; });
   }
   EXPECT_EQ(ran, 1000);
+}
+
+// A thread with SCHED_IDLE that holds a lock would keep the writer waiting while the cores are busy.
+TEST(Scheduling, AThreadInTheBackgroundStillGetsItsShare) {
+  int policy = -1, nice = -1;
+  std::thread([&] {
+    run_in_background();
+    policy = sched_getscheduler(0);
+    nice = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+  }).join();
+  EXPECT_EQ(policy, SCHED_OTHER);
+  EXPECT_EQ(nice, 19);
+  EXPECT_LT(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())), 19) << "only that thread";
 }
 
 TEST(Metrics, SameNameSameInstrumentAndFamiliesTogether) {

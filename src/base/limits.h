@@ -22,7 +22,14 @@ inline constexpr std::size_t kSegmentBytes = 64 * kKiB;
 
 // --- SQLite ---
 inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // while another process locks the database
-inline constexpr std::size_t kReadConnections = 4;
+inline constexpr std::size_t kReadConnections = 12;           // at least one for each thread below and each follower
+
+// --- lanes ---
+inline constexpr std::size_t kLaneThreads = 2;        // so that one caller's work leaves a thread to the others
+inline constexpr std::size_t kMaxLaneQueue = 1'024;   // requests that wait for a lane; then 503 with Retry-After
+inline constexpr std::size_t kMaxLaneCaller = 256;    // those of one caller
+inline constexpr std::size_t kMaxFeedQueue = 16'384;  // streams to open: after a restart all clients come at once
+inline constexpr std::size_t kMaxFeedCaller = 4'096;  // those of one caller, which may be a machine full of agents
 
 // --- search ---
 inline constexpr std::size_t kMaxQueryBytes = 1'000;

@@ -1,12 +1,13 @@
 #include "base/scheduling.h"
 
-#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace shepherd {
 
-void run_when_idle() {
-  const sched_param no_priority{};
-  sched_setscheduler(0, SCHED_IDLE, &no_priority);
+void run_in_background() {
+  constexpr int kNicest = 19;
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNicest);  // of this thread alone; lowering never fails
 }
 
 }  // namespace shepherd

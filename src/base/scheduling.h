@@ -4,8 +4,9 @@
 
 namespace shepherd {
 
-// Lets the calling thread run only when no other thread wants the core; for work that no request waits for. If the
-// kernel refuses, the thread keeps its normal priority.
-void run_when_idle();
+// Gives the calling thread the smallest share of a busy core; for work that no request waits for. It still gets its
+// share, so a lock that it holds is released soon. With SCHED_IDLE it would not: the writer could wait for such a lock
+// as long as other threads keep the cores busy.
+void run_in_background();
 
 }  // namespace shepherd

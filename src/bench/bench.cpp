@@ -27,6 +27,7 @@ const std::vector<Scenario> kScenarios{{"single-posts", measure_single_posts},
                                        {"latency", measure_latency},
                                        {"idle", measure_idle},
                                        {"replay", measure_replay},
+                                       {"beside", measure_beside},
                                        {"fleet", measure_fleet},
                                        {"rows", measure_rows},
                                        {"grpc", measure_grpc}};

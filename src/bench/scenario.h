@@ -64,6 +64,7 @@ Result<void> measure_fanout(Bench& bench);
 Result<void> measure_latency(Bench& bench);
 Result<void> measure_idle(Bench& bench);
 Result<void> measure_replay(Bench& bench);
+Result<void> measure_beside(Bench& bench);
 Result<void> measure_fleet(Bench& bench);
 Result<void> measure_grpc(Bench& bench);
 Result<void> measure_rows(Bench& bench);

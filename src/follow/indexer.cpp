@@ -59,7 +59,7 @@ Result<void> Indexer::forget_through(const std::string& task, std::uint64_t sequ
 
 void Indexer::run() {
   pthread_setname_np(pthread_self(), "indexer");
-  run_when_idle();
+  run_in_background();
   while (!stopping_) {
     auto begin = std::chrono::steady_clock::now();
     std::uint64_t head = head_;

@@ -18,7 +18,7 @@
 
 namespace shepherd {
 
-// Owns its thread (SCHED_IDLE). The destructor stops after the current batch. Indexing continues after a gap that
+// Owns its thread (nice 19). The destructor stops after the current batch. Indexing continues after a gap that
 // retention left. If the store or the index fails, it waits kIndexRetry and tries again.
 // Threads: any.
 class Indexer {
@@ -32,7 +32,7 @@ class Indexer {
   void wake() { wake_.set(); }  // new events were committed; cheap and lock-free, so it may be called per commit
   // Removes a task's events from the index; call it before the task is deleted from the store. Events appended between
   // the two stay in the index until it is rebuilt, so a search must skip positions that the store lacks. Blocks, so
-  // call it on a worker thread; on a busy machine it waits for the current batch of the idle thread.
+  // call it on a worker thread; on a busy machine it waits for the current batch of that thread.
   Result<void> forget_task(const std::string& task) EXCLUDES(mutex_);
   // The same for a task's events through a sequence; called before retention drops them.
   Result<void> forget_through(const std::string& task, std::uint64_t sequence) EXCLUDES(mutex_);

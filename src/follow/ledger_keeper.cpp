@@ -40,7 +40,7 @@ LedgerKeeper::~LedgerKeeper() {
 
 void LedgerKeeper::run() {
   pthread_setname_np(pthread_self(), "ledger");
-  run_when_idle();
+  run_in_background();
   forget_what_is_gone();
   while (!stopping_) {
     auto more = step();

@@ -27,7 +27,7 @@ struct LedgerPolicy {
   std::uint64_t bytes = kLedgerBytes;  // beyond this the oldest days go first; 0 means no bound
 };
 
-// Owns its thread (SCHED_IDLE). The destructor stops after the current batch. It continues after a gap that retention
+// Owns its thread (nice 19). The destructor stops after the current batch. It continues after a gap that retention
 // left. If store or ledger fail, it waits kIndexRetry and tries again. At the start and every kLedgerTrimInterval it
 // drops what the policy no longer keeps.
 // Threads: any.

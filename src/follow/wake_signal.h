@@ -10,8 +10,8 @@
 
 namespace shepherd {
 
-// Wakes one thread. set() takes no lock: the waiting thread runs at idle priority, and a thread blocked on its lock
-// would in effect inherit that priority.
+// Wakes one thread. set() takes no lock: the waiting thread runs at the lowest priority, and a thread blocked on its
+// lock would in effect inherit that priority.
 // Threads: any may set; one waits.
 class WakeSignal {
  public:

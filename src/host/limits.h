@@ -10,7 +10,6 @@ inline constexpr std::chrono::milliseconds kDrainDeadline{5'000};  // graceful s
 inline constexpr std::chrono::milliseconds kServerTick{250};       // reordered events are late by at most this
 inline constexpr std::chrono::milliseconds kRetentionInterval{60'000};
 inline constexpr std::size_t kMaxIoThreads = 4;                    // by default; ingest uses more cores better
-inline constexpr std::size_t kWorkerThreads = 2;                   // for parallel blocking store reads
 inline constexpr std::chrono::milliseconds kHostLook{500};         // how soon a run notices that its host is gone
 inline constexpr std::chrono::milliseconds kHostWait{20'000};      // for another process that starts to host
 inline constexpr std::chrono::milliseconds kHandOverWait{30'000};  // for a run to hand its directory to a `serve`

@@ -16,9 +16,9 @@
 #include "access/audit.h"
 #include "api/api.h"
 #include "api/host_check.h"
+#include "base/lane_set.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "base/thread_pool.h"
 #include "bus/bus.h"
 #include "client/find_server.h"
 #include "config/exposure.h"
@@ -129,7 +129,7 @@ struct Server::Impl {
   SystemClock clock;
   SystemRandom random;
   MetricRegistry metrics;
-  std::unique_ptr<ThreadPool> workers;
+  std::unique_ptr<Lanes> lanes;
   std::unique_ptr<net::IoThreads> io;
   std::unique_ptr<EventStore> store;
   std::unique_ptr<SearchIndex> search;
@@ -182,14 +182,14 @@ Result<void> Server::Impl::open_store() {
                                                  LedgerPolicy{config.stats_days, config.stats_bytes});
   bus = std::make_unique<NoBus>();
   hub = std::make_unique<Hub>(clock, metrics, static_cast<std::size_t>(config.observability_buffer_size));
-  workers = std::make_unique<ThreadPool>("worker", kWorkerThreads);
-  journal = std::make_unique<Journal>(*store, *hub, *bus, *workers, clock, metrics);
+  lanes = std::make_unique<Lanes>(metrics);
+  journal = std::make_unique<Journal>(*store, *hub, *bus, lanes->feeds, clock, metrics);
   journal->on_change([this] {
     indexer->wake();
     ledger_keeper->wake();
   });
   retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},
-                                              clock, *workers, indexer.get());
+                                              clock, lanes->background, indexer.get());
   return {};
 }
 
@@ -210,7 +210,7 @@ Result<void> Server::Impl::open_access() {
 
 Result<void> Server::Impl::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
-  SteeringParts parts{*journal, *workers, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
+  SteeringParts parts{*journal, lanes->feeds, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
   SteeringConfig settings = config.steering;
   std::string secret_file =
       settings.callbacks.secret_file.empty() ? file(kCallbackSecretFile) : settings.callbacks.secret_file;
@@ -221,7 +221,7 @@ Result<void> Server::Impl::open_steering() {
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
   Result<std::unique_ptr<Inbox>> needs =
-      Inbox::open(*journal, *workers, clock, std::chrono::seconds(config.stalled_seconds));
+      Inbox::open(*journal, lanes->queries, clock, std::chrono::seconds(config.stalled_seconds));
   if (!needs) return fail(needs.error());
   inbox = *std::move(needs);
   return {};
@@ -230,7 +230,7 @@ Result<void> Server::Impl::open_steering() {
 Result<void> Server::Impl::listen() {
   api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), inbox.get(),
                                        ledger_keeper.get(), *access, *audit, metrics, clock, random, *redactor,
-                                       condense, *workers, api_config(config)});
+                                       condense, *lanes, api_config(config)});
   auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
     net::ListenOptions options;
     options.address = port.listen;
@@ -250,7 +250,7 @@ Result<void> Server::Impl::listen() {
 
 Result<void> Server::Impl::listen_rpc() {
   if (config.grpc.listen == kNoListen) return {};
-  RpcParts needs{*journal, *access, *audit, metrics, clock, *workers, {}};
+  RpcParts needs{*journal, *access, *audit, metrics, clock, *lanes, {}};
   for (std::size_t i = 0; i < io->size(); ++i) needs.executors.push_back(&io->executor(i));
   auto listening = RpcServer::listen(std::move(needs), {config.grpc.listen, config.grpc.tls_cert, config.grpc.tls_key,
                                                         config.public_port.auth != "none"});
@@ -288,9 +288,9 @@ void Server::Impl::stop() {
   if (journal) journal->drain();
   internal.reset();
   open.reset();
-  api.reset();  // waits for active calls, so workers and journal still run
+  api.reset();  // waits for active calls, so lanes and journal still run
   steering.reset();
-  workers.reset();  // joins; from here on no other thread reads the store
+  lanes.reset();  // joins; from here on no other thread reads the store
   if (io) io->stop();
 }
 

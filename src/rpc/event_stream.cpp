@@ -190,18 +190,21 @@ void EventStream::cut() {
   if (context_ != nullptr) context_->TryCancel();
 }
 
-void EventStream::tick(std::int64_t steady_ms) {
+Executor* EventStream::tick(std::int64_t steady_ms) {
   if (!streams_.callers().still_valid(*trail_.principal)) {
-    return end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
+    end({grpc::StatusCode::UNAUTHENTICATED, "the token was revoked or has expired"});
+    return nullptr;
   }
   MutexLock lock(mutex_);
   // A stream that is still opening is busy without a message.
   bool stuck = progress_.stuck(steady_ms, busy_ && messages_ > 0, messages_);
   if (stuck && context_ != nullptr) context_->TryCancel();
-  if (executor_ == nullptr) return;
-  executor_->post([sources = sources_, steady_ms] {
-    for (const auto& source : sources) source->tick(steady_ms);
-  });
+  return executor_;
+}
+
+void EventStream::append_sources(std::vector<std::shared_ptr<Source>>& sources) {
+  MutexLock lock(mutex_);
+  sources.insert(sources.end(), sources_.begin(), sources_.end());
 }
 
 void EventStream::OnDone() {

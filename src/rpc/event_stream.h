@@ -30,25 +30,6 @@ class EventStreams;
 // Threads: any. The feeds live on the executor.
 class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
-  EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail);
-
-  // Call exactly one of these, once; open() on that executor.
-  void refuse(const Error& error) EXCLUDES(mutex_);
-  void open(StreamPlan plan, Executor& executor) EXCLUDES(mutex_);
-
-  // Called about every second: sends positions of filtered feeds, ends streams of revoked tokens and of callers that do
-  // not read.
-  void tick(std::int64_t steady_ms) EXCLUDES(mutex_);
-  // Ends the stream after the current message. The first end counts.
-  void end(grpc::Status status) EXCLUDES(mutex_);
-  // Does not wait for the current message.
-  void cut() EXCLUDES(mutex_);
-
-  void OnWriteDone(bool ok) override EXCLUDES(mutex_);
-  void OnCancel() override EXCLUDES(mutex_);
-  void OnDone() override EXCLUDES(mutex_);
-
- private:
   // One feed, which runs entirely on the executor.
   struct Source final : FeedConsumer, std::enable_shared_from_this<Source> {
     explicit Source(EventStream& owner) : stream(&owner) {}
@@ -66,6 +47,27 @@ class EventStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     std::unique_ptr<Feed> feed;
     bool behind = true;  // owned by the stream, under its lock
   };
+
+  EventStream(EventStreams& streams, grpc::CallbackServerContext& context, CallTrail trail);
+
+  // Call exactly one of these, once; open() on that executor.
+  void refuse(const Error& error) EXCLUDES(mutex_);
+  void open(StreamPlan plan, Executor& executor) EXCLUDES(mutex_);
+
+  // Called about every second: ends the stream if its token was revoked or its caller does not read. Returns the
+  // executor on which to tick its feeds, so that they send positions; nullptr if it has none yet.
+  Executor* tick(std::int64_t steady_ms) EXCLUDES(mutex_);
+  void append_sources(std::vector<std::shared_ptr<Source>>& sources) EXCLUDES(mutex_);
+  // Ends the stream after the current message. The first end counts.
+  void end(grpc::Status status) EXCLUDES(mutex_);
+  // Does not wait for the current message.
+  void cut() EXCLUDES(mutex_);
+
+  void OnWriteDone(bool ok) override EXCLUDES(mutex_);
+  void OnCancel() override EXCLUDES(mutex_);
+  void OnDone() override EXCLUDES(mutex_);
+
+ private:
   struct Batch {
     std::shared_ptr<Source> source;
     std::vector<ByteSpan> spans;

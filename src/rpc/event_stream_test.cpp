@@ -3,11 +3,15 @@
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/lane_set.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/thread_pool.h"
@@ -30,6 +34,20 @@ class NoAudit final : public Audit {
   void record(AuditRecord) override {}
 };
 
+// Threads: any.
+class CountedPosts final : public Executor {
+ public:
+  explicit CountedPosts(Executor& inner) : inner_(inner) {}
+  void post(Work work) override {
+    ++count;
+    inner_.post(std::move(work));
+  }
+  std::atomic<int> count{0};
+
+ private:
+  Executor& inner_;
+};
+
 class EventStreamTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +55,7 @@ class EventStreamTest : public testing::Test {
     ASSERT_TRUE(access) << access.error().message;
     access_ = std::move(*access);
     RpcConfig config{.address = "127.0.0.1:0", .tls_cert = {}, .tls_key = {}, .auth = false};
-    auto server = RpcServer::listen({journal_, *access_, audit_, metrics_, clock_, *workers_, {io_.get()}}, config);
+    auto server = RpcServer::listen({journal_, *access_, audit_, metrics_, clock_, *lanes_, {&posts_}}, config);
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
     grpc::ChannelArguments arguments;
@@ -50,7 +68,7 @@ class EventStreamTest : public testing::Test {
   }
   void TearDown() override {
     server_.reset();
-    workers_.reset();
+    lanes_.reset();
     io_.reset();
   }
 
@@ -91,9 +109,10 @@ class EventStreamTest : public testing::Test {
   MemoryStore store_;
   Hub hub_{clock_, metrics_};
   NoBus bus_;
-  std::unique_ptr<ThreadPool> workers_ = std::make_unique<ThreadPool>("worker", 2),
-                              io_ = std::make_unique<ThreadPool>("io", 1);
-  Journal journal_{store_, hub_, bus_, *workers_, clock_, metrics_};
+  std::unique_ptr<Lanes> lanes_ = std::make_unique<Lanes>(metrics_);
+  std::unique_ptr<ThreadPool> io_ = std::make_unique<ThreadPool>("io", 1);
+  CountedPosts posts_{*io_};
+  Journal journal_{store_, hub_, bus_, lanes_->feeds, clock_, metrics_};
   std::unique_ptr<Access> access_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::ObservabilityService::Stub> stub_;
@@ -159,6 +178,31 @@ TEST_F(EventStreamTest, ACallerWhoHasNothingToTakeIsNotCut) {
   }
   append(1, 10);
   EXPECT_TRUE(watcher.read_to(2)) << watcher.reader->Finish().error_message();
+}
+
+TEST_F(EventStreamTest, ATickCostsOnePieceOfWorkASecondForAllStreams) {
+  append(1, 10);
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  for (int i = 0; i < 20; ++i) {
+    watchers.push_back(std::make_unique<Watcher>(*stub_));
+    ASSERT_TRUE(watchers.back()->read_to(1));
+  }
+  int before = -1;
+  while (before != posts_.count) {  // until all have caught up
+    before = posts_.count;
+    for (int i = 0; i < 3; ++i) {
+      std::promise<void> ran;
+      io_->post([&] { ran.set_value(); });
+      ran.get_future().wait();
+      ASSERT_TRUE(lives());
+    }
+  }
+  clock_.advance_ms(10'000);
+  for (int i = 0; i < 8; ++i) {  // the server ticks four times a second
+    server_->tick();
+    clock_.advance_ms(250);
+  }
+  EXPECT_EQ(posts_.count - before, 2);
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "rpc/event_streams.h"
 
+#include <map>
+#include <memory>
+#include <vector>
+
 #include "rpc/event_stream.h"
 #include "rpc/limits.h"
 
@@ -31,8 +35,20 @@ void EventStreams::remove(EventStream& stream) {
 
 void EventStreams::tick() {
   std::int64_t now_ms = clock_.steady_ms();
-  MutexLock lock(mutex_);  // keeps the streams alive; they never call back here under their own lock
-  for (EventStream* stream : streams_) stream->tick(now_ms);
+  std::map<Executor*, std::vector<std::shared_ptr<EventStream::Source>>> sources;
+  {
+    MutexLock lock(mutex_);  // keeps the streams alive; they never call back here under their own lock
+    if (now_ms < next_tick_ms_) return;
+    next_tick_ms_ = now_ms + kRpcTick.count();
+    for (EventStream* stream : streams_) {
+      if (Executor* executor = stream->tick(now_ms)) stream->append_sources(sources[executor]);
+    }
+  }
+  for (auto& [executor, feeds] : sources) {
+    executor->post([feeds = std::move(feeds), now_ms] {
+      for (const auto& feed : feeds) feed->tick(now_ms);
+    });
+  }
 }
 
 void EventStreams::end_all() {

@@ -23,6 +23,7 @@ class EventStreams {
   // rate_limited/too_many_streams; unavailable/shutting_down.
   Result<void> add(EventStream& stream) EXCLUDES(mutex_);
   void remove(EventStream& stream) EXCLUDES(mutex_);
+  // Ticks the streams, at most every kRpcTick, with one piece of work for each executor.
   void tick() EXCLUDES(mutex_);
   // Ends every stream with a status that asks the caller to return later, and waits until they are gone.
   void end_all() EXCLUDES(mutex_);
@@ -39,6 +40,7 @@ class EventStreams {
   Mutex mutex_;
   CondVar emptied_;
   bool ending_ GUARDED_BY(mutex_) = false;
+  std::int64_t next_tick_ms_ GUARDED_BY(mutex_) = 0;
   std::set<EventStream*> streams_ GUARDED_BY(mutex_);
 };
 

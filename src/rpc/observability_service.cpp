@@ -29,6 +29,18 @@ Result<v1::StreamEventsRequest> decode(const grpc::ByteBuffer& bytes) {
   return request;
 }
 
+// Whose turns in a lane the call takes.
+std::string lane_caller(const CallTrail& trail) {
+  return trail.principal->token_id.empty() ? trail.peer : trail.principal->token_id;
+}
+
+Error busy() {
+  return {ErrorCode::unavailable,
+          "busy",
+          "more calls are waiting for the store than the server takes; call again in a moment",
+          {}};
+}
+
 v1::AgentEvent message_of(const SessionEvent& event) {
   std::string frame;
   rpc_task_frames().event(frame, *event.batch, event.index);
@@ -98,6 +110,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ObservabilityService::StreamEvents(g
   CallTrail trail = callers_.trail(*context, "StreamEvents");
   auto principal = callers_.identify(*context);
   if (principal) trail.principal = *principal;
+  std::string caller = principal ? lane_caller(trail) : std::string();
   auto* stream = new EventStream(streams_, *context, std::move(trail));
   auto refuse = [stream](const Error& error) {
     stream->refuse(error);
@@ -108,7 +121,8 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ObservabilityService::StreamEvents(g
   if (!decoded) return refuse(decoded.error());
   if (auto added = streams_.add(*stream); !added) return refuse(added.error());
   Executor& executor = *parts_.executors[next_executor_.fetch_add(1) % parts_.executors.size()];
-  parts_.workers.post([this, stream, &executor, decoded = *std::move(decoded)] {
+  parts_.lanes.feeds.offer(caller, [this, stream, &executor, decoded = *std::move(decoded)](Turn turn) {
+    if (turn == Turn::refused) return stream->refuse(busy());
     auto plan = plan_stream(parts_.journal.store(), decoded);
     if (!plan) return stream->refuse(plan.error());
     executor.post([stream, &executor, plan = *std::move(plan)]() mutable { stream->open(std::move(plan), executor); });
@@ -117,7 +131,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ObservabilityService::StreamEvents(g
 }
 
 grpc::ServerUnaryReactor* ObservabilityService::answer_with(grpc::CallbackServerContext& context,
-                                                            std::string_view method,
+                                                            std::string_view method, Lane& lane,
                                                             std::function<Result<void>()> work) {
   grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
   CallTrail trail = callers_.trail(context, method);
@@ -132,28 +146,36 @@ grpc::ServerUnaryReactor* ObservabilityService::answer_with(grpc::CallbackServer
     return reactor;
   }
   trail.principal = *principal;
-  parts_.workers.post([finish, trail = std::move(trail), work = std::move(work)] { finish(trail, work()); });
+  std::string caller = lane_caller(trail);
+  lane.offer(caller, [finish, &lane, &context, trail = std::move(trail), work = std::move(work)](Turn turn) {
+    if (turn == Turn::refused) return finish(trail, fail(busy()));
+    if (turn == Turn::waited && context.IsCancelled()) {
+      lane.count_abandoned();
+      return finish(trail, fail(ErrorCode::unavailable, "client_gone", "the call was cancelled before its turn came"));
+    }
+    finish(trail, work());
+  });
   return reactor;
 }
 
 grpc::ServerUnaryReactor* ObservabilityService::GetSession(grpc::CallbackServerContext* context,
                                                            const v1::GetSessionRequest* request,
                                                            v1::SessionDetails* answer) {
-  return answer_with(*context, "GetSession",
+  return answer_with(*context, "GetSession", parts_.lanes.scans,
                      [this, request, answer] { return fill_session(*answer, parts_.journal.store(), *request); });
 }
 
 grpc::ServerUnaryReactor* ObservabilityService::ListAgents(grpc::CallbackServerContext* context,
                                                            const v1::ListAgentsRequest* request,
                                                            v1::AgentList* answer) {
-  return answer_with(*context, "ListAgents",
+  return answer_with(*context, "ListAgents", parts_.lanes.queries,
                      [this, request, answer] { return fill_list(*answer, parts_.journal.store(), *request); });
 }
 
 grpc::ServerUnaryReactor* ObservabilityService::GetMetrics(grpc::CallbackServerContext* context,
                                                            const v1::GetMetricsRequest* request,
                                                            v1::MetricsSnapshot* answer) {
-  return answer_with(*context, "GetMetrics", [this, request, answer]() -> Result<void> {
+  return answer_with(*context, "GetMetrics", parts_.lanes.queries, [this, request, answer]() -> Result<void> {
     set_time(*answer->mutable_at(), parts_.clock.wall_ms());
     fill_metrics(*answer, parts_.metrics, request->name_prefix());
     return {};

@@ -37,7 +37,7 @@ class ObservabilityService final : public ObservabilityCalls {
 
  private:
   // Authenticates the caller, runs `work` on a worker thread and finishes the call with its result.
-  grpc::ServerUnaryReactor* answer_with(grpc::CallbackServerContext& context, std::string_view method,
+  grpc::ServerUnaryReactor* answer_with(grpc::CallbackServerContext& context, std::string_view method, Lane& lane,
                                         std::function<Result<void>()> work);
 
   RpcParts parts_;

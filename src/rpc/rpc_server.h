@@ -9,6 +9,7 @@
 #include "access/audit.h"
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/lane_set.h"
 #include "base/metrics.h"
 #include "base/result.h"
 #include "journal/journal.h"
@@ -28,7 +29,7 @@ struct RpcParts {
   Audit& audit;
   MetricRegistry& metrics;
   const Clock& clock;
-  Executor& workers;                 // for blocking store reads
+  Lanes& lanes;                      // for blocking store reads
   std::vector<Executor*> executors;  // sequential; streams are spread over them
 };
 
@@ -42,7 +43,7 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   std::string address() const;  // "127.0.0.1:8082"
-  void tick();                  // call about every second
+  void tick();                  // call at least every second
 
  private:
   struct Impl;

@@ -66,6 +66,12 @@ struct Created {
   bool existed = false;  // same id or key with the same body; `task` is the earlier one
 };
 
+// A task's state after one of its events, so that the state at an event is found without folding the whole log.
+struct Checkpoint {
+  TaskState state;    // state.last_sequence is the event's number
+  bool whole = true;  // false if it was folded after retention had dropped the log's beginning, which it lacks
+};
+
 // The operations of one transaction. Valid only inside write()'s function. Threads: caller.
 class WriteTxn {
  public:
@@ -89,8 +95,15 @@ class WriteTxn {
   // own terminal status. After an inferred end, and within late_within_ms of any end, drafts are appended with `late`.
   virtual Result<Appended> append(const AppendRequest& request) = 0;
 
-  // Drops a task's oldest batches that end at or before sequence `through`. The log then starts later.
+  // Drops a task's oldest batches that end at or before sequence `through`, and the checkpoints that no longer lead to
+  // a kept event. The log then starts later.
   virtual Result<void> drop_through(const std::string& task, std::uint64_t through) = 0;
+
+  // Adds a checkpoint that a reader folded. append() adds one whenever a log passes a multiple of kCheckpointEvents,
+  // but a log that an earlier program wrote has none. `created_ms` shows that it still is the same task. A checkpoint
+  // that is of another task, of an event that is not in the log, or already there changes nothing.
+  virtual Result<void> add_checkpoint(const std::string& task, std::int64_t created_ms,
+                                      const Checkpoint& checkpoint) = 0;
 
   // A small named record of the installation (tokens, …), with the changes of this transaction; empty: there is none.
   virtual Result<std::string> record(const std::string& kind, const std::string& key) = 0;
@@ -174,6 +187,9 @@ class EventStore {
   virtual Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const = 0;
   // The detail JSON of one event; not_found/no_detail if it has none or the detail was dropped.
   virtual Result<std::string> detail(const std::string& task, std::uint64_t sequence) const = 0;
+
+  // The newest checkpoint at or before event `at`; nullopt if there is none.
+  virtual Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const = 0;
 
   virtual Result<std::map<std::string, std::string>> records(const std::string& kind) const = 0;
   virtual Result<std::string> record(const std::string& kind, const std::string& key) const = 0;  // empty: none

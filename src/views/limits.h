@@ -9,7 +9,8 @@ namespace shepherd {
 
 inline constexpr std::size_t kMaxStreamTasks = 1'000;  // tasks that one stream may name, each with its own feed
 inline constexpr std::chrono::milliseconds kInboxShowsFailed{86'400'000};  // an older failure is no longer shown
-inline constexpr std::size_t kMaxTimelineMarks = 500;         // marks in a time bar, which has no more pixels
+inline constexpr std::size_t kMaxScanBeginnings = 16;  // of one scan whose log retention drops before it gets there
+inline constexpr std::size_t kMaxTimelineMarks = 500;  // marks in a time bar, which has no more pixels
 inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;  // newest events of a log; each takes 10 bytes of memory
 inline constexpr std::uint64_t kMaxStatsPoints = 1'000;       // points of one curve
 inline constexpr std::size_t kMaxStatsSeries = 20;            // curves in a chart; the rest become one, "other"

@@ -1,6 +1,7 @@
 #include "views/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "journal/limits.h"
@@ -42,79 +43,77 @@ std::vector<TimelineMark> thinned(const std::vector<TimelineMark>& marks, std::s
   return kept;
 }
 
-struct Scan {
-  std::vector<std::int64_t> times;  // of every event, never decreasing
-  std::vector<bool> errors;
-  std::vector<TimelineMark> urgent, others;
-
-  void add(std::uint64_t sequence, EventType type, std::string_view event) {
-    std::int64_t at_ms = times.empty() ? 0 : times.back();
-    auto time = parse_timestamp(string_value(find_member(event, "timestamp")).value_or(""));
-    if (time) at_ms = std::max(at_ms, *time);
-    times.push_back(at_ms);
-    errors.push_back(type == EventType::error);
-    std::string_view kind = mark_of(type, event);
-    if (kind.empty()) return;
-    (kind == "error" || kind == "approval" ? urgent : others).push_back({sequence, at_ms, kind});
-  }
-
-  std::vector<TimelineMark> marks() const {
-    std::vector<TimelineMark> chosen = thinned(urgent, kMaxTimelineMarks);
-    std::vector<TimelineMark> rest = thinned(others, kMaxTimelineMarks - chosen.size());
-    chosen.insert(chosen.end(), rest.begin(), rest.end());
-    std::ranges::sort(chosen, {}, &TimelineMark::sequence);
-    return chosen;
-  }
-
-  std::vector<TimelineBucket> buckets(std::uint64_t first, std::size_t count) const {
-    std::vector<TimelineBucket> filled(count);
-    std::int64_t from_ms = times.front();
-    std::int64_t length_ms = times.back() - from_ms + 1;
-    auto slots = static_cast<std::int64_t>(count);
-    for (std::size_t i = 0; i < count; ++i)
-      filled[i].at_ms = from_ms + length_ms * static_cast<std::int64_t>(i) / slots;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      TimelineBucket& bucket = filled[static_cast<std::size_t>((times[i] - from_ms) * slots / length_ms)];
-      if (bucket.events++ == 0) bucket.first = first + i;
-      if (errors[i]) ++bucket.errors;
-    }
-    std::uint64_t next = first + times.size() - 1;
-    for (auto bucket = filled.rbegin(); bucket != filled.rend(); ++bucket) {
-      if (bucket->events == 0) bucket->first = next;
-      next = bucket->first;
-    }
-    return filled;
-  }
-};
-
 }  // namespace
 
-Result<Timeline> read_timeline(const EventStore& store, const std::string& task, std::size_t buckets) {
-  auto newest = store.read_before(task, 0, {1, 1});
-  if (!newest) return fail(newest.error());
-  Timeline timeline;
-  std::uint64_t after = newest->head > kMaxTimelineEvents ? newest->head - kMaxTimelineEvents : 0;
-  Scan scan;
-  while (after < newest->head) {
-    auto page = store.read(task, after, kPage);
-    if (!page) return fail(page.error());
-    if (page->batches.empty()) break;
-    for (const BatchPtr& batch : page->batches) {
-      for (std::size_t i = 0; i < batch->size(); ++i) {
-        std::uint64_t sequence = batch->first + i;
-        if (sequence <= after || sequence > newest->head) continue;
-        if (timeline.first_sequence == 0) timeline.first_sequence = sequence;
-        timeline.last_sequence = sequence;
-        scan.add(sequence, batch->types[i], batch->event(i));
-      }
-    }
-    after = page->batches.back()->last();
+void TimelineScan::add(std::uint64_t sequence, EventType type, std::string_view event) {
+  std::int64_t at_ms = times_.empty() ? 0 : times_.back();
+  auto time = parse_timestamp(string_value(find_member(event, "timestamp")).value_or(""));
+  if (time) at_ms = std::max(at_ms, *time);
+  if (times_.empty()) first_ = sequence;
+  times_.push_back(at_ms);
+  errors_.push_back(type == EventType::error);
+  std::string_view kind = mark_of(type, event);
+  if (kind.empty()) return;
+  (kind == "error" || kind == "approval" ? urgent_ : others_).push_back({sequence, at_ms, kind});
+}
+
+std::vector<TimelineMark> TimelineScan::marks() const {
+  std::vector<TimelineMark> chosen = thinned(urgent_, kMaxTimelineMarks);
+  std::vector<TimelineMark> rest = thinned(others_, kMaxTimelineMarks - chosen.size());
+  chosen.insert(chosen.end(), rest.begin(), rest.end());
+  std::ranges::sort(chosen, {}, &TimelineMark::sequence);
+  return chosen;
+}
+
+std::vector<TimelineBucket> TimelineScan::buckets(std::size_t count) const {
+  std::vector<TimelineBucket> filled(count);
+  std::int64_t from_ms = times_.front();
+  std::int64_t length_ms = times_.back() - from_ms + 1;
+  auto slots = static_cast<std::int64_t>(count);
+  for (std::size_t i = 0; i < count; ++i) filled[i].at_ms = from_ms + length_ms * static_cast<std::int64_t>(i) / slots;
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    TimelineBucket& bucket = filled[static_cast<std::size_t>((times_[i] - from_ms) * slots / length_ms)];
+    if (bucket.events++ == 0) bucket.first = first_ + i;
+    if (errors_[i]) ++bucket.errors;
   }
-  if (scan.times.empty()) return timeline;
-  timeline.from_ms = scan.times.front();
-  timeline.to_ms = scan.times.back();
-  timeline.buckets = scan.buckets(timeline.first_sequence, buckets);
-  timeline.marks = scan.marks();
+  std::uint64_t next = first_ + times_.size() - 1;
+  for (auto bucket = filled.rbegin(); bucket != filled.rend(); ++bucket) {
+    if (bucket->events == 0) bucket->first = next;
+    next = bucket->first;
+  }
+  return filled;
+}
+
+Result<bool> TimelineScan::step() {
+  if (!std::exchange(begun_, true)) {
+    auto newest = store_.read_before(task_, 0, {1, 1});
+    if (!newest) return fail(newest.error());
+    head_ = newest->head;
+    after_ = head_ > kMaxTimelineEvents ? head_ - kMaxTimelineEvents : 0;
+  }
+  if (after_ >= head_) return true;
+  auto page = store_.read(task_, after_, kPage);
+  if (!page) return fail(page.error());
+  if (page->batches.empty()) return true;
+  for (const BatchPtr& batch : page->batches) {
+    for (std::size_t i = 0; i < batch->size(); ++i) {
+      std::uint64_t sequence = batch->first + i;
+      if (sequence > after_ && sequence <= head_) add(sequence, batch->types[i], batch->event(i));
+    }
+  }
+  after_ = page->batches.back()->last();
+  return after_ >= head_;
+}
+
+Timeline TimelineScan::timeline(std::size_t bucket_count) const {
+  Timeline timeline;
+  if (times_.empty()) return timeline;
+  timeline.first_sequence = first_;
+  timeline.last_sequence = first_ + times_.size() - 1;
+  timeline.from_ms = times_.front();
+  timeline.to_ms = times_.back();
+  timeline.buckets = buckets(bucket_count);
+  timeline.marks = marks();
   return timeline;
 }
 

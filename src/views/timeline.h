@@ -1,11 +1,11 @@
 // A log's time bar: the density of events over time, and the moments worth jumping to.
-// Threads: any.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -32,8 +32,31 @@ struct Timeline {
   std::vector<TimelineMark> marks;      // ascending, at most kMaxTimelineMarks; errors and approvals take precedence
 };
 
-// Reads the log once, or the newest kMaxTimelineEvents events of a longer one. Times are the producer's, as in a
-// replay, but never decrease. Blocks, so call it from a worker thread. not_found, and the store's errors.
-Result<Timeline> read_timeline(const EventStore& store, const std::string& task, std::size_t buckets);
+// Reads the log once, or the newest kMaxTimelineEvents events of a longer one, a page at a time, so that its owner can
+// stop or let other work run in between. Times are the producer's, as in a replay, but never decrease.
+// Threads: caller (blocks on store reads, so call it from a worker thread).
+class TimelineScan {
+ public:
+  TimelineScan(const EventStore& store, std::string task) : store_(store), task_(std::move(task)) {}
+
+  // Reads one page; true at the end of the log as it was at the first step. not_found, and the store's errors.
+  Result<bool> step();
+  // After step() returned true.
+  Timeline timeline(std::size_t bucket_count) const;
+
+ private:
+  void add(std::uint64_t sequence, EventType type, std::string_view event);
+  std::vector<TimelineBucket> buckets(std::size_t count) const;
+  std::vector<TimelineMark> marks() const;
+
+  const EventStore& store_;
+  const std::string task_;
+  bool begun_ = false;
+  std::uint64_t after_ = 0, head_ = 0;  // the part of the log that is left to read
+  std::uint64_t first_ = 0;             // number of the first event read
+  std::vector<std::int64_t> times_;     // of every event, never decreasing
+  std::vector<bool> errors_;
+  std::vector<TimelineMark> urgent_, others_;
+};
 
 }  // namespace shepherd

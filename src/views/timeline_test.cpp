@@ -1,13 +1,20 @@
 #include "views/timeline.h"
 
-#include "model/task_fold.h"
 #include "model/wire_json.h"
 #include "store/memory/test_log.h"
 #include "views/limits.h"
-#include "views/state_at.h"
 
 namespace shepherd {
 namespace {
+
+Result<Timeline> read_timeline(const EventStore& store, const std::string& task, std::size_t buckets) {
+  TimelineScan scan(store, task);
+  for (;;) {
+    auto done = scan.step();
+    if (!done) return fail(done.error());
+    if (*done) return scan.timeline(buckets);
+  }
+}
 
 class TimelineTest : public testing::Test {
  protected:
@@ -85,46 +92,6 @@ TEST_F(TimelineTest, ErrorsComeBeforeCommandsWhenThereIsNoRoom) {
   ASSERT_EQ(timeline->marks.size(), kMaxTimelineMarks);
   EXPECT_EQ(timeline->marks[0].kind, "result");
   EXPECT_EQ(timeline->marks[1].kind, "error");
-}
-
-TEST_F(TimelineTest, TheStateAtAnEventIsTheFoldUpToIt) {
-  at(0, "session_start", R"(,"sessionID":"s1","data":{"model":"m"})");
-  at(1, "usage", R"(,"sessionID":"s1","data":{"costUSD":0.5})");
-  at(2, "usage", R"(,"sessionID":"s1","data":{"costUSD":0.75})");
-  at(3, "status", R"(,"data":{"state":"completed"})");
-  auto created = task_at(log_.store, "t", 0);
-  ASSERT_TRUE(created);
-  EXPECT_EQ(created->task.state.state, State::queued);
-  auto second = task_at(log_.store, "t", 2);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(second->task.state.state, State::running);
-  EXPECT_EQ(second->task.state.usage.cost_usd, 0.5);
-  EXPECT_EQ(second->task.state.last_sequence, 2U);
-  EXPECT_TRUE(second->whole);
-  auto last = task_at(log_.store, "t", 4);
-  ASSERT_TRUE(last);
-  EXPECT_EQ(encode_task_state(last->task.state), encode_task_state(log_.store.task("t")->state));
-  EXPECT_EQ(task_at(log_.store, "t", 5).error().reason, "cursor_ahead");
-
-  log_.drop("t", 2);
-  EXPECT_EQ(task_at(log_.store, "t", 2).error().reason, "event_dropped");
-  auto rest = task_at(log_.store, "t", 3);
-  ASSERT_TRUE(rest);
-  EXPECT_FALSE(rest->whole);
-  EXPECT_EQ(rest->task.state.usage.cost_usd, 0.75);
-}
-
-TEST_F(TimelineTest, WhatTheServerSaidIsFoldedAsTheServers) {
-  at(0, "thinking");
-  auto drafts =
-      decode_events(R"({"type":"status","summary":"lost","data":{"state":"failed"}})", Framing::json, Intake{});
-  ASSERT_TRUE(drafts);
-  log_.write([&](WriteTxn& txn) {
-    ASSERT_TRUE(txn.append({"t", {}, std::move(*drafts), log_.clock.wall_ms(), true}).has_value());
-  });
-  auto at_end = task_at(log_.store, "t", 2);
-  ASSERT_TRUE(at_end);
-  EXPECT_TRUE(at_end->task.state.inferred_end);
 }
 
 }  // namespace

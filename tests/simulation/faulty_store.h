@@ -27,6 +27,9 @@ class FaultyStore final : public EventStore {
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override {
     return inner_.detail(task, sequence);
   }
+  Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override {
+    return inner_.checkpoint(task, at);
+  }
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override {
     return inner_.records(kind);
   }

@@ -187,6 +187,15 @@ Result<std::string> MemoryStore::detail(const std::string& task, std::uint64_t s
   return detail->second;
 }
 
+Result<std::optional<Checkpoint>> MemoryStore::checkpoint(const std::string& task, std::uint64_t at) const {
+  MutexLock lock(mutex_);
+  const Log* log = find(task);
+  if (!log) return unknown_task(task);
+  auto next = log->checkpoints.upper_bound(at);
+  if (next == log->checkpoints.begin()) return std::nullopt;
+  return std::prev(next)->second;
+}
+
 Result<std::map<std::string, std::string>> MemoryStore::records(const std::string& kind) const {
   MutexLock lock(mutex_);
   auto found = records_.find(kind);

@@ -44,6 +44,8 @@ class MemoryStore final : public EventStore {
   Result<TaskRow> row(const std::string& id) const override EXCLUDES(mutex_);
   Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const override EXCLUDES(mutex_);
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override EXCLUDES(mutex_);
+  Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override
+      EXCLUDES(mutex_);
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
   Result<std::string> record(const std::string& kind, const std::string& key) const override EXCLUDES(mutex_);
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override EXCLUDES(mutex_);
@@ -60,6 +62,7 @@ class MemoryStore final : public EventStore {
     std::deque<StoredBatch> batches;
     std::map<std::string, std::uint64_t, std::less<>> event_ids;
     std::map<std::uint64_t, std::string> details;
+    std::map<std::uint64_t, Checkpoint> checkpoints;
 
     Task task() const { return {spec, head.state, created_ms}; }
     TaskRow row() const;

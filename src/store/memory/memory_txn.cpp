@@ -131,13 +131,17 @@ Result<Appended> MemoryTxn::append(const AppendRequest& request) {
   Known known(*this, *working, request.task);
   auto plan = plan_append(working->log.head, request, known);
   if (!plan) return fail(std::move(plan.error()));
-  std::uint64_t sequence = working->log.head.state.last_sequence;
+  const std::uint64_t before = working->log.head.state.last_sequence;
+  std::uint64_t sequence = before;
   Appended appended = builder_.add(working->log.head, request, *plan);
   for (const auto& fresh : plan->fresh) {
     const Draft& draft = request.drafts.drafts[fresh.draft];
     ++sequence;
     if (!draft.event_id.empty() && !fresh.keyed) working->log.event_ids[draft.event_id] = sequence;
     if (!draft.detail.empty()) working->log.details[sequence] = draft.detail;
+  }
+  if (appended.last_sequence / kCheckpointEvents != before / kCheckpointEvents) {
+    working->log.checkpoints[appended.last_sequence] = {working->log.head.state};
   }
   return appended;
 }
@@ -162,7 +166,19 @@ Result<void> MemoryTxn::drop_through(const std::string& task, std::uint64_t thro
   working->log.head.state.first_sequence = kept;
   std::erase_if(working->log.event_ids, [&](const auto& id) { return id.second <= dropped; });
   std::erase_if(working->log.details, [&](const auto& detail) { return detail.first <= dropped; });
+  std::erase_if(working->log.checkpoints, [&](const auto& checkpoint) { return checkpoint.first < dropped; });
   note(ChangeKind::events_dropped, task, std::to_string(dropped));
+  return {};
+}
+
+Result<void> MemoryTxn::add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) {
+  Working* working = find(task);
+  if (!working) return unknown_task(task);
+  const TaskState& now = working->log.head.state;
+  std::uint64_t sequence = checkpoint.state.last_sequence;
+  if (sequence > now.last_sequence || sequence + 1 < now.first_sequence) return {};
+  if (working->log.created_ms != created_ms) return {};
+  working->log.checkpoints.emplace(sequence, checkpoint);
   return {};
 }
 
@@ -224,6 +240,7 @@ void MemoryTxn::apply(const std::string& id, Working& working) {
   if (!log.idempotency_key.empty()) store_.ids_by_key_[log.idempotency_key] = id;
   log.event_ids.merge(working.log.event_ids);
   log.details.merge(working.log.details);
+  log.checkpoints.merge(working.log.checkpoints);
 }
 
 Commit MemoryTxn::commit() {
@@ -240,6 +257,7 @@ Commit MemoryTxn::commit() {
       log.batches.pop_front();
     }
     log.details.erase(log.details.begin(), log.details.upper_bound(through));
+    log.checkpoints.erase(log.checkpoints.begin(), log.checkpoints.lower_bound(through));
     std::erase_if(log.event_ids, [&](const auto& known) { return known.second <= through; });
   }
   for (auto& [name, value] : work_.records) {

@@ -28,6 +28,7 @@ class MemoryTxn final : public WriteTxn {
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
   Result<std::string> record(const std::string& kind, const std::string& key) override;
+  Result<void> add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
   Result<void> keep_cursor(const std::string& name, const std::string& value) override;
   Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;

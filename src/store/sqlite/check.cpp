@@ -113,6 +113,7 @@ class Check {
       }
       // The store folds events newer than the projection when it opens.
       if (!readable || !whole || batch.first > projected.last_sequence) return;
+      compare_checkpoints(task.integer(0), batch, folded);
       if (auto applied = fold_batch(folded, batch); !applied) {
         problem(applied.error().message);
         readable = false;
@@ -126,9 +127,25 @@ class Check {
     }
   }
 
+  // Folds the batch up to each of its checkpoints and compares them.
+  void compare_checkpoints(std::int64_t task, const EventBatch& batch, TaskState& folded) {
+    auto done = each(database_.use("SELECT sequence, state FROM checkpoint WHERE task = ? AND sequence BETWEEN ? AND ?",
+                                   task, batch.first, batch.last()),
+                     [&](const Statement& row) {
+                       if (!fold_batch(folded, batch, row.number(0))) return;  // the caller reports it
+                       if (encode_task_state(decode_task_state(row.bytes(1))) == encode_task_state(folded)) return;
+                       problem(batch.task + ": the state kept for event " + row.text(0) + " is not what its log says");
+                     });
+    if (!done) problem(batch.task + ": " + done.error().message);
+  }
+
   Result<void> strays() {
     auto done = each(database_.use("SELECT position FROM run WHERE task NOT IN (SELECT key FROM task)"),
                      [&](const Statement& row) { problem("batch " + row.text(0) + " belongs to no task"); });
+    if (!done) return done;
+    done =
+        each(database_.use("SELECT DISTINCT task FROM checkpoint WHERE task NOT IN (SELECT key FROM task)"),
+             [&](const Statement& row) { problem("states are kept for the task " + row.text(0) + ", which is gone"); });
     if (!done) return done;
     std::uint64_t before = 0;
     return each(database_.use("SELECT position, count FROM run ORDER BY position"), [&](const Statement& row) {

@@ -72,7 +72,8 @@ DROP INDEX run_task;
     // New batches have checksums (store/batch_codec.h), which older programs cannot read. Existing batches stay
     // unchanged.
     "",
-    // Lists and followers read tasks without their payload, and followers read what is no event.
+    // Lists and followers read tasks without their payload, followers read what is no event, and the state at an event is
+    // read without folding the whole log.
     R"sql(
 -- The part of task_spec that lists show: JSON, small whatever the payload is.
 CREATE TABLE task_info(task INTEGER PRIMARY KEY, info TEXT NOT NULL);
@@ -86,6 +87,13 @@ FROM (SELECT task, spec, substr(words, 1, min(instr(words || char(10), char(10))
 -- Changes that are no events (store/change.h), the newest ones. `after`: the events up to this position come before it.
 CREATE TABLE change(
   number INTEGER PRIMARY KEY, after INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL);
+
+-- States at some events.
+CREATE TABLE checkpoint(
+  task INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  whole INTEGER NOT NULL,                 -- 0 if it lacks the log's beginning, which was dropped before
+  state TEXT NOT NULL,                    -- as `projection`
+  PRIMARY KEY(task, sequence)) WITHOUT ROWID;
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);

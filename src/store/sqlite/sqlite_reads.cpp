@@ -11,6 +11,7 @@
 #include "store/page_limit.h"
 #include "store/sqlite/batch_rows.h"
 #include "store/sqlite/change_rows.h"
+#include "store/sqlite/checkpoints.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -308,6 +309,19 @@ Result<std::string> SqliteStore::detail(const std::string& task, std::uint64_t s
     }
   }
   return fail(ErrorCode::not_found, "no_detail", "Event " + std::to_string(sequence) + " has no detail.");
+}
+
+Result<std::optional<Checkpoint>> SqliteStore::checkpoint(const std::string& task, std::uint64_t at) const {
+  auto database = readers_->lease();
+  std::int64_t key = 0;
+  {
+    auto row = database->use("SELECT key FROM task WHERE id = ?", task);
+    auto found = row.step();
+    if (!found) return fail(std::move(found.error()));
+    if (!*found) return unknown_task(task);
+    key = row.integer(0);
+  }
+  return read_checkpoint(*database, key, at);
 }
 
 Result<std::map<std::string, std::string>> SqliteStore::records(const std::string& kind) const {

@@ -65,6 +65,7 @@ class SqliteStore final : public EventStore {
   Result<TaskRow> row(const std::string& id) const override;
   Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const override;
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override;
+  Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override;
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
   Result<std::string> record(const std::string& kind, const std::string& key) const override;
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;

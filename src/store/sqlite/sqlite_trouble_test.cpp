@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/limits.h"
+#include "store/limits.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/sqlite_fixture.h"
@@ -191,6 +192,9 @@ TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
   finds("DELETE FROM run WHERE last = 4", "events are missing before number 5");
   finds("DELETE FROM run WHERE last = 6", "the end of its log is missing");
   finds("DELETE FROM run", "its log is gone");
+  finds("INSERT INTO checkpoint(task, sequence, whole, state) VALUES(1, 3, 1, '{\"lastSequence\":3,\"errors\":1}')",
+        "the state kept for event 3 is not what its log says");
+  finds("INSERT INTO checkpoint(task, sequence, whole, state) VALUES(9, 3, 1, '{}')", "the task 9, which is gone");
   finds("UPDATE run SET events = '[{}]' WHERE last = 2", "is damaged");
   finds("UPDATE task SET projection = replace(projection, 'running', 'paused')", "columns differ");
   finds("UPDATE task SET state = 'paused', projection = replace(projection, 'running', 'paused')",
@@ -199,6 +203,31 @@ TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
   finds("UPDATE blob SET refs = 7", "counted wrongly");
   finds("UPDATE meta SET value = 5 WHERE name = 'events'", "off by -1");
   finds("DELETE FROM task", "belongs to no task");
+}
+
+TEST_F(SqliteStoreTest, ADeletedTaskLeavesNoCheckpoint) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  Batch many;
+  for (std::uint64_t i = 0; i < kCheckpointEvents; ++i) many.log("line");
+  ASSERT_TRUE(append(*store, "t", many));
+  EXPECT_EQ(one("SELECT count(*) FROM checkpoint"), "1");
+  ASSERT_TRUE(erase(*store, "t"));
+  EXPECT_EQ(one("SELECT count(*) FROM checkpoint"), "0");
+}
+
+TEST_F(SqliteStoreTest, ADamagedCheckpointIsNotUsed) {
+  auto store = open();
+  ASSERT_TRUE(create(*store, spec("t")));
+  Batch many;
+  for (std::uint64_t i = 0; i < kCheckpointEvents; ++i) many.log("line");
+  ASSERT_TRUE(append(*store, "t", many));
+  store.reset();
+  ASSERT_TRUE(sql()->execute("UPDATE checkpoint SET state = '{\"lastSequence\":7'"));
+  store = open();
+  auto checkpoint = store->checkpoint("t", kCheckpointEvents);
+  ASSERT_TRUE(checkpoint);
+  EXPECT_FALSE(*checkpoint);
 }
 
 TEST_F(SqliteStoreTest, DamagedPagesAreAnErrorNotACrash) {

@@ -4,6 +4,8 @@
 
 #include "model/wire_json.h"
 #include "store/sqlite/change_rows.h"
+#include "store/limits.h"
+#include "store/sqlite/checkpoints.h"
 #include "store/sqlite/known_rows.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -103,7 +105,8 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   if (auto done = store_batches(); !done) return done;
   if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
   for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
-                          "DELETE FROM task_spec WHERE task = ?", "DELETE FROM task_info WHERE task = ?",
+                          "DELETE FROM checkpoint WHERE task = ?", "DELETE FROM task_spec WHERE task = ?",
+                          "DELETE FROM task_info WHERE task = ?",
                           "DELETE FROM task WHERE key = ?"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
@@ -122,7 +125,8 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   if (known.failed()) return unreadable(std::move(plan.error()));
   if (!plan) return fail(std::move(plan.error()));
 
-  std::uint64_t sequence = head.head.state.last_sequence;
+  const std::uint64_t before = head.head.state.last_sequence;
+  std::uint64_t sequence = before;
   for (const auto& fresh : plan->fresh) {
     const Draft& draft = request.drafts.drafts[fresh.draft];
     ++sequence;
@@ -143,6 +147,10 @@ Result<Appended> SqliteTxn::append(const AppendRequest& request) {
   if (appended.added > 0) head.dirty = true;
   counters_.events += appended.added;
   counters_.unprojected += appended.added;
+  if (appended.last_sequence / kCheckpointEvents != before / kCheckpointEvents) {
+    auto done = insert_checkpoint(database_, head.key, {head.head.state});
+    if (!done) return broken(std::move(done.error()));
+  }
   return appended;
 }
 
@@ -163,6 +171,7 @@ Result<void> SqliteTxn::drop_through(const std::string& task, std::uint64_t thro
   (*head)->head.state.first_sequence = first;
   (*head)->dirty = true;
   auto done = database_.use("DELETE FROM event_key WHERE task = ? AND sequence <= ?", (*head)->key, gone).run();
+  if (done) done = erase_checkpoints(database_, (*head)->key, gone);
   if (!done) return broken(std::move(done.error()));
   heads_.tell(**head);
   return note(ChangeKind::events_dropped, task, std::to_string(gone));
@@ -173,6 +182,22 @@ Result<std::string> SqliteTxn::record(const std::string& kind, const std::string
   auto value = read_record(database_, kind, key);
   if (!value) return broken(std::move(value.error()));
   return value;
+}
+
+Result<void> SqliteTxn::add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) {
+  auto head = find(task);
+  if (!head) return fail(std::move(head.error()));
+  const TaskState& now = (*head)->head.state;
+  std::uint64_t sequence = checkpoint.state.last_sequence;
+  if (sequence > now.last_sequence || sequence + 1 < now.first_sequence) return {};
+  {
+    auto row = database_.use("SELECT created FROM task WHERE key = ?", (*head)->key);
+    auto found = row.step();
+    if (!found) return broken(std::move(found.error()));
+    if (!*found || row.integer(0) != created_ms) return {};
+  }
+  if (auto done = insert_checkpoint(database_, (*head)->key, checkpoint); !done) return broken(std::move(done.error()));
+  return {};
 }
 
 Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& key, const std::string& value) {
