@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxStoredBatchBytes = 256 * kKiB;
 // Changes that are no events (tasks created, records changed, …), for followers that were away. One that is farther
 // behind reads all state again.
 inline constexpr std::uint64_t kKeptChanges = 100'000;
-inline constexpr std::uint64_t kChangeTrim = 1'000;   // removes old changes this many at a time
+inline constexpr std::uint64_t kChangeTrim = 1'000;        // removes old changes this many at a time
 inline constexpr std::uint64_t kCheckpointEvents = 4'096;  // between stored states; a reader folds about as many
 inline constexpr std::size_t kMaxLooseHoles = 4'096;       // missing numbers remembered per fire-and-forget producer
 

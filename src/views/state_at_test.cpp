@@ -198,7 +198,10 @@ class WithoutCheckpoints final : public EventStore {
     return inner_.heads(tasks);
   }
   Result<Task> task(const std::string& id) const override { return inner_.task(id); }
-  Result<std::vector<Task>> tasks(const TaskFilter& filter) const override { return inner_.tasks(filter); }
+  Result<TaskRow> row(const std::string& id) const override { return inner_.row(id); }
+  Result<std::vector<TaskRow>> rows(const TaskFilter& filter) const override { return inner_.rows(filter); }
+  Result<ChangePage> changes(Place after, ReadLimit limit) const override { return inner_.changes(after, limit); }
+  Result<Place> newest_place() const override { return inner_.newest_place(); }
   Result<std::string> detail(const std::string& task, std::uint64_t sequence) const override {
     return inner_.detail(task, sequence);
   }
@@ -208,6 +211,9 @@ class WithoutCheckpoints final : public EventStore {
   }
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override {
     return inner_.records(kind);
+  }
+  Result<std::string> record(const std::string& kind, const std::string& key) const override {
+    return inner_.record(kind, key);
   }
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override {
     return inner_.oldest_batches(limit);

@@ -309,7 +309,7 @@ def test_a_page_of_some_tasks_hears_of_those_alone(server, api):
 
 
 def test_rows_carry_no_payload(server, api, runner):
-    label = {"payload": str(time.monotonic_ns())}
+    label = {"payload": f"{time.monotonic_ns():x}"}
     big = new_task(api, labels=label, title="", agent="sh", command=["sh", "-c", "true " + "y" * 100_000], allowedTools=["Read"],
                    task={"description": "First line\n" + "d" * 500_000, "context": "c" * 1_000_000, "sourceURL": "https://example.com/7"})
     with server.websocket("/api/v1/events") as feed:

@@ -72,8 +72,8 @@ DROP INDEX run_task;
     // New batches have checksums (store/batch_codec.h), which older programs cannot read. Existing batches stay
     // unchanged.
     "",
-    // Lists and followers read tasks without their payload, followers read what is no event, and the state at an event is
-    // read without folding the whole log.
+    // Lists and followers read tasks without their payload, followers read what is no event, and the state at an event
+    // is read without folding the whole log.
     R"sql(
 -- The part of task_spec that lists show: JSON, small whatever the payload is.
 CREATE TABLE task_info(task INTEGER PRIMARY KEY, info TEXT NOT NULL);

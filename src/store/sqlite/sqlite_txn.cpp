@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "model/wire_json.h"
-#include "store/sqlite/change_rows.h"
 #include "store/limits.h"
+#include "store/sqlite/change_rows.h"
 #include "store/sqlite/checkpoints.h"
 #include "store/sqlite/known_rows.h"
 #include "store/sqlite/task_row.h"
@@ -106,8 +106,7 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
   for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
                           "DELETE FROM checkpoint WHERE task = ?", "DELETE FROM task_spec WHERE task = ?",
-                          "DELETE FROM task_info WHERE task = ?",
-                          "DELETE FROM task WHERE key = ?"}) {
+                          "DELETE FROM task_info WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
   std::erase_if(commit_.batches, [&](const BatchPtr& batch) { return batch->task == task; });
