@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <map>
 #include <unordered_set>
@@ -62,7 +63,10 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
     {
       std::unordered_set<std::string> gone(ids.begin(), ids.end());
       MutexLock lock(mutex);
-      for (const auto& id : ids) tokens.remove(id);
+      for (const auto& id : ids) {
+        tokens.remove(id);
+        remember_revoked(id);
+      }
       tickets.drop_tokens(gone);
       login_codes.drop_tokens(gone);
       for (const auto& [callback_id, callback] : callbacks) calls.push_back(callback);
@@ -71,6 +75,56 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
     for (const auto& call : calls) {
       for (const auto& id : ids) (*call)(id);
     }
+  }
+
+  // A change of this process comes back through the stream. A token that was made and revoked meanwhile must not be put
+  // back by the news of its making.
+  void remember_revoked(const std::string& id) REQUIRES(mutex) {
+    revoked_here.push_back(id);
+    if (revoked_here.size() > kRevokedRemembered) revoked_here.pop_front();
+  }
+
+  // Returns false if the store could not be read.
+  bool take(const News& news) EXCLUDES(mutex) {
+    if (news.restarted) return reload();
+    for (const Change& change : news.changes) {
+      if (change.kind != ChangeKind::record_changed || change.name != kTokenKind) continue;
+      auto value = journal.store().record(kTokenKind, change.key);
+      if (!value) return false;
+      take_token(change.key, *value);
+    }
+    return true;
+  }
+
+  void take_token(const std::string& id, const std::string& value) EXCLUDES(mutex) {
+    bool gone = false;
+    {
+      MutexLock lock(mutex);
+      if (value.empty()) {
+        gone = tokens.contains(id);
+      } else if (!tokens.contains(id) && std::ranges::find(revoked_here, id) == revoked_here.end()) {
+        auto token = decode_token(id, value);
+        bool orphan = token && !token->info.parent.empty() && !tokens.contains(token->info.parent);
+        if (token && !orphan) put(std::move(*token));
+      }
+    }
+    if (gone) revoked({id});
+  }
+
+  // Changes were lost, so every token may have come or gone.
+  bool reload() EXCLUDES(mutex) {
+    auto records = journal.store().records(kTokenKind);
+    if (!records) return false;
+    std::vector<TokenInfo> known;
+    {
+      MutexLock lock(mutex);
+      known = tokens.list();
+    }
+    for (const TokenInfo& token : known) {
+      if (!records->contains(token.id)) take_token(token.id, "");
+    }
+    for (const auto& [id, value] : *records) take_token(id, value);
+    return true;
   }
 
   Result<void> load() {
@@ -204,6 +258,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
 
   Mutex mutex;
   TokenTable tokens GUARDED_BY(mutex);
+  std::deque<std::string> revoked_here GUARDED_BY(mutex);
   std::size_t pending GUARDED_BY(mutex) = 0;  // tokens being written to the store
   Tickets tickets GUARDED_BY(mutex);
   LoginCodes login_codes GUARDED_BY(mutex);
@@ -211,6 +266,7 @@ struct Access::Impl final : std::enable_shared_from_this<Impl> {
   std::uint64_t last_callback GUARDED_BY(mutex) = 0;
   std::atomic<std::uint64_t> revision{1};
   std::atomic<std::int64_t> next_expiry_ms{std::numeric_limits<std::int64_t>::max()};
+  std::unique_ptr<Follower> follower;  // nullptr: only this process changes tokens
 };
 
 Result<std::unique_ptr<Access>> Access::open(Journal& journal, const Clock& clock, Random& random) {
@@ -221,7 +277,27 @@ Result<std::unique_ptr<Access>> Access::open(Journal& journal, const Clock& cloc
 
 Access::Access(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
+Result<void> Access::follow(Executor& workers) {
+  FollowOptions options;
+  options.name = "access";
+  options.events = false;
+  auto follower = impl_->journal.follow(std::move(options), workers,
+                                        [impl = impl_.get()](const News& news, auto done) { done(impl->take(news)); });
+  if (!follower) return fail(std::move(follower.error()));
+  impl_->follower = std::move(*follower);
+  // What another process changed between the first reading and now.
+  if (!impl_->reload()) {
+    return fail(ErrorCode::unavailable, "io_error", "the tokens could not be read; start the server again");
+  }
+  return {};
+}
+
+void Access::stop_following() {
+  impl_->follower.reset();
+}
+
 Access::~Access() {
+  stop_following();
   MutexLock lock(impl_->mutex);
   impl_->callbacks.clear();
 }

@@ -16,6 +16,7 @@
 #include "access/principal.h"
 #include "access/token_table.h"
 #include "base/clock.h"
+#include "base/executor.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "journal/journal.h"
@@ -34,6 +35,10 @@ class Access {
   // Loads the tokens from the store. The references must outlive it; `random` must be suitable for secrets and is used
   // by one thread at a time.
   static Result<std::unique_ptr<Access>> open(Journal& journal, const Clock& clock, Random& random);
+  // From now on tokens that another process makes or revokes count here, too. Runs on `workers`, which must run until
+  // this is destroyed.
+  Result<void> follow(Executor& workers);
+  void stop_following();  // before the workers end
   ~Access();
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;

@@ -64,6 +64,46 @@ class AccessTest : public testing::Test {
   std::unique_ptr<Access> access_;
 };
 
+// Two of them over one stream, as in two processes: what one does, the other learns.
+TEST_F(AccessTest, TokensOfAnotherProcessComeAndGo) {
+  auto other = std::move(*Access::open(journal_, clock_, random_));
+  ASSERT_TRUE(other->follow(workers_));
+  workers_.run_all();
+  std::vector<std::string> told;
+  other->on_revoked([&](const std::string& id) { told.push_back(id); });
+  auto token = create("ada", Scope::viewer);
+  ASSERT_TRUE(token);
+  workers_.run_all();
+  auto principal = other->authenticate(token->secret);
+  ASSERT_TRUE(principal);
+  EXPECT_EQ((*principal)->person, "ada");
+  auto code = access_->make_login_code(**access_->authenticate(token->secret));
+  auto session = redeem(*code);
+  ASSERT_TRUE(session);
+  workers_.run_all();
+  EXPECT_TRUE(other->authenticate_session(session->secret));
+  std::uint64_t before = other->revision();
+  ASSERT_TRUE(revoke(token->info.id));
+  workers_.run_all();
+  EXPECT_FALSE(other->authenticate(token->secret));
+  EXPECT_FALSE(other->authenticate_session(session->secret));
+  EXPECT_NE(other->revision(), before);
+  EXPECT_EQ(told.size(), 2U) << "streams of both can be ended";
+}
+
+TEST_F(AccessTest, ATokenThatWasRevokedMeanwhileIsNotPutBack) {
+  ASSERT_TRUE(access_->follow(workers_));
+  workers_.run_all();
+  auto token = create("ada", Scope::viewer);
+  const std::string& id = token->info.id;
+  std::string value = *store_.record("token", id);
+  ASSERT_TRUE(revoke(id));
+  // The follower reads the record as it was before the revocation.
+  ASSERT_TRUE(store_.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.put_record("token", id, value)); }));
+  workers_.run_all();
+  EXPECT_FALSE(access_->authenticate(token->secret));
+}
+
 TEST_F(AccessTest, ATokenWorksAlsoAfterARestartAndIsStoredHashed) {
   auto token = create("ada", Scope::producer, "task-1", clock_.wall_ms() + kHourMs);
   ASSERT_TRUE(token.has_value()) << token.error().message;

@@ -29,7 +29,7 @@ void claim_task(Call call) {
   Steering& steering = call.parts().steering;
   call.drop_request();  // the claim may wait for a while
   auto gone = call.peer_watch();
-  steering.claims().claim(
+  steering.claim(
       std::move(*request),
       [&steering, call = std::move(call)](Result<std::optional<Claim>> claim) mutable {
         if (!claim) return call.fail(claim.error());

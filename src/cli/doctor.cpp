@@ -123,7 +123,7 @@ std::vector<Finding> examine_database(const std::string& directory) {
   }
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < std::min(problems->size(), kShownProblems); ++i) {
-    findings.push_back({Level::fail, "database", (*problems)[i], ""});
+    findings.push_back({Level::fail, "database", i == 0 ? path + ": " + (*problems)[i] : (*problems)[i], ""});
   }
   std::size_t hidden = problems->size() - findings.size();
   if (hidden > 0) findings.push_back({Level::fail, "database", fmt::format("and {} more problems", hidden), ""});

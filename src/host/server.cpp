@@ -197,6 +197,7 @@ Result<void> Server::Impl::open_access() {
   Result<std::unique_ptr<Access>> tokens = Access::open(*journal, clock, random);
   if (!tokens) return fail(tokens.error());
   access = *std::move(tokens);
+  if (Result<void> following = access->follow(lanes->feeds); !following) return fail(following.error());
   Result<std::string> secret = ensure_admin_token(*access, file(kAdminTokenFile));
   if (!secret) return fail(secret.error());
   Result<std::shared_ptr<const Principal>> principal = access->authenticate(*secret);
@@ -290,6 +291,7 @@ void Server::Impl::stop() {
   open.reset();
   api.reset();  // waits for active calls, so lanes and journal still run
   steering.reset();
+  if (access) access->stop_following();
   lanes.reset();  // joins; from here on no other thread reads the store
   if (io) io->stop();
 }

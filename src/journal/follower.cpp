@@ -82,6 +82,7 @@ bool FollowerCore::wants(const Commit& commit) const {
 }
 
 void FollowerCore::offer(const std::shared_ptr<const Commit>& commit) {
+  std::vector<Work> reached;
   {
     MutexLock lock(mutex_);
     if (stopped_ || behind_) return;
@@ -90,16 +91,54 @@ void FollowerCore::offer(const std::shared_ptr<const Commit>& commit) {
         commits_.empty() ? handing_ || place_.covers(commit->before) : commits_.back()->through.covers(commit->before);
     if (!active_ && follows && (paused_ || (commits_.empty() && !wants(*commit)))) {
       if (!place_.covers(commit->through)) place_ = commit->through;
-      return;
-    }
-    if (follows && commits_.size() < kMaxFollowerCommits) {
+      if (waiting_.empty()) return;
+      reached = take_reached();
+    } else if (follows && commits_.size() < kMaxFollowerCommits) {
       commits_.push_back(commit);
     } else {
       behind_ = true;  // another process wrote in between, or the owner is slow
       commits_.clear();
     }
   }
+  post_all(std::move(reached));
   wake();
+}
+
+void FollowerCore::after(Place place, Work work) {
+  bool waits = false;
+  {
+    MutexLock lock(mutex_);
+    waits = !stopped_ && !place_.covers(place);
+    if (waits) {
+      waiting_.push_back({place, std::move(work)});
+      // Another process may have written it, so nothing is offered here.
+      if (commits_.empty() || !commits_.back()->through.covers(place)) {
+        behind_ = true;
+        commits_.clear();
+      }
+    }
+  }
+  if (!waits) return executor_.post(std::move(work));
+  wake();
+}
+
+std::vector<Work> FollowerCore::take_reached() {
+  std::vector<Work> reached;
+  std::vector<Waiting> left;
+  for (Waiting& each : waiting_) {
+    bool over = stopped_ || broken_ || place_.covers(each.place);
+    if (over) {
+      reached.push_back(std::move(each.work));
+    } else {
+      left.push_back(std::move(each));
+    }
+  }
+  waiting_ = std::move(left);
+  return reached;
+}
+
+void FollowerCore::post_all(std::vector<Work> works) {
+  for (Work& work : works) executor_.post(std::move(work));
 }
 
 void FollowerCore::look() {
@@ -164,6 +203,7 @@ void FollowerCore::hand_on(News news, std::uint64_t resumed) {
 
 void FollowerCore::finished(Place through, std::uint64_t resumed, bool handled) {
   bool stopped = false;
+  std::vector<Work> reached;
   {
     MutexLock lock(mutex_);
     if (handled) {
@@ -181,8 +221,10 @@ void FollowerCore::finished(Place through, std::uint64_t resumed, bool handled) 
     stopped = stopped_ || broken_;
     if (stopped) active_ = false;
     handing_ = false;
+    if (!waiting_.empty()) reached = take_reached();
     idle_.notify_all();
   }
+  post_all(std::move(reached));
   if (!stopped) executor_.post([self = shared_from_this()] { self->run(); });
 }
 
@@ -282,13 +324,16 @@ void FollowerCore::keep_cursor(Place place) {
 
 void FollowerCore::stop() {
   std::optional<Place> keep;
+  std::vector<Work> reached;
   {
     MutexLock lock(mutex_);
     bool first = !std::exchange(stopped_, true);
     while (handing_) idle_.wait(mutex_);
+    reached = take_reached();
     commits_.clear();
     if (first && options_.durable && kept_ != place_) keep = kept_ = place_;
   }
+  post_all(std::move(reached));
   if (keep) keep_cursor(*keep);
 }
 

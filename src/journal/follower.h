@@ -62,6 +62,7 @@ class FollowerCore : public std::enable_shared_from_this<FollowerCore> {
   void look() EXCLUDES(mutex_);
   // Whether the place is behind `newest`.
   bool lags(Place newest) const EXCLUDES(mutex_);
+  void after(Place place, Work work) EXCLUDES(mutex_);
   // Stores the cursor and tries again after a failure.
   void tick() EXCLUDES(mutex_);
   void pause() EXCLUDES(mutex_);
@@ -76,6 +77,9 @@ class FollowerCore : public std::enable_shared_from_this<FollowerCore> {
   void wake() EXCLUDES(mutex_);
   void run() EXCLUDES(mutex_);
   void hand_on(News news, std::uint64_t resumed) EXCLUDES(mutex_);
+  // Work that waited for a place that is reached now.
+  std::vector<Work> take_reached() REQUIRES(mutex_);
+  void post_all(std::vector<Work> works);
   void finished(Place through, std::uint64_t resumed, bool handled) EXCLUDES(mutex_);
   News from_commits(std::deque<std::shared_ptr<const Commit>> commits, Place after) const;
   struct Read {
@@ -96,7 +100,12 @@ class FollowerCore : public std::enable_shared_from_this<FollowerCore> {
   Place kept_ GUARDED_BY(mutex_);
   std::int64_t kept_ms_ GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<const Commit>> commits_
-      GUARDED_BY(mutex_);                    // follow place_ without a hole, if not behind_
+      GUARDED_BY(mutex_);  // follow place_ without a hole, if not behind_
+  struct Waiting {
+    Place place;
+    Work work;
+  };
+  std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
   bool behind_ GUARDED_BY(mutex_) = true;    // the store has news that commits_ lacks
   bool active_ GUARDED_BY(mutex_) = false;   // posted, or handing on
   bool handing_ GUARDED_BY(mutex_) = false;  // the owner has news that it is not done with
@@ -121,6 +130,9 @@ class Follower {
   void pause() { core_->pause(); }
   void resume(Place from) { core_->resume(from); }
   Place place() const { return core_->place(); }
+  // Runs the work on the executor once the owner has handled everything up to that place, so that a caller finds what
+  // it was told is done. Also runs it when the follower stops or its owner cannot go on.
+  void after(Place place, Work work) { core_->after(place, std::move(work)); }
 
  private:
   std::shared_ptr<FollowerCore> core_;

@@ -245,6 +245,35 @@ TEST_F(FollowerTest, ASlowOwnerReadsTheStoreInsteadOfKeepingEveryCommit) {
   EXPECT_EQ(follower_->place(), *store_.newest_place());
 }
 
+TEST_F(FollowerTest, WorkWaitsUntilAPlaceIsReached) {
+  follow();
+  hold_ = true;
+  create("t");
+  std::vector<std::string> order;
+  follower_->after({}, [&] { order.push_back("at once"); });
+  follower_->after(*store_.newest_place(), [&] { order.push_back("later"); });
+  settle();
+  EXPECT_THAT(order, ElementsAre("at once"));
+  hold_ = false;
+  held_(true);
+  settle();
+  EXPECT_THAT(order, ElementsAre("at once", "later"));
+  // By another process, so that nothing is offered.
+  ASSERT_TRUE(store_.write([](WriteTxn& txn) { ASSERT_TRUE(txn.put_record("k", "a", "1")); }));
+  (void)seen();
+  follower_->after(*store_.newest_place(), [&] { order.push_back("read"); });
+  settle();
+  EXPECT_THAT(seen(), ElementsAre("k/a"));
+  EXPECT_EQ(order.back(), "read");
+  hold_ = true;
+  create("u");
+  follower_->after(*store_.newest_place(), [&] { order.push_back("never handled"); });
+  held_(false);
+  settle();
+  EXPECT_EQ(order.back(), "never handled") << "nobody waits for what cannot be handled";
+  hold_ = false;
+}
+
 TEST_F(FollowerTest, AfterStopNothingComes) {
   follow();
   follower_->stop();

@@ -83,7 +83,7 @@ void Callbacks::stop() {
 }
 
 void Callbacks::changed(const std::vector<TaskRow>& tasks, std::move_only_function<void(bool)> done) {
-  News news;
+  Reports news;
   for (const TaskRow& task : tasks) {
     if (!task.spec.callback_url.empty() && !look(task, news)) return done(false);
   }
@@ -107,7 +107,7 @@ void Callbacks::changed(const std::vector<TaskRow>& tasks, std::move_only_functi
       });
 }
 
-bool Callbacks::look(const TaskRow& task, News& news) {
+bool Callbacks::look(const TaskRow& task, Reports& news) {
   const std::string& id = task.spec.id;
   CallbackCursor cursor;
   std::size_t pending = 0;
@@ -157,7 +157,7 @@ bool Callbacks::look_for_reports(const TaskRow& task, CallbackCursor& cursor, st
   return true;
 }
 
-void Callbacks::take_in(const News& news) {
+void Callbacks::take_in(const Reports& news) {
   MutexLock lock(mutex_);
   for (const auto& [task, cursor] : news.cursors) {
     cursors_[task] = cursor;

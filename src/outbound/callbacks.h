@@ -70,14 +70,14 @@ class Callbacks {
   };
   void run() EXCLUDES(mutex_);
   // The findings of one changed() call.
-  struct News {
+  struct Reports {
     std::vector<CallbackPlace> places;
     std::map<std::string, CallbackCursor> cursors;
   };
   // Returns false if the log cannot be read.
-  bool look(const TaskRow& task, News& news) EXCLUDES(mutex_);
+  bool look(const TaskRow& task, Reports& reports) EXCLUDES(mutex_);
   bool look_for_reports(const TaskRow& task, CallbackCursor& cursor, std::vector<CallbackPlace>& found) const;
-  void take_in(const News& news) EXCLUDES(mutex_);
+  void take_in(const Reports& news) EXCLUDES(mutex_);
   std::optional<CallbackPlace> take_due() REQUIRES(mutex_);
   void schedule(const CallbackPlace& place, std::int64_t at_ms) REQUIRES(mutex_);
   // An earlier callback of the task has not been tried yet or is in flight.

@@ -106,6 +106,18 @@ void Steering::expire_commands_of(std::vector<TaskRow> tasks) {
   parts_.journal.drain();
 }
 
+void Steering::claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGone gone) {
+  auto newest = parts_.journal.store().newest_place();
+  if (!newest) return answer(fail(std::move(newest.error())));
+  if (follower_ == nullptr || follower_->place().covers(*newest)) {
+    return claims_.claim(std::move(request), std::move(answer), std::move(gone));
+  }
+  follower_->after(*newest,
+                   [this, request = std::move(request), answer = std::move(answer), gone = std::move(gone)]() mutable {
+                     claims_.claim(std::move(request), std::move(answer), std::move(gone));
+                   });
+}
+
 void Steering::forget(const std::string& task) {
   claims_.withdraw(task);
   if (leases_.end(task)) forget_token(task);

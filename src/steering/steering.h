@@ -50,6 +50,9 @@ class Steering {
 
   Commands& commands() { return commands_; }
   Claims& claims() { return claims_; }
+  // Claims::claim() once steering has seen everything that is committed now: a task whose creation was answered is
+  // found.
+  void claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGone gone = {});
   Leases& leases() { return leases_; }
   CommandTakers& command_feeds() { return feeds_; }
   Callbacks& callbacks() { return callbacks_; }
