@@ -59,6 +59,7 @@ Result<void> measure_watcher(Bench& bench) {
   if (Result<void> started = page.start(server->open(), server->authorization(), 1); !started) return started;
   std::uint64_t before = page.bytes();
   std::vector<HttpRequest> posts;
+  posts.reserve(kWatchedEvents);
   for (std::size_t i = 0; i < kWatchedEvents; ++i) {
     posts.push_back({"POST", "/api/v1/tasks/" + (*tasks)[i % tasks->size()] + "/events",
                      "Content-Type: application/json\r\n", R"({"type":"log","summary":"a small step"})"});

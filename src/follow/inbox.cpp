@@ -252,6 +252,7 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
       }
     }
     std::vector<std::string> names;
+    names.reserve(stalled.size());
     for (const auto& [task, last] : stalled) names.push_back(task);
     auto heads = journal.store().heads(names);
     if (!heads) return false;

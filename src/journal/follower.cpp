@@ -105,11 +105,12 @@ void FollowerCore::offer(const std::shared_ptr<const Commit>& commit) {
 }
 
 void FollowerCore::after(Place place, Work work) {
-  bool waits = false;
+  std::vector<Work> reached;
   {
     MutexLock lock(mutex_);
-    waits = !stopped_ && !place_.covers(place);
-    if (waits) {
+    if (stopped_ || place_.covers(place)) {
+      reached.push_back(std::move(work));
+    } else {
       waiting_.push_back({place, std::move(work)});
       // Another process may have written it, so nothing is offered here.
       if (commits_.empty() || !commits_.back()->through.covers(place)) {
@@ -118,7 +119,7 @@ void FollowerCore::after(Place place, Work work) {
       }
     }
   }
-  if (!waits) return executor_.post(std::move(work));
+  post_all(std::move(reached));
   wake();
 }
 

@@ -229,7 +229,8 @@ Result<void> apply_task_patch(TaskSpec& spec, std::string_view json) {
 }
 
 TaskInfo decode_task_info(std::string_view json) {
-  return decode_task_spec(json);
+  const TaskSpec spec = decode_task_spec(json);
+  return static_cast<const TaskInfo&>(spec);
 }
 
 TaskSpec decode_task_spec(std::string_view json) {

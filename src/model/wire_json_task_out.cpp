@@ -86,7 +86,7 @@ std::string shown_title(const TaskSpec& spec) {
 }
 
 TaskInfo info_of(const TaskSpec& spec) {
-  TaskInfo info = spec;
+  TaskInfo info = static_cast<const TaskInfo&>(spec);
   info.title = shown_title(spec);
   return info;
 }

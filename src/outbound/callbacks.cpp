@@ -107,7 +107,7 @@ void Callbacks::changed(const std::vector<TaskRow>& tasks, std::move_only_functi
       });
 }
 
-bool Callbacks::look(const TaskRow& task, Reports& news) {
+bool Callbacks::look(const TaskRow& task, Reports& reports) {
   const std::string& id = task.spec.id;
   CallbackCursor cursor;
   std::size_t pending = 0;
@@ -123,15 +123,15 @@ bool Callbacks::look(const TaskRow& task, Reports& news) {
     std::vector<CallbackPlace> found;
     if (!look_for_reports(task, cursor, found)) return false;
     cursor.over = is_terminal(task.state.state);
-    if (cursor != before) news.cursors[id] = cursor;
+    if (cursor != before) reports.cursors[id] = cursor;
     std::size_t room = kMaxTaskCallbacks - std::min(pending, kMaxTaskCallbacks);
     if (found.size() > room) {
       log_warn("{} reports of task {} are not told: its receiver has not taken those before", found.size() - room, id);
       found.resize(room);
     }
-    news.places.insert(news.places.end(), found.begin(), found.end());
+    reports.places.insert(reports.places.end(), found.begin(), found.end());
   }
-  if (is_terminal(task.state.state)) news.places.push_back({id});
+  if (is_terminal(task.state.state)) reports.places.push_back({id});
   return true;
 }
 

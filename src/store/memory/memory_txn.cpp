@@ -271,24 +271,26 @@ Commit MemoryTxn::commit() {
   return commit;
 }
 
+// Numbers the next changes of the transaction, up to those that come after `batches` of its batches.
+void MemoryTxn::number_changes(Commit& commit, std::size_t batches, std::set<std::string>& touched) {
+  while (commit.changes.size() < work_.changes.size()) {
+    NewChange& next = work_.changes[commit.changes.size()];
+    if (next.batches > batches) return;
+    Change change{++store_.change_, store_.position_, next.kind, std::move(next.name), std::move(next.key)};
+    if (change.kind != ChangeKind::record_changed) touched.insert(change.name);
+    store_.changes_.push_back(change);
+    if (store_.changes_.size() > kKeptChanges) store_.changes_.pop_front();
+    commit.changes.push_back(std::move(change));
+  }
+}
+
 // Numbers batches and changes, moves them to the store and describes them.
 Commit MemoryTxn::finished() {
   Commit commit;
   commit.before = {store_.position_, store_.change_};
   std::set<std::string> touched;
-  auto change = work_.changes.begin();
-  auto take_changes = [&](std::size_t batches) {
-    for (; change != work_.changes.end() && change->batches <= batches; ++change) {
-      Change numbered{++store_.change_, store_.position_, change->kind, std::move(change->name),
-                      std::move(change->key)};
-      if (numbered.kind != ChangeKind::record_changed) touched.insert(numbered.name);
-      store_.changes_.push_back(numbered);
-      if (store_.changes_.size() > kKeptChanges) store_.changes_.pop_front();
-      commit.changes.push_back(std::move(numbered));
-    }
-  };
   for (std::size_t i = 0; i < work_.batches.size(); ++i) {
-    take_changes(i);
+    number_changes(commit, i, touched);
     StoredBatch& stored = work_.batches[i];
     stored.batch->position = store_.position_ + 1;
     store_.position_ = stored.batch->last_position();
@@ -297,7 +299,7 @@ Commit MemoryTxn::finished() {
     store_.by_position_[stored.batch->last_position()] = stored;
     store_.logs_.at(stored.batch->task).batches.push_back(std::move(stored));
   }
-  take_changes(work_.batches.size());
+  number_changes(commit, work_.batches.size(), touched);
   for (const std::string& id : touched) {
     if (auto log = store_.logs_.find(id); log != store_.logs_.end()) {
       commit.rows.push_back(std::make_shared<TaskRow>(log->second.row()));

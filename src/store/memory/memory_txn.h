@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +84,7 @@ class MemoryTxn final : public WriteTxn {
   };
   void note(ChangeKind kind, std::string name, std::string key = {});
   Commit finished() REQUIRES(store_.mutex_);
+  void number_changes(Commit& commit, std::size_t batches, std::set<std::string>& touched) REQUIRES(store_.mutex_);
 
   MemoryStore& store_;
   BatchBuilder builder_;
