@@ -56,11 +56,6 @@ void LiveRegistry::cut_token(std::string_view token_id, std::uint16_t code, std:
           [code, reason = std::move(reason)](LiveStream& stream) { stream.end(code, reason); });
 }
 
-void LiveRegistry::cut_task(std::string_view task, std::uint16_t code, std::string reason) {
-  post_to([&](const LiveStream& stream) { return stream.task() == task; },
-          [code, reason = std::move(reason)](LiveStream& stream) { stream.end(code, reason); });
-}
-
 void LiveRegistry::tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) {
   post_to([](const LiveStream& stream) { return stream.wants_task_updates(); },
           [updates = std::move(updates)](LiveStream& stream) { stream.on_task_updates(*updates); });

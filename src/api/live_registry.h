@@ -1,4 +1,4 @@
-// All live streams of the process, so that revoking a token or deleting a task can end its streams at once. It is an
+// All live streams of the process, so that revoking a token can end its streams at once. It is an
 // intrusive list, which costs a stream two pointers.
 #pragma once
 
@@ -33,9 +33,8 @@ class LiveRegistry {
   void remove(LiveStream& stream) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // Ends the streams of a token or a task with a close code, each on its own io thread.
+  // Ends the streams of a token with a close code, each on its own io thread.
   void cut_token(std::string_view token_id, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
-  void cut_task(std::string_view task, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
   // Sends updates to the streams that want them, one post for each.
   void tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) EXCLUDES(mutex_);
 

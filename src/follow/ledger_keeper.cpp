@@ -106,6 +106,11 @@ Result<bool> LedgerKeeper::step() {
   if (!through) return fail(through.error());
   auto page = store_.changes({*through, change_}, kLedgerBatch);
   if (!page) return fail(page.error());
+  if (page->lost) {
+    // The ledger lags so far that deletions are no longer kept. Its events are: it looks for what is gone and reads on.
+    forget_what_is_gone();
+    return true;
+  }
   LedgerBatch batch;
   batch.forgotten = gone_;
   Place reached = page->through;
