@@ -40,9 +40,13 @@ inline void check_event(const DriverEvent& event) {
   SHEPHERD_ASSERT(summary->find('\n') == std::string::npos, "a summary is one line");
 }
 
+inline void check_said(const auto& events, const auto& deltas) {
+  for (const auto& event : events) check_event(event);
+  for (const auto& delta : deltas) SHEPHERD_ASSERT(delta.text.size() <= kMaxDeltaBytes, "live text is bounded");
+}
+
 inline void check_output(const Actions& out) {
-  for (const auto& event : out.events()) check_event(event);
-  for (const auto& delta : out.deltas()) SHEPHERD_ASSERT(delta.text.size() <= kMaxDeltaBytes, "live text is bounded");
+  check_said(out.events(), out.deltas());
   for (const auto& update : out.commands()) {
     SHEPHERD_ASSERT(update.detail.empty() || is_json_object(update.detail), "the detail of a command is an object");
   }
@@ -57,11 +61,17 @@ inline CommandState settled(const Actions& out, std::string_view id) {
   return state;
 }
 
-// All content of an output as text, to compare two outputs.
-inline std::string as_text(const Actions& out, const Verdict& verdict) {
+// All events and live text as text, to compare two outputs.
+inline std::string said_as_text(const auto& events, const auto& deltas) {
   std::string text;
-  for (const auto& event : out.events()) text.append(event.json).append(event.detail).push_back('\n');
-  for (const auto& delta : out.deltas()) text.append(delta.block).append(delta.text).push_back('\n');
+  for (const auto& event : events) text.append(event.json).append(event.detail).push_back('\n');
+  for (const auto& delta : deltas) text.append(delta.block).append(delta.text).push_back('\n');
+  return text;
+}
+
+// The same of everything a driver wants done.
+inline std::string as_text(const Actions& out, const Verdict& verdict) {
+  std::string text = said_as_text(out.events(), out.deltas());
   for (const auto& update : out.commands()) {
     text.append(update.id).append(name(update.state)).append(update.reason).push_back('\n');
   }

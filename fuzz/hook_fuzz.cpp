@@ -18,10 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   SHEPHERD_ASSERT(!hook->session_id.empty() && !hook->name.empty(), "a hook names its session and itself");
   SHEPHERD_ASSERT(hook->at_ms > 0 && hook->at_ms <= kMaxTimestampMs, "it has a time that an event can say");
-  check_output(hook->out);
+  check_said(hook->events, hook->deltas);
   check_event(claude_session_joined(*hook));
   check_event(claude_goes_on(*hook));
   auto again = read_claude_hook(payload, kFuzzStart);
-  SHEPHERD_ASSERT(again && as_text(again->out, {}) == as_text(hook->out, {}), "a repeat is the same");
+  SHEPHERD_ASSERT(again && said_as_text(again->events, again->deltas) == said_as_text(hook->events, hook->deltas),
+                  "a repeat is the same");
   return 0;
 }
