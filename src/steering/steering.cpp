@@ -33,7 +33,7 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       leases_(parts_.clock, config_.lease_seconds),
       commands_(parts_.journal, parts_.workers, {feeds_}, parts_.clock, parts_.random, parts_.redactor),
       claims_(parts_.journal, leases_, parts_.clock, parts_.metrics),
-      callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
+      callbacks_({parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.metrics, parts_.poster},
                  config_.callbacks),
       token_provider_(make_repo_token_provider(config_.tokens, parts_.clock)),
       leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
@@ -121,7 +121,6 @@ void Steering::claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGo
 void Steering::forget(const std::string& task) {
   claims_.withdraw(task);
   if (leases_.end(task)) forget_token(task);
-  callbacks_.forget(task);
   due_.set(task, kNeverMs);
 }
 
@@ -134,12 +133,8 @@ void Steering::take(const News& news, std::move_only_function<void(bool)> done) 
     }
   }
   for (const std::string& task : news.deleted) forget(task);
-  std::vector<TaskRow> to_tell;
-  for (const RowPtr& row : news.rows) {
-    note(*row);
-    if (!row->spec.callback_url.empty()) to_tell.push_back(*row);
-  }
-  callbacks_.changed(to_tell, std::move(done));
+  for (const RowPtr& row : news.rows) note(*row);
+  callbacks_.take(news, std::move(done));
 }
 
 void Steering::note(const TaskRow& task) {
@@ -173,6 +168,7 @@ void Steering::tick() {
   }
   count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
+  callbacks_.tick();
 }
 
 void Steering::count_runners() {
