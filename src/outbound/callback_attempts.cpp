@@ -80,6 +80,11 @@ void CallbackAttempts::learn(const CallbackPlace& place, const std::optional<Cal
   queue_.release(place.task);
 }
 
+void CallbackAttempts::set_cursor(const std::string& task, const CallbackCursor& cursor) {
+  MutexLock lock(mutex_);
+  queue_.set_cursor(task, cursor);
+}
+
 void CallbackAttempts::forget(const std::string& task) {
   MutexLock lock(mutex_);
   queue_.erase_task(task);
@@ -89,6 +94,11 @@ std::optional<CallbackRecord> CallbackAttempts::find(const CallbackPlace& place)
   MutexLock lock(mutex_);
   const CallbackRecord* record = queue_.find(place);
   return record == nullptr ? std::nullopt : std::optional(*record);
+}
+
+CallbackCursor CallbackAttempts::cursor(const std::string& task) const {
+  MutexLock lock(mutex_);
+  return queue_.cursor(task);
 }
 
 std::vector<CallbackPlace> CallbackAttempts::of_task(const std::string& task) const {
@@ -185,15 +195,15 @@ bool CallbackAttempts::may_begin(const CallbackPlace& place, const std::string& 
 }
 
 void CallbackAttempts::claim(const CallbackPlace& place, TaskRow task) {
-  std::vector<CallbackPlace> others;
+  KnownCallbacks known;
   {
     MutexLock lock(mutex_);
-    others = queue_.of_task(place.task);
-    std::erase(others, place);
+    known.places = queue_.of_task(place.task);
+    known.through = queue_.cursor(place.task).through;
   }
   parts_.journal.write(
-      [self = shared_from_this(), place, others = std::move(others)](WriteTxn& txn) {
-        return claim_callback(txn, place, others, self->claimant_, self->parts_.clock.wall_ms());
+      [self = shared_from_this(), place, known = std::move(known)](WriteTxn& txn) {
+        return claim_callback(txn, place, known, self->claimant_, self->parts_.clock.wall_ms());
       },
       [self = shared_from_this(), place, task = std::move(task)](Result<CallbackClaim> claim) {
         self->claimed(place, task, std::move(claim));

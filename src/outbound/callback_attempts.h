@@ -42,9 +42,11 @@ class CallbackAttempts : public std::enable_shared_from_this<CallbackAttempts> {
   void restore(const CallbackPlace& place, CallbackRecord record) EXCLUDES(mutex_);
   void add(const CallbackPlace& place, std::int64_t created_ms) EXCLUDES(mutex_);
   void learn(const CallbackPlace& place, const std::optional<CallbackRecord>& stored) EXCLUDES(mutex_);
+  void set_cursor(const std::string& task, const CallbackCursor& cursor) EXCLUDES(mutex_);
   void forget(const std::string& task) EXCLUDES(mutex_);
 
   std::optional<CallbackRecord> find(const CallbackPlace& place) const EXCLUDES(mutex_);
+  CallbackCursor cursor(const std::string& task) const EXCLUDES(mutex_);
   std::vector<CallbackPlace> of_task(const std::string& task) const EXCLUDES(mutex_);
 
   // Begins what is due.

@@ -29,6 +29,17 @@ void CallbackQueue::erase_task(const std::string& task) {
   for (auto entry = entries_.lower_bound({task, 0}); entry != entries_.end() && entry->first.task == task;) {
     entry = erase(entry);
   }
+  cursors_.erase(task);
+}
+
+void CallbackQueue::set_cursor(const std::string& task, const CallbackCursor& cursor) {
+  cursors_[task] = cursor;
+  if (cursor.over) cursors_.erase(task);
+}
+
+CallbackCursor CallbackQueue::cursor(const std::string& task) const {
+  auto found = cursors_.find(task);
+  return found == cursors_.end() ? CallbackCursor() : found->second;
 }
 
 const CallbackRecord* CallbackQueue::find(const CallbackPlace& place) const {

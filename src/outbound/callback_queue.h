@@ -1,4 +1,5 @@
-// What a process remembers of the callbacks in the store: their records, and when to look at which one.
+// What a process remembers of the callbacks in the store: their records, how far reports were processed, and when to
+// look at which record.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,9 @@ class CallbackQueue {
   void erase_task(const std::string& task);
   const CallbackRecord* find(const CallbackPlace& place) const;
   std::vector<CallbackPlace> of_task(const std::string& task) const;  // in the order of the log
+  // How far a task's reports were processed. One that is over is not kept.
+  void set_cursor(const std::string& task, const CallbackCursor& cursor);
+  CallbackCursor cursor(const std::string& task) const;
 
   // Takes one that is due; it is due again after set(), schedule(), or the release of what it waits for.
   std::optional<CallbackPlace> take_due(std::int64_t now_ms);
@@ -39,6 +43,7 @@ class CallbackQueue {
   Entries::iterator erase(Entries::iterator entry);
 
   Entries entries_;
+  std::map<std::string, CallbackCursor> cursors_;  // of tasks that request reports
   std::set<std::pair<std::int64_t, CallbackPlace>> due_;
   std::map<std::string, std::set<CallbackPlace>> waiting_;
 };

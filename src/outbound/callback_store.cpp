@@ -1,5 +1,7 @@
 #include "outbound/callback_store.h"
 
+#include <set>
+
 #include "outbound/limits.h"
 
 namespace shepherd {
@@ -21,6 +23,10 @@ Result<void> put(WriteTxn& txn, const CallbackPlace& place, const CallbackRecord
   return txn.put_record(kCallbackRecords, record_key(place), encode_callback_record(record));
 }
 
+Result<void> remove(WriteTxn& txn, const CallbackPlace& place) {
+  return txn.put_record(kCallbackRecords, record_key(place), "");
+}
+
 Result<std::optional<CallbackRecord>> stored_record(WriteTxn& txn, const CallbackPlace& place) {
   auto text = txn.record(kCallbackRecords, record_key(place));
   if (!text) return fail(std::move(text.error()));
@@ -34,8 +40,14 @@ bool is_held(const CallbackRecord& record, const CallbackClaimant& claimant, std
 }
 
 // First attempts keep the order of the log, and a task has one attempt at a time.
-Result<bool> comes_later(WriteTxn& txn, const CallbackPlace& place, const std::vector<CallbackPlace>& others,
+Result<bool> comes_later(WriteTxn& txn, const CallbackPlace& place, const KnownCallbacks& known,
                          const CallbackClaimant& claimant, std::int64_t now_ms) {
+  auto cursor = txn.record(kCallbackCursors, place.task);
+  if (!cursor) return fail(std::move(cursor.error()));
+  if (decode_callback_cursor(*cursor).through > known.through) return true;  // another process knows more
+  std::set<CallbackPlace> others(known.places.begin(), known.places.end());
+  others.insert({place.task});
+  others.erase(place);
   for (const CallbackPlace& other : others) {
     auto record = stored_record(txn, other);
     if (!record) return fail(std::move(record.error()));
@@ -77,7 +89,7 @@ Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::v
     auto record = stored_record(txn, place);
     if (!record) return fail(std::move(record.error()));
     if (!*record || (*created && (*record)->created_ms == **created)) continue;
-    if (auto dropped = txn.put_record(kCallbackRecords, record_key(place), ""); !dropped) return dropped;
+    if (auto dropped = remove(txn, place); !dropped) return dropped;
   }
   auto cursor = txn.record(kCallbackCursors, task);
   if (!cursor) return fail(std::move(cursor.error()));
@@ -85,20 +97,23 @@ Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::v
   return txn.put_record(kCallbackCursors, task, "");
 }
 
-Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place,
-                                     const std::vector<CallbackPlace>& others, const CallbackClaimant& claimant,
-                                     std::int64_t now_ms) {
+Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place, const KnownCallbacks& known,
+                                     const CallbackClaimant& claimant, std::int64_t now_ms) {
   using Answer = CallbackClaim::Answer;
   auto created = creation_of(txn, place.task);
   if (!created) return fail(std::move(created.error()));
   auto record = stored_record(txn, place);
   if (!record) return fail(std::move(record.error()));
-  if (!*created || !*record || !is_of((*record)->created_ms, **created)) return CallbackClaim{Answer::gone};
+  if (!*record) return CallbackClaim{Answer::gone};
+  if (!*created || !is_of((*record)->created_ms, **created)) {
+    if (auto removed = remove(txn, place); !removed) return fail(std::move(removed.error()));
+    return CallbackClaim{Answer::gone};
+  }
   CallbackRecord mine = **record;
   if (mine.state != CallbackRecord::State::pending || mine.next_ms > now_ms || is_held(mine, claimant, now_ms)) {
     return CallbackClaim{Answer::wait, std::move(mine)};
   }
-  auto later = comes_later(txn, place, others, claimant, now_ms);
+  auto later = comes_later(txn, place, known, claimant, now_ms);
   if (!later) return fail(std::move(later.error()));
   if (*later) return CallbackClaim{Answer::behind};
   mine.claimed_ms = now_ms;
@@ -114,13 +129,14 @@ Result<std::optional<CallbackRecord>> keep_outcome(WriteTxn& txn, const Callback
   if (!created) return fail(std::move(created.error()));
   auto record = stored_record(txn, place);
   if (!record) return fail(std::move(record.error()));
+  if (!*record || !is_of((*record)->created_ms, outcome.created_ms)) return std::nullopt;
   // A task that was deleted meanwhile must leave no record for a later task with the same id.
-  if (!*created || !*record || !is_of((*record)->created_ms, outcome.created_ms)) return std::nullopt;
+  bool deleted = !*created || **created != outcome.created_ms;
   bool ours = (*record)->claimed_by == outcome.claimed_by && (*record)->claimed_ms == claimed_ms;
   bool sent = outcome.state == CallbackRecord::State::sent;
-  if ((*record)->state != CallbackRecord::State::pending || (!ours && !sent)) return record;
-  bool keep = place.sequence == CallbackPlace::kEnd || outcome.state == CallbackRecord::State::pending;
-  auto kept = keep ? put(txn, place, outcome) : txn.put_record(kCallbackRecords, record_key(place), "");
+  if (!deleted && ((*record)->state != CallbackRecord::State::pending || (!ours && !sent))) return record;
+  bool keep = !deleted && (place.sequence == CallbackPlace::kEnd || outcome.state == CallbackRecord::State::pending);
+  auto kept = keep ? put(txn, place, outcome) : remove(txn, place);
   if (!kept) return fail(std::move(kept.error()));
   if (!keep) return std::nullopt;  // a report leaves no record behind
   return outcome;

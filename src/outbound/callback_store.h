@@ -35,16 +35,21 @@ struct CallbackClaimant {
   std::string id;
   bool sole = true;  // claims of others are void
 };
+// What a process knows of a task's callbacks.
+struct KnownCallbacks {
+  std::vector<CallbackPlace> places;
+  std::uint64_t through = 0;  // how far it has processed the task's reports
+};
 struct CallbackClaim {
   enum class Answer : std::uint8_t { granted, wait, behind, gone };
   Answer answer = Answer::granted;
   CallbackRecord record = {};  // granted, wait: as stored now
 };
 // Claims an attempt. wait: the record says until when (another process makes an attempt or has made one). behind:
-// another callback of the task comes first. gone: there is nothing to send. `others` are the task's other callbacks.
-Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place,
-                                     const std::vector<CallbackPlace>& others, const CallbackClaimant& claimant,
-                                     std::int64_t now_ms);
+// another callback of the task comes first, or this process does not know all of them yet. gone: there is nothing to
+// send.
+Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place, const KnownCallbacks& known,
+                                     const CallbackClaimant& claimant, std::int64_t now_ms);
 
 // Stores the outcome of a claimed attempt and returns the record as it is then; nullopt if there is none any more.
 // `claimed_ms` is the claim's. If another process has taken over, only a success is stored.

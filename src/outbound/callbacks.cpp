@@ -25,10 +25,7 @@ Result<void> Callbacks::start() {
   if (!records) return fail(records.error());
   auto cursors = journal_.store().records(kCallbackCursors);
   if (!cursors) return fail(cursors.error());
-  {
-    MutexLock lock(mutex_);
-    for (const auto& [task, text] : *cursors) cursors_[task] = decode_callback_cursor(text);
-  }
+  for (const auto& [task, text] : *cursors) attempts_->set_cursor(task, decode_callback_cursor(text));
   for (const auto& [key, text] : *records) attempts_->restore(callback_place(key), decode_callback_record(text));
   attempts_->begin_due();
   return {};
@@ -57,8 +54,7 @@ void Callbacks::take(const News& news, std::move_only_function<void(bool)> done)
   Drops drops;
   for (const std::string& task : news.deleted) {
     auto places = attempts_->of_task(task);
-    MutexLock lock(mutex_);
-    if (!places.empty() || cursors_.contains(task)) drops[task] = std::move(places);
+    if (!places.empty() || attempts_->cursor(task) != CallbackCursor()) drops[task] = std::move(places);
   }
   if (found.empty() && drops.empty()) return done(true);
   journal_.write(
@@ -86,9 +82,8 @@ bool Callbacks::look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>&
     auto end = attempts_->find({id});
     if (end && is_this(end->created_ms)) return true;  // nothing is reported after the end
     pending = attempts_->of_task(id).size();
-    MutexLock lock(mutex_);
-    auto known = cursors_.find(id);
-    if (known != cursors_.end() && is_this(known->second.created_ms)) cursor = known->second;
+    CallbackCursor known = attempts_->cursor(id);
+    if (is_this(known.created_ms)) cursor = known;
   }
   cursor.created_ms = task.created_ms;
   NewCallbacks news{id, task.created_ms, {}, {}};
@@ -113,14 +108,7 @@ void Callbacks::take_in(const Drops& drops, const std::vector<NewCallbacks>& fou
   for (const auto& [task, places] : drops) attempts_->forget(task);
   for (const NewCallbacks& each : found) {
     for (const CallbackPlace& place : each.places) attempts_->add(place, each.created_ms);
-  }
-  {
-    MutexLock lock(mutex_);
-    for (const auto& [task, places] : drops) cursors_.erase(task);
-    for (const NewCallbacks& each : found) {
-      if (each.cursor) cursors_[each.task] = *each.cursor;
-      if (each.cursor && each.cursor->over) cursors_.erase(each.task);
-    }
+    if (each.cursor) attempts_->set_cursor(each.task, *each.cursor);
   }
   attempts_->begin_due();
 }

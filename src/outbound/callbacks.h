@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "outbound/callback_attempts.h"
@@ -30,7 +29,7 @@ class Callbacks {
   Callbacks& operator=(const Callbacks&) = delete;
 
   // Reads the pending callbacks; attempts begin.
-  Result<void> start() EXCLUDES(mutex_);
+  Result<void> start();
   // Gives up active attempts, which then do not count. Pending callbacks continue after the next start.
   void stop();
   // Begins what is due. Call about every kServerTick.
@@ -38,22 +37,20 @@ class Callbacks {
 
   // Takes in what follows in the change stream. Calls done(true) once the resulting callbacks can no longer be lost.
   // Reads the store, one call at a time.
-  void take(const News& news, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
+  void take(const News& news, std::move_only_function<void(bool)> done);
   // The state of the callback for its end; nullopt if the task has not ended or has no callback.
   std::optional<CallbackRecord> find(const std::string& task) const;
 
  private:
   using Drops = std::map<std::string, std::vector<CallbackPlace>>;
   // `fresh`: what is remembered is of a deleted task with the same id. Returns false if the log cannot be read.
-  bool look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>& found) EXCLUDES(mutex_);
-  void take_in(const Drops& drops, const std::vector<NewCallbacks>& found) EXCLUDES(mutex_);
+  bool look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>& found);
+  void take_in(const Drops& drops, const std::vector<NewCallbacks>& found);
   void learn(const std::vector<Change>& changes);
 
   Journal& journal_;
   const bool sole_process_;
   const std::shared_ptr<CallbackAttempts> attempts_;
-  mutable Mutex mutex_;
-  std::map<std::string, CallbackCursor> cursors_ GUARDED_BY(mutex_);  // of tasks that request reports
 };
 
 }  // namespace shepherd
