@@ -307,6 +307,10 @@ const EventStore& Journal::store() const {
   return impl_->store;
 }
 
+bool Journal::has_replicas() const {
+  return impl_->bus.connects_replicas();
+}
+
 void Journal::tick() {
   impl_->reorder.tick();
   impl_->sweep_heads();

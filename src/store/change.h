@@ -1,6 +1,6 @@
 // The change stream: everything that a commit changed, in commit order. Events have their global position; what is not
-// an event (a task created, renamed or deleted, events dropped, a record changed, a lease given or ended) has a number of its own and says
-// which events came before it. Threads: value.
+// an event (a task created, renamed or deleted, events dropped, a record changed, a lease given or ended) has a number
+// of its own and says which events came before it. Threads: value.
 #pragma once
 
 #include <compare>
@@ -29,7 +29,14 @@ std::string encode_place(const Place& place);  // "P.C"
 // Also reads "P", which is a place before any change.
 std::optional<Place> decode_place(std::string_view text);
 
-enum class ChangeKind : std::uint8_t { task_created, task_changed, task_deleted, events_dropped, record_changed, lease_changed };
+enum class ChangeKind : std::uint8_t {
+  task_created,
+  task_changed,
+  task_deleted,
+  events_dropped,
+  record_changed,
+  lease_changed
+};
 
 struct Change {
   std::uint64_t number = 0;  // 1, 2, 3, … without holes

@@ -1,6 +1,6 @@
-// Leases: somebody has something for a while. A runner has a task, a runner is there, a program takes a task's
-// commands. A lease is over when the service clock (steering/service_clock.h) reaches its end, unless it was renewed.
-// Rows of the store, so that whoever decides by a lease reads it in the transaction that acts on it.
+// Leases: who has what, and until when. A runner has a task, a runner is there, a program takes a task's commands. A
+// lease is over when the service clock (steering/service_clock.h) reaches its end, unless it was renewed. Rows of the
+// store, so that a decision by a lease reads it in the transaction that acts on it.
 // Threads: value.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace shepherd {
 enum class LeaseKind : std::uint8_t {
   task = 1,    // name: the task; holder: its runner; epoch: the number of the event that granted it
   runner = 2,  // name: the runner, which is there; note: what it said about itself
-  taker = 3,   // name: the task whose commands somebody takes without a lease on it, "" for all; holder: the connection
+  taker = 3,  // name: the task whose commands a program takes without a lease on it, "" for all; holder: the connection
 };
 constexpr std::string_view name(LeaseKind kind) {
   switch (kind) {

@@ -19,9 +19,9 @@ Result<std::vector<Lease>> leases_in(Statement row) {
 }  // namespace
 
 Result<std::vector<Lease>> read_leases(Database& database, LeaseKind kind) {
-  return leases_in(
-      database.use("SELECT kind, name, holder, epoch, until, heard, note FROM lease WHERE kind = ? ORDER BY name, holder",
-                   static_cast<int>(kind)));
+  return leases_in(database.use(
+      "SELECT kind, name, holder, epoch, until, heard, note FROM lease WHERE kind = ? ORDER BY name, holder",
+      static_cast<int>(kind)));
 }
 
 Result<std::vector<Lease>> read_leases(Database& database, LeaseKind kind, const std::string& name) {
@@ -56,12 +56,13 @@ Result<bool> erase_lease(Database& database, const LeaseKey& key) {
 
 Result<bool> renew_lease(Database& database, const LeaseRenewal& renewal) {
   const LeaseKey& key = renewal.key;
-  auto done = database
-                  .use("UPDATE lease SET until = max(until, ?), heard = max(heard, ?)"
-                       " WHERE kind = ? AND name = ? AND holder = ? AND epoch = ?",
-                       renewal.until_ms, renewal.heard ? 1 : 0, static_cast<int>(key.kind), key.name, key.holder,
-                       renewal.epoch)
-                  .run();
+  auto done =
+      database
+          .use(
+              "UPDATE lease SET until = max(until, ?), heard = max(heard, ?)"
+              " WHERE kind = ? AND name = ? AND holder = ? AND epoch = ?",
+              renewal.until_ms, renewal.heard ? 1 : 0, static_cast<int>(key.kind), key.name, key.holder, renewal.epoch)
+          .run();
   if (!done) return fail(std::move(done.error()));
   return database.changes() > 0;
 }
