@@ -195,7 +195,7 @@ TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
   next(runner, "subscribed");
   EXPECT_EQ(command("a"), "accepted") << "all is everybody";
   runner.close();
-  while (steering_->command_feeds().any("b")) std::this_thread::yield();
+  while (steering_->command_feeds().is_open("b")) std::this_thread::yield();
   EXPECT_EQ(command("b"), "refused");
 }
 
@@ -204,7 +204,7 @@ TEST_F(FeedsApi, AWatcherOfCommandsIsNoRunner) {
   create("a");
   auto watcher = follow("/api/v1/events?types=command");
   next(watcher, "caught_up");
-  EXPECT_FALSE(steering_->command_feeds().any("a"));
+  EXPECT_FALSE(steering_->command_feeds().is_open("a"));
 }
 
 TEST_F(FeedsApi, ChangedRowsAreTold) {

@@ -118,7 +118,7 @@ TEST_F(SqliteStoreTest, NewerSchemaIsRefused) {
   ASSERT_FALSE(newer);
   EXPECT_EQ(reason(newer), "internal/newer_schema");
   EXPECT_THAT(newer.error().message, HasSubstr("99"));
-  EXPECT_THAT(newer.error().message, HasSubstr("up to 4"));
+  EXPECT_THAT(newer.error().message, HasSubstr("up to 5"));
   EXPECT_THAT(newer.error().message, HasSubstr(file()));
 }
 
@@ -147,7 +147,7 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
   // Restores the schema of version 1.
   ASSERT_TRUE(
       sql()->execute("DROP VIEW agent_sessions; DROP VIEW agent_events; DROP VIEW run_of_task; DROP TABLE run_place;"
-                     "DROP TABLE task_info; DROP TABLE change;"
+                     "DROP TABLE task_info; DROP TABLE change; DROP TABLE lease;"
                      "DROP TABLE checkpoint;"
                      "CREATE UNIQUE INDEX run_task ON run(task, last);"
                      "UPDATE run SET lengths = CAST(x'01' || substr(lengths, 2, 1) || substr(lengths, 7) AS BLOB);"
