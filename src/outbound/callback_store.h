@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct NewCallbacks {
 Result<void> add_callbacks(WriteTxn& txn, const NewCallbacks& found);
 
 // Removes the callbacks of a deleted task. Those of a newer task with its id stay.
-Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::vector<CallbackPlace>& places);
+Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::set<CallbackPlace>& places);
 
 struct CallbackClaimant {
   std::string id;
