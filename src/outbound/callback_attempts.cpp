@@ -195,9 +195,11 @@ bool CallbackAttempts::may_begin(const CallbackPlace& place, const std::string& 
 }
 
 void CallbackAttempts::claim(const CallbackPlace& place, TaskRow task) {
-  KnownCallbacks known;
+  KnownCallbacks known{task.created_ms, {}, 0};
   {
     MutexLock lock(mutex_);
+    const CallbackRecord* record = queue_.find(place);
+    if (record != nullptr && record->created_ms != 0) known.created_ms = record->created_ms;
     known.places = queue_.of_task(place.task);
     known.through = queue_.cursor(place.task).through;
   }

@@ -113,6 +113,7 @@ Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place, 
     if (auto removed = remove(txn, place); !removed) return fail(std::move(removed.error()));
     return CallbackClaim{Answer::gone};
   }
+  if (**created != known.created_ms) return CallbackClaim{Answer::behind};  // of another task with this id
   CallbackRecord mine = **record;
   if (mine.state != CallbackRecord::State::pending || mine.next_ms > now_ms || is_held(mine, claimant, now_ms)) {
     return CallbackClaim{Answer::wait, std::move(mine)};

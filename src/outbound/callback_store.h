@@ -38,6 +38,7 @@ struct CallbackClaimant {
 };
 // What a process knows of a task's callbacks.
 struct KnownCallbacks {
+  std::int64_t created_ms = 0;  // of the task
   std::vector<CallbackPlace> places;
   std::uint64_t through = 0;  // how far it has processed the task's reports
 };
