@@ -1,4 +1,4 @@
-// Runs journal, hub, feeds and bus under random schedules, faults and a bad bus. `SHEPHERD_SIM_SEED=n` runs one seed,
+// Runs whole server processes under random schedules, faults and a bad bus. `SHEPHERD_SIM_SEED=n` runs one seed,
 // `SHEPHERD_SIM_SEEDS=n` runs n of them.
 #include <gtest/gtest.h>
 
