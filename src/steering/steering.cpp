@@ -33,7 +33,7 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       roster_(parts_.journal, rounds_, service_),
       commands_(parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.redactor),
       claims_(parts_.journal, leases_, roster_, parts_.clock, parts_.metrics),
-      callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
+      callbacks_({parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.metrics, parts_.poster},
                  config_.callbacks),
       tokens_(parts_.journal, parts_.clock, config_.tokens),
       leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
@@ -130,7 +130,6 @@ void Steering::forget(const std::string& task) {
   claims_.withdraw(task);
   leases_.forget(task);
   tokens_.forget(task);
-  callbacks_.forget(task);
   due_.set(task, kNeverMs);
 }
 
@@ -147,12 +146,8 @@ void Steering::take(const News& news, std::move_only_function<void(bool)> done) 
     return done(false);
   }
   for (const std::string& task : news.deleted) forget(task);
-  std::vector<TaskRow> to_tell;
-  for (const RowPtr& row : news.rows) {
-    note(*row);
-    if (!row->spec.callback_url.empty()) to_tell.push_back(*row);
-  }
-  callbacks_.changed(to_tell, std::move(done));
+  for (const RowPtr& row : news.rows) note(*row);
+  callbacks_.take(news, std::move(done));
 }
 
 Result<void> Steering::read_runners(const News& news) {
@@ -192,6 +187,7 @@ void Steering::tick() {
   rounds_.tick([this](const LeaseRound& round) { take(round); });
   count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
+  callbacks_.tick();
 }
 
 void Steering::count_runners() {

@@ -38,7 +38,7 @@ struct SteeringParts {
   Random& random;
   MetricRegistry& metrics;
   const Redactor* redactor = nullptr;  // nullptr stores commands unredacted
-  PostCallback post_callback = shepherd::post_callback;
+  CallbackPoster* poster = nullptr;    // nullptr sends no callbacks
 };
 
 // open() reads every active task, so call it before any client may post. Call stop() while workers and journal still
