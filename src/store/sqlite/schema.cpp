@@ -95,6 +95,11 @@ CREATE TABLE checkpoint(
   state TEXT NOT NULL,                    -- as `projection`
   PRIMARY KEY(task, sequence)) WITHOUT ROWID;
 )sql",
+    // A deletion is one short transaction; the deleted task's other rows go later (store/sqlite/leftovers.h).
+    R"sql(
+-- Keys of deleted tasks that still have rows in run, run_place, detail, event_key, producer or checkpoint.
+CREATE TABLE leftover(task INTEGER PRIMARY KEY);
+)sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 
