@@ -45,6 +45,9 @@ const std::map<std::string, std::string> kWhoMay{
     {"POST /api/v1/claims", "p12a"},  // any producer; the handler checks the task
     {"POST /api/v1/hooks/claude", "pa"},
     {"PUT /api/v1/tasks/{id}/lease", "p1a"},
+    {"PUT /api/v1/runners/{id}", "pa"},
+    {"DELETE /api/v1/runners/{id}", "pa"},
+    {"GET /api/v1/runners", "vopa"},
     {"GET /api/v1/tasks/{id}/data", "p1a"},
     {"GET /api/v1/tasks/{id}/token", "p1a"},
     {"POST /api/v1/tasks/{id}/commands", "oa"},

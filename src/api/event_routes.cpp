@@ -83,8 +83,8 @@ std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   return connection->trail;
 }
 
-// A post renews its task's lease. If a runner names its lease, it renews only that one and gets an error when another
-// runner has the task; the store checks again at the commit.
+// A post renews its task's lease. If a runner names its lease, it renews only that one, and the commit refuses the post
+// if another runner has the task.
 Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
   Leases& leases = call.parts().steering.leases();
   auto epoch = lease_header(call.request());
@@ -93,9 +93,8 @@ Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
     leases.touch(call.id());
     return std::nullopt;
   }
-  bool live = leases.renew(call.id(), **epoch).has_value();
-  if (!live && leases.held(call.id())) return fail(lease_lost());
-  return LeaseFence{**epoch, live};
+  leases.touch(call.id(), **epoch);
+  return LeaseFence{**epoch};
 }
 
 void append(Call call, std::shared_ptr<ProducerTrail> trail, AppendRequest request) {
@@ -197,16 +196,32 @@ void post_status(Call call) {
   });
 }
 
-void post_deltas(Call call) {
-  auto fence = keep_lease(call);
-  if (!fence) return call.fail(fence.error());
-  if (*fence && !(*fence)->live) return call.fail(lease_lost());  // live text under a lease that is over
+namespace {
+
+void publish_deltas(Call call) {
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());
   for (std::string& delta : *deltas) parts.journal.publish_delta(call.id(), std::move(delta));
   call.skip_audit();  // live text is best effort and is not stored
   call.send_json(202, R"({"status":"accepted"})");
+}
+
+}  // namespace
+
+void post_deltas(Call call) {
+  auto fence = keep_lease(call);
+  if (!fence) return call.fail(fence.error());
+  if (!*fence || call.parts().steering.leases().knows(call.id(), (*fence)->epoch)) {
+    return publish_deltas(std::move(call));
+  }
+  // No commit decides about live text, so the task's row does.
+  Call::on_lane(&Lanes::intake, std::move(call), [fence = **fence](Call on_lane) {
+    auto task = on_lane.parts().journal.store().row(on_lane.id());
+    if (!task) return on_lane.fail(task.error());
+    if (!is_leased(task->state) || task->state.lease_epoch != fence.epoch) return on_lane.fail(lease_lost());
+    publish_deltas(std::move(on_lane));
+  });
 }
 
 }  // namespace shepherd

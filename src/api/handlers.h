@@ -26,6 +26,9 @@ void post_command(Call call);
 // runner_routes.cpp
 void claim_task(Call call);
 void renew_lease(Call call);
+void report_runner(Call call);
+void remove_runner(Call call);
+void list_runners(Call call);
 void get_task_data(Call call);
 void get_repo_token(Call call);
 

@@ -6,6 +6,7 @@
 #include "api/api_fixture.h"
 #include "api/frames.h"
 #include "api/limits.h"
+#include "api/live_logs.h"
 #include "api/live_sse.h"
 #include "api/live_websocket.h"
 #include "base/manual_executor.h"
@@ -58,10 +59,7 @@ class LiveStreamTest : public testing::Test {
                                             condense_,
                                             lanes_,
                                             {}});
-    TaskSpec spec;
-    spec.id = "t1";
-    journal_.create_task(spec, "", [](Result<Created>) {});
-    settle();
+    create("t1");
   }
   ~LiveStreamTest() override {
     if (stream_ != nullptr && connected_) close();
@@ -69,6 +67,12 @@ class LiveStreamTest : public testing::Test {
     settle();
   }
 
+  void create(const std::string& task) {
+    TaskSpec spec;
+    spec.id = task;
+    journal_.create_task(spec, "", [](Result<Created>) {});
+    settle();
+  }
   void settle() {
     for (bool busy = true; busy;) {
       busy = journal_.step();
@@ -76,11 +80,11 @@ class LiveStreamTest : public testing::Test {
       busy = io_.run_one() || busy;
     }
   }
-  void append(const std::string& summary, const std::string& type = "log") {
+  void append(const std::string& summary, const std::string& type = "log", const std::string& task = "t1") {
     Intake intake;
     intake.now_ms = clock_.wall_ms();
     AppendRequest request;
-    request.task = "t1";
+    request.task = task;
     request.received_ms = clock_.wall_ms();
     request.drafts =
         *decode_events(R"({"type":")" + type + R"(","summary":")" + summary + "\"}", Framing::json, intake);
@@ -216,6 +220,39 @@ TEST_F(LiveStreamTest, AClientThatDoesNotReadItsAnswersIsClosed) {
   append("one");
   for (int i = 0; i < 10'000 && connection_.closed_with == 0; ++i) stream_->on_message("nonsense");
   EXPECT_EQ(connection_.closed_with, 4100);
+}
+
+// Each log has more than a peer takes at once.
+TEST_F(LiveStreamTest, LogsOnASlowConnectionTakeTurnsAndLoseNothing) {
+  create("t2");
+  constexpr int kEach = 60;
+  for (int i = 0; i < kEach; ++i) {
+    for (const char* task : {"t1", "t2"}) append(std::string(10'000, 'x'), "log", task);
+  }
+  open(std::make_shared<LiveLogs>(*core_, TypeFilter{}, false, trail()));
+  connection_.takes = false;
+  stream_->on_message(R"({"type":"subscribe","logs":{"t1":0,"t2":0}})");
+  settle();
+  auto count = [&](const std::string& text) {
+    int found = 0;
+    for (auto at = connection_.sent.find(text); at != std::string::npos; at = connection_.sent.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  const std::string first = R"({"type":"task_event","taskID":"t1",)", second = R"({"type":"task_event","taskID":"t2",)";
+  for (int i = 0; i < 4; ++i) {
+    stream_->on_drained();
+    settle();
+  }
+  EXPECT_TRUE(count(first) > 0 && count(second) > 0);
+  EXPECT_LT(count(first) + count(second), 2 * kEach) << "nothing is written to a peer that does not take it";
+  for (int i = 0; i < 4 * kEach && count("caught_up") < 2; ++i) {
+    stream_->on_drained();
+    settle();
+  }
+  EXPECT_EQ(count(first), kEach);
+  EXPECT_EQ(count(second), kEach);
 }
 
 // A stream that gets messages of many logs and keeps them.

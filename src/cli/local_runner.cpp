@@ -57,7 +57,8 @@ LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientT
       locate_([&host] { return host.locate(); }),
       tls_(std::move(tls)),
       runner_("run-" + make_sortable_id(clock_.wall_ms(), random_)),
-      leases_(locate_, tls_, runner_, clock_) {}
+      leases_(locate_, tls_, runner_, clock_),
+      commands_(locate_, tls_, clock_, random_) {}
 
 Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
   Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
@@ -151,7 +152,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const R
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
+  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "host/run_host.h"
 #include "outbox/spool.h"
+#include "runner/command_feed.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -61,6 +62,7 @@ class LocalRunner {
   SystemRandom random_;
   std::string runner_;
   LeaseKeeper leases_;
+  CommandFeed commands_;
   AgentVersions versions_;
 };
 

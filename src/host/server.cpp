@@ -35,6 +35,7 @@
 #include "net/limits.h"
 #include "net/server.h"
 #include "outbound/callback_secret.h"
+#include "outbound/post_callback.h"
 #include "rpc/rpc_server.h"
 #include "steering/steering.h"
 #include "store/search_sqlite/sqlite_search_index.h"
@@ -146,6 +147,7 @@ struct Server::Impl {
   std::unique_ptr<Access> access;
   std::unique_ptr<Audit> audit;
   std::shared_ptr<const Principal> admin;
+  std::unique_ptr<HttpPoster> poster;
   std::unique_ptr<Steering> steering;
   std::unique_ptr<Inbox> inbox;
   std::unique_ptr<Api> api;
@@ -216,7 +218,9 @@ Result<void> Server::Impl::open_access() {
 
 Result<void> Server::Impl::open_steering() {
   io = std::make_unique<net::IoThreads>(io_thread_count(config));
-  SteeringParts parts{*journal, lanes->feeds, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr};
+  poster = std::make_unique<HttpPoster>(io->loop(io->size() - 1));
+  SteeringParts parts{*journal,    lanes->feeds, clock, random, metrics, config.redact.enabled ? &*redactor : nullptr,
+                      poster.get()};
   SteeringConfig settings = config.steering;
   std::string secret_file =
       settings.callbacks.secret_file.empty() ? file(kCallbackSecretFile) : settings.callbacks.secret_file;

@@ -44,10 +44,6 @@ class Collected {
   std::map<std::string, RowPtr> rows_;
 };
 
-bool is_of_task(const Change& change) {
-  return change.kind != ChangeKind::record_changed;
-}
-
 }  // namespace
 
 TypeFilter steering_types() {
@@ -240,7 +236,7 @@ News FollowerCore::from_commits(std::deque<std::shared_ptr<const Commit>> commit
     }
     for (const Change& change : commit->changes) {
       collected.add(change);
-      if (is_of_task(change)) wanted.insert(change.name);
+      if (is_of_task(change.kind)) wanted.insert(change.name);
     }
     for (const RowPtr& row : commit->rows) {
       if (wanted.contains(row->spec.id)) collected.add(row);
@@ -262,7 +258,7 @@ Result<FollowerCore::Read> FollowerCore::from_store(Place after) const {
   }
   for (const Change& change : page->changes) {
     collected.add(change);
-    if (is_of_task(change)) tasks.insert(change.name);
+    if (is_of_task(change.kind)) tasks.insert(change.name);
   }
   for (const std::string& task : tasks) {
     auto row = store.row(task);

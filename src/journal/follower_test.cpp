@@ -197,7 +197,7 @@ TEST_F(FollowerTest, ADurableOneGoesOnWhereItStopped) {
   clock_.advance_ms(kCursorInterval.count());
   journal_.tick();
   settle();
-  EXPECT_EQ(decode_place(*store_.record(kFollowerCursors, "test")), follower_->place());
+  EXPECT_EQ(decode_place(*store_.record(kCursors, "test")), follower_->place());
 }
 
 TEST_F(FollowerTest, ADurableOneTakesOverTheCursorOfAnEarlierVersion) {

@@ -218,7 +218,7 @@ Result<std::unique_ptr<Follower>> Journal::follow(FollowOptions options, Executo
   if (!start) return fail(std::move(start.error()));
   bool stored = false;
   if (options.durable) {
-    auto kept = impl_->store.record(kFollowerCursors, options.name);
+    auto kept = impl_->store.record(kCursors, options.name);
     if (kept && kept->empty() && !options.old_cursor.empty()) {
       std::size_t slash = options.old_cursor.find('/');
       kept = impl_->store.record(options.old_cursor.substr(0, slash), options.old_cursor.substr(slash + 1));
@@ -305,6 +305,10 @@ std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& cons
 
 const EventStore& Journal::store() const {
   return impl_->store;
+}
+
+bool Journal::has_replicas() const {
+  return impl_->bus.connects_replicas();
 }
 
 void Journal::tick() {

@@ -71,6 +71,8 @@ class Journal {
   std::unique_ptr<Feed> open_feed(FeedOptions options, FeedConsumer& consumer);
 
   const EventStore& store() const;
+  // Whether other processes write to the same store.
+  bool has_replicas() const;
 
   // Call about every second: moves followers on, releases reordered events whose wait is over, repairs lost bus hints,
   // ages hub tails.

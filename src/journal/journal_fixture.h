@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,7 +62,11 @@ class JournalFixture : public testing::Test {
   ManualClock clock_;
   MetricRegistry metrics_;
   Fault fault_ = Fault::none;
-  MemoryStore store_{[this] { return fault_; }};
+  std::uint64_t writes_ = 0;  // transactions so far
+  MemoryStore store_{[this] {
+    ++writes_;
+    return fault_;
+  }};
   Hub hub_{clock_, metrics_};
   NoBus bus_;
   ManualExecutor workers_;

@@ -46,6 +46,7 @@ inline constexpr std::size_t kMaxTaskApprovals = 64;  // open approvals in a tas
 inline constexpr std::size_t kMaxCapabilitiesBytes = 4 * kKiB;  // a dozen short names
 inline constexpr std::size_t kMaxRunnerIdBytes = 128;
 inline constexpr std::size_t kMaxCommandArguments = 1'000;  // argv of a task that is a command line
+inline constexpr std::size_t kMaxReportedTasks = 10'000;    // leases in one report of a runner
 inline constexpr std::size_t kMaxClaimAgents = 64;          // agent dialects that one runner supports
 inline constexpr std::int64_t kMaxClaimWaitSeconds = 30;    // shorter than the idle timeout of common proxies
 

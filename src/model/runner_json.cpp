@@ -35,6 +35,43 @@ void read_labels(JsonRequest& request, std::map<std::string, std::string>& label
   if (labels.size() > kMaxLabels) request.refuse("labels", "at most " + std::to_string(kMaxLabels) + " labels");
 }
 
+void read_about(JsonRequest& request, RunnerAbout& about) {
+  read_agents(request, about.agents);
+  read_labels(request, about.labels);
+  request.whole("slots", about.slots);
+  for (auto [member, text] : {std::pair{"version", &about.version}, std::pair{"machine", &about.machine}}) {
+    request.text(member, *text);
+    if (text->size() > kMaxRunnerIdBytes) {
+      request.refuse(member, "at most " + std::to_string(kMaxRunnerIdBytes) + " bytes");
+    }
+  }
+}
+
+void write_about(JsonObject& object, const RunnerAbout& about) {
+  object.texts("agents", about.agents);
+  object.texts("labels", about.labels);
+  object.number("slots", about.slots);
+  object.text_unless_empty("version", about.version);
+  object.text_unless_empty("machine", about.machine);
+}
+
+void read_tasks(JsonRequest& request, std::vector<RunnerReport::Task>& tasks) {
+  auto given = request.member("tasks");
+  if (!given) return;
+  simdjson::dom::array array;
+  if (given->get(array) != simdjson::SUCCESS || array.size() > kMaxReportedTasks) {
+    return request.refuse("tasks", "an array of at most " + std::to_string(kMaxReportedTasks) + " leases");
+  }
+  for (simdjson::dom::element element : array) {
+    std::string_view id;
+    std::uint64_t epoch = 0;
+    if (element["taskID"].get(id) != simdjson::SUCCESS || element["leaseEpoch"].get(epoch) != simdjson::SUCCESS) {
+      return request.refuse("tasks", R"(leases such as {"taskID":"t","leaseEpoch":1})");
+    }
+    tasks.push_back({std::string(id), epoch});
+  }
+}
+
 }  // namespace
 
 Result<ClaimRequest> decode_claim_request(std::string_view json) {
@@ -74,6 +111,46 @@ Result<LeaseRequest> decode_lease_request(std::string_view json) {
   if (error) return fail(*error);
   lease.epoch = static_cast<std::uint64_t>(epoch);
   return lease;
+}
+
+Result<RunnerReport> decode_runner_report(std::string_view json) {
+  JsonParser parser(json.size());
+  auto object = request_object(parser, json);
+  if (!object) return fail(object.error());
+  std::optional<Error> error;
+  JsonRequest request(*object, "", error);
+  RunnerReport report;
+  read_about(request, report.about);
+  read_tasks(request, report.tasks);
+  if (error) return fail(*error);
+  return report;
+}
+
+std::string encode_runner_about(const RunnerAbout& about) {
+  return object_text([&](JsonObject& object) { write_about(object, about); });
+}
+
+std::string encode_runner(const std::string& id, const RunnerAbout& about, const std::vector<std::string>& tasks) {
+  return object_text([&](JsonObject& object) {
+    object.text("id", id);
+    write_about(object, about);
+    object.texts("tasks", tasks);
+  });
+}
+
+Result<RunnerAbout> decode_runner_about(std::string_view json) {
+  auto report = decode_runner_report(json);
+  if (!report) return fail(report.error());
+  return std::move(report->about);
+}
+
+std::string encode_report_answer(std::int64_t present_seconds, std::int64_t lease_seconds,
+                                 const std::vector<std::string>& lost) {
+  return object_text([&](JsonObject& object) {
+    object.number("presentSeconds", present_seconds);
+    object.number("leaseSeconds", lease_seconds);
+    object.texts("lost", lost);
+  });
 }
 
 std::string encode_lease(std::string_view task, std::uint64_t epoch, std::int64_t lease_seconds) {

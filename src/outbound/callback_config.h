@@ -2,6 +2,7 @@
 // Threads: value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -13,7 +14,7 @@ struct CallbackConfig {
   std::string secret_file;  // empty for callback.secret in the data directory, created at the first start
   std::string secret;       // its content; signs callbacks
   std::int64_t attempts = kCallbackAttempts;
-  std::int64_t threads = kCallbackThreads;
+  std::size_t in_flight = kCallbacksInFlight;
   bool sole_process = true;  // no other process uses the store, so claims of earlier processes are void
 };
 

@@ -40,12 +40,14 @@ std::string encode_callback_cursor(const CallbackCursor& cursor) {
   std::string out = object_text([&](JsonObject& object) {
     object.number("through", cursor.through);
     object.json("started", cursor.started ? "true" : "false");
+    object.number("createdMS", cursor.created_ms);
   });
   return out;
 }
 
 CallbackCursor decode_callback_cursor(std::string_view json) {
-  return {count_value(find_member(json, "through")).value_or(0), find_member(json, "started") == "true"};
+  return {count_value(find_member(json, "through")).value_or(0), find_member(json, "started") == "true",
+          number(json, "createdMS")};
 }
 
 std::string encode_callback_record(const CallbackRecord& record) {
@@ -54,6 +56,8 @@ std::string encode_callback_record(const CallbackRecord& record) {
     object.number("attempts", record.attempts);
     object.number("nextMS", record.next_ms);
     object.number("claimedMS", record.claimed_ms);
+    object.text_unless_empty("claimedBy", record.claimed_by);
+    object.number("createdMS", record.created_ms);
     object.number("status", static_cast<std::int64_t>(record.status));
     object.text("error", record.error);
   });
@@ -68,6 +72,8 @@ CallbackRecord decode_callback_record(std::string_view json) {
   record.attempts = number(json, "attempts");
   record.next_ms = number(json, "nextMS");
   record.claimed_ms = number(json, "claimedMS");
+  record.claimed_by = string_value(find_member(json, "claimedBy")).value_or("");
+  record.created_ms = number(json, "createdMS");
   record.status = static_cast<int>(number(json, "status"));
   record.error = string_value(find_member(json, "error")).value_or("");
   return record;

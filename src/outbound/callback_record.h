@@ -22,8 +22,9 @@ CallbackPlace callback_place(std::string_view record_key);
 // How far a task's reports have been processed.
 struct CallbackCursor {
   std::uint64_t through = 0;
-  bool started = false;  // a start was among them
-  bool over = false;     // the end was processed; not stored
+  bool started = false;         // a start was among them
+  std::int64_t created_ms = 0;  // of the task, because another one may get its id
+  bool over = false;            // the end was processed; not stored
 
   friend bool operator==(const CallbackCursor&, const CallbackCursor&) = default;
 };
@@ -36,6 +37,8 @@ struct CallbackRecord {
   std::int64_t attempts = 0;
   std::int64_t next_ms = 0;     // while pending: time of the next attempt
   std::int64_t claimed_ms = 0;  // while pending: start of the current attempt; 0 if there is none
+  std::string claimed_by;       // the process that makes it
+  std::int64_t created_ms = 0;  // of the task, because another one may get its id; 0 if an earlier version wrote it
   int status = 0;               // of the last answer; 0 if there was none
   std::string error;            // why the last attempt failed
 };

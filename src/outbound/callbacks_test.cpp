@@ -7,15 +7,16 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "journal/journal_fixture.h"
 #include "json/scan.h"
 #include "model/wire_json.h"
+#include "net/server.h"
 #include "outbound/callback_message.h"
 #include "outbound/callback_target.h"
 #include "outbound/limits.h"
@@ -24,8 +25,21 @@
 namespace shepherd {
 namespace {
 
-// A journal that commits by itself, callbacks that this thread steps, and a receiver with scripted answers.
-class CallbacksTest : public testing::Test {
+// A receiver that keeps requests until the test answers them.
+class HeldPoster final : public CallbackPoster {
+ public:
+  void post(CallbackPost request, Done done) override { held.push_back({std::move(request), std::move(done)}); }
+  void stop() override { held.clear(); }
+
+  struct Held {
+    CallbackPost request;
+    Done done;
+  };
+  std::vector<Held> held;
+};
+
+// Callbacks over a journal and workers that the test steps, and a receiver with scripted answers.
+class CallbacksTest : public JournalFixture {
  protected:
   struct Received {
     std::string host, body;
@@ -39,37 +53,53 @@ class CallbacksTest : public testing::Test {
   };
 
   void SetUp() override {
-    config_.threads = 0;
     config_.secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     restart();
   }
+  void TearDown() override { stop(); }
 
-  void restart() {
+  std::unique_ptr<Callbacks> open(CallbackPoster& poster) {
+    auto made =
+        std::make_unique<Callbacks>(CallbackParts{journal_, workers_, clock_, random_, metrics_, &poster}, config_);
+    EXPECT_TRUE(made->start());
+    return made;
+  }
+  void stop() {
+    if (callbacks_) callbacks_->stop();
     callbacks_.reset();
-    CallbackParts parts{journal_, clock_, random_, metrics_,
-                        [this](const net::Url& url, const net::HeaderList& headers, std::string_view body,
-                               const std::stop_token& stop) {
-                          received_.push_back({url.host, std::string(body), headers});
-                          if (hang_) {
-                            hang_(stop);
-                            return silence();
-                          }
-                          if (answers_.empty()) return Result<int>(200);
-                          Result<int> answer = std::move(answers_.front());
-                          answers_.erase(answers_.begin());
-                          return answer;
-                        }};
-    callbacks_ = std::make_unique<Callbacks>(std::move(parts), config_);
-    ASSERT_TRUE(callbacks_->start());
+    settle();
+  }
+  void restart() {
+    stop();
+    callbacks_ = open(poster_);
+    settle();
+  }
+
+  // Begins what is due and answers one request; false if there is none.
+  bool step() {
+    callbacks_->tick();
+    settle();
+    if (poster_.held.empty()) return false;
+    Result<int> answer = answers_.empty() ? Result<int>(200) : answers_.front();
+    if (!answers_.empty()) answers_.erase(answers_.begin());
+    answer_one(poster_, std::move(answer));
+    return true;
+  }
+  void answer_one(HeldPoster& poster, Result<int> answer) {
+    HeldPoster::Held held = std::move(poster.held.front());
+    poster.held.erase(poster.held.begin());
+    received_.push_back({held.request.url.host, held.request.body, held.request.headers});
+    held.done(std::move(answer));
+    settle();
   }
 
   // Creates a task and ends it.
   void ended_task(const std::string& id, const std::string& url = "http://receiver.test/hook") {
     auto spec = decode_task_request(R"({"id":")" + id + R"(","prompt":"do it","callbackURL":")" + url + "\"}");
     journal_.create_task(*spec, "", [](Result<Created> created) { EXPECT_TRUE(created); });
-    append(id, *decode_events(R"({"type":"status","summary":"all done","data":{"state":"completed",)"
-                              R"("prURL":"https://example.com/pull/1"}})",
-                              Framing::json, Intake{}));
+    append_drafts(id, *decode_events(R"({"type":"status","summary":"all done","data":{"state":"completed",)"
+                                     R"("prURL":"https://example.com/pull/1"}})",
+                                     Framing::json, Intake{}));
     look(id);
   }
 
@@ -80,18 +110,31 @@ class CallbacksTest : public testing::Test {
     ASSERT_TRUE(spec) << spec.error().message;
     journal_.create_task(*spec, "", [](Result<Created> created) { EXPECT_TRUE(created); });
   }
-  void report(const std::string& id, const std::string& update) { append(id, *decode_status_update(update, Intake{})); }
-  void append(const std::string& id, DraftBatch drafts) {
+  void report(const std::string& id, const std::string& update) {
+    append_drafts(id, *decode_status_update(update, Intake{}));
+  }
+  void append_drafts(const std::string& id, DraftBatch drafts) {
     AppendRequest request;
     request.task = id;
     request.drafts = std::move(drafts);
     journal_.append(std::move(request), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
-    journal_.drain();
+    settle();
   }
-  void look(const std::string& id) {
-    std::promise<bool> done;
-    callbacks_->changed({*store_.row(id)}, [&](bool good) { done.set_value(good); });
-    EXPECT_TRUE(done.get_future().get());
+  void look(const std::string& id) { EXPECT_TRUE(take_row(*callbacks_, id)); }
+  bool take_row(Callbacks& callbacks, const std::string& id) {
+    News news;
+    news.rows.push_back(std::make_shared<TaskRow>(*store_.row(id)));
+    return take(callbacks, news);
+  }
+  bool take(Callbacks& callbacks, const News& news) {
+    std::optional<bool> handled;
+    callbacks.take(news, [&](bool good) { handled = good; });
+    settle();
+    return handled.value_or(false);
+  }
+  void delete_task(const std::string& id) {
+    journal_.delete_task(id, [](Result<void> deleted) { EXPECT_TRUE(deleted); });
+    settle();
   }
   std::vector<std::string> received_events() const {
     std::vector<std::string> events;
@@ -102,24 +145,17 @@ class CallbacksTest : public testing::Test {
   CallbackRecord record(const std::string& id) { return callbacks_->find(id).value(); }
   static Result<int> silence() { return fail(ErrorCode::unavailable, "timed_out", "it did not answer in time"); }
 
-  ManualClock clock_;
   SeededRandom random_{7};
-  MetricRegistry metrics_;
-  MemoryStore store_;
-  Hub hub_{clock_, metrics_};
-  NoBus bus_;
-  ThreadPool workers_{"workers", 1};
-  Journal journal_{store_, hub_, bus_, workers_, clock_, metrics_};
   CallbackConfig config_;
+  HeldPoster poster_;
   std::vector<Received> received_;
   std::vector<Result<int>> answers_;
-  std::function<void(const std::stop_token&)> hang_;  // replaces the receiver's answer
   std::unique_ptr<Callbacks> callbacks_;
 };
 
 TEST_F(CallbacksTest, SaysWhatHappenedAndSignsIt) {
   ended_task("t");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   ASSERT_EQ(received_.size(), 1U);
   EXPECT_EQ(received_[0].body,
             R"({"taskID":"t","event":"completed","message":"all done","details":{"state":"completed",)"
@@ -128,7 +164,7 @@ TEST_F(CallbacksTest, SaysWhatHappenedAndSignsIt) {
   EXPECT_EQ(received_[0].header("webhook-timestamp"), "1700000000");
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
   EXPECT_EQ(record("t").attempts, 1);
-  EXPECT_FALSE(callbacks_->step()) << "once";
+  EXPECT_FALSE(step()) << "once";
 }
 
 TEST_F(CallbacksTest, PassesOnTheReportersOwnDetails) {
@@ -137,7 +173,7 @@ TEST_F(CallbacksTest, PassesOnTheReportersOwnDetails) {
       "t",
       R"({"event":"failed","message":"no","details":{"error":"boom","lines":[1,{"a":"b"}],"state":"odd","pr_url":"p"}})");
   look("t");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(received_[0].body,
             R"({"taskID":"t","event":"failed","message":"no","details":{"lines":[1,{"a":"b"}],"state":"failed",)"
             R"("prURL":"p","pr_url":"p","error":"boom","costUSD":0,"lastSequence":1}})");
@@ -152,7 +188,7 @@ TEST_F(CallbacksTest, TellsReportsThatWereAskedForInTheOrderOfTheLog) {
   report("t", R"({"event":"progress","message":"nearly"})");
   report("t", R"({"event":"completed","message":"done"})");
   look("t");
-  while (callbacks_->step()) {
+  while (step()) {
   }
   ASSERT_EQ(received_events(), (std::vector<std::string>{"started", "progress", "progress", "completed"}));
   EXPECT_EQ(received_[1].body, R"({"taskID":"t","event":"progress","message":"half","details":{"percent":50,)"
@@ -170,16 +206,16 @@ TEST_F(CallbacksTest, AReportGoesOnAfterARestartAndDoesNotHoldUpTheEnd) {
   report("t", R"({"event":"progress","message":"one"})");
   look("t");
   answers_ = {503};
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   report("t", R"({"event":"completed"})");
   look("t");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent) << "the report has had its turn";
   restart();
   look("t");
   clock_.advance_ms(2'000);
-  ASSERT_TRUE(callbacks_->step());
-  EXPECT_FALSE(callbacks_->step());
+  ASSERT_TRUE(step());
+  EXPECT_FALSE(step());
   ASSERT_EQ(received_events(), (std::vector<std::string>{"progress", "completed", "progress"}));
   EXPECT_EQ(received_[2].header("webhook-id"), received_[0].header("webhook-id"));
 }
@@ -187,11 +223,11 @@ TEST_F(CallbacksTest, AReportGoesOnAfterARestartAndDoesNotHoldUpTheEnd) {
 TEST_F(CallbacksTest, ARunnerThatNamesNoEventHasStartedWhenItRuns) {
   asking_task("t", R"(["started"])");
   for (int i = 0; i < 2; ++i) {
-    append("t", *decode_events(R"({"type":"status","summary":"running","data":{"state":"running"}})", Framing::json,
-                               Intake{}));
+    append_drafts("t", *decode_events(R"({"type":"status","summary":"running","data":{"state":"running"}})",
+                                      Framing::json, Intake{}));
     look("t");
   }
-  while (callbacks_->step()) {
+  while (step()) {
   }
   EXPECT_EQ(received_events(), std::vector<std::string>{"started"});
 }
@@ -212,21 +248,21 @@ TEST_F(CallbacksTest, SignaturesAreThoseOfTheStandard) {
 TEST_F(CallbacksTest, TriesAgainLaterAndLater) {
   answers_ = {500, 302, silence()};
   ended_task("t");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("t").status, 500);
-  EXPECT_FALSE(callbacks_->step()) << "not at once";
+  EXPECT_FALSE(step()) << "not at once";
   std::int64_t first_pause = record("t").next_ms - clock_.wall_ms();
   EXPECT_GE(first_pause, 1'000);
   EXPECT_LE(first_pause, 1'200);
   clock_.advance_ms(first_pause);
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("t").error, "answered with status 302") << "redirects are not followed";
   std::int64_t second_pause = record("t").next_ms - clock_.wall_ms();
   EXPECT_GE(second_pause, 2'000);
   clock_.advance_ms(second_pause);
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   clock_.advance_ms(10'000);
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
   ASSERT_EQ(received_.size(), 4U);
   for (const Received& each : received_) EXPECT_EQ(each.header("webhook-id"), received_[0].header("webhook-id"));
@@ -238,107 +274,168 @@ TEST_F(CallbacksTest, GivesUp) {
   answers_ = {404, 404, 404, 404};
   ended_task("t");
   for (int i = 0; i < 5; ++i) {
-    callbacks_->step();
+    step();
     clock_.advance_ms(10'000);
   }
   EXPECT_EQ(received_.size(), 3U);
   EXPECT_EQ(record("t").state, CallbackRecord::State::failed);
   answers_ = {410};
   ended_task("gone");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("gone").state, CallbackRecord::State::failed) << "410: the receiver wants no more";
 }
 
 TEST_F(CallbacksTest, ARestartGoesOn) {
   answers_ = {503};
   ended_task("waits");
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   ended_task("new");
   restart();
   EXPECT_EQ(record("waits").attempts, 1);
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("new").state, CallbackRecord::State::sent);
   clock_.advance_ms(2'000);
-  ASSERT_TRUE(callbacks_->step());
+  ASSERT_TRUE(step());
   EXPECT_EQ(record("waits").state, CallbackRecord::State::sent);
   restart();
-  EXPECT_FALSE(callbacks_->step()) << "what was sent stays sent";
+  EXPECT_FALSE(step()) << "what was sent stays sent";
   EXPECT_EQ(record("waits").state, CallbackRecord::State::sent);
 }
 
 TEST_F(CallbacksTest, AClaimOfAnotherProcessIsLeftAloneForAWhile) {
-  ended_task("t");
-  CallbackRecord claimed;
-  claimed.claimed_ms = clock_.wall_ms();
-  std::promise<void> written;
-  journal_.write([&](WriteTxn& txn) { return txn.put_record("callback", "t", encode_callback_record(claimed)); },
-                 [&](Result<void>) { written.set_value(); });
-  written.get_future().wait();
   config_.sole_process = false;
   restart();
-  EXPECT_FALSE(callbacks_->step());
+  HeldPoster others;
+  auto other = open(others);
+  ended_task("t");
+  ASSERT_EQ(poster_.held.size(), 1U);
+  EXPECT_TRUE(take_row(*other, "t"));
+  EXPECT_TRUE(others.held.empty()) << "never two at a time";
+  // The first one never ends its attempt.
+  clock_.advance_ms(kCallbackTakeover.count() - 1);
+  other->tick();
+  settle();
+  EXPECT_TRUE(others.held.empty());
+  clock_.advance_ms(1);
+  other->tick();
+  settle();
+  ASSERT_EQ(others.held.size(), 1U);
+  answer_one(others, 200);
+  EXPECT_EQ(other->find("t")->state, CallbackRecord::State::sent);
+  answer_one(poster_, 500);
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent) << "it was accepted, whatever a late answer says";
+  EXPECT_EQ(received_.at(0).header("webhook-id"), received_.at(1).header("webhook-id"));
+}
+
+TEST_F(CallbacksTest, AnotherProcessLearnsWhatWasSent) {
+  config_.sole_process = false;
+  restart();
+  HeldPoster others;
+  auto other = open(others);
+  asking_task("t", R"(["progress"])");
+  report("t", R"({"event":"progress","message":"one"})");
+  report("t", R"({"event":"completed"})");
+  look("t");
+  while (step()) {
+  }
+  EXPECT_TRUE(take_row(*other, "t"));
   clock_.advance_ms(kCallbackTakeover.count());
-  EXPECT_TRUE(callbacks_->step());
+  other->tick();
+  settle();
+  EXPECT_TRUE(others.held.empty()) << "what is sent is not sent again";
+  EXPECT_EQ(received_.size(), 2U);
+  EXPECT_EQ(other->find("t")->state, CallbackRecord::State::sent);
+}
+
+// A commit can fail after it was made, and before.
+TEST_F(CallbacksTest, AnOutcomeThatCannotBeStoredIsStoredLater) {
+  ended_task("t");
+  ASSERT_EQ(poster_.held.size(), 1U);
+  fault_ = Fault::fail_before_commit;
+  answer_one(poster_, 200);
+  fault_ = Fault::none;
+  EXPECT_EQ(decode_callback_record(*store_.record("callback", "t")).state, CallbackRecord::State::pending);
+  EXPECT_FALSE(step()) << "it is not sent again";
+  EXPECT_EQ(decode_callback_record(*store_.record("callback", "t")).state, CallbackRecord::State::sent);
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+}
+
+TEST_F(CallbacksTest, AReceiverGetsOnlyItsShareOfTheAttempts) {
+  for (int i = 0; i < 6; ++i) ended_task("t" + std::to_string(i));
+  ended_task("other", "http://elsewhere.test/");
+  EXPECT_EQ(poster_.held.size(), kCallbacksPerHost + 1);
+  while (step()) {
+  }
+  EXPECT_EQ(received_.size(), 7U);
 }
 
 TEST_F(CallbacksTest, AHostThatKeepsFailingIsLeftAlone) {
   for (int i = 0; i < kBreakerFailures; ++i) {
     answers_.push_back(silence());
     ended_task("t" + std::to_string(i));
-    ASSERT_TRUE(callbacks_->step());
+    ASSERT_TRUE(step());
   }
   ended_task("next");
   ended_task("other", "http://elsewhere.test/");
-  while (callbacks_->step()) {
+  while (step()) {
   }
   ASSERT_EQ(received_.size(), static_cast<std::size_t>(kBreakerFailures) + 1);
   EXPECT_EQ(received_.back().host, "elsewhere.test");
   EXPECT_EQ(record("next").attempts, 0) << "waiting for the circuit is no attempt";
   answers_.push_back(silence());
   clock_.advance_ms(kBreakerPause.count());
-  while (callbacks_->step()) {
+  while (step()) {
   }
   EXPECT_EQ(received_.size(), static_cast<std::size_t>(kBreakerFailures) + 2) << "one try decides";
   clock_.advance_ms(kBreakerPause.count());
-  while (callbacks_->step()) {
+  while (step()) {
   }
   EXPECT_EQ(record("next").state, CallbackRecord::State::sent);
 }
 
 TEST_F(CallbacksTest, ADeletedTaskIsNotTold) {
+  answers_ = {503};
   ended_task("t");
-  std::promise<void> gone;
-  journal_.delete_task("t", [&](Result<void>) { gone.set_value(); });
-  gone.get_future().wait();
-  callbacks_->step();
-  EXPECT_TRUE(received_.empty());
+  ASSERT_TRUE(step());
+  delete_task("t");
+  clock_.advance_ms(10'000);
+  EXPECT_FALSE(step());
   EXPECT_FALSE(callbacks_->find("t"));
+  EXPECT_TRUE(store_.records("callback")->empty());
+}
+
+TEST_F(CallbacksTest, ADeletedTaskLeavesNothingForTheNextWithItsId) {
+  ended_task("t");
+  ASSERT_TRUE(step());
+  ASSERT_EQ(record("t").state, CallbackRecord::State::sent);
+  delete_task("t");
+  clock_.advance_ms(1);
+  ended_task("t");  // its row comes together with the deletion
+  News news;
+  news.deleted.push_back("t");
+  news.rows.push_back(std::make_shared<TaskRow>(*store_.row("t")));
+  EXPECT_TRUE(take(*callbacks_, news));
+  ASSERT_TRUE(step());
+  EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
+  ASSERT_EQ(received_.size(), 2U);
+  EXPECT_NE(received_[0].header("webhook-id"), received_[1].header("webhook-id"));
 }
 
 // A hanging receiver must not delay the server's end, and the attempt does not count.
 TEST_F(CallbacksTest, StoppingGivesUpWhatIsUnderWay) {
-  std::promise<void> begun;
-  hang_ = [&](const std::stop_token& stop) {
-    begun.set_value();
-    std::promise<void> stopped;
-    std::stop_callback wake(stop, [&] { stopped.set_value(); });
-    stopped.get_future().wait();
-  };
-  config_.threads = 1;
-  restart();
   ended_task("t");
-  begun.get_future().wait();
+  ASSERT_EQ(poster_.held.size(), 1U);
+  std::string id = poster_.held[0].request.body;
   callbacks_->stop();
+  EXPECT_TRUE(poster_.held.empty()) << "given up";
+  settle();
+  EXPECT_EQ(decode_callback_record(*store_.record("callback", "t")).claimed_ms, 0) << "nobody is at it";
   EXPECT_EQ(record("t").state, CallbackRecord::State::pending);
   EXPECT_EQ(record("t").attempts, 0);
-  hang_ = nullptr;
-  config_.threads = 0;
   restart();
-  EXPECT_EQ(record("t").claimed_ms, 0) << "nobody is at it";
-  EXPECT_TRUE(callbacks_->step());
+  EXPECT_TRUE(step());
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
-  EXPECT_EQ(received_.at(0).header("webhook-id"), received_.at(1).header("webhook-id"));
+  EXPECT_EQ(received_.at(0).body, id);
 }
 
 TEST(CallbackTarget, WhereCallbacksMayGo) {
@@ -359,28 +456,49 @@ TEST(CallbackTarget, WhereCallbacksMayGo) {
   EXPECT_FALSE(callback_target("http://example.com/" + std::string(kMaxUrlBytes, 'a')));
 }
 
-TEST(PostCallback, AsksAgainWhatANameStandsFor) {
-  // Resolvers accept an address as one number: this one is 169.254.169.254.
-  auto answer = post_callback(*net::parse_url("http://2852039166/"), {}, "{}", {});
-  ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().reason, "refused_address");
-}
-
-// An answer longer than the limit still counts as accepted.
-TEST(PostCallback, AGoodAnswerIsGoodHoweverLongItIs) {
-  for (const std::string& head : {std::string("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"),
-                                  std::string("HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n")}) {
-    int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// A poster on an event loop, and a raw listener.
+class HttpPosterTest : public testing::Test {
+ protected:
+  HttpPosterTest() {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     auto* name = reinterpret_cast<sockaddr*>(&address);
-    ASSERT_EQ(::bind(listener, name, size), 0);
-    ASSERT_EQ(::listen(listener, 1), 0);
-    ASSERT_EQ(::getsockname(listener, name, &size), 0);
+    EXPECT_EQ(::bind(listener_, name, size), 0);
+    EXPECT_EQ(::listen(listener_, 1), 0);
+    EXPECT_EQ(::getsockname(listener_, name, &size), 0);
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/done";
+  }
+  ~HttpPosterTest() override { ::close(listener_); }
+
+  std::future<Result<int>> post(const std::string& url) {
+    auto answer = std::make_shared<std::promise<Result<int>>>();
+    poster_.post({*net::parse_url(url), {}, "{}"},
+                 [answer](Result<int> status) { answer->set_value(std::move(status)); });
+    return answer->get_future();
+  }
+
+  int listener_ = -1;
+  std::string url_;
+  net::IoThreads io_{1};
+  HttpPoster poster_{io_.loop(0)};
+};
+
+TEST_F(HttpPosterTest, AsksAgainWhatANameStandsFor) {
+  // Resolvers accept an address as one number: this one is 169.254.169.254.
+  auto answer = post("http://2852039166/").get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, "refused_address");
+}
+
+// An answer longer than the limit still counts as accepted.
+TEST_F(HttpPosterTest, AGoodAnswerIsGoodHoweverLongItIs) {
+  for (const std::string& head : {std::string("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"),
+                                  std::string("HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n")}) {
     std::thread receiver([&] {
-      int connection = ::accept(listener, nullptr, nullptr);
+      int connection = ::accept(listener_, nullptr, nullptr);
       char bytes[4096];
       EXPECT_GT(::recv(connection, bytes, sizeof bytes, 0), 0);
       std::string answer = head + std::string(3'000'000, 'x');
@@ -392,42 +510,24 @@ TEST(PostCallback, AGoodAnswerIsGoodHoweverLongItIs) {
       }
       ::close(connection);
     });
-    std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/done";
-    auto answer = post_callback(*net::parse_url(url), {}, "{}", {});
+    auto answer = post(url_).get();
     receiver.join();
-    ::close(listener);
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(*answer / 100, 2);
   }
 }
 
 // A receiver that accepts connections and never answers.
-TEST(PostCallback, IsCutOffInTheMiddle) {
-  int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* name = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(::bind(listener, name, size), 0);
-  ASSERT_EQ(::listen(listener, 1), 0);
-  ASSERT_EQ(::getsockname(listener, name, &size), 0);
-  std::stop_source stop;
-  std::thread receiver([&] {
-    int connection = ::accept(listener, nullptr, nullptr);
-    char byte = 0;
-    EXPECT_EQ(::recv(connection, &byte, 1, 0), 1) << "the request is on its way";
-    stop.request_stop();
-    while (::recv(connection, &byte, 1, 0) > 0) {
-    }
-    ::close(connection);
-  });
-  std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
-  auto answer = post_callback(*net::parse_url(url), {}, "{}", stop.get_token());
-  receiver.join();
-  ::close(listener);
-  ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().reason, "cancelled");
+TEST_F(HttpPosterTest, IsCutOffInTheMiddle) {
+  auto answer = post(url_);
+  int connection = ::accept(listener_, nullptr, nullptr);
+  char byte = 0;
+  EXPECT_EQ(::recv(connection, &byte, 1, 0), 1) << "the request is on its way";
+  poster_.stop();
+  while (::recv(connection, &byte, 1, 0) > 0) {
+  }
+  ::close(connection);
+  EXPECT_THROW(answer.get(), std::future_error) << "it is not answered any more";
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ RunnerPool::RunnerPool(PoolOptions options, Locate locate, net::ClientTls tls, c
       tls_(std::move(tls)),
       clock_(clock),
       leases_(locate_, tls_, options_.runner, clock),
+      commands_(locate_, tls_, clock, random_),
       courier_(options_.data_directory + "/spool", locate_, tls_, clock) {
   for (std::size_t i = 0; i < options_.slots; ++i) slots_.push_back(std::make_unique<Slot>(locate_, tls_));
   for (const auto& slot : slots_) threads_.emplace_back([this, mine = slot.get()] { work(*mine); });
@@ -229,7 +230,7 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   options.redact = options_.redact;
   options.workspace.rules = options_.rules;
   options.lease = std::move(lease);
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
 }
 
 // No run exists that could report the failure.

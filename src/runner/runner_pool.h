@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "outbox/spool_courier.h"
+#include "runner/command_feed.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -79,7 +80,9 @@ class RunnerPool {
   const Locate locate_;
   const net::ClientTls tls_;
   const Clock& clock_;
+  SystemRandom random_;
   LeaseKeeper leases_;
+  CommandFeed commands_;
   AgentVersions versions_;
   SpoolCourier courier_;
 

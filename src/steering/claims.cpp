@@ -20,9 +20,10 @@ std::string claim_members(const std::string& runner, std::uint64_t epoch) {
   return out;
 }
 
+}  // namespace
+
 // Returns nullopt if this task is not (or no longer) available.
-Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request,
-                                      std::int64_t now_ms) {
+Result<std::optional<Claim>> Claims::claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request) {
   auto task = txn.row(id);
   if (!task) return fail(task.error());
   bool named = !request.task.empty();
@@ -31,34 +32,33 @@ Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, cons
         "currentState", std::string(name(task->state.state))));
   }
   if (named && is_leased(task->state) && task->state.runner == request.runner) {
-    return Claim{id, task->state.lease_epoch};
+    return Claim{id, task->state.lease_epoch, true};
   }
   if (task->state.state != State::queued) {
     if (!named) return std::nullopt;
     return fail(ErrorCode::conflict, "already_claimed", "Another runner has this task.");
   }
-  if (named && !suits(task->spec, request)) {
+  if (named && !shepherd::suits(task->spec, request)) {
     return fail(ErrorCode::conflict, "not_claimable", "This task is meant for another runner or agent.");
   }
   std::uint64_t epoch = task->state.last_sequence + 1;
   auto appended = txn.append(status_event(id, State::starting, "claimed by " + request.runner,
-                                          claim_members(request.runner, epoch), {}, now_ms));
+                                          claim_members(request.runner, epoch), {}, clock_.wall_ms()));
   if (!appended) return fail(appended.error());
   SHEPHERD_ASSERT(appended->last_sequence == epoch, "a lease has the number of the event that gave it");
+  if (auto granted = leases_.grant(txn, id, request.runner, epoch); !granted) return fail(std::move(granted.error()));
   return Claim{id, epoch};
 }
-
-}  // namespace
 
 bool Claims::suits(const Offer& offer, const ClaimRequest& request) {
   return shepherd::suits(offer.agent, offer.runner, offer.labels, request);
 }
 
-Claims::Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics)
+Claims::Claims(Journal& journal, Leases& leases, RunnerRoster& roster, const Clock& clock, MetricRegistry& metrics)
     : journal_(journal),
       leases_(leases),
       clock_(clock),
-      roster_(clock),
+      roster_(roster),
       claimed_(metrics.counter("shepherd_claims_total", "Tasks given to runners")),
       waiting_runners_(metrics.gauge("shepherd_claims_waiting", "Claims that wait for a task: free slots")),
       waiting_tasks_(metrics.gauge("shepherd_tasks_waiting", "Tasks that wait for a runner: the queue")) {}
@@ -68,7 +68,7 @@ Claims::~Claims() {
 }
 
 void Claims::claim(ClaimRequest request, Answer answer, PeerGone gone) {
-  roster_.note(request);
+  roster_.asks(request);
   std::int64_t until_ms = clock_.steady_ms() + request.wait_seconds * 1'000;
   std::string task = request.task;
   Asker asker{std::move(request), std::move(answer), std::move(gone), until_ms};
@@ -108,18 +108,17 @@ void Claims::take(Asker asker) {
 void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, Asker asker) {
   auto asked = std::make_shared<const ClaimRequest>(asker.request);
   journal_.write(
-      [this, task, asked](WriteTxn& txn) { return claim_in(txn, task, *asked, clock_.wall_ms()); },
+      [this, task, asked](WriteTxn& txn) { return claim_in(txn, task, *asked); },
       [this, task, from = std::move(from), asker = std::move(asker)](Result<std::optional<Claim>> written) mutable {
         if (written && *written) {
           claimed_.add();
           withdraw(task);
           Claim claim = **written;
-          leases_.grant(task, asker.request.runner, claim.epoch);
           bool unheard = asker.gone();
           asker.answer(std::move(written));
-          if (!unheard) return;
-          leases_.end(task, claim.epoch);
-          return give_back(claim, asker.request.runner + " asked for it and has gone");
+          if (claim.again) return leases_.touch(task, claim.epoch);
+          if (unheard) give_back(claim, asker.request.runner);
+          return;
         }
         if (!from) return asker.answer(fail(written.error()));  // a named task has no substitute
         bool gone = written.has_value() || written.error().code == ErrorCode::not_found;
@@ -129,20 +128,19 @@ void Claims::write(std::string task, std::optional<std::pair<Key, Offer>> from, 
       });
 }
 
-void Claims::give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed) {
+void Claims::give_back(const Claim& claim, const std::string& runner) {
   journal_.write(
-      [this, claim, why = std::move(why)](WriteTxn& txn) -> Result<void> {
+      [this, claim, runner](WriteTxn& txn) -> Result<void> {
         auto task = txn.row(claim.task);
         if (!task) return fail(task.error());
         if (task->state.state != State::starting || task->state.lease_epoch != claim.epoch) return {};
-        auto queued = txn.append(status_event(claim.task, State::queued, why, {},
+        if (auto ended = end_task_leases(txn, claim.task); !ended) return ended;
+        auto queued = txn.append(status_event(claim.task, State::queued, runner + " asked for it and has gone", {},
                                               "given-back:" + std::to_string(claim.epoch), clock_.wall_ms()));
         if (!queued) return fail(queued.error());
         return {};
       },
-      [failed = std::move(failed)](Result<void> written) mutable {
-        if (!written && written.error().code != ErrorCode::not_found) failed();
-      });
+      [](Result<void>) {});
 }
 
 void Claims::put_back(Key key, Offer offer) {
@@ -200,11 +198,6 @@ void Claims::withdraw(const std::string& task) {
   count();
 }
 
-void Claims::add_runners(std::set<std::string>& names) const {
-  MutexLock lock(mutex_);
-  for (const Asker& parked : parked_) names.insert(parked.request.runner);
-}
-
 void Claims::tick() {
   std::deque<Asker> over;
   {
@@ -214,7 +207,6 @@ void Claims::tick() {
     count();
   }
   for (Asker& each : over) each.answer(std::nullopt);
-  roster_.forget_silent(leases_.runners());
 }
 
 void Claims::stop() {

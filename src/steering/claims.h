@@ -28,6 +28,7 @@ namespace shepherd {
 struct Claim {
   std::string task;
   std::uint64_t epoch = 0;
+  bool again = false;  // the runner had it already
 };
 
 // Threads: any.
@@ -38,7 +39,7 @@ class Claims {
   // Whether the waiting peer has gone; such a claim takes no task.
   using PeerGone = std::function<bool()>;
 
-  Claims(Journal& journal, Leases& leases, const Clock& clock, MetricRegistry& metrics);
+  Claims(Journal& journal, Leases& leases, RunnerRoster& roster, const Clock& clock, MetricRegistry& metrics);
   ~Claims();  // answers every parked claim with nothing
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
@@ -50,12 +51,8 @@ class Claims {
   // Adds a task that waits for a runner.
   void offer(const TaskRow& task) EXCLUDES(mutex_);
   void withdraw(const std::string& task) EXCLUDES(mutex_);
-  // The runner that claimed the task never reported, and its lease has ended: puts the task back into the queue with
-  // the reason, for the next claim. Calls `failed` if the store could not write that.
-  void give_back(const Claim& claim, std::string why, std::move_only_function<void()> failed = [] {});
   // Why no runner takes a queued task; empty if one will.
   std::string why_waiting(const TaskInfo& spec) const { return roster_.why_waiting(spec); }
-  void add_runners(std::set<std::string>& names) const EXCLUDES(mutex_);  // adds those that wait for a task
   // Answers claims whose time is over or whose runner has gone.
   void tick() EXCLUDES(mutex_);
   // Answers every parked claim with nothing and parks no more (shutdown).
@@ -81,13 +78,17 @@ class Claims {
   void take(Asker asker) EXCLUDES(mutex_);
   void write(std::string task, std::optional<std::pair<Key, Offer>> from, Asker asker) EXCLUDES(mutex_);
   std::deque<Asker> take_parked(const std::function<bool(const Asker&)>& which) REQUIRES(mutex_);
+  // The runner that claimed the task has gone before it got the answer: the next claim gets the task. If that cannot be
+  // written, the lease's end does the same.
+  void give_back(const Claim& claim, const std::string& runner);
+  Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request);
   void put_back(Key key, Offer offer) EXCLUDES(mutex_);
   void count() REQUIRES(mutex_);
 
   Journal& journal_;
   Leases& leases_;
   const Clock& clock_;
-  RunnerRoster roster_;
+  RunnerRoster& roster_;
   Counter& claimed_;
   Gauge& waiting_runners_;
   Gauge& waiting_tasks_;

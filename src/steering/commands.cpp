@@ -67,8 +67,8 @@ Error command_id_reused(const std::string& id) {
           {}};
 }
 
-Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Takers& takers,
-                          const Redactor* redactor, std::int64_t now_ms) {
+Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Redactor* redactor,
+                          std::int64_t now_ms) {
   auto task = txn.row(id);
   if (!task) return fail(task.error());
   if (const TaskCommand* known = find_command(task->state, command.id)) return Outcome{as_submitted(*known), true};
@@ -78,7 +78,9 @@ Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& c
     return fail(ErrorCode::rate_limited, "too_many_commands",
                 std::to_string(kMaxTaskCommands) + " commands of this task are still open. Wait for one to settle.");
   }
-  auto submitted = append_command(txn, *task, command, takers.any(*task), redactor, now_ms);
+  auto taken = has_taker(txn, *task);
+  if (!taken) return fail(std::move(taken.error()));
+  auto submitted = append_command(txn, *task, command, *taken, redactor, now_ms);
   if (!submitted) return fail(std::move(submitted.error()));
   return Outcome{std::move(*submitted), false};
 }
@@ -149,21 +151,21 @@ void Commands::submit(std::string task, Command command, Done<Submitted> done) {
                      "A command's \"id\" has 1 to " + std::to_string(kMaxCommandIdBytes) +
                          " characters of A-Z, a-z, 0-9, dot, colon, underscore and dash."));
   }
-  journal_.write([this, task, command,
-                  now_ms](WriteTxn& txn) { return submit_in(txn, task, command, takers_, redactor_, now_ms); },
-                 [this, task, command, now_ms, done = std::move(done)](Result<Outcome> outcome) mutable {
-                   if (!outcome) return done(fail(outcome.error()));
-                   if (!outcome->repeated) return done(std::move(outcome->submitted));
-                   // A repeat is rare. Its first event is certainly committed now; a worker reads it back, not the
-                   // writer.
-                   workers_.post([this, task, command, now_ms, answer = std::move(outcome->submitted),
-                                  done = std::move(done)]() mutable {
-                     if (is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
-                       return done(std::move(answer));
-                     }
-                     done(fail(command_id_reused(command.id)));
-                   });
-                 });
+  journal_.write(
+      [this, task, command, now_ms](WriteTxn& txn) { return submit_in(txn, task, command, redactor_, now_ms); },
+      [this, task, command, now_ms, done = std::move(done)](Result<Outcome> outcome) mutable {
+        if (!outcome) return done(fail(outcome.error()));
+        if (!outcome->repeated) return done(std::move(outcome->submitted));
+        // A repeat is rare. Its first event is certainly committed now; a worker reads it back, not the
+        // writer.
+        workers_.post(
+            [this, task, command, now_ms, answer = std::move(outcome->submitted), done = std::move(done)]() mutable {
+              if (is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
+                return done(std::move(answer));
+              }
+              done(fail(command_id_reused(command.id)));
+            });
+      });
 }
 
 }  // namespace shepherd

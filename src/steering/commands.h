@@ -27,13 +27,6 @@ struct Submitted {
 // {"taskID","id","kind","state","sequence"[,"reason"]}
 std::string encode_submitted(const std::string& task, const Submitted& submitted);
 
-// Whether a runner would take a command to this task's agent.
-// Threads: any.
-struct Takers {
-  const CommandTakers& feeds;
-  bool any(const TaskRow& task) const { return is_leased(task.state) || feeds.any(task.spec.id); }
-};
-
 // The immediate outcome of a command; unsettled if it may go to the agent.
 struct Fate {
   CommandState state = CommandState::accepted;
@@ -51,9 +44,8 @@ Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Comma
 class Commands {
  public:
   // redactor is nullptr if nothing is redacted. All must outlive this and every active submit.
-  Commands(Journal& journal, Executor& workers, Takers takers, const Clock& clock, Random& random,
-           const Redactor* redactor)
-      : journal_(journal), workers_(workers), takers_(takers), clock_(clock), random_(random), redactor_(redactor) {}
+  Commands(Journal& journal, Executor& workers, const Clock& clock, Random& random, const Redactor* redactor)
+      : journal_(journal), workers_(workers), clock_(clock), random_(random), redactor_(redactor) {}
 
   // Generates an id if there is none. The same id with the same content gets the same answer, with other content
   // conflict/command_id_reused. Errors: not_found/unknown_task, conflict/task_ended, conflict/command_id_used (only the
@@ -64,7 +56,6 @@ class Commands {
  private:
   Journal& journal_;
   Executor& workers_;  // for reading a command back
-  Takers takers_;
   const Clock& clock_;
   Random& random_;
   const Redactor* redactor_;

@@ -37,6 +37,33 @@ TEST_F(CommandsTest, AFeedOverAllLogsTakesEverybodysCommands) {
   EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
 }
 
+// The process that had the feed was killed; the next one does not take its word for it.
+TEST_F(CommandsTest, AFeedOfAKilledServerTakesNothing) {
+  create("t");
+  steering_->command_feeds().opened("t");
+  settle();
+  EXPECT_EQ(journal_.store().leases(LeaseKind::taker)->size(), 1U);
+  restart();
+  EXPECT_EQ(outcome("t", kSteer), "refused/no_runner");
+}
+
+// The store could not take it at first, or lost it: an open feed goes on counting.
+TEST_F(CommandsTest, AnOpenFeedStaysATaker) {
+  create("t");
+  fault_ = Fault::fail_before_commit;
+  steering_->command_feeds().opened("t");
+  settle();
+  fault_ = Fault::none;
+  pass_ms(1'000);
+  EXPECT_EQ(outcome("t", kSteer), "accepted");
+  auto takers = store_.leases(LeaseKind::taker);
+  ASSERT_TRUE(store_.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.end_lease(takers->at(0).key)); }));
+  pass_ms(kTakerSeconds * 1'000);
+  EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"steer","content":"x"})"), "accepted");
+  pass_ms(5 * kTakerSeconds * 1'000);
+  EXPECT_EQ(outcome("t", R"({"id":"c3","kind":"steer","content":"x"})"), "accepted") << "its lease is renewed";
+}
+
 TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
   create("t");
   steering_->command_feeds().opened("t");
@@ -313,8 +340,10 @@ TEST_F(CommandsTest, OnlySessionsOfHooksEndBySilence) {
   ASSERT_TRUE(post("external", R"({"type":"log","summary":"hello"})"));
   create("claimed", R"(,"agent":"claude","labels":{"source":"claude-hook"})");
   ASSERT_TRUE(claim(runner("r1", "claimed")));
-  steering_->leases().end("claimed");  // a lease has its own clock
-  pass_ms(2 * kIdleMs);
+  for (std::int64_t passed = 0; passed < 2 * kIdleMs; passed += kLeaseSeconds * 500) {
+    pass_ms(kLeaseSeconds * 500);
+    steering_->leases().touch("claimed");  // a lease has its own clock
+  }
   EXPECT_EQ(state("external").state, State::running);
   EXPECT_EQ(state("claimed").state, State::starting);
 }

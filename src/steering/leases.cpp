@@ -4,137 +4,157 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "steering/limits.h"
+#include "steering/server_event.h"
 #include "store/lease_fence.h"
 
 namespace shepherd {
+namespace {
 
-std::int64_t Leases::now_ms() const {
-  return passed_ms_ + std::min<std::int64_t>(clock_.steady_ms() - ticked_ms_, kMostLeaseStep.count());
+LeaseKey key_of(const std::string& task, const std::string& runner) {
+  return {LeaseKind::task, task, runner};
+}
+
+// The claiming runner never reported, so another runner may get the task, a limited number of times. A task that only
+// that runner may run would wait forever, so it does not go back.
+bool goes_to_another(const TaskRow& task, const Lease& lease) {
+  return !lease.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims &&
+         task.spec.runner.empty();
+}
+
+// Returns whether a runner lost its task.
+Result<bool> lose_in(WriteTxn& txn, const LeaseKey& key, std::uint64_t epoch, std::int64_t service_ms,
+                     std::int64_t wall_ms) {
+  auto leases = txn.leases(key.kind, key.name);
+  if (!leases) return fail(std::move(leases.error()));
+  auto lease = std::ranges::find(*leases, key, &Lease::key);
+  if (lease == leases->end() || lease->epoch != epoch || lease->until_ms > service_ms) return false;
+  if (auto ended = txn.end_lease(key); !ended) return fail(std::move(ended.error()));
+  auto task = txn.row(key.name);
+  if (!task) return fail(std::move(task.error()));
+  // The task ended, or another lease followed; then only the row was left.
+  if (!is_leased(task->state) || task->state.lease_epoch != epoch) return false;
+  std::string number = std::to_string(epoch);
+  auto told = goes_to_another(*task, *lease)
+                  ? txn.append(status_event(key.name, State::queued, key.holder + " took it and was not heard of again",
+                                            {}, "given-back:" + number, wall_ms))
+                  : txn.append(status_event(key.name, State::failed, "runner lost", {}, "lost:" + number, wall_ms));
+  if (!told) return fail(std::move(told.error()));
+  return true;
+}
+
+}  // namespace
+
+Result<void> end_task_leases(WriteTxn& txn, const std::string& task) {
+  auto leases = txn.leases(LeaseKind::task, task);
+  if (!leases) return fail(std::move(leases.error()));
+  for (const Lease& lease : *leases) {
+    if (auto ended = txn.end_lease(lease.key); !ended) return ended;
+  }
+  return {};
+}
+
+Result<void> Leases::grant(WriteTxn& txn, const std::string& task, const std::string& runner, std::uint64_t epoch) {
+  SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that nobody has claimed the task");
+  auto now_ms = service_.now_in(txn);
+  if (!now_ms) return fail(std::move(now_ms.error()));
+  if (auto ended = end_task_leases(txn, task); !ended) return ended;
+  return txn.put_lease({key_of(task, runner), epoch, *now_ms + period_ms(), false, ""});
+}
+
+Result<void> Leases::restore(WriteTxn& txn, const TaskRow& task) {
+  auto now_ms = service_.now_in(txn);
+  if (!now_ms) return fail(std::move(now_ms.error()));
+  const TaskState& state = task.state;
+  LeaseKey key = key_of(task.spec.id, state.runner);
+  auto renewed = txn.renew_lease({key, state.lease_epoch, *now_ms + period_ms(), false});
+  if (!renewed) return fail(std::move(renewed.error()));
+  if (*renewed) return {};
+  // The runner of a task that has begun has reported.
+  bool heard = state.state != State::starting;
+  return txn.put_lease({key, state.lease_epoch, *now_ms + period_ms(), heard, ""});
+}
+
+void Leases::lose(const Lease& lease, std::function<void()> lost) {
+  journal_.write(
+      [this, key = lease.key, epoch = lease.epoch](WriteTxn& txn) -> Result<bool> {
+        auto now_ms = service_.now_in(txn);
+        if (!now_ms) return fail(std::move(now_ms.error()));
+        return lose_in(txn, key, epoch, *now_ms, clock_.wall_ms());
+      },
+      [this, key = lease.key, lost = std::move(lost)](Result<bool> written) {
+        // If it could not be written, the next round finds it again.
+        if (!written)
+          return log_warn("the lost runner of {} could not be noted: {}", key.name, written.error().message);
+        rounds_.forget(key);
+        if (*written) lost();
+      });
+}
+
+void Leases::note(const TaskRow& task) {
+  const std::string& id = task.spec.id;
+  if (!is_leased(task.state)) return forget(id);
+  {
+    MutexLock lock(mutex_);
+    Held& held = held_[id];
+    count_ = held_.size();
+    if (held.epoch == task.state.lease_epoch) return;
+    if (held.epoch != 0) rounds_.forget(key_of(id, held.runner));
+    held = {task.state.runner, task.state.lease_epoch};
+  }
+  rounds_.watch(key_of(id, task.state.runner), service_.now_ms() + period_ms());
+}
+
+void Leases::forget(const std::string& task) {
+  Held held;
+  {
+    MutexLock lock(mutex_);
+    auto found = held_.find(task);
+    if (found == held_.end()) return;
+    held = std::move(found->second);
+    held_.erase(found);
+    count_ = held_.size();
+  }
+  rounds_.forget(key_of(task, held.runner));
+}
+
+void Leases::touch(const std::string& task) {
+  touch(task, 0);
+}
+
+void Leases::touch(const std::string& task, std::uint64_t epoch) {
+  if (size() == 0) return;
+  Held held;
+  {
+    MutexLock lock(mutex_);
+    auto found = held_.find(task);
+    if (found == held_.end() || (epoch != 0 && found->second.epoch != epoch)) return;
+    held = found->second;
+  }
+  rounds_.renew(key_of(task, held.runner), held.epoch, period_ms());
+}
+
+Result<void> Leases::renew(const TaskRow& task, std::uint64_t epoch, const std::string& runner) {
+  const TaskState& state = task.state;
+  if (!is_leased(state) || state.lease_epoch != epoch || (!runner.empty() && state.runner != runner)) {
+    return fail(lease_lost());
+  }
+  rounds_.renew(key_of(task.spec.id, state.runner), epoch, period_ms());
+  return {};
+}
+
+bool Leases::knows(const std::string& task, std::uint64_t epoch) const {
+  MutexLock lock(mutex_);
+  auto found = held_.find(task);
+  return found != held_.end() && found->second.epoch == epoch;
 }
 
 std::set<std::string> Leases::runners() const {
   std::set<std::string> names;
   MutexLock lock(mutex_);
-  for (const auto& [task, lease] : leases_) names.insert(lease.runner);
+  for (const auto& [task, held] : held_) names.insert(held.runner);
   return names;
-}
-
-void Leases::grant(const std::string& task, std::string runner, std::uint64_t epoch) {
-  SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that nobody has claimed the task");
-  MutexLock lock(mutex_);
-  Lease& lease = leases_[task];
-  if (lease.epoch == epoch) {  // its runner has asked again
-    lease.until_ms = period_end();
-    lease.heard = true;
-    return;
-  }
-  lease = {std::move(runner), epoch, period_end(), false, false};
-  count_ = leases_.size();
-}
-
-void Leases::restore(const LostLease& lost) {
-  MutexLock lock(mutex_);
-  leases_[lost.task] = {lost.runner, lost.epoch, period_end(), lost.heard, lost.token_taken};
-  count_ = leases_.size();
-}
-
-bool Leases::end(const std::string& task) {
-  MutexLock lock(mutex_);
-  bool given = given_unclaimed_.erase(task) > 0;
-  auto found = leases_.find(task);
-  if (found == leases_.end()) return given;
-  bool token_taken = given || found->second.token_taken;
-  leases_.erase(found);
-  count_ = leases_.size();
-  return token_taken;
-}
-
-Result<std::uint64_t> Leases::take_token(const std::string& task, bool claimed, std::optional<std::uint64_t> epoch) {
-  MutexLock lock(mutex_);
-  auto found = leases_.find(task);
-  if (found == leases_.end() && claimed) {
-    return fail(ErrorCode::conflict, "not_claimed", "Only the runner that has claimed the task gets its token.");
-  }
-  if (found == leases_.end()) {
-    if (given_unclaimed_.insert(task).second) return std::uint64_t{0};
-    return fail(ErrorCode::conflict, "token_taken",
-                "The token of this task was given out already. A runner that claims the task gets another one.");
-  }
-  if (!epoch) {
-    return fail(ErrorCode::conflict, "lease_needed",
-                "Only the runner that has claimed the task gets its token. Send the claim's leaseEpoch in the header "
-                "Shepherd-Lease.");
-  }
-  if (found->second.epoch != *epoch) return fail(lease_lost());
-  if (std::exchange(found->second.token_taken, true)) {
-    return fail(ErrorCode::conflict, "token_taken", "The token of this lease was given out already.");
-  }
-  return found->second.epoch;
-}
-
-void Leases::set_token_taken(const std::string& task, std::uint64_t epoch, bool taken) {
-  MutexLock lock(mutex_);
-  if (epoch == 0) {
-    if (taken) {
-      given_unclaimed_.insert(task);
-    } else {
-      given_unclaimed_.erase(task);
-    }
-    return;
-  }
-  auto found = leases_.find(task);
-  if (found != leases_.end() && found->second.epoch == epoch) found->second.token_taken = taken;
-}
-
-void Leases::end(const std::string& task, std::uint64_t epoch) {
-  MutexLock lock(mutex_);
-  auto found = leases_.find(task);
-  if (found != leases_.end() && found->second.epoch == epoch) leases_.erase(found);
-  count_ = leases_.size();
-}
-
-bool Leases::held(const std::string& task) const {
-  MutexLock lock(mutex_);
-  return leases_.contains(task);
-}
-
-Result<void> Leases::renew(const std::string& task, std::uint64_t epoch, const std::string& runner) {
-  MutexLock lock(mutex_);
-  auto found = leases_.find(task);
-  if (found == leases_.end() || found->second.epoch != epoch || (!runner.empty() && found->second.runner != runner)) {
-    return fail(lease_lost());
-  }
-  found->second.until_ms = period_end();
-  found->second.heard = true;
-  return {};
-}
-
-void Leases::touch(const std::string& task) {
-  if (size() == 0) return;
-  MutexLock lock(mutex_);
-  auto found = leases_.find(task);
-  if (found == leases_.end()) return;
-  found->second.until_ms = period_end();
-  found->second.heard = true;
-}
-
-std::vector<LostLease> Leases::take_lost() {
-  std::vector<LostLease> lost;
-  MutexLock lock(mutex_);
-  passed_ms_ = now_ms();
-  ticked_ms_ = clock_.steady_ms();
-  for (auto lease = leases_.begin(); lease != leases_.end();) {
-    if (lease->second.until_ms > passed_ms_) {
-      ++lease;
-      continue;
-    }
-    const Lease& over = lease->second;
-    lost.push_back({lease->first, over.runner, over.epoch, over.heard, over.token_taken});
-    lease = leases_.erase(lease);
-  }
-  count_ = leases_.size();
-  return lost;
 }
 
 }  // namespace shepherd

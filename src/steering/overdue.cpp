@@ -105,15 +105,16 @@ Result<void> expire_commands(WriteTxn& txn, const TaskRow& task, std::int64_t no
   return {};
 }
 
-Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const Takers& takers, const SteeringConfig& config,
-                            std::int64_t now_ms) {
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const SteeringConfig& config, std::int64_t now_ms) {
   auto task = txn.row(id);
   if (!task) return fail(task.error());
   if (is_terminal(task->state.state)) return {};
   if (auto expired = expire_commands(txn, *task, now_ms); !expired) return expired;
   for (const TaskApproval& approval : task->state.approvals) {
     if (approval.expires_ms == 0 || approval.expires_ms > now_ms) continue;
-    if (auto settled = settle_approval(txn, *task, approval, takers.any(*task), now_ms); !settled) return settled;
+    auto taken = has_taker(txn, *task);
+    if (!taken) return fail(std::move(taken.error()));
+    if (auto settled = settle_approval(txn, *task, approval, *taken, now_ms); !settled) return settled;
   }
   if (timeout_ms(*task, config) <= now_ms) {
     auto ended = txn.append(status_event(id, State::timed_out, "timed out", {}, "timeout", now_ms));

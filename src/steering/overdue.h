@@ -21,8 +21,7 @@ inline constexpr std::int64_t kNeverMs = std::numeric_limits<std::int64_t>::max(
 std::int64_t next_due_ms(const TaskRow& task, const SteeringConfig& config);
 
 // Writes the effects that are due at now_ms. not_found if there is no task.
-Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const Takers& takers, const SteeringConfig& config,
-                            std::int64_t now_ms);
+Result<void> settle_overdue(WriteTxn& txn, const std::string& id, const SteeringConfig& config, std::int64_t now_ms);
 
 // Only the first effect, for a task that is not terminal: untaken commands expire.
 bool has_expired_command(const TaskRow& task, std::int64_t now_ms);

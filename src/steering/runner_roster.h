@@ -1,17 +1,22 @@
-// The runners that have claimed recently or have a task, and the agents they accept. With it, a task that no runner
-// will ever take can say so.
+// The runners that are there, and the agents they accept. A runner is there because it said so: it reported itself or
+// asked for work, or it has a task. With the roster, a task that no runner will ever take can say so.
+//
+// Each is a lease of kind `runner`. This process follows them to answer without reading the store.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "journal/journal.h"
 #include "model/runner_json.h"
 #include "model/task.h"
+#include "steering/lease_rounds.h"
+#include "steering/service_clock.h"
 
 namespace shepherd {
 
@@ -24,27 +29,34 @@ bool suits(const std::string& agent, const std::string& runner, const std::map<s
 // Threads: any.
 class RunnerRoster {
  public:
-  explicit RunnerRoster(const Clock& clock) : clock_(clock) {}
+  RunnerRoster(Journal& journal, LeaseRounds& rounds, ServiceClock& clock)
+      : journal_(journal), rounds_(rounds), clock_(clock) {}
 
-  // Notes a request for work: the runner counts as connected for kRunnerSeenSeconds, and longer while it has a task.
-  void note(const ClaimRequest& request) EXCLUDES(mutex_);
-  // Forgets runners that were silent and have no task.
-  void forget_silent(const std::set<std::string>& with_tasks) EXCLUDES(mutex_);
-  std::size_t size() const EXCLUDES(mutex_);
+  // The runner reports itself: it is there for kRunnerSeenSeconds, and longer while it has a task.
+  void report(const std::string& runner, const RunnerAbout& about) EXCLUDES(mutex_);
+  // A request for work says the same with the agents and labels it has.
+  void asks(const ClaimRequest& request) EXCLUDES(mutex_);
+  // The runner says goodbye.
+  void leaves(const std::string& runner, std::move_only_function<void(Result<void>)> done) EXCLUDES(mutex_);
+  // Its lease is over: it stays while it has a task and goes otherwise.
+  void over(const Lease& lease, bool has_task) EXCLUDES(mutex_);
 
+  // What the store has of this runner, or of all.
+  Result<void> read(const std::string& runner) EXCLUDES(mutex_);
+  Result<void> read_all() EXCLUDES(mutex_);
+
+  std::set<std::string> names() const EXCLUDES(mutex_);
   // Why no runner takes a queued task, for people; empty if one does or the task needs no runner.
   std::string why_waiting(const TaskInfo& spec) const EXCLUDES(mutex_);
 
  private:
-  struct Seen {
-    std::vector<std::string> agents;
-    std::map<std::string, std::string> labels;
-    std::int64_t at_ms = 0;  // steady
-  };
+  void put(const std::string& runner, const RunnerAbout& about) EXCLUDES(mutex_);
 
-  const Clock& clock_;
+  Journal& journal_;
+  LeaseRounds& rounds_;
+  ServiceClock& clock_;
   mutable Mutex mutex_;
-  std::map<std::string, Seen> seen_ GUARDED_BY(mutex_);
+  std::map<std::string, RunnerAbout> there_ GUARDED_BY(mutex_);
 };
 
 }  // namespace shepherd

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "outbound/limits.h"
 #include "steering/limits.h"
@@ -16,13 +17,8 @@ namespace {
 constexpr std::size_t kRestorePage = 1'000;     // tasks read at once
 constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
 
-constexpr const char* kTokenRecords = "lease_token";
-
-// The claiming runner never reported, so another runner may get the task, a limited number of times. A task that only
-// that runner may run would wait forever, so it does not go back.
-bool goes_to_another(const TaskRow& task, const LostLease& lost) {
-  return !lost.heard && task.state.state == State::starting && task.state.claims < kMaxSilentClaims &&
-         task.spec.runner.empty();
+std::string process_name(const SteeringParts& parts) {
+  return make_sortable_id(parts.clock.wall_ms(), parts.random);
 }
 
 }  // namespace
@@ -30,26 +26,30 @@ bool goes_to_another(const TaskRow& task, const LostLease& lost) {
 Steering::Steering(SteeringParts parts, SteeringConfig config)
     : parts_(std::move(parts)),
       config_(std::move(config)),
-      leases_(parts_.clock, config_.lease_seconds),
-      commands_(parts_.journal, parts_.workers, {feeds_}, parts_.clock, parts_.random, parts_.redactor),
-      claims_(parts_.journal, leases_, parts_.clock, parts_.metrics),
-      callbacks_({parts_.journal, parts_.clock, parts_.random, parts_.metrics, parts_.post_callback},
+      service_(parts_.clock),
+      rounds_(parts_.journal, service_, config_.lease_seconds * 1'000 / kLeaseRounds, parts_.journal.has_replicas()),
+      leases_(parts_.journal, parts_.clock, rounds_, service_, config_.lease_seconds),
+      feeds_(parts_.journal, rounds_, service_, process_name(parts_)),
+      roster_(parts_.journal, rounds_, service_),
+      commands_(parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.redactor),
+      claims_(parts_.journal, leases_, roster_, parts_.clock, parts_.metrics),
+      callbacks_({parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.metrics, parts_.poster},
                  config_.callbacks),
-      token_provider_(make_repo_token_provider(config_.tokens, parts_.clock)),
+      tokens_(parts_.journal, parts_.clock, config_.tokens),
       leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
       lease_losses_(parts_.metrics.counter("shepherd_lease_losses_total", "Leases whose runner fell silent")),
-      runners_(parts_.metrics.gauge("shepherd_runners", "Runners that have a task or wait for one")) {
-  if (token_provider_ != nullptr) token_workers_ = std::make_unique<ThreadPool>("token", kTokenThreads);
-}
+      runners_(parts_.metrics.gauge("shepherd_runners", "Runners that are there")) {}
 
 Steering::~Steering() {
   stop();
-  token_workers_.reset();  // answers the pending requests
+  tokens_.finish();        // answers the pending requests
   parts_.journal.drain();  // completions refer to this
 }
 
 Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringConfig config) {
   std::unique_ptr<Steering> steering(new Steering(parts, std::move(config)));
+  if (auto restored = steering->service_.restore(parts.journal.store()); !restored) return fail(restored.error());
+  if (!parts.journal.has_replicas()) steering->drop_takers();
   if (auto restored = steering->restore(); !restored) return fail(restored.error());
   if (auto started = steering->callbacks_.start(); !started) return fail(started.error());
   FollowOptions options;
@@ -65,40 +65,48 @@ Result<std::unique_ptr<Steering>> Steering::open(SteeringParts parts, SteeringCo
   return steering;
 }
 
+// Feeds of an earlier process of this server, which alone has the store.
+void Steering::drop_takers() {
+  auto takers = parts_.journal.store().leases(LeaseKind::taker);
+  if (!takers || takers->empty()) return;
+  parts_.journal.write(
+      [takers = std::move(*takers)](WriteTxn& txn) -> Result<void> {
+        for (const Lease& taker : takers) {
+          if (auto ended = txn.end_lease(taker.key); !ended) return ended;
+        }
+        return {};
+      },
+      [](Result<void>) {});  // otherwise they end by themselves
+}
+
 Result<void> Steering::restore() {
-  auto tokens = parts_.journal.store().records(kTokenRecords);
-  if (!tokens) return fail(tokens.error());
+  if (auto read = roster_.read_all(); !read) return read;
   TaskFilter filter;
   filter.active = true;
   filter.limit = kRestorePage;
   for (;;) {
     auto tasks = parts_.journal.store().rows(filter);
     if (!tasks) return fail(tasks.error());
-    for (const TaskRow& task : *tasks) {
-      const std::string& id = task.spec.id;
-      std::uint64_t epoch = task.state.lease_epoch;
-      bool queued = task.state.state == State::queued;
-      if (epoch != 0 && !queued) leases_.grant(id, task.state.runner, epoch);
-      auto given = tokens->find(id);
-      leases_.set_token_taken(id, epoch, given != tokens->end() && given->second == std::to_string(epoch));
-      note(task);
-    }
+    for (const TaskRow& task : *tasks) note(task);
     bool last = tasks->size() < kRestorePage;
     if (!last) filter.before = tasks->back().spec.id;
-    expire_commands_of(std::move(*tasks));
+    put_right(std::move(*tasks));
     if (last) return {};
   }
 }
 
 // Runs now and not at the first tick: a runner that returns before it would take a message that is long out of date.
-void Steering::expire_commands_of(std::vector<TaskRow> tasks) {
+void Steering::put_right(std::vector<TaskRow> tasks) {
   std::int64_t now_ms = parts_.clock.wall_ms();
-  std::erase_if(tasks, [&](const TaskRow& task) { return !has_expired_command(task, now_ms); });
+  std::erase_if(tasks,
+                [&](const TaskRow& task) { return !is_leased(task.state) && !has_expired_command(task, now_ms); });
   if (tasks.empty()) return;
   parts_.journal.write(
-      [tasks = std::move(tasks), now_ms](WriteTxn& txn) -> Result<void> {
+      [this, tasks = std::move(tasks), now_ms](WriteTxn& txn) -> Result<void> {
         for (const TaskRow& task : tasks) {
           if (auto expired = expire_commands(txn, task, now_ms); !expired) return expired;
+          if (!is_leased(task.state)) continue;
+          if (auto restored = leases_.restore(txn, task); !restored) return restored;
         }
         return {};
       },
@@ -120,8 +128,8 @@ void Steering::claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGo
 
 void Steering::forget(const std::string& task) {
   claims_.withdraw(task);
-  if (leases_.end(task)) forget_token(task);
-  callbacks_.forget(task);
+  leases_.forget(task);
+  tokens_.forget(task);
   due_.set(task, kNeverMs);
 }
 
@@ -133,13 +141,24 @@ void Steering::take(const News& news, std::move_only_function<void(bool)> done) 
       return done(false);
     }
   }
-  for (const std::string& task : news.deleted) forget(task);
-  std::vector<TaskRow> to_tell;
-  for (const RowPtr& row : news.rows) {
-    note(*row);
-    if (!row->spec.callback_url.empty()) to_tell.push_back(*row);
+  if (auto read = read_runners(news); !read) {
+    log_warn("steering cannot read the runners: {}", read.error().message);
+    return done(false);
   }
-  callbacks_.changed(to_tell, std::move(done));
+  for (const std::string& task : news.deleted) forget(task);
+  for (const RowPtr& row : news.rows) note(*row);
+  callbacks_.take(news, std::move(done));
+}
+
+Result<void> Steering::read_runners(const News& news) {
+  std::set<std::string> runners;
+  for (const Change& change : news.changes) {
+    if (change.kind == ChangeKind::lease_changed && change.name == name(LeaseKind::runner)) runners.insert(change.key);
+  }
+  for (const std::string& runner : runners) {
+    if (auto read = roster_.read(runner); !read) return read;
+  }
+  return {};
 }
 
 void Steering::note(const TaskRow& task) {
@@ -149,7 +168,8 @@ void Steering::note(const TaskRow& task) {
   } else {
     claims_.withdraw(id);
   }
-  if (is_terminal(task.state.state) && leases_.end(id)) forget_token(id);
+  leases_.note(task);
+  if (is_terminal(task.state.state)) tokens_.forget(id);
   std::int64_t due_ms = next_due_ms(task, config_);
   bool unstarted = task.spec.timeout_seconds > 0 && task.state.started_ms == 0 && !is_terminal(task.state.state);
   if (unstarted) {
@@ -160,34 +180,47 @@ void Steering::note(const TaskRow& task) {
   due_.set(id, due_ms);
 }
 
-void Steering::forget_token(const std::string& task) {
-  parts_.journal.write([task](WriteTxn& txn) { return txn.put_record(kTokenRecords, task, ""); }, [](Result<void>) {});
-}
-
 void Steering::tick() {
   leases_held_.set(static_cast<std::int64_t>(leases_.size()));
   claims_.tick();
-  for (const LostLease& lost : leases_.take_lost()) {
-    lease_losses_.add();
-    lose(lost);
-  }
+  feeds_.tick();
+  rounds_.tick([this](const LeaseRound& round) { take(round); });
   count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
+  callbacks_.tick();
 }
 
 void Steering::count_runners() {
   std::int64_t now_ms = parts_.clock.steady_ms();
   if (now_ms - runners_counted_ms_ < kRunnerCount.count()) return;
   runners_counted_ms_ = now_ms;
-  std::set<std::string> names = leases_.runners();
-  claims_.add_runners(names);
+  std::set<std::string> names = roster_.names();
+  names.merge(leases_.runners());
   runners_.set(static_cast<std::int64_t>(names.size()));
+}
+
+void Steering::take(const LeaseRound& round) {
+  for (const LeaseKey& key : round.missing) feeds_.restore(key);
+  std::set<std::string> busy = leases_.runners();
+  for (const Lease& lease : round.over) {
+    switch (lease.key.kind) {
+      case LeaseKind::task:
+        leases_.lose(lease, [this] { lease_losses_.add(); });
+        break;
+      case LeaseKind::runner:
+        roster_.over(lease, busy.contains(lease.key.name));
+        break;
+      case LeaseKind::taker:
+        parts_.journal.write([key = lease.key](WriteTxn& txn) { return txn.end_lease(key); }, [](Result<void>) {});
+        break;
+    }
+  }
 }
 
 void Steering::settle(const std::string& task) {
   parts_.journal.write(
       [this, task](WriteTxn& txn) -> Result<TaskRow> {
-        auto settled = settle_overdue(txn, task, {feeds_}, config_, parts_.clock.wall_ms());
+        auto settled = settle_overdue(txn, task, config_, parts_.clock.wall_ms());
         if (!settled) return fail(settled.error());
         return txn.row(task);
       },
@@ -197,66 +230,9 @@ void Steering::settle(const std::string& task) {
       });
 }
 
-void Steering::lose(const LostLease& lost) {
-  // The next period tries again; the runner may return until then.
-  auto restore = [this, lost] { leases_.restore(lost); };
-  parts_.journal.write(
-      [this, lost](WriteTxn& txn) -> Result<bool> {
-        auto task = txn.row(lost.task);
-        if (!task) return fail(task.error());
-        if (is_terminal(task->state.state) || task->state.lease_epoch != lost.epoch) return false;
-        if (goes_to_another(*task, lost)) return true;
-        auto ended = txn.append(status_event(lost.task, State::failed, "runner lost", {},
-                                             "lost:" + std::to_string(lost.epoch), parts_.clock.wall_ms()));
-        if (!ended) return fail(ended.error());
-        return false;
-      },
-      [this, lost, restore](Result<bool> again) {
-        if (again && *again) {
-          return claims_.give_back({lost.task, lost.epoch}, lost.runner + " took it and was not heard of again",
-                                   restore);
-        }
-        if (!again && again.error().code != ErrorCode::not_found) restore();
-      });
-}
-
-void Steering::repo_token(const TaskRow& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done) {
-  if (is_terminal(task.state.state)) {
-    return done(fail(Error{ErrorCode::gone, "task_ended", "The task has ended; it needs no token any more.", {}}.with(
-        "currentState", std::string(name(task.state.state)))));
-  }
-  if (token_provider_ == nullptr) {
-    return done(fail(ErrorCode::unavailable, "no_token_provider",
-                     "This server gives out no repository tokens: none of runners.token_command, "
-                     "runners.github_app.id and runners.token_file is set."));
-  }
-  auto taken = leases_.take_token(task.spec.id, task.state.lease_epoch != 0, epoch);
-  if (!taken) return done(fail(taken.error()));
-  token_workers_->post([this, spec = task.spec, epoch = *taken, done = std::move(done)]() mutable {
-    give_token(spec, epoch, std::move(done));
-  });
-}
-
-void Steering::give_token(const TaskInfo& task, std::uint64_t epoch, Done<RepoToken> done) {
-  auto token = token_provider_->token(task);
-  if (!token) {
-    leases_.set_token_taken(task.id, epoch, false);
-    return done(fail(token.error()));
-  }
-  if (token->expires_ms == 0) token->expires_ms = parts_.clock.wall_ms() + kTokenUntoldLife.count();
-  // Recorded before it is given, so that a restart does not give another one.
-  parts_.journal.write(
-      [id = task.id, epoch](WriteTxn& txn) { return txn.put_record(kTokenRecords, id, std::to_string(epoch)); },
-      [this, id = task.id, epoch, token = std::move(*token), done = std::move(done)](Result<void> written) mutable {
-        if (written) return done(std::move(token));
-        leases_.set_token_taken(id, epoch, false);
-        done(fail(written.error()));
-      });
-}
-
 void Steering::stop() {
   claims_.stop();
-  if (token_provider_ != nullptr) token_provider_->cancel();
+  tokens_.stop();
   if (follower_ != nullptr) follower_->stop();
   callbacks_.stop();
 }

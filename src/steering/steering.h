@@ -1,6 +1,6 @@
 // Steering: delivers operators' commands to running tasks and tracks who runs them. It covers commands, claims and
 // leases, deadlines, and callbacks at a task's end. It writes and reads logs like any other client of the journal and
-// rebuilds its other state (clocks, waiting claims) at the start.
+// rebuilds its other state (what waits and until when) at the start.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,18 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "base/thread_pool.h"
 #include "journal/journal.h"
 #include "outbound/callbacks.h"
-#include "outbound/repo_token.h"
 #include "redact/redact.h"
 #include "steering/claims.h"
 #include "steering/command_takers.h"
 #include "steering/commands.h"
 #include "steering/due_list.h"
+#include "steering/lease_rounds.h"
 #include "steering/leases.h"
+#include "steering/repo_tokens.h"
+#include "steering/runner_roster.h"
+#include "steering/service_clock.h"
 #include "steering/steering_config.h"
 
 namespace shepherd {
@@ -36,7 +38,7 @@ struct SteeringParts {
   Random& random;
   MetricRegistry& metrics;
   const Redactor* redactor = nullptr;  // nullptr stores commands unredacted
-  PostCallback post_callback = shepherd::post_callback;
+  CallbackPoster* poster = nullptr;    // nullptr sends no callbacks
 };
 
 // open() reads every active task, so call it before any client may post. Call stop() while workers and journal still
@@ -55,12 +57,10 @@ class Steering {
   void claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGone gone = {});
   Leases& leases() { return leases_; }
   CommandTakers& command_feeds() { return feeds_; }
+  RunnerRoster& runners() { return roster_; }
   Callbacks& callbacks() { return callbacks_; }
 
-  // Returns a repository credential to the runner that has the task, by its lease's epoch, once per lease, or once
-  // while the task is unclaimed. The credential always has an expiry time. Errors: gone/task_ended, those of
-  // Leases::take_token(), unavailable/no_token_provider, unavailable/token_provider_failed.
-  void repo_token(const TaskRow& task, std::optional<std::uint64_t> epoch, Done<RepoToken> done);
+  RepoTokens& repo_tokens() { return tokens_; }
 
   void tick();  // call about every kServerTick
   void stop();
@@ -68,26 +68,28 @@ class Steering {
  private:
   Steering(SteeringParts parts, SteeringConfig config);
   Result<void> restore();
-  void expire_commands_of(std::vector<TaskRow> tasks);
+  void put_right(std::vector<TaskRow> tasks);
+  void drop_takers();
   void take(const News& news, std::move_only_function<void(bool)> done);
   void forget(const std::string& task);
   void note(const TaskRow& task);
-  void give_token(const TaskInfo& task, std::uint64_t epoch, Done<RepoToken> done);
-  void forget_token(const std::string& task);
   void settle(const std::string& task);
-  void lose(const LostLease& lost);
+  void take(const LeaseRound& round);
+  Result<void> read_runners(const News& news);
   void count_runners();
 
   SteeringParts parts_;
   SteeringConfig config_;
+  ServiceClock service_;
+  LeaseRounds rounds_;
   Leases leases_;
   CommandTakers feeds_;
+  RunnerRoster roster_;
   Commands commands_;
   Claims claims_;
   DueList due_;
   Callbacks callbacks_;
-  std::unique_ptr<RepoTokenProvider> token_provider_;  // nullptr if none is configured
-  std::unique_ptr<ThreadPool> token_workers_;          // nullptr if no provider is configured
+  RepoTokens tokens_;
   Gauge& leases_held_;
   Counter& lease_losses_;
   Gauge& runners_;

@@ -221,14 +221,12 @@ TEST(AppendPlan, ALeaseThatIsLostWritesNothing) {
     EXPECT_TRUE(plan || plan.error().code == ErrorCode::conflict);
     return plan.has_value();
   };
-  EXPECT_TRUE(admitted(State::running, {.epoch = 7, .live = true}));
-  EXPECT_FALSE(admitted(State::running, {.epoch = 6, .live = true}));
-  EXPECT_FALSE(admitted(State::running, {.epoch = 8, .live = true}));
-  EXPECT_FALSE(admitted(State::running, {.epoch = 7, .live = false}));
-  EXPECT_FALSE(admitted(State::queued, {.epoch = 7, .live = true}));
-  EXPECT_TRUE(admitted(State::completed, {.epoch = 7, .live = false}));
-  EXPECT_FALSE(admitted(State::completed, {.epoch = 6, .live = false}));
-  EXPECT_TRUE(LeaseFence{}.live) << "the fence of a runner that was just heard of";
+  EXPECT_TRUE(admitted(State::running, {.epoch = 7}));
+  EXPECT_FALSE(admitted(State::running, {.epoch = 6}));
+  EXPECT_FALSE(admitted(State::running, {.epoch = 8}));
+  EXPECT_FALSE(admitted(State::queued, {.epoch = 7})) << "between two runners";
+  EXPECT_TRUE(admitted(State::completed, {.epoch = 7})) << "what it did before the end is kept";
+  EXPECT_FALSE(admitted(State::completed, {.epoch = 6}));
 }
 
 // An event without a time of its own was stamped when it came: a repeat has another stamp.

@@ -1,6 +1,6 @@
 // The change stream: everything that a commit changed, in commit order. Events have their global position; what is not
-// an event (a task created, renamed or deleted, events dropped, a record changed) has a number of its own and says
-// which events came before it. Threads: value.
+// an event (a task created, renamed or deleted, events dropped, a record changed, a lease given or ended) has a number
+// of its own and says which events came before it. Threads: value.
 #pragma once
 
 #include <compare>
@@ -29,15 +29,25 @@ std::string encode_place(const Place& place);  // "P.C"
 // Also reads "P", which is a place before any change.
 std::optional<Place> decode_place(std::string_view text);
 
-enum class ChangeKind : std::uint8_t { task_created, task_changed, task_deleted, events_dropped, record_changed };
+enum class ChangeKind : std::uint8_t {
+  task_created,
+  task_changed,
+  task_deleted,
+  events_dropped,
+  record_changed,
+  lease_changed
+};
 
 struct Change {
   std::uint64_t number = 0;  // 1, 2, 3, … without holes
   std::uint64_t after = 0;   // the events up to this position come before it
   ChangeKind kind = ChangeKind::task_changed;
-  std::string name;  // the task's id, or the record's kind
-  std::string key;   // record_changed: the record's key; events_dropped: the last sequence that is gone
+  std::string name;  // the task's id, or the record's or lease's kind
+  std::string key;   // of the record; the lease's name; events_dropped: the last sequence that is gone
 };
+constexpr bool is_of_task(ChangeKind kind) {
+  return kind != ChangeKind::record_changed && kind != ChangeKind::lease_changed;
+}
 
 using RowPtr = std::shared_ptr<const TaskRow>;
 

@@ -27,6 +27,7 @@
 #include "model/task.h"
 #include "store/change.h"
 #include "store/event_batch.h"
+#include "store/lease.h"
 #include "store/lease_fence.h"
 
 namespace shepherd {
@@ -115,16 +116,25 @@ class WriteTxn {
   // The same if the record still is `expected`; conflict/record_changed otherwise.
   Result<void> replace_record(const std::string& kind, const std::string& key, const std::string& expected,
                               const std::string& value);
-  // Keeps a follower's place (journal/follower.h) as a record of kind kFollowerCursors. It is not a change that anyone
-  // follows; otherwise a follower would follow itself.
+  // Keeps how far something has come (a follower's place, the service clock) as a record of kind kCursors. It is not a
+  // change that anyone follows; otherwise a follower would follow itself.
   virtual Result<void> keep_cursor(const std::string& name, const std::string& value) = 0;
+
+  // The leases of this name, with the changes of this transaction, by holder. Deleting a task ends those on it.
+  virtual Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) = 0;
+  // All whose end is at or before `now_ms`, of every kind, at most `limit`.
+  virtual Result<std::vector<Lease>> leases_over(std::int64_t now_ms, std::size_t limit) = 0;
+  virtual Result<void> put_lease(const Lease& lease) = 0;
+  virtual Result<void> end_lease(const LeaseKey& key) = 0;  // none: changes nothing
+  // Moves the lease's end and returns true; false if there is none with this epoch. Not a change that anyone follows.
+  virtual Result<bool> renew_lease(const LeaseRenewal& renewal) = 0;
 
   // Runs the function as one operation: if it fails, everything that it did in this transaction is undone, and the rest
   // of the transaction stays. Must not be nested.
   virtual Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) = 0;
 };
 
-inline constexpr const char* kFollowerCursors = "cursor";
+inline constexpr const char* kCursors = "cursor";
 
 struct Page {
   std::vector<BatchPtr> batches;  // ascending; the first and the last may extend beyond the requested range
@@ -197,6 +207,9 @@ class EventStore {
 
   virtual Result<std::map<std::string, std::string>> records(const std::string& kind) const = 0;
   virtual Result<std::string> record(const std::string& kind, const std::string& key) const = 0;  // empty: none
+
+  virtual Result<std::vector<Lease>> leases(LeaseKind kind) const = 0;                           // by name and holder
+  virtual Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) const = 0;  // by holder
 
   // Oldest batches first, over all tasks, for retention.
   virtual Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const = 0;

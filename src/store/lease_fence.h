@@ -11,7 +11,6 @@ namespace shepherd {
 
 struct LeaseFence {
   std::uint64_t epoch = 0;
-  bool live = true;  // false: the lease has expired; only events after the task's end are accepted
 };
 
 inline Error lease_lost() {
@@ -29,7 +28,7 @@ inline bool is_leased(const TaskState& state) {
 // Whether the task, as it is now, is still that lease's. Between two runners it is no lease's.
 inline bool admits(const LeaseFence& fence, const TaskState& state) {
   if (state.lease_epoch != fence.epoch) return false;
-  return is_terminal(state.state) || (fence.live && state.state != State::queued);
+  return state.state != State::queued;
 }
 
 }  // namespace shepherd

@@ -18,6 +18,8 @@ inline std::string text_of(const Change& change) {
       return "dropped " + change.name + " " + change.key;
     case ChangeKind::record_changed:
       return "record " + change.name + "/" + change.key;
+    case ChangeKind::lease_changed:
+      return "lease " + change.name + "/" + change.key;
   }
   return "?";
 }
@@ -169,7 +171,7 @@ TEST_P(EventStoreConformance, ACursorIsKeptAndIsNoChange) {
   ASSERT_TRUE(store().write([](WriteTxn& txn) { ASSERT_TRUE(txn.keep_cursor("steering", "5.6")); }));
   EXPECT_EQ(*store().newest_place(), before);
   reopen();
-  EXPECT_EQ(*store().record(kFollowerCursors, "steering"), "5.6");
+  EXPECT_EQ(*store().record(kCursors, "steering"), "5.6");
 }
 
 TEST_P(EventStoreConformance, AFailedOperationLeavesNothingOfItself) {

@@ -36,6 +36,10 @@ class FaultyStore final : public EventStore {
   Result<std::string> record(const std::string& kind, const std::string& key) const override {
     return inner_.record(kind, key);
   }
+  Result<std::vector<Lease>> leases(LeaseKind kind) const override { return inner_.leases(kind); }
+  Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) const override {
+    return inner_.leases(kind, name);
+  }
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override {
     return inner_.oldest_batches(limit);
   }

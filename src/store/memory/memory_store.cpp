@@ -203,6 +203,21 @@ Result<std::map<std::string, std::string>> MemoryStore::records(const std::strin
   return found->second;
 }
 
+Result<std::vector<Lease>> MemoryStore::leases(LeaseKind kind) const {
+  std::vector<Lease> found;
+  MutexLock lock(mutex_);
+  for (const auto& [key, lease] : leases_) {
+    if (key.kind == kind) found.push_back(lease);
+  }
+  return found;
+}
+
+Result<std::vector<Lease>> MemoryStore::leases(LeaseKind kind, const std::string& name) const {
+  auto found = leases(kind);
+  if (found) std::erase_if(*found, [&](const Lease& lease) { return lease.key.name != name; });
+  return found;
+}
+
 Result<std::string> MemoryStore::record(const std::string& kind, const std::string& key) const {
   auto all = records(kind);
   if (!all) return fail(std::move(all.error()));

@@ -48,6 +48,8 @@ class MemoryStore final : public EventStore {
       EXCLUDES(mutex_);
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override EXCLUDES(mutex_);
   Result<std::string> record(const std::string& kind, const std::string& key) const override EXCLUDES(mutex_);
+  Result<std::vector<Lease>> leases(LeaseKind kind) const override EXCLUDES(mutex_);
+  Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) const override EXCLUDES(mutex_);
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override EXCLUDES(mutex_);
   Result<StoreStats> stats() const override EXCLUDES(mutex_);
 
@@ -80,6 +82,7 @@ class MemoryStore final : public EventStore {
   std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest kKeptChanges
   std::uint64_t change_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::map<std::string, std::string>> records_ GUARDED_BY(mutex_);
+  std::map<LeaseKey, Lease> leases_ GUARDED_BY(mutex_);
 };
 
 }  // namespace shepherd

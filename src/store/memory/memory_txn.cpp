@@ -121,6 +121,9 @@ Result<void> MemoryTxn::delete_task(const std::string& task) {
   }
   *working = {};
   working->deleted = true;
+  for (const auto& [key, lease] : all_leases()) {
+    if (key.kind != LeaseKind::runner && key.name == task) work_.leases[key] = std::nullopt;
+  }
   note(ChangeKind::task_deleted, task);
   return {};
 }
@@ -195,8 +198,64 @@ Result<std::string> MemoryTxn::record(const std::string& kind, const std::string
 }
 
 Result<void> MemoryTxn::keep_cursor(const std::string& name, const std::string& value) {
-  work_.records[{kFollowerCursors, name}] = value;
+  work_.records[{kCursors, name}] = value;
   return {};
+}
+
+std::map<LeaseKey, Lease> MemoryTxn::all_leases() {
+  std::map<LeaseKey, Lease> all;
+  {
+    MutexLock lock(store_.mutex_);
+    all = store_.leases_;
+  }
+  for (const auto& [key, lease] : work_.leases) {
+    if (lease) {
+      all[key] = *lease;
+    } else {
+      all.erase(key);
+    }
+  }
+  return all;
+}
+
+Result<std::vector<Lease>> MemoryTxn::leases(LeaseKind kind, const std::string& name) {
+  std::vector<Lease> found;
+  for (auto& [key, lease] : all_leases()) {
+    if (key.kind == kind && key.name == name) found.push_back(std::move(lease));
+  }
+  return found;
+}
+
+Result<std::vector<Lease>> MemoryTxn::leases_over(std::int64_t now_ms, std::size_t limit) {
+  std::vector<Lease> over;
+  for (auto& [key, lease] : all_leases()) {
+    if (lease.until_ms <= now_ms && over.size() < limit) over.push_back(std::move(lease));
+  }
+  return over;
+}
+
+Result<void> MemoryTxn::put_lease(const Lease& lease) {
+  work_.leases[lease.key] = lease;
+  note(ChangeKind::lease_changed, std::string(shepherd::name(lease.key.kind)), lease.key.name);
+  return {};
+}
+
+Result<void> MemoryTxn::end_lease(const LeaseKey& key) {
+  if (!all_leases().contains(key)) return {};
+  work_.leases[key] = std::nullopt;
+  note(ChangeKind::lease_changed, std::string(shepherd::name(key.kind)), key.name);
+  return {};
+}
+
+Result<bool> MemoryTxn::renew_lease(const LeaseRenewal& renewal) {
+  auto all = all_leases();
+  auto found = all.find(renewal.key);
+  if (found == all.end() || found->second.epoch != renewal.epoch) return false;
+  Lease& lease = found->second;
+  lease.until_ms = std::max(lease.until_ms, renewal.until_ms);
+  lease.heard = lease.heard || renewal.heard;
+  work_.leases[renewal.key] = lease;
+  return true;
 }
 
 Result<void> MemoryTxn::atomically(const std::function<Result<void>(WriteTxn&)>& operation) {
@@ -260,6 +319,13 @@ Commit MemoryTxn::commit() {
     log.checkpoints.erase(log.checkpoints.begin(), log.checkpoints.lower_bound(through));
     std::erase_if(log.event_ids, [&](const auto& known) { return known.second <= through; });
   }
+  for (auto& [key, lease] : work_.leases) {
+    if (lease) {
+      store_.leases_[key] = *std::move(lease);
+    } else {
+      store_.leases_.erase(key);
+    }
+  }
   for (auto& [name, value] : work_.records) {
     auto& kind = store_.records_[name.first];
     if (value.empty()) {
@@ -277,7 +343,7 @@ void MemoryTxn::number_changes(Commit& commit, std::size_t batches, std::set<std
     NewChange& next = work_.changes[commit.changes.size()];
     if (next.batches > batches) return;
     Change change{++store_.change_, store_.position_, next.kind, std::move(next.name), std::move(next.key)};
-    if (change.kind != ChangeKind::record_changed) touched.insert(change.name);
+    if (is_of_task(change.kind)) touched.insert(change.name);
     store_.changes_.push_back(change);
     if (store_.changes_.size() > kKeptChanges) store_.changes_.pop_front();
     commit.changes.push_back(std::move(change));

@@ -33,6 +33,11 @@ class MemoryTxn final : public WriteTxn {
   Result<void> add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
   Result<void> keep_cursor(const std::string& name, const std::string& value) override;
+  Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) override;
+  Result<std::vector<Lease>> leases_over(std::int64_t now_ms, std::size_t limit) override;
+  Result<void> put_lease(const Lease& lease) override;
+  Result<void> end_lease(const LeaseKey& key) override;
+  Result<bool> renew_lease(const LeaseRenewal& renewal) override;
   Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   Commit commit();
@@ -81,8 +86,10 @@ class MemoryTxn final : public WriteTxn {
     std::map<std::string, Working> working;
     std::map<std::string, std::string> new_keys;
     std::map<std::pair<std::string, std::string>, std::string> records;
+    std::map<LeaseKey, std::optional<Lease>> leases;  // nullopt: ended here
     std::vector<NewChange> changes;
   };
+  std::map<LeaseKey, Lease> all_leases();
   void note(ChangeKind kind, std::string name, std::string key = {});
   Commit finished() REQUIRES(store_.mutex_);
   void number_changes(Commit& commit, std::size_t batches, std::set<std::string>& touched) REQUIRES(store_.mutex_);

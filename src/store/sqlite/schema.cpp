@@ -95,6 +95,15 @@ CREATE TABLE checkpoint(
   state TEXT NOT NULL,                    -- as `projection`
   PRIMARY KEY(task, sequence)) WITHOUT ROWID;
 )sql",
+    // Who has what, and until when (store/lease.h). There is no index over `until`: renewals are far more frequent than
+    // looks at what is over, and the table is small.
+    R"sql(
+CREATE TABLE lease(
+  kind INTEGER NOT NULL, name TEXT NOT NULL, holder TEXT NOT NULL, epoch INTEGER NOT NULL,
+  until INTEGER NOT NULL,                 -- on the service clock
+  heard INTEGER NOT NULL, note TEXT NOT NULL,
+  PRIMARY KEY(kind, name, holder)) WITHOUT ROWID;
+)sql",
     // A deletion is one short transaction; the deleted task's other rows go later (store/sqlite/leftovers.h).
     R"sql(
 -- Keys of deleted tasks that still have rows in run, run_place, detail, event_key, producer or checkpoint.

@@ -12,6 +12,7 @@
 #include "store/sqlite/batch_rows.h"
 #include "store/sqlite/change_rows.h"
 #include "store/sqlite/checkpoints.h"
+#include "store/sqlite/lease_rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -341,6 +342,16 @@ Result<std::map<std::string, std::string>> SqliteStore::records(const std::strin
 Result<std::string> SqliteStore::record(const std::string& kind, const std::string& key) const {
   auto database = readers_->lease();
   return read_record(*database, kind, key);
+}
+
+Result<std::vector<Lease>> SqliteStore::leases(LeaseKind kind) const {
+  auto database = readers_->lease();
+  return read_leases(*database, kind);
+}
+
+Result<std::vector<Lease>> SqliteStore::leases(LeaseKind kind, const std::string& name) const {
+  auto database = readers_->lease();
+  return read_leases(*database, kind, name);
 }
 
 Result<std::vector<BatchInfo>> SqliteStore::oldest_batches(std::size_t limit) const {

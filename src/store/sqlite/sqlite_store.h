@@ -68,6 +68,8 @@ class SqliteStore final : public EventStore {
   Result<std::optional<Checkpoint>> checkpoint(const std::string& task, std::uint64_t at) const override;
   Result<std::map<std::string, std::string>> records(const std::string& kind) const override;
   Result<std::string> record(const std::string& kind, const std::string& key) const override;
+  Result<std::vector<Lease>> leases(LeaseKind kind) const override;
+  Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) const override;
   Result<std::vector<BatchInfo>> oldest_batches(std::size_t limit) const override;
   Result<StoreStats> stats() const override;
 

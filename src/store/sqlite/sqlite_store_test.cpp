@@ -148,7 +148,7 @@ TEST_F(SqliteStoreTest, AnOlderSchemaIsMigrated) {
   // Restores the schema of version 1.
   ASSERT_TRUE(
       sql()->execute("DROP VIEW agent_sessions; DROP VIEW agent_events; DROP VIEW run_of_task; DROP TABLE run_place;"
-                     "DROP TABLE task_info; DROP TABLE change;"
+                     "DROP TABLE task_info; DROP TABLE change; DROP TABLE lease;"
                      "DROP TABLE checkpoint; DROP TABLE leftover;"
                      "CREATE UNIQUE INDEX run_task ON run(task, last);"
                      "UPDATE run SET lengths = CAST(x'01' || substr(lengths, 2, 1) || substr(lengths, 7) AS BLOB);"

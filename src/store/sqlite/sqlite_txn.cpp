@@ -7,6 +7,7 @@
 #include "store/sqlite/change_rows.h"
 #include "store/sqlite/checkpoints.h"
 #include "store/sqlite/known_rows.h"
+#include "store/sqlite/lease_rows.h"
 #include "store/sqlite/leftovers.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
@@ -115,6 +116,7 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
                           "DELETE FROM task WHERE key = ?", "INSERT INTO leftover(task) VALUES(?)"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
+  if (auto done = erase_leases_on(database_, task); !done) return broken(std::move(done.error()));
   std::erase_if(commit_.batches, [&](const BatchPtr& batch) { return batch->task == task; });
   deleted_.push_back(task);
   heads_.erase(task);
@@ -221,7 +223,36 @@ Result<void> SqliteTxn::put_record(const std::string& kind, const std::string& k
 }
 
 Result<void> SqliteTxn::keep_cursor(const std::string& name, const std::string& value) {
-  return store_record(kFollowerCursors, name, value);
+  return store_record(kCursors, name, value);
+}
+
+Result<std::vector<Lease>> SqliteTxn::leases(LeaseKind kind, const std::string& name) {
+  if (broken_) return fail(*broken_);
+  return or_broken(read_leases(database_, kind, name));
+}
+
+Result<std::vector<Lease>> SqliteTxn::leases_over(std::int64_t now_ms, std::size_t limit) {
+  if (broken_) return fail(*broken_);
+  return or_broken(read_leases_over(database_, now_ms, limit));
+}
+
+Result<void> SqliteTxn::put_lease(const Lease& lease) {
+  if (broken_) return fail(*broken_);
+  if (auto done = store_lease(database_, lease); !done) return broken(std::move(done.error()));
+  return note(ChangeKind::lease_changed, std::string(shepherd::name(lease.key.kind)), lease.key.name);
+}
+
+Result<void> SqliteTxn::end_lease(const LeaseKey& key) {
+  if (broken_) return fail(*broken_);
+  auto ended = erase_lease(database_, key);
+  if (!ended) return broken(std::move(ended.error()));
+  if (!*ended) return {};
+  return note(ChangeKind::lease_changed, std::string(shepherd::name(key.kind)), key.name);
+}
+
+Result<bool> SqliteTxn::renew_lease(const LeaseRenewal& renewal) {
+  if (broken_) return fail(*broken_);
+  return or_broken(shepherd::renew_lease(database_, renewal));
 }
 
 Result<void> SqliteTxn::store_record(const std::string& kind, const std::string& key, const std::string& value) {

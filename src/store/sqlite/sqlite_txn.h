@@ -58,6 +58,11 @@ class SqliteTxn final : public WriteTxn {
   Result<void> add_checkpoint(const std::string& task, std::int64_t created_ms, const Checkpoint& checkpoint) override;
   Result<void> put_record(const std::string& kind, const std::string& key, const std::string& value) override;
   Result<void> keep_cursor(const std::string& name, const std::string& value) override;
+  Result<std::vector<Lease>> leases(LeaseKind kind, const std::string& name) override;
+  Result<std::vector<Lease>> leases_over(std::int64_t now_ms, std::size_t limit) override;
+  Result<void> put_lease(const Lease& lease) override;
+  Result<void> end_lease(const LeaseKey& key) override;
+  Result<bool> renew_lease(const LeaseRenewal& renewal) override;
   Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   // Writes what this transaction still has in memory, and as much from earlier ones as `flush` says. Leaves at most
@@ -77,6 +82,12 @@ class SqliteTxn final : public WriteTxn {
 
   // Stores a failure of the database and returns it.
   std::unexpected<Error> broken(Error error);
+  // The same for a whole result.
+  template <class T>
+  Result<T> or_broken(Result<T> result) {
+    if (!result) return broken(std::move(result.error()));
+    return result;
+  }
   // The same for reading one task before changing it: a damaged log affects only that task, not the transaction.
   std::unexpected<Error> unreadable(Error error);
   Result<WriterHead*> find(const std::string& task);  // not_found/unknown_task, never nullptr

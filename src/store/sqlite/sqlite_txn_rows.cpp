@@ -14,6 +14,8 @@ Result<void> SqliteTxn::set_meta(const char* name, std::uint64_t value) {
 }
 
 Result<void> SqliteTxn::note(ChangeKind kind, const std::string& name, const std::string& key) {
+  // The events before it get their positions first.
+  if (auto done = store_batches(); !done) return done;
   Change change{++counters_.change, counters_.position, kind, name, key};
   if (auto done = add_change(database_, change); !done) return broken(std::move(done.error()));
   commit_.changes.push_back(std::move(change));
