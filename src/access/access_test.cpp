@@ -12,6 +12,7 @@
 #include "base/manual_executor.h"
 #include "bus/bus.h"
 #include "store/limits.h"
+#include "store/memory/forwarding_store.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {
@@ -144,6 +145,36 @@ TEST_F(AccessTest, TokensAreReadAgainWhenChangesAreLost) {
   workers_.run_all();
   write_much(revoked->info.id, value);
   EXPECT_TRUE(third->authenticate(revoked->secret));
+}
+
+class UnreadableRecords final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  bool broken = false;
+
+  Result<std::string> record(const std::string& kind, const std::string& key) const override {
+    if (broken) return fail(ErrorCode::unavailable, "io_error", "the disk failed");
+    return inner().record(kind, key);
+  }
+};
+
+TEST_F(AccessTest, ATokenThatCannotBeReadIsReadAgain) {
+  UnreadableRecords records(store_);
+  Journal journal(records, hub_, bus_, workers_, clock_, metrics_, false);
+  auto other = std::move(*Access::open(journal, clock_, random_));
+  ASSERT_TRUE(other->follow(workers_));
+  workers_.run_all();
+  auto token = create("ada", Scope::viewer);
+  records.broken = true;
+  journal.write([](WriteTxn& txn) { return txn.put_record("k", "a", "1"); }, [](const Result<void>&) {});
+  while (journal.step()) {
+  }
+  workers_.run_all();
+  EXPECT_FALSE(other->authenticate(token->secret));
+  records.broken = false;
+  journal.tick();
+  workers_.run_all();
+  EXPECT_TRUE(other->authenticate(token->secret));
 }
 
 TEST_F(AccessTest, ATokenThatWasRevokedMeanwhileIsNotPutBack) {

@@ -278,13 +278,13 @@ TEST_F(LogByLog, ARunnerTakesTheCommandsOfItsLogs) {
   auto runner = open("&types=command");
   ASSERT_TRUE(runner.send(R"({"type":"subscribe","logs":{"t1":0,"t2":0}})"));
   next(runner, "subscribed");
-  EXPECT_TRUE(takers.any("t1") && takers.any("t2"));
+  EXPECT_TRUE(takers.is_open("t1") && takers.is_open("t2"));
   ASSERT_TRUE(runner.send(R"({"type":"unsubscribe","tasks":["t1"]})"));
   next(runner, "subscribed");
-  EXPECT_FALSE(takers.any("t1"));
+  EXPECT_FALSE(takers.is_open("t1"));
   complete("t2");
   next(runner, "task_complete");
-  EXPECT_FALSE(takers.any("t2"));
+  EXPECT_FALSE(takers.is_open("t2"));
 }
 
 // Clients on the public listener only watch; they do not deliver commands to agents.
