@@ -5,6 +5,7 @@
 
 #include "api/api_fixture.h"
 #include "api/frames.h"
+#include "api/limits.h"
 #include "api/live_logs.h"
 #include "api/live_sse.h"
 #include "api/live_websocket.h"
@@ -252,6 +253,79 @@ TEST_F(LiveStreamTest, LogsOnASlowConnectionTakeTurnsAndLoseNothing) {
   }
   EXPECT_EQ(count(first), kEach);
   EXPECT_EQ(count(second), kEach);
+}
+
+// A stream that gets messages of many logs and keeps them.
+class Watcher final : public LiveStream {
+ public:
+  using LiveStream::LiveStream;
+  bool wants_task_updates() const override { return true; }
+  void on_task_updates(const std::vector<TaskUpdate>& updates) override {
+    for (const TaskUpdate& update : updates) told.emplace_back(update.frame.bytes);
+  }
+  void on_inbox_update(const ByteSpan& frame) override { told.emplace_back(frame.bytes); }
+
+  std::vector<std::string> told;
+};
+
+// The queue of an io thread has no bound of its own.
+TEST_F(LiveStreamTest, AnIoThreadThatStandsStillGetsOneMessageForAStream) {
+  FeedOptions options;
+  options.task = "t1";
+  options.encoder = &sse_task_frames();
+  auto watcher = std::make_shared<Watcher>(*core_, std::move(options), trail());
+  open(watcher);
+  auto inbox = std::move(*Inbox::open(journal_, workers_, clock_));
+  InboxUpdates inbox_updates(inbox.get(), clock_, core_->live);
+  TaskUpdates updates(journal_, *steering_, nullptr, workers_, clock_, core_->live);
+  updates.watch(*store_.newest_place());
+  settle();
+  auto work = [&] {
+    while (workers_.run_one() || journal_.step()) {
+    }
+  };
+  auto rename = [&](const std::string& title) {
+    clock_.advance_ms(kTaskUpdateInterval.count());
+    journal_.update_task(
+        "t1",
+        [title](TaskSpec& spec) -> Result<void> {
+          spec.title = title;
+          return {};
+        },
+        [](Result<Task> renamed) { ASSERT_TRUE(renamed); });
+    work();
+    updates.tick();
+    work();
+  };
+  for (const char* title : {"first", "second", "third"}) rename(title);
+  EXPECT_EQ(io_.pending(), 1U);
+  settle();
+  ASSERT_EQ(watcher->told.size(), 2U);
+  EXPECT_NE(watcher->told[0].find("first"), std::string::npos);
+  EXPECT_NE(watcher->told[1].find("third"), std::string::npos) << "the newest row, once the thread runs again";
+
+  watcher->told.clear();
+  for (const char* task : {"a", "b", "c"}) {
+    TaskSpec spec;
+    spec.id = task;
+    journal_.create_task(spec, "", [](Result<Created>) {});
+    work();
+    AppendRequest asks{task, {}, {}, clock_.wall_ms(), false};
+    asks.drafts = *decode_events(R"({"type":"status","summary":"which?","data":{"state":"waiting_for_input"}})",
+                                 Framing::json, Intake{});
+    journal_.append(std::move(asks), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    clock_.advance_ms(kInboxUpdateInterval.count());
+    work();
+    inbox_updates.tick();
+  }
+  EXPECT_EQ(io_.pending(), 2U) << "one of each kind";
+  settle();
+  clock_.advance_ms(kInboxUpdateInterval.count());
+  inbox_updates.tick();
+  settle();
+  EXPECT_NE(watcher->told.back().find(R"("total":3)"), std::string::npos) << watcher->told.back();
+  updates.unwatch();
+  inbox->stop();
 }
 
 }  // namespace
