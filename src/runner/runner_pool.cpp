@@ -195,7 +195,7 @@ void RunnerPool::run(Slot& slot, KeptLease lease) {
     runs_.erase(claim.task);
   }
   prepared->reset();
-  if (!left.empty()) courier_.look_again();
+  if (!left.empty()) courier_.look_again(left);
 }
 
 Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease lease) {
