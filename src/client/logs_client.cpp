@@ -67,18 +67,11 @@ void LogsClient::on_link_lost(const std::string& why) {
 std::vector<std::string> LogsClient::link_messages() {
   std::vector<std::string> messages;
   MutexLock lock(mutex_);
-  if (!left_.empty()) {
+  if (std::vector<std::string> left = std::exchange(left_, {}); !left.empty()) {
     messages.push_back(object_text([&](JsonObject& object) {
       object.text("type", "unsubscribe");
-      std::string& tasks = object.member("tasks");
-      char before = '[';
-      for (const std::string& task : left_) {
-        tasks.push_back(std::exchange(before, ','));
-        append_json_string(tasks, task);
-      }
-      tasks.push_back(']');
+      object.texts("tasks", left);
     }));
-    left_.clear();
   }
   std::int64_t now_ms = clock_.steady_ms();
   for (bool alone : {false, true}) {
