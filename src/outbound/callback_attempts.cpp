@@ -195,9 +195,11 @@ bool CallbackAttempts::may_begin(const CallbackPlace& place, const std::string& 
 }
 
 void CallbackAttempts::claim(const CallbackPlace& place, TaskRow task) {
-  KnownCallbacks known;
+  KnownCallbacks known{task.created_ms, {}, 0};
   {
     MutexLock lock(mutex_);
+    const CallbackRecord* record = queue_.find(place);
+    if (record != nullptr && record->created_ms != 0) known.created_ms = record->created_ms;
     known.places = queue_.of_task(place.task);
     known.through = queue_.cursor(place.task).through;
   }
@@ -249,7 +251,7 @@ void CallbackAttempts::send(const CallbackPlace& place, const TaskRow& task) {
   if (!url) return settled(place, claimed_ms, {.final = true, .error = url.error().message});
   bool end = place.sequence == CallbackPlace::kEnd;
   auto event = event_at(parts_.journal.store(), task.spec.id, end ? task.state.end_sequence : place.sequence);
-  if (!event) return settled(place, claimed_ms, {.error = event.error().message});
+  if (!event) return settled(place, claimed_ms, {.unsent = true});
   if (!end && event->empty()) return settled(place, claimed_ms, {.final = true, .error = "its event is not kept"});
   CallbackMessage message = end ? callback_message(task, *event) : callback_report(task, place.sequence, *event);
   net::HeaderList headers = callback_headers(message, key_, parts_.clock.wall_ms());
@@ -283,6 +285,7 @@ void CallbackAttempts::settled(const CallbackPlace& place, std::int64_t claimed_
     apply(attempt->second.record, outcome);
     record = attempt->second.record;
   }
+  if (outcome.unsent) return keep(place, record, claimed_ms);
   (record.state == CallbackRecord::State::sent      ? sent_
    : record.state == CallbackRecord::State::pending ? retried_
                                                     : failed_)
@@ -292,7 +295,8 @@ void CallbackAttempts::settled(const CallbackPlace& place, std::int64_t claimed_
 
 void CallbackAttempts::apply(CallbackRecord& record, const Outcome& outcome) const {
   record.claimed_ms = 0;
-  record.next_ms = 0;
+  record.next_ms = outcome.unsent ? parts_.clock.wall_ms() + kLookAgainMs : 0;
+  if (outcome.unsent) return;
   ++record.attempts;
   record.status = outcome.status;
   record.error = outcome.error;
@@ -359,10 +363,11 @@ void CallbackAttempts::again_at(const CallbackPlace& place, std::int64_t at_ms) 
 
 // The task is gone, and the stream said so before this process knew of its callbacks.
 void CallbackAttempts::drop(const std::string& task) {
-  std::vector<CallbackPlace> places;
+  std::set<CallbackPlace> places;
   {
     MutexLock lock(mutex_);
-    places = queue_.of_task(task);
+    auto known = queue_.of_task(task);
+    places.insert(known.begin(), known.end());
   }
   parts_.journal.write([task, places](WriteTxn& txn) { return drop_callbacks(txn, task, places); },
                        [self = shared_from_this(), task, places](Result<void> dropped) {

@@ -66,9 +66,10 @@ class CallbackAttempts : public std::enable_shared_from_this<CallbackAttempts> {
   };
   struct Outcome {
     bool sent = false;
-    bool final = false;  // further attempts cannot help
+    bool final = false;   // further attempts cannot help
+    bool unsent = false;  // the store could not be read, so this was no attempt
     int status = 0;
-    std::string error;
+    std::string error = {};
   };
   static Outcome outcome_of(const Result<int>& status);
   std::int64_t due_ms(const CallbackRecord& record) const;

@@ -23,7 +23,7 @@ bool find_reports(const EventStore& store, const TaskRow& task, CallbackCursor& 
         cursor.started = cursor.started || event == "started";
         if (std::ranges::find(asked, event) != asked.end()) found.push_back({id, sequence});
       }
-      cursor.through = std::max(cursor.through, batch->last());
+      cursor.through = std::max(cursor.through, std::min(batch->last(), last));  // the log may be newer than the row
     }
   }
   return true;

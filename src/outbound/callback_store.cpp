@@ -1,6 +1,6 @@
 #include "outbound/callback_store.h"
 
-#include <set>
+#include <algorithm>
 
 #include "outbound/limits.h"
 
@@ -42,13 +42,17 @@ bool is_held(const CallbackRecord& record, const CallbackClaimant& claimant, std
 // First attempts keep the order of the log, and a task has one attempt at a time.
 Result<bool> comes_later(WriteTxn& txn, const CallbackPlace& place, const KnownCallbacks& known,
                          const CallbackClaimant& claimant, std::int64_t now_ms) {
+  // Another process may know more of the task's reports, or its end.
   auto cursor = txn.record(kCallbackCursors, place.task);
   if (!cursor) return fail(std::move(cursor.error()));
-  if (decode_callback_cursor(*cursor).through > known.through) return true;  // another process knows more
-  std::set<CallbackPlace> others(known.places.begin(), known.places.end());
-  others.insert({place.task});
-  others.erase(place);
-  for (const CallbackPlace& other : others) {
+  if (decode_callback_cursor(*cursor).through > known.through) return true;
+  if (std::ranges::find(known.places, CallbackPlace{place.task}) == known.places.end()) {
+    auto end = stored_record(txn, {place.task});
+    if (!end) return fail(std::move(end.error()));
+    if (*end) return true;
+  }
+  for (const CallbackPlace& other : known.places) {
+    if (other == place) continue;
     auto record = stored_record(txn, other);
     if (!record) return fail(std::move(record.error()));
     if (!*record || (*record)->state != CallbackRecord::State::pending) continue;
@@ -82,7 +86,7 @@ Result<void> add_callbacks(WriteTxn& txn, const NewCallbacks& found) {
                         found.cursor->over ? std::string() : encode_callback_cursor(*found.cursor));
 }
 
-Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::vector<CallbackPlace>& places) {
+Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::set<CallbackPlace>& places) {
   auto created = creation_of(txn, task);
   if (!created) return fail(std::move(created.error()));
   for (const CallbackPlace& place : places) {
@@ -109,6 +113,7 @@ Result<CallbackClaim> claim_callback(WriteTxn& txn, const CallbackPlace& place, 
     if (auto removed = remove(txn, place); !removed) return fail(std::move(removed.error()));
     return CallbackClaim{Answer::gone};
   }
+  if (**created != known.created_ms) return CallbackClaim{Answer::behind};  // of another task with this id
   CallbackRecord mine = **record;
   if (mine.state != CallbackRecord::State::pending || mine.next_ms > now_ms || is_held(mine, claimant, now_ms)) {
     return CallbackClaim{Answer::wait, std::move(mine)};

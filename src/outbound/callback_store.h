@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct NewCallbacks {
 Result<void> add_callbacks(WriteTxn& txn, const NewCallbacks& found);
 
 // Removes the callbacks of a deleted task. Those of a newer task with its id stay.
-Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::vector<CallbackPlace>& places);
+Result<void> drop_callbacks(WriteTxn& txn, const std::string& task, const std::set<CallbackPlace>& places);
 
 struct CallbackClaimant {
   std::string id;
@@ -37,6 +38,7 @@ struct CallbackClaimant {
 };
 // What a process knows of a task's callbacks.
 struct KnownCallbacks {
+  std::int64_t created_ms = 0;  // of the task
   std::vector<CallbackPlace> places;
   std::uint64_t through = 0;  // how far it has processed the task's reports
 };

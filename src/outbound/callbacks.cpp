@@ -53,8 +53,14 @@ void Callbacks::take(const News& news, std::move_only_function<void(bool)> done)
   }
   Drops drops;
   for (const std::string& task : news.deleted) {
-    auto places = attempts_->of_task(task);
-    if (!places.empty() || attempts_->cursor(task) != CallbackCursor()) drops[task] = std::move(places);
+    auto known = attempts_->of_task(task);
+    std::set<CallbackPlace>& places = drops[task];
+    places.insert(known.begin(), known.end());
+    places.insert({task});  // also what only another process knows
+    MutexLock lock(mutex_);
+    if (auto perhaps = unsure_.find(task); perhaps != unsure_.end()) {
+      places.insert(perhaps->second.begin(), perhaps->second.end());
+    }
   }
   if (found.empty() && drops.empty()) return done(true);
   journal_.write(
@@ -68,7 +74,11 @@ void Callbacks::take(const News& news, std::move_only_function<void(bool)> done)
         return {};
       },
       [this, drops, found, done = std::move(done)](Result<void> written) mutable {
-        if (written) take_in(drops, found);
+        if (written) {
+          take_in(drops, found);
+        } else {
+          remember_unsure(found);
+        }
         done(written.has_value());
       });
 }
@@ -105,12 +115,23 @@ bool Callbacks::look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>&
 }
 
 void Callbacks::take_in(const Drops& drops, const std::vector<NewCallbacks>& found) {
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [task, places] : drops) unsure_.erase(task);
+    for (const NewCallbacks& each : found) unsure_.erase(each.task);
+  }
   for (const auto& [task, places] : drops) attempts_->forget(task);
   for (const NewCallbacks& each : found) {
     for (const CallbackPlace& place : each.places) attempts_->add(place, each.created_ms);
     if (each.cursor) attempts_->set_cursor(each.task, *each.cursor);
   }
   attempts_->begin_due();
+}
+
+// The commit may have been made. If the task is deleted before the next try, that one does not find these any more.
+void Callbacks::remember_unsure(const std::vector<NewCallbacks>& found) {
+  MutexLock lock(mutex_);
+  for (const NewCallbacks& each : found) unsure_[each.task].insert(each.places.begin(), each.places.end());
 }
 
 // What it cannot read, the next claim finds out.

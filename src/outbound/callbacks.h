@@ -9,9 +9,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "outbound/callback_attempts.h"
@@ -37,20 +39,24 @@ class Callbacks {
 
   // Takes in what follows in the change stream. Calls done(true) once the resulting callbacks can no longer be lost.
   // Reads the store, one call at a time.
-  void take(const News& news, std::move_only_function<void(bool)> done);
+  void take(const News& news, std::move_only_function<void(bool)> done) EXCLUDES(mutex_);
   // The state of the callback for its end; nullopt if the task has not ended or has no callback.
   std::optional<CallbackRecord> find(const std::string& task) const;
 
  private:
-  using Drops = std::map<std::string, std::vector<CallbackPlace>>;
+  using Drops = std::map<std::string, std::set<CallbackPlace>>;
   // `fresh`: what is remembered is of a deleted task with the same id. Returns false if the log cannot be read.
   bool look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>& found);
-  void take_in(const Drops& drops, const std::vector<NewCallbacks>& found);
+  void take_in(const Drops& drops, const std::vector<NewCallbacks>& found) EXCLUDES(mutex_);
+  void remember_unsure(const std::vector<NewCallbacks>& found) EXCLUDES(mutex_);
   void learn(const std::vector<Change>& changes);
 
   Journal& journal_;
   const bool sole_process_;
   const std::shared_ptr<CallbackAttempts> attempts_;
+  Mutex mutex_;
+  std::map<std::string, std::set<CallbackPlace>> unsure_
+      GUARDED_BY(mutex_);  // by task: the failed write may have added
 };
 
 }  // namespace shepherd

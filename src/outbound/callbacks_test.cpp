@@ -220,6 +220,19 @@ TEST_F(CallbacksTest, AReportGoesOnAfterARestartAndDoesNotHoldUpTheEnd) {
   EXPECT_EQ(received_[2].header("webhook-id"), received_[0].header("webhook-id"));
 }
 
+TEST_F(CallbacksTest, TheLogMayBeNewerThanTheNews) {
+  asking_task("t", R"(["progress"])");
+  report("t", R"({"event":"progress","message":"one"})");
+  News news;
+  news.rows.push_back(std::make_shared<TaskRow>(*store_.row("t")));
+  report("t", R"({"event":"progress","message":"two"})");
+  EXPECT_TRUE(take(*callbacks_, news));
+  look("t");
+  while (step()) {
+  }
+  EXPECT_EQ(received_events().size(), 2U);
+}
+
 TEST_F(CallbacksTest, ARunnerThatNamesNoEventHasStartedWhenItRuns) {
   asking_task("t", R"(["started"])");
   for (int i = 0; i < 2; ++i) {
@@ -419,6 +432,57 @@ TEST_F(CallbacksTest, ADeletedTaskLeavesNothingForTheNextWithItsId) {
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
   ASSERT_EQ(received_.size(), 2U);
   EXPECT_NE(received_[0].header("webhook-id"), received_[1].header("webhook-id"));
+}
+
+TEST_F(CallbacksTest, ACallbackOfADeletedTaskIsNotThatOfTheNextWithItsId) {
+  answers_ = {503};
+  ended_task("t");
+  ASSERT_TRUE(step());
+  delete_task("t");
+  clock_.advance_ms(10'000);
+  asking_task("t", "[]");
+  EXPECT_FALSE(step());
+  EXPECT_TRUE(store_.records("callback")->empty()) << "the claim finds that it is over";
+}
+
+// The commit was made and its answer lost. Before the next try the task is deleted.
+TEST_F(CallbacksTest, WhatWasPerhapsAddedGoesWithItsTask) {
+  asking_task("t", R"(["progress"])");
+  report("t", R"({"event":"progress","message":"one"})");
+  fault_ = Fault::fail_after_commit;
+  EXPECT_FALSE(take_row(*callbacks_, "t"));
+  fault_ = Fault::none;
+  ASSERT_FALSE(store_.records("callback")->empty());
+  delete_task("t");
+  News news;
+  news.deleted.push_back("t");
+  EXPECT_TRUE(take(*callbacks_, news));
+  EXPECT_TRUE(store_.records("callback")->empty());
+  EXPECT_TRUE(store_.records("callback_cursor")->empty());
+}
+
+TEST_F(CallbacksTest, AProcessThatDoesNotKnowTheEndYetSendsNoReport) {
+  config_.sole_process = false;
+  restart();
+  HeldPoster others;
+  auto other = open(others);
+  asking_task("t", R"(["progress"])");
+  report("t", R"({"event":"progress","message":"one"})");
+  look("t");
+  EXPECT_TRUE(take_row(*other, "t"));
+  answer_one(poster_, 503);
+  report("t", R"({"event":"completed"})");
+  look("t");
+  ASSERT_EQ(poster_.held.size(), 1U) << "the end is on its way";
+  News news;
+  news.changes.push_back({1, 0, ChangeKind::record_changed, "callback", "t#1"});
+  EXPECT_TRUE(take(*other, news));
+  clock_.advance_ms(2'000);
+  other->tick();
+  settle();
+  EXPECT_TRUE(others.held.empty()) << "never two of a task at a time";
+  answer_one(poster_, 200);
+  EXPECT_EQ(poster_.held.size(), 1U) << "then the report again";
 }
 
 // A hanging receiver must not delay the server's end, and the attempt does not count.

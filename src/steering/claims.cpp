@@ -1,6 +1,7 @@
 #include "steering/claims.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "json/write.h"
@@ -145,9 +146,15 @@ void Claims::give_back(const Claim& claim, const std::string& runner) {
 
 void Claims::put_back(Key key, Offer offer) {
   MutexLock lock(mutex_);
-  created_[key.second] = key.first;
-  offers_.insert_or_assign(std::move(key), std::move(offer));
+  if (!created_.contains(key.second)) put(std::move(key), std::move(offer));
   count();
+}
+
+// The task may have replaced a deleted one with the same id.
+void Claims::put(Key key, Offer offer) {
+  auto [known, fresh] = created_.try_emplace(key.second, key.first);
+  if (!fresh) offers_.erase({std::exchange(known->second, key.first), key.second});
+  offers_.insert_or_assign(std::move(key), std::move(offer));
 }
 
 void Claims::count() {
@@ -167,8 +174,7 @@ void Claims::offer(const TaskRow& task) {
     gone = take_parked(&Asker::gone);
     auto found = std::ranges::find_if(parked_, [&](const Asker& each) { return suits(offer, each.request); });
     if (found == parked_.end()) {
-      created_[key.second] = key.first;
-      offers_.insert_or_assign(key, offer);
+      put(key, offer);
     } else {
       waiting.emplace(std::move(*found));
       parked_.erase(found);

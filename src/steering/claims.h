@@ -83,6 +83,7 @@ class Claims {
   void give_back(const Claim& claim, const std::string& runner);
   Result<std::optional<Claim>> claim_in(WriteTxn& txn, const std::string& id, const ClaimRequest& request);
   void put_back(Key key, Offer offer) EXCLUDES(mutex_);
+  void put(Key key, Offer offer) REQUIRES(mutex_);
   void count() REQUIRES(mutex_);
 
   Journal& journal_;

@@ -39,6 +39,16 @@ TEST_F(ClaimsTest, OldestFirstAndEachOnce) {
   EXPECT_EQ(log_of("old"), "status");
 }
 
+// News of a task may come with the row of the one that replaced it.
+TEST_F(ClaimsTest, AnOfferReplacesThatOfADeletedTask) {
+  create("t", R"(,"agent":"claude")");
+  TaskRow later = *journal_.store().row("t");
+  ++later.created_ms;
+  steering_->claims().offer(later);
+  EXPECT_EQ((*claim(runner("r")))->task, "t");
+  EXPECT_FALSE(claim(runner("r"))->has_value());
+}
+
 TEST_F(ClaimsTest, OnlyWhatSuits) {
   create("external");
   create("text", R"(,"agent":"text")");

@@ -44,7 +44,7 @@ void SimFollower::take(const News& news, std::move_only_function<void(bool)> don
   for (const std::string& task : news.deleted) tasks_.erase(task);
   for (const RowPtr& row : news.rows) tasks_[row->spec.id] = row->state.last_sequence;
   for (const Change& change : news.changes) {
-    if (change.kind != ChangeKind::record_changed) continue;
+    if (change.kind != ChangeKind::record_changed || change.name != "side") continue;
     auto value = store_->record(change.name, change.key);
     if (!value) return done(false);
     records_.erase(change.key);

@@ -3,48 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "job_checks.h"
 #include "model/wire_json.h"
+#include "outbound/callback_store.h"
 
 namespace shepherd::simulation {
 namespace {
 
-// Encodes frames as text lines that a consumer can parse: E task sequence position, G from to, C task.
-class LineEncoder final : public FrameEncoder {
- public:
-  explicit LineEncoder(bool all) : all_(all) {}
-  void event(std::string& out, const EventBatch& stored, std::size_t i) const override {
-    out += "E " + std::to_string(all_ ? stored.position + i : stored.first + i) + "\n";
-  }
-  void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
-    out += "G " + std::to_string(from) + " " + std::to_string(to) + "\n";
-  }
-  void caught_up(std::string& out, std::string_view, std::uint64_t number) const override {
-    out += "U " + std::to_string(number) + "\n";
-  }
-  void position(std::string& out, std::string_view, std::uint64_t number) const override {
-    out += "P " + std::to_string(number) + "\n";
-  }
-  void delta(std::string& out, std::string_view, std::string_view) const override { out += "D 0\n"; }
-  void complete(std::string& out, std::string_view, std::string_view, std::uint64_t last) const override {
-    out += "C " + std::to_string(last) + "\n";
-  }
+constexpr std::size_t kRunners = 3;
+constexpr int kActs = 2'200;
 
- private:
-  bool all_;
-};
-
-const LineEncoder kTaskLines(false);
-const LineEncoder kAllLines(true);
-
-std::uint64_t take_number(std::string_view& text) {
-  std::uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  EXPECT_EQ(error, std::errc());
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.empty()) text.remove_prefix(1);
-  return value;
+std::vector<std::string> names(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(prefix + std::to_string(i));
+  return all;
 }
 
 DraftBatch draft(const std::string& json, std::int64_t now_ms) {
@@ -53,116 +26,25 @@ DraftBatch draft(const std::string& json, std::int64_t now_ms) {
   return std::move(*drafts);
 }
 
-constexpr ReadLimit kEverything{1'000'000, 1'000'000'000};
-
 }  // namespace
-
-// --- bus and replica ---
-
-void SimBus::publish(const Hint& hint) {
-  for (SimBus* peer : peers) {
-    auto luck = random_.below(10);
-    if (luck < 3) continue;  // lost
-    wire_.emplace_back(peer, hint);
-    if (luck == 9) wire_.emplace_back(peer, hint);  // repeated
-    if (luck >= 7 && wire_.size() > 1) std::swap(wire_.back(), wire_[random_.below(wire_.size())]);
-  }
-}
-
-Replica::Replica(EventStore& store, Random& random, const Clock& clock, std::deque<std::pair<SimBus*, Hint>>& wire)
-    : bus(random, wire), hub(clock, metrics), journal(store, hub, bus, workers, clock, metrics, false) {}
-
-// --- consumer ---
-
-void SimConsumer::connect(Replica& replica) {
-  FeedOptions options = options_;
-  options.after = cursor_;
-  options.executor = &replica.io;
-  broken_ = false;
-  ready_ = true;
-  feed_ = replica.journal.open_feed(std::move(options), *this);
-}
-
-void SimConsumer::next() {
-  ready_ = false;
-  feed_->next();
-}
-
-void SimConsumer::on_frames(FrameBatch&& batch) {
-  for (const auto& span : batch.spans) {
-    std::string_view rest = span.bytes;
-    while (!rest.empty()) {
-      auto line_end = rest.find('\n');
-      frame(rest.substr(0, line_end));
-      rest.remove_prefix(line_end + 1);
-    }
-  }
-  ended_ = batch.end;
-  ready_ = !ended_;
-}
-
-void SimConsumer::frame(std::string_view line) {
-  char kind = line[0];
-  line.remove_prefix(2);
-  std::uint64_t number = take_number(line);
-  bool filtered = !options_.types.everything() || options_.tasks;
-  switch (kind) {
-    case 'E':
-      if (filtered) {
-        EXPECT_GT(number, cursor_) << name_ << ": repeat or disorder";
-      } else {
-        EXPECT_EQ(number, cursor_ + 1) << name_ << ": hole, repeat or disorder";
-      }
-      received_.push_back(number);
-      cursor_ = number;
-      break;
-    case 'G': {
-      if (filtered) {
-        EXPECT_GT(number, cursor_) << name_ << ": a gap lies ahead";
-      } else {
-        EXPECT_EQ(number, cursor_ + 1) << name_ << ": a gap begins where the consumer is";
-      }
-      cursor_ = take_number(line);
-      break;
-    }
-    case 'P':
-    case 'U':
-      EXPECT_GE(number, cursor_) << name_;
-      cursor_ = number;
-      break;
-    default:
-      break;
-  }
-}
-
-void SimConsumer::check_complete(const EventStore& store) const {
-  Selection selection{options_.types, options_.tasks};
-  bool all = options_.task.empty();
-  auto page = all ? store.read_all(start_, kEverything) : store.read(options_.task, start_, kEverything);
-  ASSERT_TRUE(page.has_value());
-  std::vector<std::uint64_t> wanted;
-  for (const auto& stored : page->batches) {
-    for (std::size_t i = 0; i < stored->size(); ++i) {
-      std::uint64_t number = (all ? stored->position : stored->first) + i;
-      if (number > start_ && selection.takes_task(stored->task) && selection.takes_event(*stored, i))
-        wanted.push_back(number);
-    }
-  }
-  EXPECT_TRUE(std::includes(received_.begin(), received_.end(), wanted.begin(), wanted.end()))
-      << name_ << " missed events: has " << received_.size() << " up to " << cursor_ << ", the store kept "
-      << wanted.size() << " up to " << page->head;
-}
-
-// --- world ---
 
 World::World(std::uint64_t seed)
     : seed_(seed),
       random_(seed),
       faults_percent_(seed % 3 == 0 ? 0 : static_cast<unsigned>(random_.below(25))),
-      store_(memory_, random_) {
+      store_(memory_, random_),
+      receiver_(random_, clock_),
+      people_(random_, names("job-", 2 + random_.below(4)), names("r", kRunners)),
+      keys_(random_) {
   std::size_t count = 1 + random_.below(3);
+  ReplicaParts parts{store_, random_, clock_, wire_, receiver_, count == 1};
   for (std::size_t i = 0; i < count; ++i) {
-    replicas_.push_back(std::make_unique<Replica>(store_, random_, clock_, wire_));
+    replicas_.push_back(std::make_unique<Replica>(parts));
+    replicas_.back()->open();
+    replicas_.back()->run_all();  // the first start is on a good disk
+  }
+  for (const std::string& name : names("r", kRunners)) {
+    runners_.push_back(std::make_unique<SimRunner>(name, random_, clock_, claims_));
   }
   for (auto& replica : replicas_) {
     for (auto& other : replicas_) {
@@ -189,9 +71,9 @@ World::~World() {
   consumers_.clear();
   followers_.clear();
   for (auto& replica : replicas_) {
+    replica->close();
     replica->journal.drain();
-    while (replica->workers.run_one() || replica->io.run_one()) {
-    }
+    replica->run_all();
   }
 }
 
@@ -264,13 +146,12 @@ void World::produce_loose(SimProducer& producer) {
   post(producer, number, *replicas_[producer.home]);
 }
 
-void World::drop_old_events() {
+void World::drop_old_events(Replica& replica) {
   const auto& task = tasks_[random_.below(tasks_.size())];
   auto row = memory_.task(task);
   if (!row || row->state.last_sequence < 4) return;
   std::uint64_t through = 1 + random_.below(row->state.last_sequence / 2);
-  auto dropped = memory_.write([&](WriteTxn& txn) { (void)txn.drop_through(task, through); });
-  EXPECT_TRUE(dropped.has_value());
+  replica.journal.drop({{task, through}}, [](const Result<void>&) {});
 }
 
 // What is no event: side tasks and records. Whether a write succeeded is for the store to say.
@@ -303,12 +184,55 @@ void World::change_something(Replica& replica) {
   }
 }
 
+// Some server processes end and start again, sometimes all of them. What has expired meanwhile must not be there when
+// runners come back.
+void World::restart() {
+  ++claims_.begun;
+  restarted_ = true;  // the journal gives up waiting for early events
+  if (random_.below(3) != 0) {
+    Replica& one = *replicas_[random_.below(replicas_.size())];
+    one.close();
+    one.open();
+    return;
+  }
+  for (auto& replica : replicas_) replica->close();
+  clock_.advance_ms(static_cast<std::int64_t>(random_.below(15'000)));
+  store_.set_fault_percent(0);
+  for (auto& replica : replicas_) EXPECT_TRUE(replica->open());
+  check_nothing_expired(memory_, clock_.wall_ms());
+  store_.set_fault_percent(faults_percent_);
+}
+
 void World::act() {
+  clock_.advance_ms(1);
   std::size_t which = random_.below(replicas_.size());
   Replica& replica = *replicas_[which];
   SimFollower& follower = *followers_[which];
   SimConsumer& consumer = *consumers_[random_.below(consumers_.size())];
-  switch (random_.below(15)) {
+  SimRunner& runner = *runners_[random_.below(runners_.size())];
+  switch (random_.below(26)) {
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+      return runner.act(replica, people_.jobs(), false);
+    case 19:
+    case 20:
+      return people_.act(replica, memory_);
+    case 21:
+      return keys_.act(replica);
+    case 22:
+      return receiver_.act();
+    case 23:
+      if (!replica.is_open()) replica.open();
+      if (random_.below(15) == 0) restart();
+      return;
+    case 24:
+      replica.journal.step();
+      return;
+    case 25:
+      replica.workers.run_one();
+      return;
     case 12:
       return change_something(replica);
     case 13:
@@ -350,43 +274,73 @@ void World::act() {
       break;
     case 10:
       if (consumer.idle()) consumer.next();
-      if (random_.below(20) == 0) drop_old_events();
+      if (random_.below(20) == 0) drop_old_events(replica);
       if (random_.below(10) == 0) replica.journal.publish_delta(tasks_[0], R"({"block":1,"text":"x"})");
       break;
     default:
       clock_.advance_ms(static_cast<std::int64_t>(random_.below(700)));
-      replica.journal.tick();
+      replica.tick();
       if (consumer.connected() && !consumer.ended()) consumer.tick(clock_.steady_ms());
   }
+}
+
+bool World::jobs_have_ended() const {
+  return std::ranges::none_of(people_.jobs(), [&](const std::string& job) {
+    auto row = memory_.row(job);
+    return row && !is_terminal(row->state.state);
+  });
+}
+
+bool World::callbacks_have_settled() const {
+  auto callbacks = memory_.records(kCallbackRecords);
+  return std::ranges::none_of(*callbacks, [](const auto& each) {
+    return decode_callback_record(each.second).state == CallbackRecord::State::pending;
+  });
+}
+
+bool World::settle_clients(bool ended) {
+  bool busy = false;
+  for (auto& producer : producers_) {
+    busy = busy || !producer.finished() || producer.in_flight;
+    produce(producer);
+  }
+  for (auto& consumer : consumers_) {
+    if (consumer->ended()) continue;
+    if (consumer->broken()) consumer->hang_up();
+    if (!consumer->connected()) consumer->connect(*replicas_[random_.below(replicas_.size())]);
+    if (consumer->idle()) consumer->next();
+  }
+  for (auto& runner : runners_) {
+    if (ended && runner->is_resting()) continue;
+    runner->act(*replicas_[random_.below(replicas_.size())], people_.jobs(), true);
+    busy = busy || !runner->is_resting();
+  }
+  return receiver_.accept_all() || busy;
 }
 
 // Turns faults off and runs everything that can run, until nothing changes any more.
 void World::settle() {
   store_.set_fault_percent(0);
-  for (int round = 0; round < 400; ++round) {
-    bool busy = false;
-    for (auto& producer : producers_) {
-      busy = busy || !producer.finished() || producer.in_flight;
-      produce(producer);
-    }
-    for (auto& consumer : consumers_) {
-      if (consumer->ended()) continue;
-      if (consumer->broken()) consumer->hang_up();
-      if (!consumer->connected()) consumer->connect(*replicas_[random_.below(replicas_.size())]);
-      if (consumer->idle()) consumer->next();
-    }
+  int quiet = 0;
+  bool settled = false;
+  for (int round = 0; round < 800 && (quiet < 8 || !settled); ++round) {
+    bool ended = jobs_have_ended();
+    bool busy = settle_clients(ended) || !ended;
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       if (!followers_[i]->joined()) followers_[i]->join(replicas_[i]->journal, replicas_[i]->workers);
       followers_[i]->go_on();
       busy = busy || !followers_[i]->is_at(*memory_.newest_place());
     }
-    clock_.advance_ms(1100);
+    // Only a callback whose process has gone takes long.
+    clock_.advance_ms(quiet > 0 ? 20'000 : 1'100);
     for (auto& replica : replicas_) {
-      replica->journal.tick();
-      while (replica->journal.step() || replica->workers.run_one() || replica->io.run_one()) busy = true;
+      replica->open();
+      replica->tick();
+      busy = replica->run_all() || busy;
     }
     for (; !wire_.empty(); wire_.pop_front()) wire_.front().first->deliver(wire_.front().second);
-    if (!busy && round > 20) return;
+    quiet = busy ? 0 : quiet + 1;
+    settled = callbacks_have_settled();
   }
 }
 
@@ -433,7 +387,7 @@ void World::check_producer(const SimProducer& producer) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end())) << producer.task << ": order of a strict producer";
     EXPECT_EQ(found.empty() ? 0 : found.back(), producer.total);
     EXPECT_EQ(row->state.state, State::completed);
-  } else if (whole && faults_percent_ == 0 &&
+  } else if (whole && faults_percent_ == 0 && !restarted_ &&
              std::none_of(summaries.begin(), summaries.end(), [](const std::string& summary) {
                return summary.ends_with("not arrived");  // the wait ended before the number arrived
              })) {
@@ -441,16 +395,66 @@ void World::check_producer(const SimProducer& producer) {
   }
 }
 
+// The last hint is lost, and nothing else happens: the replicas find out by themselves.
+void World::lose_last_hint() {
+  for (int i = 0; i < 3; ++i) keys_.act(*replicas_.front());
+  replicas_.front()->run_all();
+  wire_.clear();
+  for (int round = 0; round < 60; ++round) {
+    clock_.advance_ms(1'100);
+    bool all = true;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      replicas_[i]->journal.tick();
+      replicas_[i]->run_all();
+      followers_[i]->go_on();
+      replicas_[i]->run_all();
+      all = all && followers_[i]->is_at(*memory_.newest_place());
+    }
+    if (all) return;
+  }
+}
+
+// No replica has a task to give any more.
+void World::check_claims(Replica& replica) {
+  ClaimRequest request;
+  request.runner = "anyone";
+  request.agents = {SimRunner::kAgent};
+  bool answered = false;
+  replica.steering->claim(std::move(request), [&](Result<std::optional<Claim>> claim) {
+    answered = true;
+    EXPECT_TRUE(claim && !*claim) << "a replica offers " << (claim ? (*claim)->task : claim.error().message);
+  });
+  replica.run_all();
+  EXPECT_TRUE(answered);
+}
+
 void World::check() {
   for (const auto& producer : producers_) check_producer(producer);
   for (const auto& consumer : consumers_) consumer->check_complete(memory_);
   for (const auto& follower : followers_) follower->check_complete(memory_);
+  keys_.check(replicas_, memory_);
+  check_records(memory_);
+  for (const std::string& job : people_.jobs()) {
+    auto row = memory_.row(job);
+    if (row) check_job_log(memory_, *row, people_);
+    for (const auto& replica : replicas_) {
+      if (row) check_job_callbacks(memory_, *row, *replica, receiver_);
+      if (!row) check_deleted_job(memory_, job, *replica);
+    }
+  }
+  for (const auto& replica : replicas_) {
+    EXPECT_EQ(replica->steering->leases().size(), 0u) << "a replica remembers a lease";
+    check_inbox(memory_, *replica, clock_.wall_ms());
+    check_claims(*replica);
+  }
 }
 
 void World::run() {
   store_.set_fault_percent(faults_percent_);
-  for (int i = 0; i < 1900; ++i) act();
+  claims_.exact = faults_percent_ == 0;
+  for (int i = 0; i < kActs; ++i) act();
   settle();
+  lose_last_hint();
   check();
 }
 
