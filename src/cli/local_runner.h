@@ -23,6 +23,9 @@ namespace shepherd {
 // The program's exit code for a run's outcome.
 ExitCode exit_code_of(State state);
 
+// The name of this machine; empty if it has none.
+std::string machine_name();
+
 // Program and output format of this configuration for an agent.
 AgentSettings agent_settings(const Config& config, const std::string& agent);
 
@@ -60,7 +63,7 @@ class LocalRunner {
   net::ClientTls tls_;
   SystemClock clock_;
   SystemRandom random_;
-  std::string runner_;
+  const std::string runner_;
   LeaseKeeper leases_;
   CommandFeed commands_;
   AgentVersions versions_;

@@ -193,12 +193,12 @@ TEST_F(CommandFeedTest, TasksShareAConnectionAndComeAndGo) {
   EXPECT_EQ(heard_until("u: take before"), "take one, u: take before") << "from the beginning of its own log";
   EXPECT_EQ(streams_open(), streams);
   EXPECT_EQ(streams, 1);
-  EXPECT_TRUE(steering_->command_feeds().any("t") && steering_->command_feeds().any("u"));
+  EXPECT_TRUE(steering_->command_feeds().is_open("t") && steering_->command_feeds().is_open("u"));
   leave("t");
   command("two");
   command("three", "u");
   heard_until("u: take three");
-  EXPECT_TRUE(eventually([&] { return !steering_->command_feeds().any("t"); }));
+  EXPECT_TRUE(eventually([&] { return !steering_->command_feeds().is_open("t"); }));
   open();
   EXPECT_EQ(heard_until(", take two"), "take one, u: take before, u: take three, take one, take two")
       << "followed again, and nothing of it is settled";

@@ -29,7 +29,8 @@ struct PoolOptions {
   bool claims = true;               // false to run only assigned tasks
   std::vector<std::string> agents;  // the agents it can run; the first one runs assigned tasks without an agent
   std::map<std::string, std::string> labels;
-  std::string data_directory;  // for workspaces and spools
+  std::string version, machine;  // of this program, and where it runs; for people
+  std::string data_directory;    // for workspaces and spools
   RedactOptions redact;
   std::string rules;  // for every agent: a file or directory (rules.h); empty for none
   // Returns the settings of an agent by its name.
