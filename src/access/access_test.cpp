@@ -11,6 +11,8 @@
 #include "access/limits.h"
 #include "base/manual_executor.h"
 #include "bus/bus.h"
+#include "store/limits.h"
+#include "store/memory/forwarding_store.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {
@@ -89,6 +91,90 @@ TEST_F(AccessTest, TokensOfAnotherProcessComeAndGo) {
   EXPECT_FALSE(other->authenticate_session(session->secret));
   EXPECT_NE(other->revision(), before);
   EXPECT_EQ(told.size(), 2U) << "streams of both can be ended";
+}
+
+TEST_F(AccessTest, ATokenOfAnotherProcessCountsAlsoIfItCameBeforeFollowing) {
+  auto other = std::move(*Access::open(journal_, clock_, random_));
+  auto token = create("ada", Scope::viewer);
+  EXPECT_FALSE(other->authenticate(token->secret));
+  ASSERT_TRUE(other->follow(workers_));
+  EXPECT_TRUE(other->authenticate(token->secret));
+  workers_.run_all();
+}
+
+TEST_F(AccessTest, ASessionOfATokenThatIsGoneIsNotTakenFromAnotherProcess) {
+  auto other = std::move(*Access::open(journal_, clock_, random_));
+  ASSERT_TRUE(other->follow(workers_));
+  auto token = create("ada", Scope::viewer);
+  auto session = redeem(*access_->make_login_code(**access_->authenticate(token->secret)));
+  std::string value = *store_.record("token", session->info.id);
+  ASSERT_TRUE(revoke(token->info.id));
+  workers_.run_all();
+  // A third process opened it while the token was being revoked.
+  journal_.write([&](WriteTxn& txn) { return txn.put_record("token", session->info.id, value); },
+                 [](Result<void> put) { ASSERT_TRUE(put); });
+  while (journal_.step()) {
+  }
+  workers_.run_all();
+  EXPECT_FALSE(other->authenticate_session(session->secret));
+}
+
+TEST_F(AccessTest, TokensAreReadAgainWhenChangesAreLost) {
+  auto other = std::move(*Access::open(journal_, clock_, random_));
+  ASSERT_TRUE(other->follow(workers_));
+  auto revoked = create("ada", Scope::viewer);
+  workers_.run_all();
+  ASSERT_TRUE(other->authenticate(revoked->secret));
+  // Another process revokes it, and then changes more than is kept.
+  auto write_much = [&](const std::string& id, const std::string& value) {
+    ASSERT_TRUE(store_.write([&](WriteTxn& txn) {
+      ASSERT_TRUE(txn.put_record("token", id, value));
+      for (std::uint64_t i = 0; i <= kKeptChanges; ++i) ASSERT_TRUE(txn.put_record("k", "a", std::to_string(i)));
+    }));
+    journal_.write([](WriteTxn& txn) { return txn.put_record("k", "b", "1"); }, [](const Result<void>&) {});
+    while (journal_.step()) {
+    }
+    workers_.run_all();
+  };
+  std::string value = *store_.record("token", revoked->info.id);
+  write_much(revoked->info.id, "");
+  EXPECT_FALSE(other->authenticate(revoked->secret));
+  // The same for one that comes: another process knows it, and this one learns it from the records.
+  auto third = std::move(*Access::open(journal_, clock_, random_));
+  ASSERT_TRUE(third->follow(workers_));
+  workers_.run_all();
+  write_much(revoked->info.id, value);
+  EXPECT_TRUE(third->authenticate(revoked->secret));
+}
+
+class UnreadableRecords final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  bool broken = false;
+
+  Result<std::string> record(const std::string& kind, const std::string& key) const override {
+    if (broken) return fail(ErrorCode::unavailable, "io_error", "the disk failed");
+    return inner().record(kind, key);
+  }
+};
+
+TEST_F(AccessTest, ATokenThatCannotBeReadIsReadAgain) {
+  UnreadableRecords records(store_);
+  Journal journal(records, hub_, bus_, workers_, clock_, metrics_, false);
+  auto other = std::move(*Access::open(journal, clock_, random_));
+  ASSERT_TRUE(other->follow(workers_));
+  workers_.run_all();
+  auto token = create("ada", Scope::viewer);
+  records.broken = true;
+  journal.write([](WriteTxn& txn) { return txn.put_record("k", "a", "1"); }, [](const Result<void>&) {});
+  while (journal.step()) {
+  }
+  workers_.run_all();
+  EXPECT_FALSE(other->authenticate(token->secret));
+  records.broken = false;
+  journal.tick();
+  workers_.run_all();
+  EXPECT_TRUE(other->authenticate(token->secret));
 }
 
 TEST_F(AccessTest, ATokenThatWasRevokedMeanwhileIsNotPutBack) {

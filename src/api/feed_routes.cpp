@@ -5,6 +5,7 @@
 #include "api/event_page.h"
 #include "api/frames.h"
 #include "api/handlers.h"
+#include "api/live_logs.h"
 #include "api/live_sse.h"
 #include "api/live_websocket.h"
 #include "api/query.h"
@@ -89,8 +90,8 @@ Result<Resume> parse_resume(const StreamRequest& request) {
 }
 
 // A client that selects commands by name on the runners' listener delivers them to the agent.
-bool takes_commands(const Call& call, const FeedOptions& options) {
-  return call.on_internal() && (options.types.known & mask_of(EventType::command)) != 0;
+bool takes_commands(const Call& call, const TypeFilter& types) {
+  return call.on_internal() && (types.known & mask_of(EventType::command)) != 0;
 }
 
 void open_task_stream(Call call, StreamRequest request, Resume resume) {
@@ -114,7 +115,7 @@ void open_task_stream(Call call, StreamRequest request, Resume resume) {
   options.types = std::move(request.types);
   options.deltas = request.deltas;
   StreamTrail trail = trail_of(call, options.task, options.after);
-  trail.takes_commands = takes_commands(call, options);
+  trail.takes_commands = takes_commands(call, options.types);
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_task_frames();
@@ -183,7 +184,7 @@ void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64
   options.deltas = request.deltas;
   options.tasks = std::move(tasks);
   StreamTrail trail = trail_of(call, "", options.after);
-  trail.takes_commands = takes_commands(call, options);
+  trail.takes_commands = takes_commands(call, options.types);
   Core& core = call.core();
   if (call.request().is_websocket) {
     options.encoder = &websocket_all_frames();
@@ -193,6 +194,15 @@ void open_all_stream(Call call, StreamRequest request, std::optional<std::uint64
   std::string start_id = encode_cursor(options.after);
   call.stream(LiveSse::head(),
               std::make_shared<LiveSse>(core, std::move(options), std::move(trail), std::move(start_id)));
+}
+
+// Needs nothing from the store: every log is checked when it is subscribed to.
+void open_log_by_log(Call call, StreamRequest request) {
+  if (!call.request().is_websocket) return call.fail(bad_parameter("each", "`each` is for a WebSocket."));
+  StreamTrail trail = trail_of(call, "", 0);
+  trail.takes_commands = takes_commands(call, request.types);
+  Core& core = call.core();
+  call.upgrade(std::make_shared<LiveLogs>(core, std::move(request.types), request.deltas, std::move(trail)));
 }
 
 }  // namespace
@@ -226,6 +236,9 @@ void get_all_events(Call call) {
   if (!query) return call.fail(query.error());
   auto request = stream_request(call, *query);
   if (!request) return call.fail(request.error());
+  auto each = query->flag("each");
+  if (!each) return call.fail(each.error());
+  if (*each) return open_log_by_log(std::move(call), std::move(*request));
   std::optional<std::uint64_t> after;
   if (!request->resume.empty()) {
     auto position = decode_cursor(request->resume);

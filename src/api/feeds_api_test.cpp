@@ -199,6 +199,94 @@ TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
   EXPECT_EQ(command("b"), "refused");
 }
 
+class LogByLog : public FeedsApi {
+ protected:
+  net::WebSocketClient open(const std::string& more = "") {
+    auto opened = net::WebSocketClient::connect(*net::parse_url(internal_->url() + "/api/v1/events?each=1" + more),
+                                                bearer(admin_), 10s);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return std::move(*opened);
+  }
+  // The next messages, without those that answer the client.
+  std::string heard(net::WebSocketClient& socket, int count) {
+    std::string all;
+    while (count > 0) {
+      auto message = next(socket);
+      std::string type(message.at("type").as_string());
+      if (type == "subscribed") continue;
+      --count;
+      all += (all.empty() ? "" : ", ") + type + " " + std::string(message.at("taskID").as_string());
+      if (auto* sequence = message.at("data").as_object().if_contains("sequence")) {
+        all += " " + std::to_string(sequence->as_int64());
+      }
+      if (type == "error") all += " " + std::string(message.at("data").at("code").as_string());
+    }
+    return all;
+  }
+};
+
+TEST_F(LogByLog, EachLogHasItsOwnNumberAndEnd) {
+  create("t2");
+  append_lines("t1", 3);
+  append_lines("t2", 1);
+  auto socket = open();
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t1":2}})"));
+  EXPECT_EQ(heard(socket, 2), "task_event t1 3, caught_up t1 3");
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t2":0}})"));
+  EXPECT_EQ(heard(socket, 2), "task_event t2 1, caught_up t2 1");
+  append_lines("t1", 1);
+  EXPECT_EQ(heard(socket, 1), "task_event t1 4");
+  complete("t1");
+  EXPECT_EQ(heard(socket, 2), "task_event t1 5, task_complete t1");
+  append_lines("t2", 1);
+  EXPECT_EQ(heard(socket, 1), "task_event t2 2") << "an end does not end the stream";
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t2":1}})"));
+  EXPECT_EQ(heard(socket, 2), "task_event t2 2, caught_up t2 2") << "asked for again, from there";
+  ASSERT_TRUE(socket.send(R"({"type":"unsubscribe","id":"u","tasks":["t2"]})"));
+  while (json::serialize(next(socket)) != R"({"type":"subscribed","id":"u","data":{"all":false,"tasks":[]}})") continue;
+  append_lines("t2", 1);
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t1":4}})"));
+  EXPECT_EQ(heard(socket, 3), "task_event t1 5, caught_up t1 5, task_complete t1");
+}
+
+TEST_F(LogByLog, ALogThatCannotBeFollowedLeavesTheOthers) {
+  create("t2");
+  auto socket = open();
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t1":0}})"));
+  EXPECT_EQ(heard(socket, 1), "caught_up t1 0");
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"nobody":0}})"));
+  EXPECT_EQ(heard(socket, 1), "error nobody unknown_task");
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t2":7}})"));
+  EXPECT_EQ(heard(socket, 1), "error t2 cursor_ahead");
+  ASSERT_TRUE(socket.send(R"({"type":"subscribe","logs":{"t2":0}})"));
+  EXPECT_EQ(heard(socket, 1), "caught_up t2 0");
+  EXPECT_EQ(call(*public_, "DELETE", "/api/v1/tasks/t2", "", bearer(admin_)).status, 204);
+  EXPECT_EQ(heard(socket, 1), "task_deleted t2");
+  for (const char* bad : {R"({"type":"subscribe"})", R"({"type":"subscribe","logs":{"t1":-1}})",
+                          R"({"type":"subscribe","logs":{"t1":"0"}})", R"({"type":"unsubscribe"})"}) {
+    ASSERT_TRUE(socket.send(bad));
+    EXPECT_EQ(next(socket, "error").at("data").at("code").as_string(), "bad_message") << bad;
+  }
+  append_lines("t1", 1);
+  EXPECT_EQ(heard(socket, 1), "task_event t1 1");
+  EXPECT_EQ(sse("/api/v1/events?each=1").status, 400);
+}
+
+TEST_F(LogByLog, ARunnerTakesTheCommandsOfItsLogs) {
+  create("t2");
+  auto& takers = steering_->command_feeds();
+  auto runner = open("&types=command");
+  ASSERT_TRUE(runner.send(R"({"type":"subscribe","logs":{"t1":0,"t2":0}})"));
+  next(runner, "subscribed");
+  EXPECT_TRUE(takers.is_open("t1") && takers.is_open("t2"));
+  ASSERT_TRUE(runner.send(R"({"type":"unsubscribe","tasks":["t1"]})"));
+  next(runner, "subscribed");
+  EXPECT_FALSE(takers.is_open("t1"));
+  complete("t2");
+  next(runner, "task_complete");
+  EXPECT_FALSE(takers.is_open("t2"));
+}
+
 // Clients on the public listener only watch; they do not deliver commands to agents.
 TEST_F(FeedsApi, AWatcherOfCommandsIsNoRunner) {
   create("a");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "api/live_registry.h"
@@ -23,13 +24,14 @@ class InboxUpdates {
 
  private:
   void changed(std::size_t total) EXCLUDES(mutex_);
-  void tell(std::size_t total);
+  void tell(std::size_t total, std::shared_ptr<const void> told);
 
   const Clock& clock_;
   LiveRegistry& live_;
   Mutex mutex_;
   std::optional<std::size_t> untold_ GUARDED_BY(mutex_);
   std::int64_t told_ms_ GUARDED_BY(mutex_);
+  std::weak_ptr<const void> telling_ GUARDED_BY(mutex_);  // alive while an io thread has not sent the last one
 };
 
 }  // namespace shepherd

@@ -61,10 +61,10 @@ void LiveRegistry::tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) 
           [updates = std::move(updates)](LiveStream& stream) { stream.on_task_updates(*updates); });
 }
 
-void LiveRegistry::tell_inbox(ByteSpan frame) {
+void LiveRegistry::tell_inbox(ByteSpan frame, std::shared_ptr<const void> told) {
   post_to(
       [](const LiveStream& stream) { return stream.wants_task_updates() && stream.principal().may(Right::view, ""); },
-      [frame = std::move(frame)](LiveStream& stream) { stream.on_inbox_update(frame); });
+      [frame = std::move(frame), told = std::move(told)](LiveStream& stream) { stream.on_inbox_update(frame); });
 }
 
 }  // namespace shepherd

@@ -35,11 +35,12 @@ class LiveRegistry {
 
   // Ends the streams of a token with a close code, each on its own io thread.
   void cut_token(std::string_view token_id, std::uint16_t code, std::string reason) EXCLUDES(mutex_);
-  // Sends updates to the streams that want them, one post for each.
+  // Sends updates to the streams that want them, one post for each. The posts hold `updates` until they have run.
   void tell(std::shared_ptr<const std::vector<TaskUpdate>> updates) EXCLUDES(mutex_);
 
-  // Sends an inbox message to the streams over many logs whose caller may see them all.
-  void tell_inbox(ByteSpan frame) EXCLUDES(mutex_);
+  // Sends an inbox message to the streams over many logs whose caller may see them all. The posts hold `told` until
+  // they have run.
+  void tell_inbox(ByteSpan frame, std::shared_ptr<const void> told) EXCLUDES(mutex_);
 
  private:
   // Posts `act` to every stream that `which` selects. `which` runs under the lock and reads only immutable members.

@@ -38,6 +38,7 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   on_start();
   if (ended_) return;
   std::unique_ptr<FeedOptions> options = std::move(options_);
+  if (options->encoder == nullptr) return;
   options->executor = executor_;
   feed_ = core_.parts.journal.open_feed(std::move(*options), *this);
   pump();
@@ -82,7 +83,7 @@ void LiveStream::on_feed_error(const Error& error) {
 void LiveStream::write(std::span<const ByteSpan> spans) {
   std::size_t bytes = 0;
   for (const ByteSpan& span : spans) bytes += span.bytes.size();
-  if (bytes == 0) return;
+  if (bytes == 0 || connection_ == nullptr || ended_) return;
   draining_ = !connection_->write(spans);
   on_written(bytes);
 }
@@ -109,6 +110,7 @@ void LiveStream::on_drained() {
     write(*unsaid);
   }
   pump();
+  on_room();
 }
 
 void LiveStream::on_tick(std::int64_t steady_ms) {

@@ -32,6 +32,7 @@ struct StreamTrail {
 // Threads: strand (the connection's io thread), except principal(), task(), executor() and wants_task_updates().
 class LiveStream : public net::StreamHandler, public FeedConsumer, public std::enable_shared_from_this<LiveStream> {
  public:
+  // Options without an encoder open no feed.
   LiveStream(Core& core, FeedOptions options, StreamTrail trail);
   ~LiveStream() override;
 
@@ -56,6 +57,7 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   virtual void on_start() {}               // the connection is open, the feed is not
   virtual void on_stop() {}                // the connection is gone
   virtual void on_second(std::int64_t) {}  // a tick while the stream is open
+  virtual void on_room() {}                // the connection has drained
   virtual void on_written(std::size_t bytes) { (void)bytes; }
 
   // Writes our own message between the feed's. It is kept until the connection has drained, up to kMaxPendingReplies.
@@ -64,6 +66,8 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   Feed* feed() { return feed_.get(); }
   // The stream follows these logs from now on (nullopt for all), and takes their commands if it is a runner's.
   void follows(const std::optional<std::set<std::string>>& tasks);
+  void write(std::span<const ByteSpan> spans);
+  bool has_room() const { return connection_ != nullptr && !draining_ && !ended_; }
   Core& core() { return core_; }
   bool ended() const { return ended_; }
 
@@ -74,7 +78,6 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   void on_frames(FrameBatch&& batch) final;
   void on_feed_error(const Error& error) final;
   void pump();
-  void write(std::span<const ByteSpan> spans);
   void record(net::CloseCause cause, std::uint64_t last);
 
   Core& core_;

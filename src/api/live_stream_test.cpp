@@ -5,6 +5,8 @@
 
 #include "api/api_fixture.h"
 #include "api/frames.h"
+#include "api/limits.h"
+#include "api/live_logs.h"
 #include "api/live_sse.h"
 #include "api/live_websocket.h"
 #include "base/manual_executor.h"
@@ -57,10 +59,7 @@ class LiveStreamTest : public testing::Test {
                                             condense_,
                                             lanes_,
                                             {}});
-    TaskSpec spec;
-    spec.id = "t1";
-    journal_.create_task(spec, "", [](Result<Created>) {});
-    settle();
+    create("t1");
   }
   ~LiveStreamTest() override {
     if (stream_ != nullptr && connected_) close();
@@ -68,6 +67,12 @@ class LiveStreamTest : public testing::Test {
     settle();
   }
 
+  void create(const std::string& task) {
+    TaskSpec spec;
+    spec.id = task;
+    journal_.create_task(spec, "", [](Result<Created>) {});
+    settle();
+  }
   void settle() {
     for (bool busy = true; busy;) {
       busy = journal_.step();
@@ -75,11 +80,11 @@ class LiveStreamTest : public testing::Test {
       busy = io_.run_one() || busy;
     }
   }
-  void append(const std::string& summary, const std::string& type = "log") {
+  void append(const std::string& summary, const std::string& type = "log", const std::string& task = "t1") {
     Intake intake;
     intake.now_ms = clock_.wall_ms();
     AppendRequest request;
-    request.task = "t1";
+    request.task = task;
     request.received_ms = clock_.wall_ms();
     request.drafts =
         *decode_events(R"({"type":")" + type + R"(","summary":")" + summary + "\"}", Framing::json, intake);
@@ -215,6 +220,112 @@ TEST_F(LiveStreamTest, AClientThatDoesNotReadItsAnswersIsClosed) {
   append("one");
   for (int i = 0; i < 10'000 && connection_.closed_with == 0; ++i) stream_->on_message("nonsense");
   EXPECT_EQ(connection_.closed_with, 4100);
+}
+
+// Each log has more than a peer takes at once.
+TEST_F(LiveStreamTest, LogsOnASlowConnectionTakeTurnsAndLoseNothing) {
+  create("t2");
+  constexpr int kEach = 60;
+  for (int i = 0; i < kEach; ++i) {
+    for (const char* task : {"t1", "t2"}) append(std::string(10'000, 'x'), "log", task);
+  }
+  open(std::make_shared<LiveLogs>(*core_, TypeFilter{}, false, trail()));
+  connection_.takes = false;
+  stream_->on_message(R"({"type":"subscribe","logs":{"t1":0,"t2":0}})");
+  settle();
+  auto count = [&](const std::string& text) {
+    int found = 0;
+    for (auto at = connection_.sent.find(text); at != std::string::npos; at = connection_.sent.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  const std::string first = R"({"type":"task_event","taskID":"t1",)", second = R"({"type":"task_event","taskID":"t2",)";
+  for (int i = 0; i < 4; ++i) {
+    stream_->on_drained();
+    settle();
+  }
+  EXPECT_TRUE(count(first) > 0 && count(second) > 0);
+  EXPECT_LT(count(first) + count(second), 2 * kEach) << "nothing is written to a peer that does not take it";
+  for (int i = 0; i < 4 * kEach && count("caught_up") < 2; ++i) {
+    stream_->on_drained();
+    settle();
+  }
+  EXPECT_EQ(count(first), kEach);
+  EXPECT_EQ(count(second), kEach);
+}
+
+// A stream that gets messages of many logs and keeps them.
+class Watcher final : public LiveStream {
+ public:
+  using LiveStream::LiveStream;
+  bool wants_task_updates() const override { return true; }
+  void on_task_updates(const std::vector<TaskUpdate>& updates) override {
+    for (const TaskUpdate& update : updates) told.emplace_back(update.frame.bytes);
+  }
+  void on_inbox_update(const ByteSpan& frame) override { told.emplace_back(frame.bytes); }
+
+  std::vector<std::string> told;
+};
+
+// The queue of an io thread has no bound of its own.
+TEST_F(LiveStreamTest, AnIoThreadThatStandsStillGetsOneMessageForAStream) {
+  FeedOptions options;
+  options.task = "t1";
+  options.encoder = &sse_task_frames();
+  auto watcher = std::make_shared<Watcher>(*core_, std::move(options), trail());
+  open(watcher);
+  auto inbox = std::move(*Inbox::open(journal_, workers_, clock_));
+  InboxUpdates inbox_updates(inbox.get(), clock_, core_->live);
+  TaskUpdates updates(journal_, *steering_, nullptr, workers_, clock_, core_->live);
+  updates.watch(*store_.newest_place());
+  settle();
+  auto work = [&] {
+    while (workers_.run_one() || journal_.step()) {
+    }
+  };
+  auto rename = [&](const std::string& title) {
+    clock_.advance_ms(kTaskUpdateInterval.count());
+    journal_.update_task(
+        "t1",
+        [title](TaskSpec& spec) -> Result<void> {
+          spec.title = title;
+          return {};
+        },
+        [](Result<Task> renamed) { ASSERT_TRUE(renamed); });
+    work();
+    updates.tick();
+    work();
+  };
+  for (const char* title : {"first", "second", "third"}) rename(title);
+  EXPECT_EQ(io_.pending(), 1U);
+  settle();
+  ASSERT_EQ(watcher->told.size(), 2U);
+  EXPECT_NE(watcher->told[0].find("first"), std::string::npos);
+  EXPECT_NE(watcher->told[1].find("third"), std::string::npos) << "the newest row, once the thread runs again";
+
+  watcher->told.clear();
+  for (const char* task : {"a", "b", "c"}) {
+    TaskSpec spec;
+    spec.id = task;
+    journal_.create_task(spec, "", [](Result<Created>) {});
+    work();
+    AppendRequest asks{task, {}, {}, clock_.wall_ms(), false};
+    asks.drafts = *decode_events(R"({"type":"status","summary":"which?","data":{"state":"waiting_for_input"}})",
+                                 Framing::json, Intake{});
+    journal_.append(std::move(asks), [](Result<Appended> appended) { EXPECT_TRUE(appended); });
+    clock_.advance_ms(kInboxUpdateInterval.count());
+    work();
+    inbox_updates.tick();
+  }
+  EXPECT_EQ(io_.pending(), 2U) << "one of each kind";
+  settle();
+  clock_.advance_ms(kInboxUpdateInterval.count());
+  inbox_updates.tick();
+  settle();
+  EXPECT_NE(watcher->told.back().find(R"("total":3)"), std::string::npos) << watcher->told.back();
+  updates.unwatch();
+  inbox->stop();
 }
 
 }  // namespace

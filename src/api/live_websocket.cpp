@@ -18,17 +18,19 @@ namespace {
 
 namespace json = boost::json;
 
-Error bad_message(std::string text) {
-  return {ErrorCode::invalid_argument, "bad_message", std::move(text), {}};
-}
-
 std::string_view text_view(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   if (value == nullptr || !value->is_string()) return {};
   return value->get_string();
 }
 
-Result<std::set<std::string>> named_tasks(const json::value& value) {
+}  // namespace
+
+Error LiveWebSocket::bad_message(std::string text) {
+  return {ErrorCode::invalid_argument, "bad_message", std::move(text), {}};
+}
+
+Result<std::set<std::string>> LiveWebSocket::named_tasks(const json::value& value) {
   std::set<std::string> tasks;
   if (!value.is_array()) return fail(bad_message("`tasks` must be an array of task ids."));
   for (const json::value& item : value.get_array()) {
@@ -39,8 +41,6 @@ Result<std::set<std::string>> named_tasks(const json::value& value) {
   }
   return tasks;
 }
-
-}  // namespace
 
 LiveWebSocket::LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail)
     : LiveStream(core, std::move(options), std::move(trail)) {}
@@ -88,17 +88,19 @@ void LiveWebSocket::on_message(std::string_view text) {
                   id);
   }
   if (auto changed = change(message, type == "subscribe"); !changed) return refuse(changed.error(), id);
+  std::optional<std::set<std::string>> tasks = followed();
   std::string data = R"({"all":)";
-  data += selection_->tasks ? "false" : "true";
+  data += tasks ? "false" : "true";
   data += R"(,"tasks":[)";
-  if (selection_->tasks) {
-    for (const std::string& task : *selection_->tasks) {
+  if (tasks) {
+    for (const std::string& task : *tasks) {
       if (data.back() != '[') data += ',';
       append_json_string(data, task);
     }
   }
   data += "]}";
   answer("subscribed", data, id);
+  on_changed();
 }
 
 void LiveWebSocket::command(const json::object& message, std::string_view text, std::string_view id) {
@@ -166,6 +168,10 @@ Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) 
   return {};
 }
 
+std::optional<std::set<std::string>> LiveWebSocket::followed() const {
+  return selection_->tasks;
+}
+
 void LiveWebSocket::answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task) {
   std::string payload = R"({"type":")";
   payload += type;
@@ -186,7 +192,7 @@ void LiveWebSocket::answer(std::string_view type, std::string_view data, std::st
   if (!say(own_bytes(std::move(frame)))) end(kCloseRefused, "answers are not being read");
 }
 
-void LiveWebSocket::refuse(const Error& error, std::string_view id) {
+void LiveWebSocket::refuse(const Error& error, std::string_view id, std::string_view task) {
   std::string data = R"({"code":)";
   append_json_string(data, error.reason);
   data += R"(,"detail":)";
@@ -194,7 +200,7 @@ void LiveWebSocket::refuse(const Error& error, std::string_view id) {
   data += R"(,"error":)";
   append_json_string(data, error.message);
   data += '}';
-  answer("error", data, id);
+  answer("error", data, id, task);
 }
 
 }  // namespace shepherd

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,7 +21,7 @@
 namespace shepherd {
 
 // Threads: strand (the connection's io thread).
-class LiveWebSocket final : public LiveStream {
+class LiveWebSocket : public LiveStream {
  public:
   // The log of one task.
   LiveWebSocket(Core& core, FeedOptions options, StreamTrail trail);
@@ -30,7 +31,20 @@ class LiveWebSocket final : public LiveStream {
   bool wants_task_updates() const override { return selection_ != nullptr; }
   void on_task_updates(const std::vector<TaskUpdate>& updates) override;
   void on_inbox_update(const ByteSpan& frame) override;
-  void on_message(std::string_view text) override;
+  void on_message(std::string_view text) final;
+
+ protected:
+  static Error bad_message(std::string text);
+  static Result<std::set<std::string>> named_tasks(const boost::json::value& value);
+
+  void on_stop() override;
+  void on_second(std::int64_t steady_ms) override;
+  // Changes the set of logs, for `subscribe` or `unsubscribe`.
+  virtual Result<void> change(const boost::json::object& message, bool subscribe);
+  virtual void on_changed() {}                                    // the client has the answer
+  virtual std::optional<std::set<std::string>> followed() const;  // nullopt for all
+  void answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task = {});
+  void refuse(const Error& error, std::string_view id, std::string_view task = {});
 
  private:
   struct Selection {
@@ -39,14 +53,9 @@ class LiveWebSocket final : public LiveStream {
   };
 
   void on_start() override;
-  void on_stop() override;
-  void on_second(std::int64_t steady_ms) override;
   void command(const boost::json::object& message, std::string_view text, std::string_view id);
-  Result<void> change(const boost::json::object& message, bool subscribe);
-  void answer(std::string_view type, std::string_view data, std::string_view id, std::string_view task = {});
-  void refuse(const Error& error, std::string_view id);
 
-  std::unique_ptr<Selection> selection_;  // nullptr for the log of one task
+  std::unique_ptr<Selection> selection_;  // nullptr for the log of one task, and for logs one by one
 };
 
 }  // namespace shepherd

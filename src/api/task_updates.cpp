@@ -8,6 +8,7 @@
 #include "api/frames.h"
 #include "api/limits.h"
 #include "api/task_json.h"
+#include "base/drain.h"
 #include "base/log.h"
 #include "base/mutex.h"
 
@@ -41,22 +42,26 @@ struct TaskUpdates::Impl final : std::enable_shared_from_this<Impl> {
     flush();
   }
 
-  // Sends what is due, on one worker at a time, so that an old row never follows a newer one.
+  // Sends what is due, on one worker at a time, so that an old row never follows a newer one. What comes meanwhile
+  // waits here until every stream has taken the last message, so a stream's io thread has at most one of them in its
+  // queue.
   void flush() EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
       if (sending || stopped || watchers == 0) return;
       sending = true;
+      sends.enter();
     }
+    post_send();
+  }
+
+  void post_send() {
     workers.post([self = shared_from_this()] { self->send_due(); });
   }
 
   void send_due() EXCLUDES(mutex) {
-    for (;;) {
-      Due due = take_due();
-      if (due.empty()) return;
-      tell(due);
-    }
+    Due due = take_due();
+    due.empty() ? sends.leave() : tell(due);
   }
 
   Due take_due() EXCLUDES(mutex) {
@@ -75,15 +80,17 @@ struct TaskUpdates::Impl final : std::enable_shared_from_this<Impl> {
       }
       ++row;
     }
-    if (due.empty()) {
-      sending = false;
-      idle.notify_all();
-    }
+    if (due.empty()) sending = false;
     return due;
   }
 
   void tell(const Due& due) {
-    auto updates = std::make_shared<std::vector<TaskUpdate>>();
+    // The streams' posts hold it; when the last of them has run, the next message may go.
+    std::shared_ptr<std::vector<TaskUpdate>> updates(new std::vector<TaskUpdate>,
+                                                     [self = shared_from_this()](const std::vector<TaskUpdate>* told) {
+                                                       delete told;
+                                                       self->post_send();
+                                                     });
     for (const std::string& task : due.deleted) {
       std::string frame;
       append_websocket_message(frame, "task_deleted", task, "{}");
@@ -106,8 +113,8 @@ struct TaskUpdates::Impl final : std::enable_shared_from_this<Impl> {
   LiveRegistry& live;
   std::unique_ptr<Follower> follower;  // nullptr if the store could not be read
 
+  Drain sends;
   Mutex mutex;
-  CondVar idle;
   std::size_t watchers GUARDED_BY(mutex) = 0;
   bool sending GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
@@ -134,9 +141,11 @@ TaskUpdates::TaskUpdates(Journal& journal, Steering& steering, const Redactor* r
 
 TaskUpdates::~TaskUpdates() {
   if (impl_->follower) impl_->follower->stop();
-  MutexLock lock(impl_->mutex);
-  impl_->stopped = true;
-  while (impl_->sending) impl_->idle.wait(impl_->mutex);
+  {
+    MutexLock lock(impl_->mutex);
+    impl_->stopped = true;
+  }
+  impl_->sends.wait();
 }
 
 void TaskUpdates::watch(Place place) {

@@ -13,7 +13,7 @@
 
 namespace shepherd {
 
-// The destructor waits for active work on a worker thread.
+// The destructor waits for active work on a worker thread and for the posts of the streams' io threads.
 // Threads: any.
 class TaskUpdates {
  public:

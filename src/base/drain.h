@@ -9,8 +9,8 @@
 
 namespace shepherd {
 
-// Counts pieces of work from enter() to leave(). Its owner calls wait() once, in its destructor, when no new work comes
-// but from work that is counted. Entering and leaving cost one atomic operation each.
+// Counts pieces of work from enter() to leave(). Its owner calls wait() when it ends, once no new work comes but from
+// work that is counted; a second call returns at once. Entering and leaving cost one atomic operation each.
 // Threads: any; wait() from one.
 class Drain {
  public:
@@ -25,7 +25,7 @@ class Drain {
   }
   // Returns when nothing is counted any more.
   void wait() EXCLUDES(mutex_) {
-    if (state_.fetch_or(kWaiting, std::memory_order_acq_rel) == 0) return;
+    if ((state_.fetch_or(kWaiting, std::memory_order_acq_rel) & ~kWaiting) == 0) return;
     MutexLock lock(mutex_);
     while (!finished_) ended_.wait(mutex_);
   }

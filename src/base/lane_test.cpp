@@ -20,16 +20,19 @@ namespace {
 class Hold {
  public:
   explicit Hold(Lane& lane, const std::string& caller = "holder") {
-    lane.offer(caller, [this](Turn) {
-      begun_.count_down();
-      free_.wait();
+    lane.offer(caller, [latches = latches_](Turn) {
+      latches->begun.count_down();
+      latches->free.wait();
     });
-    begun_.wait();
+    latches_->begun.wait();
   }
-  void let_go() { free_.count_down(); }
+  void let_go() { latches_->free.count_down(); }
 
  private:
-  std::latch begun_{1}, free_{1};
+  struct Latches {
+    std::latch begun{1}, free{1};
+  };
+  std::shared_ptr<Latches> latches_ = std::make_shared<Latches>();  // the lane may end after this
 };
 
 class LaneTest : public testing::Test {
@@ -90,11 +93,11 @@ TEST_F(LaneTest, TheNextStepComesBeforeTheCallersOtherWorkAndAfterOtherCallers) 
 }
 
 TEST_F(LaneTest, OneCallerLeavesAThreadToTheOthers) {
+  std::latch done(1);
   {
     Lane lane({"test", 2, 100, 100}, metrics_);
     Hold first(lane, "a");
     lane.offer("a", [&](Turn turn) { note(turn == Turn::waited ? "waited" : "at_once")(turn); });
-    std::latch done(1);
     lane.offer("b", [&](Turn) { done.count_down(); });
     done.wait();
     EXPECT_EQ(ran(), "") << "the first caller's second piece of work came before, and waits";
@@ -121,9 +124,9 @@ TEST_F(LaneTest, RefusesWhatIsBeyondItsBounds) {
 
 TEST_F(LaneTest, SaysWhetherWorkWaited) {
   std::vector<Turn> turns;
+  std::latch first(1), free(1);
   {
     Lane lane({"test", 1, 10, 10}, metrics_);
-    std::latch first(1), free(1);
     lane.offer("a", [&](Turn turn) {
       turns.push_back(turn);
       first.count_down();

@@ -4,6 +4,7 @@
 
 #include "cli/known_agents.h"
 #include "cli/local_runner.h"
+#include "host/version.h"
 
 namespace shepherd {
 
@@ -11,6 +12,8 @@ PoolOptions pool_options(const Config& config, std::size_t slots) {
   PoolOptions options;
   options.slots = slots;
   options.agents = runnable_agents(config);
+  options.version = kVersion;
+  options.machine = machine_name();
   std::error_code error;  // absolute, because agents work in other directories
   options.data_directory = std::filesystem::absolute(config.data, error).lexically_normal().string();
   options.redact = config.redact;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
 #include <filesystem>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "config/agent_confinement.h"
 #include "driver/claude/launch_options.h"
 #include "hooks/hook_delivery.h"
+#include "host/version.h"
 #include "json/scan.h"
 #include "outbox/deliver_spool.h"
 #include "runner/runner_api.h"
@@ -30,6 +33,12 @@ ExitCode exit_code_of(State state) {
     default:
       return ExitCode::task_failed;
   }
+}
+
+std::string machine_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
 }
 
 AgentSettings agent_settings(const Config& config, const std::string& agent) {
@@ -57,7 +66,9 @@ LocalRunner::LocalRunner(const Config& config, const RunHost& host, net::ClientT
       locate_([&host] { return host.locate(); }),
       tls_(std::move(tls)),
       runner_("run-" + make_sortable_id(clock_.wall_ms(), random_)),
-      leases_(locate_, tls_, runner_, clock_) {}
+      leases_(locate_, tls_, RunnerCard{runner_, {}, {}, 0, kVersion, machine_name()},
+              LeaseKeeper::Present::with_leases, clock_),
+      commands_(locate_, tls_, clock_, random_) {}
 
 Result<TaskOrder> LocalRunner::create(ApiClient& api, const RunRequest& request) {
   Result<CreatedTask> created = api.create_task(creation_body(request, runner_));
@@ -151,7 +162,7 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const R
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
+  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

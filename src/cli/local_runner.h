@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "host/run_host.h"
 #include "outbox/spool.h"
+#include "runner/command_feed.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -21,6 +22,9 @@ namespace shepherd {
 
 // The program's exit code for a run's outcome.
 ExitCode exit_code_of(State state);
+
+// The name of this machine; empty if it has none.
+std::string machine_name();
 
 // Program and output format of this configuration for an agent.
 AgentSettings agent_settings(const Config& config, const std::string& agent);
@@ -59,8 +63,9 @@ class LocalRunner {
   net::ClientTls tls_;
   SystemClock clock_;
   SystemRandom random_;
-  std::string runner_;
+  const std::string runner_;
   LeaseKeeper leases_;
+  CommandFeed commands_;
   AgentVersions versions_;
 };
 

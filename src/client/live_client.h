@@ -2,23 +2,20 @@
 // network fails, so the listener sees every event once and in order.
 //
 // Ends when the task is complete, when the listener or stop() ends it, or with an Error that a retry would not change:
-// unknown task, bad token, a close code of 4100-4199, or a server that repeatedly leaves the same hole
-// (internal/broken_sequence). A server that is unreachable at the first try is such an Error, too; once connected, the
-// client retries forever, with a jittered and growing pause.
+// those of LiveLink (unknown task, bad token, …), or a server that repeatedly leaves the same hole
+// (internal/broken_sequence).
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "client/find_server.h"
+#include "client/live_link.h"
 #include "client/log_cursor.h"
 #include "net/client.h"
 
@@ -57,52 +54,32 @@ class LiveObserver {
   virtual void on_deleted(std::string_view /*task*/) {}  // all tasks: a task is gone
 };
 
-// Finds the server before every connection, because a restarted server may have another port.
-using Locate = std::function<Result<Destination>()>;
-
 // Threads: caller; stop() from any.
-class LiveClient {
+class LiveClient final : private LiveLinkUser {
  public:
   LiveClient(Locate locate, LiveOptions options, const Clock& clock, Random& random, net::ClientTls tls = {});
 
   // Blocks until the end. Returns true if the task is complete, false if stopped.
   Result<bool> run(LiveObserver& listener);
-  void stop() EXCLUDES(mutex_);
+  void stop() { link_.stop(); }
 
  private:
-  enum class Outcome { go_on, complete, stopped, reconnect };
-
-  Result<net::WebSocketClient> connect();
-  Result<Outcome> follow(net::WebSocketClient& socket, LiveObserver& listener) EXCLUDES(mutex_);
-  void set_reading(net::WebSocketClient* socket) EXCLUDES(mutex_);
-  Result<Outcome> take(std::string_view message, LiveObserver& listener);
-  Result<Outcome> take_event(std::string_view message, LiveObserver& listener);
-  Result<Outcome> judge(LogCursor::Step step);
-  Result<Outcome> after_close(const net::WebSocketClient& socket, const Error& error);
+  std::string link_target() override;
+  void on_link_open(std::int64_t down_ms) override;
+  void on_link_lost(const std::string& why) override;
+  Result<LinkStep> on_link_message(std::string_view message) override;
+  Result<LinkStep> take_event(std::string_view message);
+  Result<LinkStep> judge(LogCursor::Step step);
   LogCursor& cursor_of(std::string_view task);
   void note_position(std::string_view message, std::string_view data);
-  std::string target() const;
-  bool pause() EXCLUDES(mutex_);  // false if stopped meanwhile
-  bool stopping() EXCLUDES(mutex_);
 
-  Locate locate_;
-  LiveOptions options_;
-  const Clock& clock_;
-  Random& random_;
-  net::ClientTls tls_;
-
+  const LiveOptions options_;
+  LiveLink link_;
+  LiveObserver* listener_ = nullptr;                   // during run()
   LogCursor cursor_;                                   // one task
   std::unordered_map<std::string, LogCursor> others_;  // all tasks
   std::string position_;                               // all tasks: the newest opaque cursor
-  std::optional<Destination> destination_;
-  std::string why_;   // of the newest disconnect
-  int failures_ = 0;  // since the last message
-  int holes_ = 0;     // since the last accepted event
-
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  net::WebSocketClient* reading_ GUARDED_BY(mutex_) = nullptr;  // so that stop() can wake it
+  int holes_ = 0;                                      // since the last accepted event
 };
 
 }  // namespace shepherd

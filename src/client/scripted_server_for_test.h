@@ -18,11 +18,12 @@
 namespace shepherd {
 
 // The answer to a connection: a plain response, or (for a WebSocket upgrade with `status` 101) messages and then a
-// close code.
+// close code. With `turns`, each message of the client gets the next of them, and the close code follows the last.
 struct Answer {
   int status = 101;
   std::string body;
   std::vector<std::string> messages;
+  std::vector<std::vector<std::string>> turns;
   std::uint16_t close = 1006;  // 1006 ends the stream without a close frame
   std::vector<std::pair<std::string, std::string>> headers;
   bool hold = false;  // stays open after the messages and sends nothing more
@@ -31,6 +32,13 @@ struct Answer {
 inline Answer play(std::vector<std::string> messages, std::uint16_t close) {
   Answer answer;
   answer.messages = std::move(messages);
+  answer.close = close;
+  return answer;
+}
+
+inline Answer converse(std::vector<std::vector<std::string>> turns, std::uint16_t close) {
+  Answer answer;
+  answer.turns = std::move(turns);
   answer.close = close;
   return answer;
 }
@@ -65,6 +73,11 @@ class ScriptedServer final : public net::HttpHandler {
     MutexLock lock(mutex_);
     return requests_;
   }
+  // What clients have sent on WebSockets.
+  std::vector<std::string> messages() {
+    MutexLock lock(mutex_);
+    return messages_;
+  }
   std::vector<std::string> targets() {
     std::vector<std::string> targets;
     for (const net::Request& request : requests()) targets.push_back(request.target);
@@ -89,7 +102,7 @@ class ScriptedServer final : public net::HttpHandler {
         answers_.pop_front();
       }
     }
-    if (answer.status == 101) return responder.upgrade("", {}, std::make_shared<Player>(std::move(answer)));
+    if (answer.status == 101) return responder.upgrade("", {}, std::make_shared<Player>(*this, std::move(answer)));
     net::Response response;
     response.status = answer.status;
     response.content_type = "application/json";
@@ -101,22 +114,38 @@ class ScriptedServer final : public net::HttpHandler {
  private:
   class Player final : public net::StreamHandler {
    public:
-    explicit Player(Answer answer) : answer_(std::move(answer)) {}
+    Player(ScriptedServer& server, Answer answer) : server_(server), answer_(std::move(answer)) {}
     void on_open(net::StreamConnection& connection) override {
-      std::string bytes;
-      for (const std::string& message : answer_.messages) net::append_frame(bytes, net::Opcode::text, message);
-      std::vector<ByteSpan> spans{own_bytes(std::move(bytes))};
-      connection.write(spans);
-      if (!answer_.hold) connection.finish(answer_.close, "as scripted");
+      connection_ = &connection;
+      say(answer_.messages);
+      if (!answer_.hold && answer_.turns.empty()) connection.finish(answer_.close, "as scripted");
     }
     void on_drained() override {}
     void on_tick(std::int64_t) override {}
-    void on_message(std::string_view) override {}
+    void on_message(std::string_view text) override {
+      {
+        MutexLock lock(server_.mutex_);
+        server_.messages_.emplace_back(text);
+      }
+      if (turn_ == answer_.turns.size()) return;
+      say(answer_.turns[turn_]);
+      if (++turn_ == answer_.turns.size() && !answer_.hold) connection_->finish(answer_.close, "as scripted");
+    }
     void on_shutdown() override {}
     void on_close(net::CloseCause) override {}
 
    private:
+    void say(const std::vector<std::string>& messages) {
+      std::string bytes;
+      for (const std::string& message : messages) net::append_frame(bytes, net::Opcode::text, message);
+      std::vector<ByteSpan> spans{own_bytes(std::move(bytes))};
+      connection_->write(spans);
+    }
+
+    ScriptedServer& server_;
     Answer answer_;
+    net::StreamConnection* connection_ = nullptr;
+    std::size_t turn_ = 0;
   };
 
   SystemClock clock_;
@@ -126,6 +155,7 @@ class ScriptedServer final : public net::HttpHandler {
   Mutex mutex_;
   std::deque<Answer> answers_ GUARDED_BY(mutex_);
   std::vector<net::Request> requests_ GUARDED_BY(mutex_);
+  std::vector<std::string> messages_ GUARDED_BY(mutex_);
 };
 
 }  // namespace shepherd

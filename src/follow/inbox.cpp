@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/drain.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "follow/limits.h"
@@ -49,6 +50,7 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
 
   // One worker at a time looks, so that an old row never replaces a newer one.
   void want(Look look) EXCLUDES(mutex) {
+    std::optional<Drain::Pass> pass;
     {
       MutexLock lock(mutex);
       if (stopped) return;
@@ -59,8 +61,9 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
         next.done = std::move(look.done);
       }
       if (std::exchange(looking, true)) return;
+      pass.emplace(looks);
     }
-    workers.post([self = shared_from_this()] { self->look(); });
+    workers.post([self = shared_from_this(), pass = std::move(*pass)] { self->look(); });
   }
 
   bool has_stalled() EXCLUDES(mutex) {
@@ -79,7 +82,6 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
         now = std::exchange(next, {});
         if (now.empty()) {
           looking = false;
-          idle.notify_all();
           return;
         }
       }
@@ -271,13 +273,13 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
   std::unique_ptr<Follower> follower;
 
   Mutex mutex;
-  CondVar idle;
   std::map<std::string, std::vector<TaskNeed>> entries GUARDED_BY(mutex);  // of tasks that need a person
   std::map<std::string, TaskGroup> census GUARDED_BY(mutex);               // active tasks
   std::map<std::string, std::uint64_t> dismissed GUARDED_BY(mutex);        // the last sequence of their log then
   std::int64_t swept_ms GUARDED_BY(mutex) = 0;
   Look next GUARDED_BY(mutex);
   bool looking GUARDED_BY(mutex) = false;
+  Drain looks;
   bool complete GUARDED_BY(mutex) = false;  // all tasks have been looked at once
   bool stopped GUARDED_BY(mutex) = false;
   std::function<void(std::size_t)> changed GUARDED_BY(mutex);
@@ -378,9 +380,11 @@ void Inbox::tick() {
 
 void Inbox::stop() {
   impl_->follower->stop();
-  MutexLock lock(impl_->mutex);
-  impl_->stopped = true;
-  while (impl_->looking) impl_->idle.wait(impl_->mutex);
+  {
+    MutexLock lock(impl_->mutex);
+    impl_->stopped = true;
+  }
+  impl_->looks.wait();
 }
 
 }  // namespace shepherd

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "follow/limits.h"
 #include "model/wire_json.h"
+#include "store/limits.h"
 #include "store/memory/test_log.h"
 #include "store/sqlite/sqlite_ledger.h"
 #include "views/stats.h"
@@ -360,6 +361,23 @@ TEST_F(LedgerKeeperTest, WordsOfATaskThatWasDeletedInACrashGo) {
   EXPECT_EQ(left.tools[0].tool, "Bash");
   EXPECT_EQ(left.tools[0].calls, 2U);
   EXPECT_EQ(left.tasks, 2U) << "that there was one stays known";
+}
+
+TEST_F(LedgerKeeperTest, ALedgerBehindTheKeptChangesSkipsNoEvent) {
+  make_task("t", "claude");
+  make_task("gone", "claude");
+  log_.append("t", "first");
+  log_.append("gone", "first");
+  EXPECT_EQ(stats(60).totals.amounts.events, 2U);
+  for (int i = 0; i < 3; ++i) log_.append("t", "while it was away");
+  log_.write([](WriteTxn& txn) {
+    ASSERT_TRUE(txn.delete_task("gone"));
+    for (std::uint64_t i = 0; i <= kKeptChanges; ++i) ASSERT_TRUE(txn.put_record("k", std::to_string(i % 10), "1"));
+  });
+  log_.append("t", "afterwards");
+  ASSERT_TRUE(log_.store.changes({2, 2}, {})->lost);
+  EXPECT_EQ(stats(60).totals.amounts.events, 6U);
+  EXPECT_EQ(ledger_->tasks().value(), std::vector<std::string>{"t"}) << "it looked for what is gone";
 }
 
 TEST_F(LedgerKeeperTest, DamageThatShowsLaterIsMendedByTheNextStart) {

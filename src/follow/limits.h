@@ -12,7 +12,9 @@ namespace shepherd {
 inline constexpr int kRetentionDays = 30;
 inline constexpr std::uint64_t kRetentionBytes = 0;  // 0 means no bound by size
 inline constexpr std::size_t kRetentionBatchesPerStep =
-    500;                                   // rows that one retention step deletes, so that other writes come in between
+    500;  // rows that one retention step deletes, so that other writes come in between
+inline constexpr std::size_t kRetentionEventsPerStep =
+    2'000;  // each may have details; a step of 40,000 events with details held up other writes for seven seconds
 inline constexpr int kIndexRestRatio = 3;  // while events arrive, the indexer rests this many times as long as it works
 inline constexpr std::size_t kIndexBatchEvents = 2'000;          // events per indexing transaction
 inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;        // indexed text of one event

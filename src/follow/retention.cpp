@@ -29,6 +29,8 @@ Result<std::uint64_t> excess_bytes(const EventStore& store, std::uint64_t bound)
   if (bound == 0) return 0;
   auto stats = store.stats();
   if (!stats) return fail(stats.error());
+  // The size includes what deleted tasks left; dropping other events for it would drop too many.
+  if (stats->leftover_tasks > 0) return 0;
   return stats->content_bytes > bound ? stats->content_bytes - bound : 0;
 }
 
@@ -61,7 +63,7 @@ Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std
     auto kept = pinned(store, *batches);
     if (!kept) return fail(kept.error());
     Due due;
-    std::size_t dropped = 0;
+    std::size_t dropped = 0, step_batches = 0, step_events = 0;
     std::uint64_t freed = 0;
     bool reached_young = false;
     for (const BatchInfo& batch : *batches) {
@@ -72,7 +74,14 @@ Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std
       }
       auto pin = kept->find(batch.task);
       if (pin != kept->end() && pin->second == batch.last) continue;
-      if (dropped++ % kRetentionBatchesPerStep == 0) due.steps.emplace_back();
+      bool full = step_batches == kRetentionBatchesPerStep || step_events >= kRetentionEventsPerStep;
+      if (due.steps.empty() || full) {
+        due.steps.emplace_back();
+        step_batches = step_events = 0;
+      }
+      ++dropped;
+      ++step_batches;
+      step_events += batch.last - batch.first + 1;
       due.steps.back()[batch.task] = batch.last;
       freed += batch.bytes;
     }

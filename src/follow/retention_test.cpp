@@ -91,6 +91,21 @@ TEST_F(Retention, GoesInSmallTransactions) {
   EXPECT_EQ(kept("a"), 1U);
 }
 
+TEST_F(Retention, ATransactionDropsFewEventsWhateverTheirBatches) {
+  log_.make_task("a");
+  for (int i = 0; i < 5; ++i) log_.append("a", log_drafts(std::vector<std::string>(1'000, "line")));
+  log_.end("a");
+  log_.clock.advance_ms(100 * kDayMs);
+  std::optional<Result<bool>> answer;
+  retention_step(journal_, {30, 0}, log_.clock, [&](Result<bool> more) { answer = std::move(more); });
+  ASSERT_TRUE(journal_.step());
+  EXPECT_EQ(log_.first("a"), kRetentionEventsPerStep + 1);
+  while (journal_.step()) {
+  }
+  ASSERT_TRUE(answer && *answer);
+  EXPECT_EQ(kept("a"), 0U);
+}
+
 TEST_F(Retention, SaysWhenMoreIsDueThanOneRoundTakes) {
   log_.make_task("a");
   append_runs("a", static_cast<int>(64 * kRetentionBatchesPerStep + 10));

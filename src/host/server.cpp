@@ -25,6 +25,7 @@
 #include "follow/inbox.h"
 #include "follow/indexer.h"
 #include "follow/ledger_keeper.h"
+#include "follow/leftovers.h"
 #include "host/data_lock.h"
 #include "host/limits.h"
 #include "host/retention_loop.h"
@@ -140,6 +141,7 @@ struct Server::Impl {
   std::unique_ptr<Bus> bus;
   std::unique_ptr<Hub> hub;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<Leftovers> leftovers;
   std::unique_ptr<RetentionLoop> retention;
   std::optional<Redactor> redactor;
   std::unique_ptr<Access> access;
@@ -192,6 +194,9 @@ Result<void> Server::Impl::open_store() {
   });
   retention = std::make_unique<RetentionLoop>(*journal, RetentionPolicy{config.retention_days, config.retention_bytes},
                                               clock, lanes->background, indexer.get());
+  Result<std::unique_ptr<Leftovers>> removing = Leftovers::open(*journal, lanes->background);
+  if (!removing) return fail(removing.error());
+  leftovers = *std::move(removing);
   return {};
 }
 
@@ -290,6 +295,7 @@ void Server::Impl::stop() {
     open->shutdown(0);  // the other address could not be bound
   }
   if (retention) retention->stop();
+  if (leftovers) leftovers->stop();
   if (journal) journal->drain();
   internal.reset();
   open.reset();
@@ -370,6 +376,7 @@ void Server::tick() {
   if (!impl_->announced) impl_->announce();
   impl_->journal->tick();
   impl_->retention->tick();
+  impl_->leftovers->tick();
   impl_->steering->tick();
   impl_->inbox->tick();
   if (impl_->rpc) impl_->rpc->tick();

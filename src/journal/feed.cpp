@@ -202,8 +202,13 @@ void Feed::read_store() {
   workers_.post([&store = store_, &executor = executor_, &encoder = encoder_, alive = alive_, selection = selection_,
                  tail = tail_, after = after_]() mutable {
     auto page = read_page(store, tail->task(), after, selection.get(), encoder);
-    executor.post([alive = std::move(alive), page = std::move(page)]() mutable {
-      if (*alive != nullptr) (*alive)->on_page(std::move(page));
+    executor.post([alive = std::move(alive), page = std::move(page), selection = std::move(selection)]() mutable {
+      if (*alive == nullptr) return;
+      Feed& feed = **alive;
+      if (feed.selection_ == selection) return feed.on_page(std::move(page));
+      // Set while the page was read, which lacks events of the tasks that are chosen now.
+      feed.reading_ = false;
+      if (feed.wanted_) feed.advance();
     });
   });
 }

@@ -194,6 +194,20 @@ TEST_F(JournalTest, AMultiplexedFeedOfChosenTasks) {
   EXPECT_EQ(reader.text, "caught_up0 e2 e3 ");
 }
 
+// The page that is being read lacks the events of a task that is chosen meanwhile.
+TEST_F(JournalTest, ATaskChosenDuringAReadMissesNothing) {
+  make_task("u");
+  post(log_json("x"));
+  post(log_json("x"), {}, "u");
+  Reader reader;
+  reader.feed =
+      journal_.open_feed({.tasks = std::set<std::string>{"t"}, .encoder = &all_frames_, .executor = &io_}, reader);
+  reader.feed->next();  // waits for the store
+  reader.feed->set_tasks(std::set<std::string>{"t", "u"});
+  turn();
+  EXPECT_EQ(reader.text, "e1 e2 caught_up2 ");
+}
+
 TEST_F(JournalTest, AFilteredFeedMovesItsCursorWithoutEvents) {
   Reader reader;
   FeedOptions options{.task = "t"};

@@ -48,6 +48,7 @@ void EventLoop::post(Work work) {
   {
     MutexLock lock(mutex_);
     if (ended_) return;
+    SHEPHERD_ASSERT(posted_.size() < kMaxPosted, "who posts to an io thread waits until it has run");
     posted_.push_back(std::move(work));
     if (!asleep_) return;
     asleep_ = false;

@@ -48,7 +48,10 @@ class EventLoop final : public Executor {
   EventLoop& operator=(const EventLoop&) = delete;
 
   // All posts between two turns cost one wake-up, and none while the loop is awake. After the loop has ended, work is
-  // dropped.
+  // dropped. The queue has no room to refuse work, because an answer that is lost would hang its client; it is bounded
+  // by those who post: a connection, stream, feed or call has a few pieces of work here at a time, a wake-up of a log
+  // waits until its feeds have looked, and a message to many streams until all have taken the one before. The sum is
+  // below kMaxPosted.
   void post(Work work) override EXCLUDES(mutex_);
   bool in_loop() const;
   void run() EXCLUDES(mutex_);
@@ -94,7 +97,7 @@ class EventLoop final : public Executor {
   std::array<char, kReadBufferBytes> read_buffer_;
 
   Mutex mutex_;
-  std::vector<Work> posted_ GUARDED_BY(mutex_);
+  std::vector<Work> posted_ GUARDED_BY(mutex_);  // at most kMaxPosted
   bool asleep_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool ended_ GUARDED_BY(mutex_) = false;

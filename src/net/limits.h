@@ -28,6 +28,9 @@ inline constexpr std::size_t kSweepSlice = 256;                     // connectio
 inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // for our own clients: pages and exports
 inline constexpr int kReadsPerTurn = 4;  // of one connection before the others get their turn
 inline constexpr int kAcceptsPerTurn = 64;
+// Work posted to one io thread that it has not run: a few pieces for each connection, stream, feed and call, which have
+// their own bounds, and all of them may be on one thread. More is a part of the program that posts without waiting.
+inline constexpr std::size_t kMaxPosted = 1'000'000;
 inline constexpr int kListenBacklog = 4'096;                           // for a fleet that reconnects at once
 inline constexpr std::chrono::milliseconds kSweepInterval{1'000};      // how often deadlines and ticks are checked
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};     // last byte sent to the peer's own close

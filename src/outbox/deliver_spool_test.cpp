@@ -1,11 +1,17 @@
 // Tests for spools whose task does not exist on the server.
 #include "outbox/deliver_spool.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <filesystem>
+#include <thread>
 
 #include "api/api_fixture.h"
+#include "base/descriptor.h"
 #include "outbox/limits.h"
 #include "outbox/outbox.h"
+#include "outbox/spool_courier.h"
 
 namespace shepherd {
 namespace {
@@ -65,6 +71,37 @@ TEST_F(DeliverSpoolTest, AKnownTaskGetsItsEvents) {
   create("t");
   EXPECT_EQ(deliver(left_behind("t", internal_->url())).events, 1u);
   EXPECT_TRUE(Spool::pending(directory_).empty());
+}
+
+// A process that only looks at a spool locks it for a moment. The courier met that lock and never looked again.
+TEST_F(DeliverSpoolTest, ASpoolThatWasLockedWhenTheCourierLookedIsDeliveredLater) {
+  create("locked");
+  create("other");
+  std::string path = left_behind("locked", internal_->url()).path;
+  Descriptor lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  auto pending_is = [&](std::size_t count) {
+    for (int i = 0; i < 2'000; ++i) {
+      auto spools = std::filesystem::directory_iterator(directory_);
+      if (static_cast<std::size_t>(std::distance(begin(spools), end(spools))) == count) return true;
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  };
+  auto locate = [this]() -> Result<Destination> { return Destination{public_->url(), internal_->url(), admin_}; };
+  SpoolCourier courier(directory_, locate, {}, clock_, 50ms);
+  // A delivered spool shows that the courier has looked since.
+  for (int look = 0; look < 2; ++look) {
+    auto other = Spool::create(directory_, {"other", "runner-" + std::to_string(look), internal_->url()});
+    ASSERT_TRUE(other) << other.error().message;
+    ASSERT_TRUE((*other)->append({R"({"type":"output","summary":"two"})"}));
+    other->reset();
+    courier.look_again(path);
+    ASSERT_TRUE(pending_is(1)) << "the one that is locked";
+  }
+  lock.reset();
+  EXPECT_TRUE(pending_is(0));
+  EXPECT_EQ(parsed(get("/api/v1/tasks/locked")).at("lastSequence").as_int64(), 1);
 }
 
 }  // namespace

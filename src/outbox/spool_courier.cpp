@@ -1,18 +1,21 @@
 #include "outbox/spool_courier.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "outbox/deliver_spool.h"
-#include "outbox/limits.h"
 
 namespace shepherd {
 
-SpoolCourier::SpoolCourier(std::string directory, Locate locate, net::ClientTls tls, const Clock& clock)
+SpoolCourier::SpoolCourier(std::string directory, Locate locate, net::ClientTls tls, const Clock& clock,
+                           std::chrono::milliseconds pause)
     : directory_(std::move(directory)),
       locate_(std::move(locate)),
       tls_(std::move(tls)),
       clock_(clock),
+      pause_(pause),
       thread_([this] { run(); }) {}
 
 SpoolCourier::~SpoolCourier() {
@@ -24,8 +27,9 @@ SpoolCourier::~SpoolCourier() {
   thread_.join();
 }
 
-void SpoolCourier::look_again() {
+void SpoolCourier::look_again(const std::string& path) {
   MutexLock lock(mutex_);
+  added_.insert(path);
   asked_ = true;
   changed_.notify_all();
 }
@@ -36,10 +40,11 @@ bool SpoolCourier::stopping() const {
 }
 
 void SpoolCourier::run() {
+  std::set<std::string> expected;  // spools of runs of this process that are not delivered yet
   for (;;) {
-    bool left = deliver();
+    bool left = deliver(expected);
     MutexLock lock(mutex_);
-    std::int64_t until_ms = clock_.steady_ms() + kSpoolLook.count();
+    std::int64_t until_ms = clock_.steady_ms() + pause_.count();
     while (!stopping_ && !asked_) {
       std::int64_t left_ms = until_ms - clock_.steady_ms();
       if (left && left_ms <= 0) break;
@@ -51,14 +56,22 @@ void SpoolCourier::run() {
     }
     if (stopping_) return;
     asked_ = false;
+    expected.merge(std::exchange(added_, {}));
   }
 }
 
-bool SpoolCourier::deliver() {
+bool SpoolCourier::deliver(std::set<std::string>& expected) {
   bool left = false;
-  for (const PendingSpool& spool : Spool::pending(directory_)) {
+  std::vector<PendingSpool> pending = Spool::pending(directory_);
+  std::erase_if(expected, [&](const std::string& path) {
+    return std::ranges::find(pending, path, &PendingSpool::path) == pending.end();
+  });
+  for (const PendingSpool& spool : pending) {
     if (stopping()) return true;
-    if (spool.in_use) continue;
+    if (spool.in_use) {
+      left = left || expected.contains(spool.path);
+      continue;
+    }
     Result<Delivered> done = deliver_spool(spool, locate_, tls_, clock_);
     if (!done) {
       spdlog::debug("{}: {}", spool.path, done.error().message);

@@ -37,7 +37,8 @@ inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;  // passed as one argum
 inline constexpr std::int64_t kClaimSeconds = 20;                      // how long one claim waits; below kClientTimeout
 inline constexpr int kLeaseRenewals = 3;                               // attempts within one lease
 inline constexpr std::chrono::milliseconds kLeaseRenewTimeout{5'000};  // one answer
-inline constexpr std::size_t kLeaseRenewers = 4;                       // renewals at once; a lease needs one in 10 s
+inline constexpr std::chrono::milliseconds kLeaseRenewAtLeast{1'000};  // one answer, however short the lease is
+inline constexpr std::chrono::milliseconds kLeavePatience{1'000};      // the end of a runner waits for its goodbye
 inline constexpr std::chrono::milliseconds kClaimPause{1'000};         // after a failed claim
 
 // --- streaming agents (gRPC) ---

@@ -20,30 +20,37 @@ std::int64_t whole(std::string_view object, std::string_view key) {
 }
 
 std::string claim_body(const WorkRequest& request) {
-  std::string body = object_text([&](JsonObject& object) {
+  return object_text([&](JsonObject& object) {
     object.text("runner", request.runner);
-    std::string& agents = object.member("agents");
-    char before = '[';
-    for (const std::string& agent : request.agents) {
-      agents.push_back(std::exchange(before, ','));
-      append_json_string(agents, agent);
-    }
-    agents.append(before == '[' ? "[]" : "]");
-    if (!request.labels.empty()) {
-      std::string& labels = object.member("labels");
-      before = '{';
-      for (const auto& [name, value] : request.labels) {
-        labels.push_back(std::exchange(before, ','));
-        append_json_string(labels, name);
-        labels.push_back(':');
-        append_json_string(labels, value);
-      }
-      labels.push_back('}');
-    }
+    object.texts("agents", request.agents);
+    if (!request.labels.empty()) object.texts("labels", request.labels);
     object.number("wait", request.wait_seconds);
     object.text_unless_empty("taskID", request.task);
   });
-  return body;
+}
+
+std::string presence_body(const RunnerCard& card, const std::vector<TaskClaim>& claims) {
+  return object_text([&](JsonObject& object) {
+    object.texts("agents", card.agents);
+    if (!card.labels.empty()) object.texts("labels", card.labels);
+    object.number("slots", card.slots);
+    object.text_unless_empty("version", card.version);
+    object.text_unless_empty("machine", card.machine);
+    std::string& tasks = object.member("tasks");
+    tasks += '[';
+    for (const TaskClaim& claim : claims) {
+      if (tasks.back() != '[') tasks += ',';
+      write_object(tasks, [&](JsonObject& task) {
+        task.text("taskID", claim.task);
+        task.number("leaseEpoch", claim.epoch);
+      });
+    }
+    tasks += ']';
+  });
+}
+
+std::string runner_target(const std::string& runner) {
+  return "/api/v1/runners/" + percent_encoded(runner);
 }
 
 }  // namespace
@@ -113,13 +120,23 @@ Result<std::optional<TaskClaim>> RunnerApi::claim(const WorkRequest& request) {
   return claim;
 }
 
-Result<void> RunnerApi::renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout) {
-  std::string body = object_text([&](JsonObject& object) {
-    object.text("runner", runner);
-    object.number("leaseEpoch", claim.epoch);
-  });
+Result<Presence> RunnerApi::present(const RunnerCard& card, const std::vector<TaskClaim>& claims,
+                                    std::chrono::milliseconds timeout) {
+  Result<net::ClientResponse> answer = send(
+      {.method = "PUT", .target = runner_target(card.runner), .body = presence_body(card, claims), .timeout = timeout});
+  if (!answer) return fail(std::move(answer.error()));
+  Presence presence{whole(answer->body, "presentSeconds"), whole(answer->body, "leaseSeconds"), {}};
+  auto lost = array_elements(find_member(answer->body, "lost"));
+  if (presence.present_seconds <= 0 || presence.lease_seconds <= 0 || !lost) {
+    return fail(ErrorCode::internal, "bad_response", "the server's answer says nothing about this runner");
+  }
+  for (std::string_view task : *lost) presence.lost.push_back(string_value(task).value_or(""));
+  return presence;
+}
+
+Result<void> RunnerApi::leave(const std::string& runner, std::chrono::milliseconds timeout) {
   Result<net::ClientResponse> answer =
-      send({.method = "PUT", .target = task_target(claim.task, "/lease"), .body = std::move(body), .timeout = timeout});
+      send({.method = "DELETE", .target = runner_target(runner), .body = "", .timeout = timeout});
   if (!answer) return fail(std::move(answer.error()));
   return {};
 }

@@ -1,4 +1,4 @@
-// The routes for runners: claims, leases, a task's data and token. Blocking calls on the internal port.
+// The routes for runners: presence, claims, a task's data and token. Blocking calls on the internal port.
 //
 // Errors are the server's, with its own code as reason (lease_lost, token_taken, …); unavailable/unreachable if it is
 // down.
@@ -37,6 +37,21 @@ struct TaskClaim {
   std::int64_t seconds = 0;  // after this long without a message from us, the server gives the task up
 };
 
+// How a runner presents itself.
+struct RunnerCard {
+  std::string runner;                         // our id
+  std::vector<std::string> agents;            // the agents it claims tasks for
+  std::map<std::string, std::string> labels;  // of its claims
+  std::size_t slots = 0;                      // tasks at once
+  std::string version, machine;
+};
+
+struct Presence {
+  std::int64_t present_seconds = 0;  // after this long without a message from us, the server takes us for gone
+  std::int64_t lease_seconds = 0;    // the same for a task of ours
+  std::vector<std::string> lost;     // tasks of the request that are no longer ours
+};
+
 // Threads: caller; cancel() from any.
 class RunnerApi {
  public:
@@ -44,7 +59,11 @@ class RunnerApi {
   explicit RunnerApi(Locate locate, net::ClientTls tls = {});
 
   Result<std::optional<TaskClaim>> claim(const WorkRequest& request);  // nullopt if there is no work
-  Result<void> renew(const TaskClaim& claim, std::string_view runner, std::chrono::milliseconds timeout);
+  // Says that this runner is there, and renews these claims.
+  Result<Presence> present(const RunnerCard& card, const std::vector<TaskClaim>& claims,
+                           std::chrono::milliseconds timeout);
+  // Says that it leaves. Its claims keep their time.
+  Result<void> leave(const std::string& runner, std::chrono::milliseconds timeout);
   Result<TaskOrder> order(std::string_view task);
   // Returns the repository token, which the holder of the claim gets once.
   Result<std::string> token(const TaskClaim& claim);

@@ -1,49 +1,16 @@
 #include "runner/runner_api.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <thread>
 
 #include "client/scripted_server_for_test.h"
 #include "outbox/event_sink.h"
 #include "process/test_agents.h"
-#include "runner/lease_keeper.h"
+#include "runner/silent_server_for_test.h"
 
 namespace shepherd {
 namespace {
-
-// Accepts connections and never answers.
-class SilentServer {
- public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* name = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(socket_.get(), name, size), 0);
-    EXPECT_EQ(::listen(socket_.get(), 1), 0);
-    EXPECT_EQ(::getsockname(socket_.get(), name, &size), 0);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  const std::string& url() const { return url_; }
-  // Waits for a question; its connection.
-  Descriptor asked() {
-    Descriptor connection(::accept(socket_.get(), nullptr, nullptr));
-    char byte = 0;
-    EXPECT_EQ(::read(connection.get(), &byte, 1), 1) << "the question is on its way";
-    return connection;
-  }
-
- private:
-  Descriptor socket_;
-  std::string url_;
-};
 
 class RunnerApiTest : public ::testing::Test {
  protected:
@@ -74,6 +41,33 @@ TEST_F(RunnerApiTest, AClaimAsTheServerWantsIt) {
   EXPECT_FALSE(*nothing);
   EXPECT_EQ(server_.requests()[1].body, R"({"runner":"r","agents":[],"wait":0,"taskID":"t"})");
   EXPECT_EQ(api.claim({"r", {}, {}, 0, "t"}).error().reason, "already_claimed");
+}
+
+TEST_F(RunnerApiTest, APresenceAsTheServerWantsIt) {
+  server_.then(reply(200, R"({"presentSeconds":60,"leaseSeconds":30,"lost":["t2"]})"));
+  server_.then(reply(200, R"({"presentSeconds":60,"leaseSeconds":30,"lost":[]})"));
+  server_.then(reply(200, "{}"));
+  server_.then(reply(204, ""));
+  RunnerApi api(locate());
+  auto presence = api.present({"build 7", {"claude", "grpc"}, {{"zone", "a"}}, 4, "0.9.0", "build-7"},
+                              {{"t1", 12, 30}, {"t2", 3, 30}}, 5s);
+  ASSERT_TRUE(presence) << presence.error().message;
+  EXPECT_EQ(presence->present_seconds, 60);
+  EXPECT_EQ(presence->lease_seconds, 30);
+  EXPECT_EQ(presence->lost, std::vector<std::string>{"t2"});
+  net::Request put = server_.requests()[0];
+  EXPECT_EQ(put.method + " " + put.target, "PUT /api/v1/runners/build%207");
+  EXPECT_EQ(put.body,
+            R"({"agents":["claude","grpc"],"labels":{"zone":"a"},"slots":4,"version":"0.9.0",)"
+            R"("machine":"build-7","tasks":[{"taskID":"t1","leaseEpoch":12},{"taskID":"t2","leaseEpoch":3}]})");
+  auto bare = api.present({"r", {}, {}, 0, "", ""}, {}, 5s);
+  ASSERT_TRUE(bare) << bare.error().message;
+  EXPECT_TRUE(bare->lost.empty());
+  EXPECT_EQ(server_.requests()[1].body, R"({"agents":[],"slots":0,"tasks":[]})");
+  EXPECT_EQ(api.present({"r", {}, {}, 0, "", ""}, {}, 5s).error().reason, "bad_response");
+  ASSERT_TRUE(api.leave("r", 1s));
+  net::Request left = server_.requests()[3];
+  EXPECT_EQ(left.method + " " + left.target, "DELETE /api/v1/runners/r");
 }
 
 // The lease lets the server check whether the task is still this runner's.
@@ -131,40 +125,6 @@ TEST_F(RunnerApiTest, ALongQuestionCanBeGivenUp) {
   EXPECT_EQ(api.claim({"r", {}, {}, 20, ""}).error().reason, "cancelled");
 }
 
-TEST_F(RunnerApiTest, ALostLeaseIsToldOnce) {
-  server_.then(reply(200, R"({"leaseEpoch":7,"leaseSeconds":1})"));
-  server_.then(reply(503, R"({"code":"busy","detail":"later"})"));
-  server_.then(reply(409, R"({"code":"lease_lost","detail":"it is gone"})"));
-  std::atomic<int> lost = 0;
-  LeaseKeeper keeper(locate(), {}, "r", clock_);
-  KeptLease lease(keeper, {"t", 7, 1});
-  lease.when_lost([&] { ++lost; });
-  EXPECT_TRUE(eventually([&] { return lost == 1; }));
-  auto requests = server_.requests();
-  ASSERT_EQ(requests.size(), 3u);
-  EXPECT_EQ(requests[0].method, "PUT");
-  EXPECT_EQ(requests[0].target, "/api/v1/tasks/t/lease");
-  EXPECT_EQ(requests[0].body, R"({"runner":"r","leaseEpoch":7})");
-  lease.told_lost();
-  lease.drop();
-  EXPECT_EQ(lost, 1);
-}
-
-// The lease is lost between the claim and the agent's start, reported by a post under it.
-TEST_F(RunnerApiTest, ALeaseThatIsLostBeforeAnybodyAsksIsToldToWhoAsks) {
-  std::atomic<int> lost = 0;
-  LeaseKeeper keeper(locate(), {}, "r", clock_);
-  KeptLease lease(keeper, {"t", 7, 600});
-  keeper.told_lost("t", 6);
-  lease.when_lost([&] { ++lost; });
-  EXPECT_EQ(lost, 0) << "that was another one";
-  KeptLease early(keeper, {"u", 8, 600});
-  early.told_lost();
-  early.when_lost([&] { ++lost; });
-  EXPECT_EQ(lost, 1);
-  EXPECT_TRUE(server_.requests().empty()) << "nothing was due";
-}
-
 TEST_F(RunnerApiTest, WhatWasGivenUpCanBeAskedAgain) {
   server_.then(reply(204, ""));
   RunnerApi api(locate());
@@ -172,36 +132,6 @@ TEST_F(RunnerApiTest, WhatWasGivenUpCanBeAskedAgain) {
   EXPECT_EQ(api.claim({"r", {}, {}, 0, ""}).error().reason, "cancelled");
   api.resume();
   EXPECT_TRUE(api.claim({"r", {}, {}, 0, ""}));
-}
-
-// A renewal that gets no answer delays no other.
-TEST_F(RunnerApiTest, ARenewalThatHangsDelaysNoOther) {
-  SilentServer silent;
-  std::atomic<int> looked_up = 0;
-  auto first_silent = [&]() -> Result<Destination> {
-    std::string url = looked_up++ == 0 ? silent.url() : server_.url();
-    return Destination{url, url, ""};
-  };
-  for (int i = 0; i < 100; ++i) server_.then(reply(200, "{}"));
-  LeaseKeeper keeper(first_silent, {}, "r", clock_);
-  KeptLease hangs(keeper, {"hangs", 7, 1});
-  Descriptor asked = silent.asked();
-  std::int64_t begin_ms = clock_.steady_ms();
-  KeptLease other(keeper, {"other", 8, 1});
-  EXPECT_TRUE(eventually([&] { return std::ranges::count(server_.targets(), "/api/v1/tasks/other/lease") > 0; }));
-  EXPECT_LT(clock_.steady_ms() - begin_ms, kLeaseRenewTimeout.count() / 2);
-}
-
-TEST_F(RunnerApiTest, ADroppedLeaseIsNotRenewed) {
-  LeaseKeeper keeper(locate(), {}, "r", clock_);
-  {
-    KeptLease lease(keeper, {"t", 7, 1});
-    lease.when_lost([] { ADD_FAILURE() << "nobody lost it"; });
-  }
-  server_.then(reply(200, "{}"));
-  KeptLease other(keeper, {"u", 8, 1});
-  EXPECT_TRUE(eventually([&] { return !server_.requests().empty(); }));
-  EXPECT_EQ(server_.requests()[0].target, "/api/v1/tasks/u/lease");
 }
 
 }  // namespace

@@ -19,6 +19,13 @@ PoolOptions named(PoolOptions options, const Clock& clock) {
   return options;
 }
 
+// A runner that takes only assigned tasks claims none of any agent.
+RunnerCard card_of(const PoolOptions& options) {
+  return {options.runner,  options.claims ? options.agents : std::vector<std::string>{},
+          options.labels,  options.slots,
+          options.version, options.machine};
+}
+
 }  // namespace
 
 RunnerPool::RunnerPool(PoolOptions options, Locate locate, net::ClientTls tls, const Clock& clock)
@@ -26,7 +33,8 @@ RunnerPool::RunnerPool(PoolOptions options, Locate locate, net::ClientTls tls, c
       locate_(std::move(locate)),
       tls_(std::move(tls)),
       clock_(clock),
-      leases_(locate_, tls_, options_.runner, clock),
+      leases_(locate_, tls_, card_of(options_), LeaseKeeper::Present::always, clock),
+      commands_(locate_, tls_, clock, random_),
       courier_(options_.data_directory + "/spool", locate_, tls_, clock) {
   for (std::size_t i = 0; i < options_.slots; ++i) slots_.push_back(std::make_unique<Slot>(locate_, tls_));
   for (const auto& slot : slots_) threads_.emplace_back([this, mine = slot.get()] { work(*mine); });
@@ -194,7 +202,7 @@ void RunnerPool::run(Slot& slot, KeptLease lease) {
     runs_.erase(claim.task);
   }
   prepared->reset();
-  if (!left.empty()) courier_.look_again();
+  if (!left.empty()) courier_.look_again(left);
 }
 
 Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease lease) {
@@ -229,7 +237,7 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   options.redact = options_.redact;
   options.workspace.rules = options_.rules;
   options.lease = std::move(lease);
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &versions_, &clock_});
+  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
 }
 
 // No run exists that could report the failure.

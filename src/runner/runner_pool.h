@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "outbox/spool_courier.h"
+#include "runner/command_feed.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -28,7 +29,8 @@ struct PoolOptions {
   bool claims = true;               // false to run only assigned tasks
   std::vector<std::string> agents;  // the agents it can run; the first one runs assigned tasks without an agent
   std::map<std::string, std::string> labels;
-  std::string data_directory;  // for workspaces and spools
+  std::string version, machine;  // of this program, and where it runs; for people
+  std::string data_directory;    // for workspaces and spools
   RedactOptions redact;
   std::string rules;  // for every agent: a file or directory (rules.h); empty for none
   // Returns the settings of an agent by its name.
@@ -79,7 +81,9 @@ class RunnerPool {
   const Locate locate_;
   const net::ClientTls tls_;
   const Clock& clock_;
+  SystemRandom random_;
   LeaseKeeper leases_;
+  CommandFeed commands_;
   AgentVersions versions_;
   SpoolCourier courier_;
 

@@ -70,8 +70,7 @@ void TaskSession::open(Step& step) {
   CommandTaker taker{.take = [&step](const Command& command) { step.command(command); },
                      .withdraw = [&step](const std::string& id) { step.withdraw(id); },
                      .deleted = [&step] { step.end(EndCause::deleted, ""); }};
-  feed_ = std::make_unique<CommandFollower>(runner_.locate, order_.task, std::move(taker), clock(), feed_random_,
-                                            runner_.tls);
+  commands_.emplace(*runner_.commands, order_.task, std::move(taker));
   if (!options_.lease) return;
   options_.lease->when_lost([&step] {
     step.end(EndCause::lease_lost, "the server gave this task up");
@@ -82,7 +81,7 @@ void TaskSession::open(Step& step) {
 Drained TaskSession::close() {
   Drained drained = outbox_->drain(options_.drain);
   if (options_.lease) options_.lease->drop();
-  feed_.reset();
+  commands_.reset();
   return drained;
 }
 

@@ -20,7 +20,7 @@
 #include "process/program_stop.h"
 #include "redact/redact.h"
 #include "runner/agent_version.h"
-#include "runner/command_follower.h"
+#include "runner/command_feed.h"
 #include "runner/lease_keeper.h"
 #include "runner/limits.h"
 #include "runner/step.h"
@@ -45,6 +45,7 @@ struct SessionOptions {
 struct RunnerParts {
   Locate locate;  // looks up the server again when it is unreachable
   net::ClientTls tls;
+  CommandFeed* commands = nullptr;
   AgentVersions* versions = nullptr;  // null for no version queries
   const Clock* clock = nullptr;
 };
@@ -83,11 +84,11 @@ class TaskSession {
   SessionOptions options_;
   RunnerParts runner_;
   Redactor redactor_;
-  SystemRandom outbox_random_, feed_random_;
+  SystemRandom outbox_random_;
   std::unique_ptr<EventSink> sink_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<TaskEvents> events_;
-  std::unique_ptr<CommandFollower> feed_;
+  std::optional<FollowedCommands> commands_;
   std::optional<Workspace> workspace_;
 };
 

@@ -87,8 +87,11 @@ class WriteTxn {
   virtual Result<Task> task(const std::string& id) = 0;
   // Replaces title and labels. Other members of `spec` must be unchanged.
   virtual Result<Task> update_task(const TaskSpec& spec) = 0;
-  // Deletes the task with its log, details and producers.
+  // Deletes the task with its log, details and producers. From the commit on no reader finds any of it, and a new task
+  // of this id has nothing to do with it. What a store keeps for later, so that the commit is short, are leftovers.
   virtual Result<void> delete_task(const std::string& task) = 0;
+  // Removes leftovers of deleted tasks, at most about `rows` of them. Returns whether there are more.
+  virtual Result<bool> erase_leftovers(std::size_t rows) = 0;
 
   // Numbers and appends the new drafts of the request, skips repeats, and folds the new ones into the task's state.
   // Either all drafts are accepted or none. Errors: not_found/unknown_task; conflict/sequence_hole with
@@ -167,8 +170,9 @@ struct StoreStats {
   std::uint64_t tasks = 0, events = 0;  // events: still kept
   std::uint64_t bytes = 0;              // size on disk of all files of the store
   std::uint64_t wal_bytes = 0;
-  std::uint64_t content_bytes = 0;  // size of the data, without write-ahead log and free pages
-  std::uint64_t detail_bytes = 0;   // compressed
+  std::uint64_t content_bytes = 0;   // size of the data, without write-ahead log and free pages, with leftovers
+  std::uint64_t detail_bytes = 0;    // compressed, with leftovers
+  std::uint64_t leftover_tasks = 0;  // deleted tasks whose leftovers are not all erased
 };
 
 // Threads: write() from one thread at a time; everything else from any.

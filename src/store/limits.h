@@ -20,6 +20,9 @@ inline constexpr std::size_t kMaxStoredBatchBytes = 256 * kKiB;
 inline constexpr std::uint64_t kKeptChanges = 100'000;
 inline constexpr std::uint64_t kChangeTrim = 1'000;        // removes old changes this many at a time
 inline constexpr std::uint64_t kCheckpointEvents = 4'096;  // between stored states; a reader folds about as many
-inline constexpr std::size_t kMaxLooseHoles = 4'096;       // missing numbers remembered per fire-and-forget producer
+// What one transaction removes of a deleted task's leftovers, so that other writes come in between: a few milliseconds.
+inline constexpr std::size_t kLeftoverRows = 200;
+inline constexpr std::size_t kLeftoverBytes = 4 * kMiB;
+inline constexpr std::size_t kMaxLooseHoles = 4'096;  // missing numbers remembered per fire-and-forget producer
 
 }  // namespace shepherd

@@ -311,6 +311,9 @@ TEST_P(EventStoreConformance, StatsCountWhatIsKept) {
   EXPECT_GT(stats->bytes, 0u);
   EXPECT_GT(stats->detail_bytes, 0u);
   ASSERT_TRUE(erase(store(), "a"));
+  EXPECT_EQ(store().stats()->tasks, 1u);
+  EXPECT_EQ(store().stats()->events, 1u);
+  erase_leftovers(store());
   EXPECT_EQ(store().stats()->events, 1u);
   EXPECT_EQ(store().stats()->detail_bytes, 0u);
 }

@@ -257,6 +257,9 @@ TEST_P(EventStoreModel, AgreesWithTheNaiveStore) {
     for (int step = 0; step < 150; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       below(15) == 0 ? erase_something(*made.store, naive) : transaction(*made.store, naive);
+      if (below(4) == 0) {
+        ASSERT_TRUE(made.store->write([&](WriteTxn& txn) { ASSERT_TRUE(txn.erase_leftovers(1 + below(5))); }));
+      }
       if (below(25) == 0 && made.reopen) made.reopen(made);
       if (HasFatalFailure()) return;
       if (step % 5 == 0) compare(*made.store, naive);

@@ -6,6 +6,7 @@
 #include "conformance/event_store_conformance.h"
 #include "conformance/event_store_conformance_changes.h"
 #include "conformance/event_store_conformance_checkpoints.h"
+#include "conformance/event_store_conformance_deletions.h"
 #include "conformance/event_store_conformance_leases.h"
 #include "conformance/event_store_model.h"
 #include "conformance/scratch_directory.h"

@@ -108,6 +108,13 @@ inline Result<void> erase(EventStore& store, const std::string& task) {
   if (!commit) return fail(commit.error());
   return result;
 }
+// All of them, a few rows at a time.
+inline void erase_leftovers(EventStore& store) {
+  for (Result<bool> more = true; more && *more;) {
+    auto commit = store.write([&](WriteTxn& txn) { more = txn.erase_leftovers(3); });
+    ASSERT_TRUE(commit && more);
+  }
+}
 inline Result<void> drop(EventStore& store, const std::string& task, std::uint64_t through) {
   Result<void> result;
   auto commit = store.write([&](WriteTxn& txn) { result = txn.drop_through(task, through); });

@@ -350,7 +350,8 @@ def test_the_messages_that_the_http_api_shows():
         else:
             continue  # a part of an event
         contract.validate(kinds[-1], value)
-    assert kinds == ["ClientMessage", "ClientMessage", "StreamMessage", "Callback", "Problem"]
+    assert kinds == ["ClientMessage", "ClientMessage", "StreamMessage", "ClientMessage", "ClientMessage", "Callback",
+                     "Problem"]
 
 
 # --- the others ---

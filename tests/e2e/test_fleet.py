@@ -318,7 +318,7 @@ def test_rows_carry_no_payload(server, api, runner):
     listed = api.get("/api/v1/tasks", params={"label": f"payload={label['payload']}"})
     (row,) = listed.json()
     assert len(listed.content) < 2_000 and row["title"] == "First line" and row["task"] == {"sourceURL": "https://example.com/7"}
-    assert update["title"] == "First line" and "command" not in update and "allowedTools" not in update
+    assert update["title"] == "First line" and update["task"] == row["task"] and "command" not in update and "allowedTools" not in update
     whole = api.get(f"/api/v1/tasks/{big}").json()
     assert len(whole["task"]["description"]) == 500_011 and len(whole["command"][2]) == 100_005 and whole["allowedTools"] == ["Read"]
     assert [task["id"] for task in api.get("/api/v1/tasks", params={"text": "dddd"}).json()] == [big]

@@ -26,6 +26,7 @@ class MemoryTxn final : public WriteTxn {
   Result<Task> task(const std::string& id) override;
   Result<Task> update_task(const TaskSpec& spec) override;
   Result<void> delete_task(const std::string& task) override;
+  Result<bool> erase_leftovers(std::size_t) override { return false; }
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
   Result<std::string> record(const std::string& kind, const std::string& key) override;

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "sqlite/database.h"
+#include "store/sqlite/leftovers.h"
 
 namespace shepherd {
 
@@ -21,6 +22,27 @@ Result<void> sync(const std::filesystem::path& path, int flags) {
   if (descriptor >= 0) ::close(descriptor);
   if (done) return {};
   return fail(ErrorCode::unavailable, "io_error", "Cannot sync " + path.string() + ": " + std::strerror(why) + ".");
+}
+
+// A copy has no word of a deleted task, although the original still may.
+Result<void> drop_leftovers(const std::string& file) {
+  auto copy = Database::open(file, OpenMode::read_write, kBusyWait);
+  if (!copy) return fail(std::move(copy.error()));
+  // The program that made this database may be older or newer than this one.
+  auto known = one_number(**copy, "SELECT count(*) FROM sqlite_schema WHERE name = 'leftover'");
+  if (!known) return fail(std::move(known.error()));
+  if (*known == 0) return {};
+  auto left = one_number(**copy, "SELECT count(*) FROM leftover");
+  if (!left) return fail(std::move(left.error()));
+  if (*left == 0) return {};
+  auto done = (*copy)->execute("BEGIN");
+  if (!done) return done;
+  auto erased = erase_leftovers(**copy);
+  if (!erased) return fail(std::move(erased.error()));
+  done = (*copy)->use("UPDATE meta SET value = value - ? WHERE name = 'detail_bytes'", erased->detail_bytes).run();
+  if (done) done = (*copy)->execute("COMMIT");
+  if (done) done = (*copy)->execute("VACUUM");
+  return done;
 }
 
 }  // namespace
@@ -42,6 +64,7 @@ Result<void> backup_database(const std::string& database_file, const std::string
   }
   ::close(descriptor);
   auto copied = (*source)->use("VACUUM INTO ?", partial).run();
+  if (copied) copied = drop_leftovers(partial);
   if (copied) copied = sync(partial, O_RDWR);
   if (!copied) {
     fs::remove(partial, why);

@@ -140,12 +140,17 @@ class Check {
   }
 
   Result<void> strays() {
-    auto done = each(database_.use("SELECT position FROM run WHERE task NOT IN (SELECT key FROM task)"),
+    auto done = each(database_.use("SELECT position FROM run WHERE task NOT IN (SELECT key FROM task)"
+                                   " AND task NOT IN (SELECT task FROM leftover)"),
                      [&](const Statement& row) { problem("batch " + row.text(0) + " belongs to no task"); });
     if (!done) return done;
     done =
-        each(database_.use("SELECT DISTINCT task FROM checkpoint WHERE task NOT IN (SELECT key FROM task)"),
+        each(database_.use("SELECT DISTINCT task FROM checkpoint WHERE task NOT IN (SELECT key FROM task)"
+                           " AND task NOT IN (SELECT task FROM leftover)"),
              [&](const Statement& row) { problem("states are kept for the task " + row.text(0) + ", which is gone"); });
+    if (!done) return done;
+    done = each(database_.use("SELECT id FROM task WHERE key IN (SELECT task FROM leftover)"),
+                [&](const Statement& row) { problem(row.text(0) + ": it is also marked as deleted"); });
     if (!done) return done;
     std::uint64_t before = 0;
     return each(database_.use("SELECT position, count FROM run ORDER BY position"), [&](const Statement& row) {
@@ -173,7 +178,8 @@ class Check {
 
   Result<void> counters() {
     return each(database_.use("SELECT (SELECT value FROM meta WHERE name = 'events') - coalesce(sum(count), 0) FROM run"
-                              " WHERE position <= (SELECT value FROM meta WHERE name = 'projected_through')"),
+                              " WHERE position <= (SELECT value FROM meta WHERE name = 'projected_through')"
+                              " AND task NOT IN (SELECT task FROM leftover)"),
                 [&](const Statement& row) {
                   if (row.integer(0) != 0) problem("the number of kept events is off by " + row.text(0));
                 });

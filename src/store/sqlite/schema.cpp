@@ -104,6 +104,11 @@ CREATE TABLE lease(
   heard INTEGER NOT NULL, note TEXT NOT NULL,
   PRIMARY KEY(kind, name, holder)) WITHOUT ROWID;
 )sql",
+    // A deletion is one short transaction; the deleted task's other rows go later (store/sqlite/leftovers.h).
+    R"sql(
+-- Keys of deleted tasks that still have rows in run, run_place, detail, event_key, producer or checkpoint.
+CREATE TABLE leftover(task INTEGER PRIMARY KEY);
+)sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion);
 

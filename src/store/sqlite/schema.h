@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 // Migrates an empty or older file to kSchemaVersion, in one transaction. Refuses a newer file with
 // internal/newer_schema and another program's file with internal/corrupt.

@@ -126,7 +126,9 @@ Result<Page> SqliteStore::read_all(std::uint64_t after, ReadLimit limit) const {
   Snapshot snapshot(*database);
   if (auto begun = snapshot.begin(); !begun) return fail(std::move(begun.error()));
   {
-    auto row = database->use("SELECT position - count + 1 FROM run ORDER BY position LIMIT 1");
+    auto row = database->use(
+        "SELECT run.position - run.count + 1 FROM run CROSS JOIN task ON task.key = run.task ORDER BY run.position"
+        " LIMIT 1");
     auto found = row.step();
     if (!found) return fail(std::move(found.error()));
     if (*found && row.number(0) <= page.head) page.first = row.number(0);
@@ -375,10 +377,11 @@ Result<StoreStats> SqliteStore::stats() const {
   stats.events = totals.events;
   stats.detail_bytes = totals.detail_bytes;
   auto database = readers_->lease();
-  auto row = database->use("SELECT count(*) FROM task");
+  auto row = database->use("SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM leftover)");
   auto found = row.step();
   if (!found) return fail(std::move(found.error()));
   stats.tasks = row.number(0);
+  stats.leftover_tasks = row.number(1);
   auto used = database->use(
       "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count,"
       " pragma_page_size");

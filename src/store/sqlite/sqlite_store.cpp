@@ -221,7 +221,7 @@ Result<Commit> SqliteStore::transact(const std::function<void(WriteTxn&)>& opera
   SHEPHERD_ASSERT(txn.counters().position >= counters_.position, "positions are never given twice");
   rollback.committed();
   counters_ = txn.counters();
-  vacuum_due_ = vacuum_due_ || txn.erased_events();
+  vacuum_due_ = vacuum_due_ || txn.freed_pages();
   publish(txn, txn.commit());
   writer_heads_.commit();
   return std::move(txn.commit());

@@ -169,6 +169,95 @@ TEST_F(SqliteStoreTest, BackupsOfARunningStoreOpenAsStores) {
   EXPECT_EQ(reason(backup_database(file(), directory_.file("nowhere/x.db"))), "unavailable/io_error");
 }
 
+TEST_F(SqliteStoreTest, LeftoversAreNoDamageAndGoPieceByPiece) {
+  auto store = open(still());
+  for (const char* task : {"gone", "kept"}) {
+    ASSERT_TRUE(create(*store, spec(task)));
+    for (int i = 0; i < 5; ++i) {
+      std::string text = task + std::to_string(i);
+      Batch batch;
+      batch.log(text).id(text).detail("{\"raw\":\"" + text + "\"}").log("b").detail("{\"raw\":\"both\"}");
+      ASSERT_TRUE(append(*store, task, batch));
+    }
+    ASSERT_TRUE(store->write(
+        [&](WriteTxn& txn) { ASSERT_TRUE(txn.add_checkpoint(task, kNow, Checkpoint{txn.row(task)->state})); }));
+  }
+  ASSERT_TRUE(append(*store, "gone", Batch().log("numbered", 1), strict("p")));
+  ASSERT_TRUE(erase(*store, "gone"));
+  EXPECT_EQ(one("SELECT count(*) FROM run"), "11") << "the deletion itself is short";
+  std::uint64_t rows = 11;
+  for (bool more = true; more;) {
+    EXPECT_THAT(*check_store(file()), IsEmpty());
+    ASSERT_TRUE(store->write([&](WriteTxn& txn) { more = *txn.erase_leftovers(4); }));
+    std::uint64_t left = std::stoull(one("SELECT count(*) FROM run"));
+    EXPECT_LE(rows - left, 4u);
+    rows = left;
+  }
+  EXPECT_THAT(*check_store(file()), IsEmpty());
+  EXPECT_EQ(one("SELECT (SELECT count(*) FROM run) || ' ' || (SELECT count(*) FROM run_place) || ' ' ||"
+                " (SELECT count(*) FROM detail) || ' ' || (SELECT count(*) FROM blob) || ' ' ||"
+                " (SELECT count(*) FROM event_key) || ' ' || (SELECT count(*) FROM producer) || ' ' ||"
+                " (SELECT count(*) FROM checkpoint) || ' ' || (SELECT count(*) FROM leftover)"),
+            "5 0 10 6 5 0 1 0")
+      << "what is left is of the task that was not deleted, whose places are not written yet";
+}
+
+TEST_F(SqliteStoreTest, LeftoversOfAKilledServerGoAfterItsRestart) {
+  SqliteOptions options = still();
+  options.unplaced_batches = 2;
+  auto store = open(options);
+  ASSERT_TRUE(create(*store, spec("gone")));
+  ASSERT_TRUE(create(*store, spec("kept")));
+  for (int i = 0; i < 9; ++i) {
+    ASSERT_TRUE(append(*store, "gone", Batch().log("a word").detail("{\"raw\":" + std::to_string(i) + "}")));
+  }
+  ASSERT_TRUE(append(*store, "kept", Batch().log("b")));
+  ASSERT_TRUE(erase(*store, "gone"));
+  ASSERT_TRUE(store->write([](WriteTxn& txn) { ASSERT_TRUE(*txn.erase_leftovers(5)); }));
+
+  std::string crashed = directory_.file("crashed/shepherd.db");
+  fs::create_directory(directory_.file("crashed"));
+  for (const char* part : {"", "-wal"}) fs::copy_file(file() + part, crashed + part);
+  auto after = SqliteStore::open(directory_.file("crashed"), options);
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ((*after)->stats()->events, 1u);
+  EXPECT_EQ((*after)->stats()->leftover_tasks, 1u);
+  EXPECT_THAT(*check_store(crashed), IsEmpty());
+  for (bool more = true; more;) {
+    ASSERT_TRUE((*after)->write([&](WriteTxn& txn) { more = *txn.erase_leftovers(5); }));
+  }
+  EXPECT_EQ((*after)->stats()->events, 1u);
+  EXPECT_EQ((*after)->stats()->detail_bytes, 0u);
+  EXPECT_EQ(log_of(**after, "kept").size(), 1u);
+  after->reset();
+  EXPECT_THAT(*check_store(crashed), IsEmpty());
+  auto database = Database::open(crashed, OpenMode::read_write, std::chrono::milliseconds(1000));
+  EXPECT_EQ(one(**database, "SELECT count(*) FROM run"), "1");
+}
+
+TEST_F(SqliteStoreTest, ABackupHasNoWordOfADeletedTask) {
+  auto store = open(still());
+  ASSERT_TRUE(create(*store, spec("gone")));
+  ASSERT_TRUE(create(*store, spec("kept")));
+  ASSERT_TRUE(append(*store, "gone", Batch().log("zqword").detail("{\"raw\":1}")));
+  ASSERT_TRUE(append(*store, "kept", Batch().log("mine").detail("{\"raw\":2}")));
+  ASSERT_TRUE(erase(*store, "gone"));
+  ASSERT_EQ(store->stats()->leftover_tasks, 1u);
+  std::string copy = directory_.file("copy.db");
+  auto done = backup_database(file(), copy);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(*check_store(copy), IsEmpty());
+  std::ifstream stream(copy, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  EXPECT_THAT(bytes, Not(HasSubstr("zqword")));
+  EXPECT_THAT(bytes, HasSubstr("mine"));
+  auto restored = SqliteStore::open(copy);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ((*restored)->stats()->leftover_tasks, 0u);
+  EXPECT_EQ((*restored)->stats()->events, 1u);
+  EXPECT_EQ(*(*restored)->detail("kept", 1), "{\"raw\":2}");
+}
+
 TEST_F(SqliteStoreTest, TheCheckFindsWhatIsWrong) {
   auto store = open();
   ASSERT_TRUE(create(*store, spec("t")));
@@ -213,6 +302,7 @@ TEST_F(SqliteStoreTest, ADeletedTaskLeavesNoCheckpoint) {
   ASSERT_TRUE(append(*store, "t", many));
   EXPECT_EQ(one("SELECT count(*) FROM checkpoint"), "1");
   ASSERT_TRUE(erase(*store, "t"));
+  erase_leftovers(*store);
   EXPECT_EQ(one("SELECT count(*) FROM checkpoint"), "0");
 }
 

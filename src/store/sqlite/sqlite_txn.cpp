@@ -8,6 +8,7 @@
 #include "store/sqlite/checkpoints.h"
 #include "store/sqlite/known_rows.h"
 #include "store/sqlite/lease_rows.h"
+#include "store/sqlite/leftovers.h"
 #include "store/sqlite/task_row.h"
 #include "store/task_match.h"
 #include "store/unknown_task.h"
@@ -104,10 +105,15 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   auto head = find(task);
   if (!head) return fail(std::move(head.error()));
   if (auto done = store_batches(); !done) return done;
-  if (auto done = erase_batches(**head, UINT64_MAX >> 1); !done) return done;
-  for (const char* sql : {"DELETE FROM event_key WHERE task = ?", "DELETE FROM producer WHERE task = ?",
-                          "DELETE FROM checkpoint WHERE task = ?", "DELETE FROM task_spec WHERE task = ?",
-                          "DELETE FROM task_info WHERE task = ?", "DELETE FROM task WHERE key = ?"}) {
+  // Leftovers are found by their places alone.
+  if (auto done = heads_.place_batches(**head); !done) return broken(std::move(done.error()));
+  const TaskState& state = (*head)->head.state;
+  if (state.first_sequence > 0) {
+    counters_.events -= state.last_sequence - state.first_sequence + 1;
+    erased_events_ = true;
+  }
+  for (const char* sql : {"DELETE FROM task_spec WHERE task = ?", "DELETE FROM task_info WHERE task = ?",
+                          "DELETE FROM task WHERE key = ?", "INSERT INTO leftover(task) VALUES(?)"}) {
     if (auto done = database_.use(sql, (*head)->key).run(); !done) return broken(std::move(done.error()));
   }
   if (auto done = erase_leases_on(database_, task); !done) return broken(std::move(done.error()));
@@ -115,6 +121,16 @@ Result<void> SqliteTxn::delete_task(const std::string& task) {
   deleted_.push_back(task);
   heads_.erase(task);
   return note(ChangeKind::task_deleted, task);
+}
+
+Result<bool> SqliteTxn::erase_leftovers(std::size_t rows) {
+  if (broken_) return fail(*broken_);
+  auto erased = shepherd::erase_leftovers(database_, {rows, kLeftoverBytes});
+  if (!erased) return broken(std::move(erased.error()));
+  counters_.detail_bytes -= erased->detail_bytes;
+  if (erased->detail_bytes > 0) changed_blobs_ = true;
+  if (erased->any) freed_pages_ = true;
+  return erased->more;
 }
 
 Result<Appended> SqliteTxn::append(const AppendRequest& request) {
@@ -275,7 +291,7 @@ Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   auto placed = flush == Flush::everything ? heads_.place_all(counters_.position)
                                            : heads_.place_oldest(unplaced, position_before_);
   if (!placed) return broken(std::move(placed.error()));
-  if (stored_blobs_ || erased_events_) return set_meta("detail_bytes", counters_.detail_bytes);
+  if (changed_blobs_) return set_meta("detail_bytes", counters_.detail_bytes);
   return {};
 }
 

@@ -51,6 +51,7 @@ class SqliteTxn final : public WriteTxn {
   Result<Task> task(const std::string& id) override;
   Result<Task> update_task(const TaskSpec& spec) override;
   Result<void> delete_task(const std::string& task) override;
+  Result<bool> erase_leftovers(std::size_t rows) override;
   Result<Appended> append(const AppendRequest& request) override;
   Result<void> drop_through(const std::string& task, std::uint64_t through) override;
   Result<std::string> record(const std::string& kind, const std::string& key) override;
@@ -71,7 +72,7 @@ class SqliteTxn final : public WriteTxn {
   Commit& commit() { return commit_; }
   const WriterCounters& counters() const { return counters_; }
   const std::vector<std::string>& deleted() const { return deleted_; }
-  bool erased_events() const { return erased_events_; }
+  bool freed_pages() const { return freed_pages_; }
 
  private:
   struct PendingDetail {
@@ -97,7 +98,6 @@ class SqliteTxn final : public WriteTxn {
   Result<void> store_details(const EventBatch& batch);
   Result<std::int64_t> store_blob(std::string_view detail);
   Result<void> erase_batches(WriterHead& head, std::uint64_t through);
-  Result<void> erase_details(std::uint64_t first_position, std::uint64_t last_position);
   Result<void> set_meta(const char* name, std::uint64_t value);
   Result<void> store_record(const std::string& kind, const std::string& key, const std::string& value);
   // Adds a change that is no event to the stream.
@@ -113,7 +113,8 @@ class SqliteTxn final : public WriteTxn {
   Commit commit_;
   std::vector<std::string> deleted_;
   bool erased_events_ = false;
-  bool stored_blobs_ = false;
+  bool freed_pages_ = false;
+  bool changed_blobs_ = false;
   std::optional<Error> broken_;
   std::string index_buffer_, events_buffer_;
 };

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "store/batch_codec.h"
 #include "store/sqlite/change_rows.h"
+#include "store/sqlite/leftovers.h"
 #include "store/sqlite/sqlite_txn.h"
 
 namespace shepherd {
@@ -133,7 +134,7 @@ Result<std::int64_t> SqliteTxn::store_blob(std::string_view detail) {
   auto done = database_.use("INSERT INTO blob(hash, refs, bytes) VALUES(?, 1, ?)", Blob{hash}, Blob{bytes}).run();
   if (!done) return fail(std::move(done.error()));
   counters_.detail_bytes += bytes.size();
-  stored_blobs_ = true;
+  changed_blobs_ = true;
   return database_.last_key();
 }
 
@@ -155,35 +156,13 @@ Result<void> SqliteTxn::erase_batches(WriterHead& head, std::uint64_t through) {
   }
   auto erased = database_.use("DELETE FROM run_place WHERE task = ? AND last <= ?", head.key, through).run();
   if (!erased) return broken(std::move(erased.error()));
-  if (!positions.empty()) erased_events_ = true;
+  if (!positions.empty()) erased_events_ = freed_pages_ = true;
   SHEPHERD_ASSERT(head.unplaced.empty(), "only batches that have their place are erased");
   for (auto [first, last] : positions) {
-    if (auto done = erase_details(first, last); !done) return broken(std::move(done.error()));
-  }
-  return {};
-}
-
-Result<void> SqliteTxn::erase_details(std::uint64_t first_position, std::uint64_t last_position) {
-  std::vector<std::int64_t> blobs;
-  {
-    auto row = database_.use("DELETE FROM detail WHERE position BETWEEN ? AND ? RETURNING blob", first_position,
-                             last_position);
-    for (;;) {
-      auto found = row.step();
-      if (!found) return fail(std::move(found.error()));
-      if (!*found) break;
-      blobs.push_back(row.integer(0));
-    }
-  }
-  for (std::int64_t blob : blobs) {
-    auto done = database_.use("UPDATE blob SET refs = refs - 1 WHERE key = ?", blob).run();
-    if (!done) return done;
-    auto row = database_.use("DELETE FROM blob WHERE key = ? AND refs = 0 RETURNING length(bytes)", blob);
-    auto erased = row.step();
-    if (!erased) return fail(std::move(erased.error()));
-    if (!*erased) continue;
-    counters_.detail_bytes -= row.number(0);
-    if (auto ended = row.run(); !ended) return ended;
+    auto details = erase_details(database_, first, last);
+    if (!details) return broken(std::move(details.error()));
+    counters_.detail_bytes -= details->freed;
+    if (details->freed > 0) changed_blobs_ = true;
   }
   return {};
 }
