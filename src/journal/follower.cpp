@@ -313,9 +313,13 @@ void FollowerCore::tick() {
 
 void FollowerCore::keep_cursor(Place place) {
   journal_.write([name = options_.name, place](WriteTxn& txn) { return txn.keep_cursor(name, encode_place(place)); },
-                 [name = options_.name](Result<void> kept) {
-                   // An older cursor only means that the same news come again.
-                   if (!kept) log_warn("{} could not keep its place: {}", name, kept.error().message);
+                 [self = shared_from_this()](Result<void> kept) {
+                   if (kept) return;
+                   // An older cursor only means that the same news come again, but without any the next start would
+                   // skip what came before it. So a tick tries again.
+                   log_warn("{} could not keep its place: {}", self->options_.name, kept.error().message);
+                   MutexLock lock(self->mutex_);
+                   self->kept_ = {};
                  });
 }
 

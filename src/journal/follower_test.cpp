@@ -200,6 +200,22 @@ TEST_F(FollowerTest, ADurableOneGoesOnWhereItStopped) {
   EXPECT_EQ(decode_place(*store_.record(kCursors, "test")), follower_->place());
 }
 
+// Without a stored place the next start would skip what came before it.
+TEST_F(FollowerTest, AFirstPlaceThatWasNotKeptIsKeptLater) {
+  create("one");
+  FollowOptions options;
+  options.durable = true;
+  fault_ = Fault::fail_before_commit;
+  follow(options);
+  settle();
+  EXPECT_EQ(*store_.record(kCursors, "test"), "");
+  fault_ = Fault::none;
+  clock_.advance_ms(kCursorInterval.count());
+  journal_.tick();
+  settle();
+  EXPECT_EQ(decode_place(*store_.record(kCursors, "test")), follower_->place());
+}
+
 TEST_F(FollowerTest, ADurableOneTakesOverTheCursorOfAnEarlierVersion) {
   create("t");
   log("t");
