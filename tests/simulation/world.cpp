@@ -29,8 +29,7 @@ DraftBatch draft(const std::string& json, std::int64_t now_ms) {
 }  // namespace
 
 World::World(std::uint64_t seed)
-    : seed_(seed),
-      random_(seed),
+    : random_(seed),
       faults_percent_(seed % 3 == 0 ? 0 : static_cast<unsigned>(random_.below(25))),
       store_(memory_, random_),
       receiver_(random_, clock_),

@@ -66,7 +66,6 @@ class World {
   void check_producer(const SimProducer& producer);
   std::vector<std::string> log_of(const std::string& task) const;
 
-  std::uint64_t seed_;
   SeededRandom random_;
   unsigned faults_percent_;
   ManualClock clock_;
