@@ -218,8 +218,9 @@ void post_deltas(Call call) {
   // No commit decides about live text, so the task's row does.
   Call::on_lane(&Lanes::intake, std::move(call), [fence = **fence](Call on_lane) {
     auto task = on_lane.parts().journal.store().row(on_lane.id());
-    if (!task) return on_lane.fail(task.error());
-    if (!is_leased(task->state) || task->state.lease_epoch != fence.epoch) return on_lane.fail(lease_lost());
+    if (!task && task.error().code != ErrorCode::not_found) return on_lane.fail(task.error());
+    bool has_it = task && is_leased(task->state) && task->state.lease_epoch == fence.epoch;
+    if (!has_it) return on_lane.fail(lease_lost());
     publish_deltas(std::move(on_lane));
   });
 }

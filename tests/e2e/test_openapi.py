@@ -36,6 +36,7 @@ GOOD = {
     "postEvents": Good(body=[note("more")]), "followTask": Good(query="?detail=1"), "getEvent": Good(), "getEventDetail": Good(),
     "postStatus": Good(body={"event": "progress", "message": "half"}), "postCommand": Good(202, {"kind": "stop", "reason": "enough"}),
     "claimTask": Good(body={"runner": "r", "agents": ["waited-for"]}), "renewLease": Good(body={"runner": "r", "leaseEpoch": 1}),
+    "listRunners": Good(), "reportRunner": Good(body={"agents": ["waited-for"], "slots": 2}), "removeRunner": Good(204),
     "getTaskData": Good(), "getRepoToken": Good(), "postDeltas": Good(202, {"block": "b", "text": "Loo"}),
     "postClaudeHooks": Good(body=HOOK), "followAll": Good(headers={"Accept": "text/event-stream"}), "getTimeline": Good(),
     "getInbox": Good(), "dismissNeed": Good(body={}), "listFindings": Good(), "getStats": Good(query="?by=agent"), "listAgents": Good(),
@@ -314,7 +315,8 @@ def test_a_body_that_nobody_asked_for(asker):
 
 
 # Without a lease the request gets the answer of a lost one.
-OF_NOBODY = {"postDeltas": 409, "renewLease": 409}
+# A runner may say that it is there, or leaves, at any time.
+OF_NOBODY = {"postDeltas": 409, "renewLease": 409, "reportRunner": 200, "removeRunner": 204}
 
 
 @each(lambda described: any("{id}" in path for method, path in OPERATIONS if operation(method, path) is described))
