@@ -39,7 +39,7 @@ struct HttpPoster::Impl {
     net::WholeAnswer answer;
     net::HttpCall call;  // destroyed first, because it calls the answer
   };
-  void start(CallbackPost request, Done done);
+  void start(CallbackPost post, Done done);
   void end(std::uint64_t number, Result<int> status);
   void stop() {
     stopped = true;

@@ -24,7 +24,7 @@ std::string process_name(const SteeringParts& parts) {
 }  // namespace
 
 Steering::Steering(SteeringParts parts, SteeringConfig config)
-    : parts_(std::move(parts)),
+    : parts_(parts),
       config_(std::move(config)),
       service_(parts_.clock),
       rounds_(parts_.journal, service_, config_.lease_seconds * 1'000 / kLeaseRounds, parts_.journal.has_replicas()),
