@@ -227,7 +227,7 @@ Result<void> Server::Impl::open_steering() {
   Result<std::string> secret = ensure_callback_secret(secret_file, random);
   if (!secret) return fail(secret.error());
   settings.callbacks.secret = *std::move(secret);
-  Result<std::unique_ptr<Steering>> opened = Steering::open(std::move(parts), std::move(settings));
+  Result<std::unique_ptr<Steering>> opened = Steering::open(parts, std::move(settings));
   if (!opened) return fail(opened.error());
   steering = *std::move(opened);
   Result<std::unique_ptr<Inbox>> needs =

@@ -27,6 +27,7 @@ JsonParser::JsonParser(std::size_t bytes) {
 }
 
 Result<simdjson::dom::element> JsonParser::parse(std::string_view json) {
+  if (json.data() == nullptr) json = "";  // simdjson copies from it, also nothing
   simdjson::dom::element root;
   auto error = parser_->parse(json.data(), json.size(), true).get(root);
   if (error == simdjson::SUCCESS) return root;
