@@ -38,7 +38,8 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       tokens_(parts_.journal, parts_.clock, config_.tokens),
       leases_held_(parts_.metrics.gauge("shepherd_leases", "Tasks that a runner has claimed and keeps: busy slots")),
       lease_losses_(parts_.metrics.counter("shepherd_lease_losses_total", "Leases whose runner fell silent")),
-      runners_(parts_.metrics.gauge("shepherd_runners", "Runners that are there")) {}
+      runners_(parts_.metrics.gauge("shepherd_runners",
+                                    "Runners that are present: they reported, asked for work or have a task")) {}
 
 Steering::~Steering() {
   stop();
