@@ -295,3 +295,23 @@ def test_a_conversation_that_is_not_there_makes_no_task(server, api, tmp_path):
     assert len(api.get("/api/v1/tasks", params={"limit": 1000}).json()) == before
     answer = api.post("/api/v1/tasks", json={"prompt": "x", "agent": "claude", "resumeOf": earlier})
     assert (answer.status_code, answer.json()["code"]) == (400, "no_session")
+
+
+def test_a_runner_is_there_from_its_start_to_its_end(make_server):
+    """The real runner reports itself and says goodbye; one that is killed stays for a while, also for the next server process."""
+    server = make_server().start()
+
+    def runners():
+        with server.api() as api:
+            return {row["id"]: row["slots"] for row in api.get("/api/v1/runners").json()}
+
+    with runner_of(server, "--parallel", "3", "--id", "build-7") as process:
+        eventually(lambda: runners() == {"build-7": 3}, 30)
+        process.terminate()
+        process.wait(30)
+    eventually(lambda: runners() == {}, 30)
+    with runner_of(server, "--parallel", "3", "--id", "build-7"):
+        eventually(lambda: runners() == {"build-7": 3}, 30)
+    server.kill()
+    server.start()
+    assert runners() == {"build-7": 3}, "killed without a word, and the store has its last one"
