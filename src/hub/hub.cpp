@@ -103,10 +103,11 @@ std::optional<std::uint64_t> Hub::head(const std::string& task) const {
 
 void Hub::publish_delta(const std::string& task, const std::string& data) {
   Wakes wakes;
+  std::uint64_t id = deltas_.fetch_add(1, std::memory_order_acq_rel) + 1;
   for (const auto& tail : {find(task), find("")}) {
     if (!tail) continue;
     std::vector<Executor*> executors;
-    tail->publish_delta(task, data, executors);
+    tail->publish_delta(id, task, data, executors);
     collect(wakes, tail, executors);
   }
   wake(std::move(wakes));

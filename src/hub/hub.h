@@ -2,6 +2,7 @@
 // no data: a feed that does not find its next number here reads the store.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,6 +37,8 @@ class Hub {
   // Both steps for one log alone ("" for the log of all tasks), with batches that a replica read from the store.
   void publish_to(const std::string& task, std::span<const BatchPtr> batches) EXCLUDES(mutex_);
   void publish_delta(const std::string& task, const std::string& data) EXCLUDES(mutex_);
+  // The number of the newest live text of any task.
+  std::uint64_t newest_delta() const { return deltas_.load(std::memory_order_acquire); }
   // The newest number in the tail, 0 if it is unknown; nullopt if there is no tail.
   std::optional<std::uint64_t> head(const std::string& task) const EXCLUDES(mutex_);
   // The store reaches `head` in this log (Tail::advance_head); ignored when the log is not watched.
@@ -63,6 +66,7 @@ class Hub {
   std::shared_ptr<Tail> find(const std::string& task) const EXCLUDES(mutex_);
 
   const Clock& clock_;
+  std::atomic<std::uint64_t> deltas_{0};
   const std::size_t task_events_;  // maximum number of newest events kept per task
   Counter& published_;
   Gauge& bytes_;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/limits.h"
 
@@ -14,7 +15,10 @@ inline constexpr std::size_t kAllTailEvents = 16'384;             // newest even
 inline constexpr std::size_t kTailBytes = 32 * kMiB;              // bytes of one tail
 inline constexpr std::size_t kHubBytes = 256 * kMiB;              // all tails together
 inline constexpr std::chrono::milliseconds kTailLinger{300'000};  // a tail without consumers is dropped after this
-inline constexpr std::size_t kFeedsPerTurn = 64;    // feeds that an io thread serves before it polls its sockets again
-inline constexpr std::size_t kPendingDeltas = 256;  // per task; the oldest is dropped first
+inline constexpr std::size_t kFeedsPerTurn = 64;  // feeds that an io thread serves before it polls its sockets again
+// Live text that waits for a task's readers; the oldest is dropped first.
+inline constexpr std::size_t kPendingDeltas = 4'096;
+inline constexpr std::size_t kPendingDeltaBytes = 1 * kMiB;
+inline constexpr std::uint64_t kDeltaEvents = 64;  // live text this many events ago has its finished event
 
 }  // namespace shepherd

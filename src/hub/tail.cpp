@@ -126,6 +126,9 @@ void Tail::restart(std::uint64_t head) {
   events_ = 0;
   batch_bytes_ = 0;
   head_ = head;
+  if (!known_) {
+    for (auto& delta : deltas_) delta.after = head;
+  }
   known_ = true;
 }
 
@@ -192,24 +195,46 @@ void Tail::forget_deleted(std::vector<Executor*>& wake) {
   wake_all(wake);
 }
 
-void Tail::publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) {
+void Tail::publish_delta(std::uint64_t id, const std::string& task, const std::string& data,
+                         std::vector<Executor*>& wake) {
   MutexLock lock(mutex_);
-  bool wanted = false;
+  if (delta_readers_ == 0) return;
   for (auto& group : groups_) {
     for (TailWaiter* waiter = group->filtered; waiter != nullptr; waiter = waiter->next_) {
-      if (!waiter->deltas_) continue;
+      if (!waiter->deltas_ || waiter->ready_) continue;
       if (waiter->selection_ != nullptr && !waiter->selection_->takes_task(task)) continue;
-      wanted = true;
-      if (waiter->ready_) continue;
       waiter->ready_ = true;
       waiter->passed_ = head_;
       post(*group, wake);
     }
   }
-  // A consumer that is not waiting at the end is behind, and a slow consumer loses deltas first.
-  if (!wanted || !known_) return;
-  deltas_.push_back({++delta_ids_, head_, task, data, {}});
-  if (deltas_.size() > kPendingDeltas) deltas_.erase(deltas_.begin());
+  deltas_.push_back({id, known_ ? head_ : kUnknownPlace, task, data, {}});
+  delta_bytes_ += data.size();
+  drop_old_deltas();
+}
+
+void Tail::add_delta_reader() {
+  MutexLock lock(mutex_);
+  ++delta_readers_;
+}
+
+void Tail::remove_delta_reader() {
+  MutexLock lock(mutex_);
+  SHEPHERD_ASSERT(delta_readers_ > 0, "a reader leaves once");
+  if (--delta_readers_ > 0) return;
+  deltas_.clear();
+  delta_bytes_ = 0;
+}
+
+// A consumer that is this far behind loses live text first; the finished events have everything.
+void Tail::drop_old_deltas() {
+  while (!deltas_.empty()) {
+    const Delta& oldest = deltas_.front();
+    bool passed = known_ && oldest.after != kUnknownPlace && oldest.after + kDeltaEvents < head_;
+    if (!passed && deltas_.size() <= kPendingDeltas && delta_bytes_ <= kPendingDeltaBytes) return;
+    delta_bytes_ -= oldest.data.size();
+    deltas_.pop_front();
+  }
 }
 
 // --- frames out ---
@@ -233,10 +258,17 @@ FramedLog& Tail::framed(const FrameEncoder& encoder, std::uint64_t from) {
   return *frames;
 }
 
+template <class Deltas>
+auto Tail::first_unseen(Deltas& deltas, std::uint64_t seen) {
+  return std::partition_point(deltas.begin(), deltas.end(), [&](const auto& delta) { return delta.id <= seen; });
+}
+
 void Tail::take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) {
-  for (auto& delta : deltas_) {
-    if (delta.id <= *request.delta_seen || delta.after != request.after) continue;
+  for (auto at = first_unseen(deltas_, *request.delta_seen); at != deltas_.end(); ++at) {
+    Delta& delta = *at;
+    if (delta.after > request.after) return;
     *request.delta_seen = delta.id;
+    if (delta.after < request.after) continue;
     if (request.selection != nullptr && !request.selection->takes_task(delta.task)) continue;
     auto known = std::find_if(delta.framed.begin(), delta.framed.end(),
                               [&](const auto& pair) { return pair.first == request.encoder; });
@@ -250,15 +282,26 @@ void Tail::take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) {
   }
 }
 
-void Tail::take_selected(const PullRequest& request, FramedLog& frames, std::vector<ByteSpan>& out, Pull& pull) {
+// Up to which event a pull may go, so that the next one finds live text that stands before later events.
+std::uint64_t Tail::place_of_next_delta(const PullRequest& request) const {
+  if (request.delta_seen == nullptr) return head_;
+  for (auto at = first_unseen(deltas_, *request.delta_seen); at != deltas_.end(); ++at) {
+    if (at->after > request.after) return std::min(at->after, head_);
+  }
+  return head_;
+}
+
+void Tail::take_selected(const PullRequest& request, std::uint64_t through, FramedLog& frames,
+                         std::vector<ByteSpan>& out, Pull& pull) {
   std::size_t taken = 0;
+  const Selection* selection = request.selection;
   for (const auto& batch : batches_) {
     if (last_of(*batch) <= pull.number) continue;
-    bool task_wanted = request.selection->takes_task(batch->task);
+    bool task_wanted = selection == nullptr || selection->takes_task(batch->task);
     while (pull.number < last_of(*batch)) {
-      if (taken >= request.max_bytes) return;
+      if (taken >= request.max_bytes || pull.number == through) return;
       auto i = static_cast<std::size_t>(pull.number + 1 - first_of(*batch));
-      bool wanted = task_wanted && request.selection->takes_event(*batch, i);
+      bool wanted = task_wanted && (selection == nullptr || selection->takes_event(*batch, i));
       ++pull.number;
       if (wanted) {
         ++pull.events;
@@ -284,11 +327,12 @@ Pull Tail::pull(const PullRequest& request, std::vector<ByteSpan>& out, TailWait
   if (request.after < head_) {
     if (batches_.empty() || request.after + 1 < first_of(*batches_.front())) return pull;
     FramedLog& frames = framed(*request.encoder, request.after + 1);
-    if (request.selection == nullptr) {
+    std::uint64_t through = place_of_next_delta(request);
+    if (request.selection == nullptr && through == head_) {
       pull.number = frames.all_from(request.after + 1, request.max_bytes, out) - 1;
       pull.events = static_cast<std::size_t>(pull.number - request.after);
     } else {
-      take_selected(request, frames, out, pull);
+      take_selected(request, through, frames, out, pull);
     }
   }
   pull.at_end = pull.number == head_;

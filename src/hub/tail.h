@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,7 +73,12 @@ class Tail : public std::enable_shared_from_this<Tail> {
 
   // Adds the new part of the batch. Appends executors that have feeds to wake (each at most once until it drains).
   void publish(const BatchPtr& batch, std::vector<Executor*>& wake) EXCLUDES(mutex_);
-  void publish_delta(const std::string& task, const std::string& data, std::vector<Executor*>& wake) EXCLUDES(mutex_);
+  // Live text with a number of its own, which grows. Feeds that are at the newest event get it before the next one.
+  void publish_delta(std::uint64_t id, const std::string& task, const std::string& data, std::vector<Executor*>& wake)
+      EXCLUDES(mutex_);
+  // While there are readers, live text is kept for them, within bounds, until they have come to its place.
+  void add_delta_reader() EXCLUDES(mutex_);
+  void remove_delta_reader() EXCLUDES(mutex_);
   // Records that the store reaches `head` (and, with `complete`, that the task has ended). If the head is new, feeds
   // wake and read the events in between from the store.
   void advance_head(std::uint64_t head, const std::string& complete, std::vector<Executor*>& wake) EXCLUDES(mutex_);
@@ -106,9 +112,10 @@ class Tail : public std::enable_shared_from_this<Tail> {
     bool posted = false;             // a drain is on its way, or has not called all waiters yet
     bool again = false;              // meanwhile others woke
   };
+  static constexpr std::uint64_t kUnknownPlace = ~std::uint64_t{0};
   struct Delta {
     std::uint64_t id;
-    std::uint64_t after;  // the log's newest number when the delta arrived
+    std::uint64_t after;  // the log's newest number when the delta arrived; kUnknownPlace until that is known
     std::string task, data;
     std::vector<std::pair<const FrameEncoder*, ByteSpan>> framed;
   };
@@ -122,9 +129,13 @@ class Tail : public std::enable_shared_from_this<Tail> {
   void post(Group& group, std::vector<Executor*>& wake) REQUIRES(mutex_);
   void collect_woken(Group& group) REQUIRES(mutex_);
   FramedLog& framed(const FrameEncoder& encoder, std::uint64_t from) REQUIRES(mutex_);
+  void drop_old_deltas() REQUIRES(mutex_);
+  template <class Deltas>
+  static auto first_unseen(Deltas& deltas, std::uint64_t seen);
   void take_deltas(const PullRequest& request, std::vector<ByteSpan>& out) REQUIRES(mutex_);
-  void take_selected(const PullRequest& request, FramedLog& frames, std::vector<ByteSpan>& out, Pull& pull)
-      REQUIRES(mutex_);
+  std::uint64_t place_of_next_delta(const PullRequest& request) const REQUIRES(mutex_);
+  void take_selected(const PullRequest& request, std::uint64_t through, FramedLog& frames, std::vector<ByteSpan>& out,
+                     Pull& pull) REQUIRES(mutex_);
   void wait(TailWaiter& waiter, const PullRequest& request, Executor* executor) REQUIRES(mutex_);
   std::uint64_t first_of(const EventBatch& batch) const { return all() ? batch.position : batch.first; }
   std::uint64_t last_of(const EventBatch& batch) const { return all() ? batch.last_position() : batch.last(); }
@@ -140,8 +151,9 @@ class Tail : public std::enable_shared_from_this<Tail> {
   std::size_t batch_bytes_ GUARDED_BY(mutex_) = 0;
   std::string complete_ GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<FramedLog>> framed_ GUARDED_BY(mutex_);
-  std::vector<Delta> deltas_ GUARDED_BY(mutex_);
-  std::uint64_t delta_ids_ GUARDED_BY(mutex_) = 0;
+  std::deque<Delta> deltas_ GUARDED_BY(mutex_);  // in order
+  std::size_t delta_bytes_ GUARDED_BY(mutex_) = 0;
+  std::size_t delta_readers_ GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<Group>> groups_ GUARDED_BY(mutex_);
 };
 

@@ -263,6 +263,7 @@ TEST(Hub, ANewDeltaReachesWaitersBeforeTheNextEvent) {
   Waiter waiter;
   std::uint64_t seen = 0;
   std::vector<ByteSpan> spans;
+  tail->add_delta_reader();
   tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, &waiter, &io);
   hub.publish_delta("t", "hello");
   std::vector<BatchPtr> second{make_batch("t", 2, 2, {kLog})};
@@ -272,6 +273,74 @@ TEST(Hub, ANewDeltaReachesWaitersBeforeTheNextEvent) {
   tail->pull({&frames, 1, nullptr, &seen, kPlenty}, spans, nullptr, &io);
   EXPECT_EQ(text_of(spans), "delta:hello e2 ");
   tail->leave(waiter);
+}
+
+class DeltaTest : public ::testing::Test {
+ protected:
+  DeltaTest() { tail_->add_delta_reader(); }
+
+  void event(std::uint64_t number) {
+    std::vector<BatchPtr> batches{make_batch("t", number, number, {kLog})};
+    Hub::wake(hub_.take_in(batches));
+  }
+  // Everything from this number on, as a feed that is called again and again gets it.
+  std::string read(std::uint64_t after) {
+    std::vector<ByteSpan> spans;
+    for (;;) {
+      std::vector<ByteSpan> more;
+      Pull pull = tail_->pull({&frames_, after, nullptr, &seen_, kPlenty}, more, nullptr, &io_);
+      spans.insert(spans.end(), more.begin(), more.end());
+      if (more.empty()) return text_of(spans);
+      after = pull.number;
+    }
+  }
+
+  ManualClock clock_;
+  MetricRegistry metrics_;
+  Hub hub_{clock_, metrics_};
+  ManualExecutor io_;
+  TextFrames frames_;
+  std::shared_ptr<Tail> tail_ = hub_.tail("t");
+  std::uint64_t seen_ = 0;
+};
+
+// A chat's prompt is committed and answered before its observers have read the commit.
+TEST_F(DeltaTest, AReaderThatIsBusyGetsThemAtTheirPlace) {
+  event(1);
+  hub_.publish_delta("t", "a");
+  hub_.publish_delta("t", "b");
+  event(2);
+  hub_.publish_delta("t", "c");
+  event(3);
+  EXPECT_EQ(read(0), "e1 delta:a delta:b e2 delta:c e3 ");
+}
+
+TEST_F(DeltaTest, OneThatComesLaterGetsOnlyNewOnes) {
+  event(1);
+  hub_.publish_delta("t", "old");
+  seen_ = hub_.newest_delta();
+  hub_.publish_delta("t", "new");
+  EXPECT_EQ(read(1), "delta:new ");
+}
+
+TEST_F(DeltaTest, TheyWaitForALogWhoseEndIsNotKnownYet) {
+  hub_.publish_delta("t", "early");
+  event(7);
+  EXPECT_EQ(read(6), "delta:early e7 ");
+}
+
+TEST_F(DeltaTest, NothingIsKeptWithoutAReader) {
+  event(1);
+  tail_->remove_delta_reader();
+  hub_.publish_delta("t", "lost");
+  tail_->add_delta_reader();
+  EXPECT_EQ(read(1), "");
+}
+
+TEST_F(DeltaTest, TheOldestAreDroppedBeyondTheBound) {
+  event(1);
+  for (std::size_t i = 0; i < kPendingDeltas + 10; ++i) hub_.publish_delta("t", std::to_string(i));
+  EXPECT_TRUE(read(1).starts_with("delta:10 "));
 }
 
 }  // namespace

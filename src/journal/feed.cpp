@@ -24,6 +24,19 @@ Feed::Feed(const EventStore& store, Hub& hub, Executor& workers, FeedOptions opt
       deltas_(options.deltas) {
   Selection selection{std::move(options.types), std::move(options.tasks)};
   if (!selection.everything()) selection_ = std::make_shared<const Selection>(std::move(selection));
+  if (!deltas_) return;
+  DeltaPlace place =
+      options.deltas_from.reader ? std::move(options.deltas_from) : newest_delta_place(hub, options.task);
+  delta_seen_ = place.after;
+  delta_reader_ = std::move(place.reader);
+}
+
+DeltaPlace newest_delta_place(Hub& hub, const std::string& task) {
+  std::shared_ptr<Tail> tail = hub.tail(task);
+  tail->add_delta_reader();
+  Tail* read = tail.get();
+  return {hub.newest_delta(),
+          std::shared_ptr<void>(read, [tail = std::move(tail)](void*) { tail->remove_delta_reader(); })};
 }
 
 Feed::~Feed() {

@@ -21,12 +21,22 @@
 
 namespace shepherd {
 
+// A place in the live text of a task. What comes after it is kept for the feed that begins here, which may be opened a
+// little later.
+struct DeltaPlace {
+  std::uint64_t after = 0;
+  std::shared_ptr<void> reader = {};  // null: no place
+};
+
+DeltaPlace newest_delta_place(Hub& hub, const std::string& task);
+
 struct FeedOptions {
   std::string task = {};    // empty for the log of all tasks
   std::uint64_t after = 0;  // sequence, or position for all tasks; events after it are delivered
   TypeFilter types = {};
   std::optional<std::set<std::string>> tasks = {};  // for all tasks: only these; nullopt for every task
   bool deltas = false;                              // live text deltas between events (one task's feed, or all)
+  DeltaPlace deltas_from = {};                      // without one: those that come from now on
   const FrameEncoder* encoder = nullptr;
   Executor* executor = nullptr;  // where the consumer lives and is called
 };
@@ -99,6 +109,7 @@ class Feed final : private TailWaiter {
   std::shared_ptr<Feed*> alive_;                // for store reads; null inside once the feed is gone
   std::uint64_t after_;
   std::uint64_t delta_seen_ = 0;
+  std::shared_ptr<void> delta_reader_;
   std::uint64_t announced_ = 0;   // newest number sent to the consumer
   std::int64_t position_ms_ = 0;  // when it was last sent
   std::size_t skipped_ = 0;       // events skipped since then

@@ -298,6 +298,10 @@ void Journal::publish_delta(const std::string& task, std::string data) {
   impl_->hub.publish_delta(task, data);
 }
 
+DeltaPlace Journal::delta_place(const std::string& task) {
+  return newest_delta_place(impl_->hub, task);
+}
+
 std::unique_ptr<Feed> Journal::open_feed(FeedOptions options, FeedConsumer& consumer) {
   impl_->feeds.add();
   return std::make_unique<Feed>(impl_->store, impl_->hub, impl_->workers, std::move(options), consumer);

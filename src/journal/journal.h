@@ -65,6 +65,8 @@ class Journal {
   // Publishes live text, which is never stored, to this task's feeds with `deltas`. Dropped under pressure. `data` is
   // compact JSON.
   void publish_delta(const std::string& task, std::string data);
+  // Where the task's live text is now, for a feed that is opened later (FeedOptions::deltas_from).
+  DeltaPlace delta_place(const std::string& task);
 
   // Opens a live cursor. The caller has checked that the task exists and that `after` is not beyond its log. `consumer`
   // must outlive the feed.

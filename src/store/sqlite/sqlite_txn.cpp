@@ -270,7 +270,8 @@ Result<void> SqliteTxn::finish(Flush flush, std::size_t unplaced) {
   if (broken_) return fail(*broken_);
   if (auto done = store_batches(); !done) return done;
   for (const WriterHead* head : heads_.changed()) {
-    if (heads_.told(*head)) commit_.rows.push_back(std::make_shared<TaskRow>(head->row()));
+    if (!heads_.told(*head)) continue;
+    commit_.rows.push_back(std::make_shared<TaskRow>(head->info, head->head.state, head->created_ms));
   }
   commit_.through = {counters_.position, counters_.change};
   // Erasing changes `events` on disk, which is only correct if all projections are written too.
