@@ -28,6 +28,9 @@ class StreamRedactor {
   // The stream has ended: the rest of it. Another one may begin.
   std::string finish();
 
+  const std::string& held() const { return held_; }  // waits for what follows
+  bool gave_up() const { return given_up_; }         // nothing more of this stream is shown
+
  private:
   std::size_t safe_end() const;
 
