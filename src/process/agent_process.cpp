@@ -13,8 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "process/limits.h"
-#include "process/tree_end.h"
-#include "process/warden_init.h"
+#include "process/lost_warden.h"
 
 namespace shepherd {
 
@@ -268,22 +267,12 @@ void AgentProcess::exited(AgentExit exit) {
   listener_.on_exit(exit);
 }
 
-// The warden was killed, or is stuck. Its death has killed the agent's first process and made the rest our children.
-// The init process of the agent's PID namespace waits until the agent is reaped, so the agent is reaped last.
+// The warden was killed, or is stuck.
 void AgentProcess::warden_lost() {
   ::kill(launched_.warden, SIGKILL);
   release(false, usage().cpu_ms);
-  TreeEnd orphans(TreeEnd::all_but(launched_.first, orphans_of_wardens), clock_);
-  orphans.keep(launched_.agent);
-  std::chrono::milliseconds wait = std::max(plan_.kill_wait, kKillWait);
-  std::int64_t deadline_ms = clock_.steady_ms() + wait.count();
-  orphans.kill(wait);  // no process outlives the runner
-  if (launched_.first != 0 && !end_first_process(launched_.first, deadline_ms, clock_)) {
-    log_error("the first process {} of agent {} does not end", launched_.first, launched_.agent);
-  }
-  AgentEnd end;
-  orphans.report(end);
-  end.exit = exit_.value_or(orphans.kept_exit().value_or(AgentExit{0, SIGKILL}));
+  AgentEnd end = end_orphans(launched_, std::max(plan_.kill_wait, kKillWait), clock_);
+  if (exit_) end.exit = *exit_;
   end.warden_lost = true;
   ended(std::move(end));
 }

@@ -11,7 +11,7 @@ namespace shepherd {
 
 Result<bool> has_taker(WriteTxn& txn, const TaskRow& task) {
   if (is_leased(task.state)) return true;
-  for (const std::string& name : {task.spec.id, std::string()}) {
+  for (const std::string& name : {task.spec.id, std::string(), taker_of_agent(task.spec.agent)}) {
     auto takers = txn.leases(LeaseKind::taker, name);
     if (!takers) return fail(std::move(takers.error()));
     if (!takers->empty()) return true;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/mutex.h"
 #include "journal/journal.h"
@@ -15,6 +16,12 @@
 #include "steering/service_clock.h"
 
 namespace shepherd {
+
+// Stands for a task in this list: all tasks with that agent, for agents that run inside the server. No task has such an
+// id.
+inline std::string taker_of_agent(const std::string& agent) {
+  return "agent:" + agent;
+}
 
 // Whether the commands of this task find a taker, as this transaction sees it: its runner, or such a feed.
 Result<bool> has_taker(WriteTxn& txn, const TaskRow& task);
