@@ -1,0 +1,24 @@
+// The output of a command: its beginning and its end are kept, the middle is counted. Threads: caller.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shepherd {
+
+class CommandOutput {
+ public:
+  void add(std::string_view bytes);
+  std::uint64_t bytes() const { return bytes_; }
+  // As text; a note in its middle says how much is missing.
+  std::string text() const;
+  std::string last_line() const;  // the newest that is not blank; or empty
+
+ private:
+  std::string head_, tail_;
+  std::uint64_t bytes_ = 0;
+  bool binary_ = false;
+};
+
+}  // namespace shepherd
