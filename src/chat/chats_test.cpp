@@ -1,0 +1,277 @@
+// Sessions by name, their lives and what a restart makes of them.
+#include "chat/chats.h"
+
+#include <gtest/gtest.h>
+
+#include "chat/chat_for_test.h"
+#include "chat/limits.h"
+
+namespace shepherd {
+namespace {
+
+using Said = std::vector<std::string>;
+
+class ChatSessions : public ::testing::Test {
+ protected:
+  void open(ChatConfig config = {}) {
+    world.reset();
+    world = std::make_unique<ChatWorld>(store, std::move(config));
+  }
+  void SetUp() override { open(); }
+
+  MemoryStore store;
+  std::unique_ptr<ChatWorld> world;
+};
+
+TEST_F(ChatSessions, AreCreatedByTheirFirstUse) {
+  EXPECT_TRUE(spoken(world->view("mine")).empty());
+  EXPECT_EQ(store.row("mine")->spec.agent, kChatAgent);
+  auto bad = world->ask("Hi", "no/name");
+  ASSERT_TRUE(bad->accepted && !*bad->accepted);
+  EXPECT_EQ(bad->accepted->error().reason, "bad_session_name");
+}
+
+TEST_F(ChatSessions, AreNotOtherTasks) {
+  TaskSpec spec;
+  spec.id = "other";
+  spec.agent = "claude";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  auto bad = world->ask("Hi", "other");
+  ASSERT_TRUE(bad->accepted && !*bad->accepted);
+  EXPECT_EQ(bad->accepted->error().reason, "not_a_chat");
+}
+
+TEST_F(ChatSessions, TheDefaultOneIsReplacedWhenItHasEnded) {
+  world->talk("Hi", "Hello", "");
+  std::string first = world->view("").task;
+  EXPECT_EQ(world->view("").task, first);
+  open();
+  EXPECT_EQ(world->view("").task, first) << "after a restart";
+  EXPECT_EQ(spoken(world->view("")), (Said{"user: Hi", "assistant: Hello"}));
+  world->command(CommandKind::stop, {}, first);
+  EXPECT_TRUE(is_terminal(store.row(first)->state.state));
+  auto refused = world->ask("Hi", first);
+  ASSERT_TRUE(refused->accepted && !*refused->accepted);
+  EXPECT_EQ(refused->accepted->error().reason, "session_ended");
+  EXPECT_NE(world->view("").task, first);
+}
+
+TEST_F(ChatSessions, RunInParallelUpToABound) {
+  ChatConfig config;
+  config.parallel_turns = 2;
+  open(config);
+  std::vector<std::shared_ptr<Asked>> asked;
+  for (const char* task : {"a", "b", "c", "d"}) asked.push_back(world->ask("Hi", task));
+  EXPECT_EQ(world->model.calls.size(), 2U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    world->model.calls[i]->ended = true;
+    world->model.calls[i]->observer->on_end(plain_answer("Yes."));
+    world->settle();
+  }
+  for (const auto& each : asked) EXPECT_EQ(each->response(), "Yes.");
+}
+
+TEST_F(ChatSessions, ADeletedSessionGivesItsPlaceBack) {
+  ChatConfig config;
+  config.parallel_turns = 1;
+  open(config);
+  auto lost = world->ask("Hi", "a");
+  auto next = world->ask("Hi", "b");
+  EXPECT_EQ(world->model.calls.size(), 1U);
+  world->journal().delete_task("a", [](Result<void> done) { EXPECT_TRUE(done); });
+  world->settle();
+  EXPECT_EQ(lost->ends.size(), 1U) << "the one who asked is told";
+  EXPECT_FALSE(world->model.calls[0]->open());
+  ASSERT_EQ(world->model.calls.size(), 2U) << "its place is free";
+  world->model.end(plain_answer("Yes."));
+  world->settle();
+  EXPECT_EQ(next->response(), "Yes.");
+}
+
+TEST_F(ChatSessions, ComeBackFromTheLogAfterTheyWereIdle) {
+  world->model.script.emplace_back(calls_answer({{"a", "look", R"({"x":1})"}}));
+  world->talk("Go", "Done.");
+  std::string text(kInlineMessageBytes + 5'000, 'x');
+  world->talk(text, text + "y");
+  SessionView before = world->view();
+  world->clock.advance_ms(kIdleSession.count() + 1);
+  world->chats().tick();
+  world->settle();
+  SessionView after = world->view();
+  EXPECT_EQ(spoken(after), spoken(before));
+  EXPECT_EQ(after.messages.back().message.content.size(), text.size() + 1) << "long messages are whole";
+  EXPECT_EQ(after.total_tokens, before.total_tokens);
+  EXPECT_EQ(after.exact, before.exact);
+  open();
+  EXPECT_EQ(spoken(world->view()), spoken(before)) << "also after a restart";
+  EXPECT_EQ(world->talk("Next", "Yes")->response(), "Yes");
+  EXPECT_EQ(world->model.last().request.messages.size(), before.messages.size() + 1);
+}
+
+TEST_F(ChatSessions, ATaskWithAPromptIsAnswered) {
+  world->model.script.emplace_back(plain_answer("Yes."));
+  TaskSpec spec;
+  spec.id = "asked";
+  spec.agent = kChatAgent;
+  spec.description = "Are you there?";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  EXPECT_EQ(spoken(world->view("asked")), (Said{"user: Are you there?", "assistant: Yes."}));
+}
+
+TEST_F(ChatSessions, OnlyItsToolsAreOffered) {
+  TaskSpec spec;
+  spec.id = "few";
+  spec.agent = kChatAgent;
+  spec.allowed_tools = {"look"};
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  world->model.script.emplace_back(calls_answer({{"a", "change", "{}"}}));
+  world->talk("Go", "Sorry.", "few");
+  ASSERT_EQ(world->model.last().request.tools.size(), 1U);
+  EXPECT_TRUE(world->tools.uses.empty());
+  EXPECT_NE(spoken(world->view("few"))[2].find("there is no tool"), std::string::npos);
+}
+
+TEST_F(ChatSessions, ForkAtAMessage) {
+  world->talk("1", "a");
+  world->talk("2", "b");
+  std::uint64_t first_answer = world->view().messages[1].sequence;
+  std::optional<Result<std::string>> made;
+  world->chats().fork("chat", first_answer, "copy", [&](Result<std::string> id) { made = std::move(id); });
+  world->settle();
+  ASSERT_TRUE(made && *made);
+  EXPECT_EQ(spoken(world->view("copy")), (Said{"user: 1", "assistant: a"}));
+  EXPECT_EQ(world->talk("3", "c", "copy")->response(), "c");
+  EXPECT_EQ(spoken(world->view()), (Said{"user: 1", "assistant: a", "user: 2", "assistant: b"}));
+  world->chats().fork("chat", 0, "copy", [&](Result<std::string> id) { made = std::move(id); });
+  world->settle();
+  ASSERT_FALSE(*made);
+  EXPECT_EQ(made->error().reason, "task_exists");
+}
+
+TEST_F(ChatSessions, AYoungTurnIsShownToALateObserver) {
+  world->talk("Hi", "Hello");
+  std::optional<Chats::Place> place;
+  auto look = [&] {
+    world->chats().observe("chat", [&](Result<Chats::Place> found) { place = *found; });
+    world->settle();
+  };
+  look();
+  std::vector<EventType> types;
+  for (const SessionLog::Recent& event : place->missed) types.push_back(event.type);
+  EXPECT_EQ(types, (std::vector{EventType::message, EventType::usage, EventType::message, EventType::status}));
+  EXPECT_EQ(place->after, 7U);
+  world->clock.advance_ms(kTurnReplay.count() + 1);
+  look();
+  EXPECT_TRUE(place->missed.empty());
+  world->ask("Next");
+  world->model.say("Half");
+  look();
+  EXPECT_EQ(place->said, "Half");
+}
+
+TEST_F(ChatSessions, StopEndsTurnsAndRefusesMore) {
+  auto asked = world->ask("Hi");
+  // stop() waits for the loop, so the turn is ended first, as the destructor of the world does it.
+  world.reset();
+  EXPECT_EQ(asked->ends.size(), 1U);
+  EXPECT_FALSE(folded(log_of(store)).turn_open());
+}
+
+// --- restarts ---
+
+// A server whose log ends after its first `count` events, as if it was killed there.
+void copy_log(const std::vector<LoggedEvent>& events, std::size_t count, EventStore& to) {
+  TaskSpec spec;
+  spec.id = "chat";
+  spec.agent = kChatAgent;
+  ASSERT_TRUE(to.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.create_task(spec, 1, "")); }));
+  for (std::size_t i = 0; i < count; ++i) {
+    Intake intake;
+    intake.now_ms = 1;
+    intake.allow_reserved = true;
+    intake.keep_detail = true;
+    auto drafts = decode_events("{" + std::string(body_of(events[i].json)) + "}", Framing::json, intake);
+    ASSERT_TRUE(drafts) << drafts.error().message << events[i].json;
+    AppendRequest request;
+    request.task = "chat";
+    request.drafts = std::move(*drafts);
+    request.received_ms = 1;
+    request.by_server = true;
+    ASSERT_TRUE(to.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request)); }));
+  }
+}
+
+TEST_F(ChatSessions, RecoverFromADeathAtEveryEvent) {
+  // A turn with everything: a word, tools of both kinds, an approval, several calls; then another.
+  world->model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "change", "{}"}}));
+  world->model.script.emplace_back(calls_answer({{"c", "look", "{}"}}));
+  world->ask("Go");
+  world->command(CommandKind::steer, [](Command& command) { command.content = "And quickly."; });
+  world->model.script.emplace_back(plain_answer("Done."));
+  world->command(CommandKind::approve, [](Command& command) { command.approval_id = "b"; });
+  world->talk("Next", "Yes.");
+  std::vector<LoggedEvent> events = log_of(store);
+  ASSERT_GT(events.size(), 25U);
+  std::size_t messages = folded(events).messages().size();
+  ASSERT_EQ(messages, 10U);
+
+  for (std::size_t count = 0; count <= events.size(); ++count) {
+    SCOPED_TRACE("the log ends after event " + std::to_string(count) + ": " +
+                 (count == 0 ? "" : events[count - 1].json));
+    MemoryStore cut;
+    ASSERT_NO_FATAL_FAILURE(copy_log(events, count, cut));
+    std::vector<ModelMessage> before = messages_of(folded(log_of(cut)).messages());
+    ChatWorld next(cut, {}, "Of an open command.");
+    EXPECT_TRUE(next.tools.uses.empty()) << "no tool runs again by itself";
+
+    std::vector<ModelMessage> after = messages_of(next.view().messages);
+    Conversation talk = folded(log_of(cut));
+    EXPECT_EQ(spoken(messages_of(talk.messages())), spoken(after)) << "the session is the fold of its log";
+    EXPECT_EQ(wrong_history(after), "");
+    EXPECT_FALSE(talk.turn_open());
+    EXPECT_TRUE(talk.open_calls().empty());
+    EXPECT_TRUE(talk.open_approvals().empty());
+    ASSERT_GE(after.size(), before.size());
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_EQ(after[i].content, before[i].content) << "no message is lost";
+    std::map<std::string, int> answers;
+    for (const ModelMessage& message : after) {
+      if (message.role == Role::tool) {
+        EXPECT_EQ(++answers[message.tool_call_id], 1);
+      }
+    }
+    int prompts = 0;
+    for (const ModelMessage& message : after) prompts += message.content == "Go" ? 1 : 0;
+    EXPECT_LE(prompts, 1) << "no prompt twice";
+    TaskRow row = *cut.row("chat");
+    for (const TaskCommand& command : row.state.commands) {
+      EXPECT_NE(command.state, CommandState::accepted) << "the command " << command.id << " is open";
+    }
+    auto asked = next.talk("And now?", "Well.");
+    EXPECT_EQ(asked->response(), "Well.");
+    EXPECT_EQ(wrong_history(next.model.last().request.messages), "");
+    // A second start finds nothing to do.
+    std::size_t size = log_of(cut).size();
+    ChatWorld third(cut);
+    EXPECT_EQ(log_of(cut).size(), size);
+  }
+}
+
+TEST_F(ChatSessions, SayWhetherACallMayHaveHadAnEffect) {
+  world->model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "look", "{}"}}));
+  world->tools.hold = true;
+  world->ask("Go");
+  std::vector<LoggedEvent> events = log_of(store);
+  MemoryStore cut;
+  copy_log(events, events.size(), cut);
+  ChatWorld next(cut);
+  Said said = spoken(next.view());
+  ASSERT_EQ(said.size(), 4U);
+  EXPECT_NE(said[2].find("Whether it had an effect is not known"), std::string::npos) << said[2];
+  EXPECT_NE(said[3].find("not run"), std::string::npos) << said[3];
+}
+
+}  // namespace
+}  // namespace shepherd

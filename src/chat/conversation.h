@@ -1,0 +1,72 @@
+// A chat session's conversation: the fold of its log. What the model is told, what /session shows and what a restart
+// brings back are this one thing.
+// Threads: value.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/model.h"
+#include "model/event_type.h"
+#include "model/task.h"
+
+namespace shepherd {
+
+struct ChatMessage {
+  std::uint64_t sequence = 0;  // of its event
+  ModelMessage message;
+  std::int64_t tokens = 0;
+  bool exact = false;  // the backend counted them
+};
+
+class Conversation {
+ public:
+  // One event of the log, in order. Types that say nothing about the conversation are ignored.
+  void apply(std::uint64_t sequence, EventType type, std::string_view event_json);
+  // The detail of a message whose event has only its beginning.
+  void restore(std::uint64_t sequence, std::string_view detail_json);
+
+  const std::vector<ChatMessage>& messages() const { return messages_; }  // without evicted ones
+  const std::vector<std::uint64_t>& cut() const { return cut_; }  // messages whose event has only their beginning
+  std::int64_t total_tokens() const { return total_tokens_; }     // of the prompt and the last answer
+  std::int64_t system_tokens() const { return system_tokens_; }   // of the system's text alone
+  bool exact() const { return exact_; }
+  std::uint64_t last_sequence() const { return last_sequence_; }
+  const Usage& usage() const { return usage_; }
+  bool priced() const { return priced_; }
+  const std::string& system() const { return system_; }  // as the session started; empty: none, or not started
+  bool started() const { return started_; }
+  AgentMode mode() const { return mode_; }
+
+  // Where the newest turn begins in messages(); its size if there is none.
+  std::size_t turn_begin() const;
+  bool turn_open() const { return turn_open_; }  // a prompt has no answer yet
+  // Tools that the newest assistant message asked for and that have no message yet.
+  std::vector<ToolRequest> unanswered() const;
+  const std::set<std::string>& open_calls() const { return open_calls_; }          // begun, without a result
+  const std::set<std::string>& open_approvals() const { return open_approvals_; }  // by id
+  bool remembers(const std::string& rule) const { return rules_.contains(rule); }
+
+ private:
+  void add_message(std::uint64_t sequence, std::string_view event);
+  void evict(std::string_view data);
+  void note_approval(std::string_view data);
+
+  std::vector<ChatMessage> messages_;
+  std::vector<std::uint64_t> cut_;
+  std::int64_t total_tokens_ = 0, system_tokens_ = 0;
+  bool exact_ = false;
+  std::uint64_t last_sequence_ = 0;
+  Usage usage_;
+  bool priced_ = true;
+  std::string system_;
+  bool started_ = false;
+  bool turn_open_ = false;
+  AgentMode mode_ = AgentMode::interactive;
+  std::set<std::string> open_calls_, open_approvals_, rules_;
+};
+
+}  // namespace shepherd

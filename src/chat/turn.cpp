@@ -1,0 +1,483 @@
+#include "chat/turn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "chat/limits.h"
+
+namespace shepherd {
+ChatTurn::ChatTurn(TurnParts parts, std::shared_ptr<SessionLog> log, Prompt prompt,
+                   std::function<void(std::uint64_t)> begun, Done done)
+    : parts_(std::move(parts)),
+      log_(std::move(log)),
+      prompt_(std::move(prompt)),
+      begun_(std::move(begun)),
+      done_(std::move(done)),
+      alive_(std::make_shared<ChatTurn*>(this)),
+      began_ms_(log_->parts().clock.steady_ms()) {
+  prompt_.text = log_->redacted(prompt_.text);
+  if (const Redactor* redactor = log_->parts().redactor) {
+    live_text_.emplace(*redactor);
+    live_reasoning_.emplace(*redactor);
+  }
+}
+
+ChatTurn::~ChatTurn() {
+  *alive_ = nullptr;
+}
+
+void ChatTurn::begin() {
+  plan();
+}
+
+// --- the context ---
+
+ModelRequest ChatTurn::request() const {
+  ModelRequest request;
+  const Conversation& talk = log_->conversation();
+  const std::string& system = talk.started() ? talk.system() : parts_.config.system;
+  if (!system.empty()) request.messages.push_back({Role::system, system, {}, {}, {}, {}, false, {}, {}});
+  for (const ChatMessage& each : talk.messages()) {
+    bool gone = std::find(evicted_.messages.begin(), evicted_.messages.end(), each.sequence) != evicted_.messages.end();
+    if (!gone) request.messages.push_back(each.message);
+  }
+  if (!prompt_committed_) {
+    ModelMessage prompt;
+    prompt.content = prompt_.text;
+    request.messages.push_back(std::move(prompt));
+  }
+  if (parts_.tools != nullptr) {
+    for (const Tool& tool : parts_.tools->tools()) {
+      bool offered = parts_.offered.empty() || std::find(parts_.offered.begin(), parts_.offered.end(),
+                                                         tool.definition.name) != parts_.offered.end();
+      if (offered) request.tools.push_back(tool.definition);
+    }
+  }
+  return request;
+}
+
+// In the conversation before this prompt.
+std::int64_t ChatTurn::tokens_before() const {
+  const Conversation& talk = log_->conversation();
+  if (talk.started()) return talk.total_tokens();
+  return parts_.config.system.empty() ? 0 : estimated_tokens(parts_.config.system);
+}
+
+// At least as many tokens as the next prompt has.
+std::int64_t ChatTurn::known_prompt_tokens() const {
+  const Conversation& talk = log_->conversation();
+  std::int64_t tokens = 0;
+  if (talk.exact() && talk.total_tokens() > 0) {
+    tokens = talk.total_tokens();
+  } else {
+    for (const ModelMessage& message : request().messages) tokens += most_tokens(message);
+    for (const ToolDefinition& tool : request().tools) {
+      tokens += static_cast<std::int64_t>(tool.name.size() + tool.description.size() + tool.parameters.size()) +
+                4 * kMessageOverheadTokens;
+    }
+    return tokens;
+  }
+  // What came after the last exact count.
+  for (auto each = talk.messages().rbegin(); each != talk.messages().rend() && !each->exact; ++each) {
+    tokens += most_tokens(each->message) - each->tokens;
+  }
+  if (!prompt_committed_) tokens += static_cast<std::int64_t>(prompt_.text.size()) + kMessageOverheadTokens;
+  return tokens;
+}
+
+void ChatTurn::plan() {
+  if (over_) return;
+  if (++steps_ > parts_.config.max_turn_steps) {
+    return fail_turn({ErrorCode::unavailable,
+                      "too_many_steps",
+                      "The model used tools in " + std::to_string(parts_.config.max_turn_steps) +
+                          " calls without an answer. Ask again, or raise chat.max_turn_steps.",
+                      {}},
+                     "too_many_steps");
+  }
+  said_.clear();
+  shown_.clear();
+  shown_reasoning_.clear();
+  thought_.clear();
+  evictions_ = 0;
+  ModelFacts facts = parts_.model.facts();
+  std::int64_t reserve = answer_reserve(facts.context_tokens, prompt_.max_tokens, facts.max_output_tokens);
+  std::int64_t most = known_prompt_tokens();
+  bool surely_fits = facts.context_tokens <= 0 || most + reserve <= facts.context_tokens;
+  // How much is left for an answer that may use all of it is known only by counting.
+  bool all_that_is_left = prompt_.max_tokens < 0 || prompt_.max_tokens > facts.context_tokens - most;
+  if (surely_fits && (!all_that_is_left || facts.context_tokens <= 0)) {
+    call_model(most);
+    if (prompt_written_) return;
+    if (!facts.counts_exactly) return commit_prompt(estimated_tokens(prompt_.text), false);
+    count_ = parts_.model.count(request(), [this](Result<std::int64_t> tokens) {
+      auto counting = std::move(count_);
+      if (over_) return;
+      std::int64_t before = tokens_before();
+      if (tokens) return commit_prompt(std::max<std::int64_t>(*tokens - before, 0), true);
+      commit_prompt(estimated_tokens(prompt_.text), false);
+    });
+    return;
+  }
+  if (!facts.counts_exactly) {
+    std::int64_t tokens = log_->conversation().exact() ? log_->conversation().total_tokens() : 0;
+    if (tokens == 0) {
+      for (const ModelMessage& message : request().messages) tokens += estimated_tokens(message.content);
+    } else if (!prompt_committed_) {
+      tokens += estimated_tokens(prompt_.text);
+    }
+    return make_room(tokens, false);
+  }
+  count_ = parts_.model.count(request(), [this](Result<std::int64_t> tokens) { counted(std::move(tokens)); });
+}
+
+void ChatTurn::counted(Result<std::int64_t> tokens) {
+  auto counting = std::move(count_);
+  if (over_) return;
+  if (tokens) return make_room(*tokens, true);
+  if (tokens.error().reason == "context_full") return make_room(parts_.model.facts().context_tokens * 2, false);
+  std::int64_t estimate = 0;
+  for (const ModelMessage& message : request().messages) estimate += estimated_tokens(message.content);
+  make_room(estimate, false);
+}
+
+void ChatTurn::make_room(std::int64_t prompt_tokens, bool exact) {
+  ModelFacts facts = parts_.model.facts();
+  std::int64_t reserve = answer_reserve(facts.context_tokens, prompt_.max_tokens, facts.max_output_tokens);
+  std::int64_t needed = prompt_tokens + reserve - facts.context_tokens;
+  if (needed <= 0) {
+    std::int64_t before = tokens_before() - evicted_.tokens;
+    call_model(prompt_tokens);
+    if (!prompt_written_) {
+      std::int64_t own = exact ? prompt_tokens - before : estimated_tokens(prompt_.text);
+      return commit_prompt(std::max<std::int64_t>(own, 0), exact);
+    }
+    if (!evicted_.messages.empty()) {
+      std::int64_t total = std::max<std::int64_t>(log_->conversation().total_tokens() - evicted_.tokens, 0);
+      log_->append(
+          {eviction_event(evicted_.messages, evicted_.tokens, total, EvictionReason::context, evicted_.inside_turn)});
+      evicted_ = {};
+    }
+    return;
+  }
+  const std::vector<ChatMessage>& all = log_->conversation().messages();
+  Eviction more = plan_eviction(all, turn_begin(), needed + evicted_.tokens);
+  if (more.messages.size() <= evicted_.messages.size() || ++evictions_ > kMaxEvictionRounds) {
+    evicted_ = {};
+    return fail_turn({ErrorCode::invalid_argument,
+                      "context_full",
+                      "The prompt does not fit into the model's context: it needs " + std::to_string(prompt_tokens) +
+                          " tokens and " + std::to_string(reserve) + " for the answer, and there are " +
+                          std::to_string(facts.context_tokens) + ". Make it shorter, or ask for fewer tokens.",
+                      {}},
+                     "context_full");
+  }
+  std::int64_t freed = more.tokens - evicted_.tokens;
+  evicted_ = std::move(more);
+  if (!exact) return make_room(prompt_tokens - freed, false);
+  count_ = parts_.model.count(request(), [this](Result<std::int64_t> tokens) { counted(std::move(tokens)); });
+}
+
+void ChatTurn::commit_prompt(std::int64_t tokens, bool exact) {
+  prompt_written_ = true;
+  std::vector<ChatEvent> events;
+  const Conversation& talk = log_->conversation();
+  if (!talk.started()) {
+    SessionFacts facts;
+    ModelFacts model = parts_.model.facts();
+    facts.model = model.model;
+    facts.backend = parts_.model.name();
+    facts.system = parts_.config.system;
+    facts.context_tokens = model.context_tokens;
+    facts.system_tokens = tokens_before();
+    facts.session = log_->task();
+    if (parts_.tools != nullptr) {
+      for (const Tool& tool : parts_.tools->tools()) facts.tools.push_back(tool.definition.name);
+    }
+    events.push_back(session_start_event(facts));
+  }
+  events.push_back(
+      state_event(State::running, "answers a prompt",
+                  R"("capabilities":{"commands":["steer","queue","interrupt","set_mode","approve","deny","stop"],)"
+                  R"("acknowledges":["steer","queue","interrupt","set_mode","approve","deny","stop"],)"
+                  R"("approvals":true,"deltas":true,"cost":true,"resumesSessions":true})"));
+  ModelMessage prompt;
+  prompt.content = prompt_.text;
+  MessageFacts facts;
+  facts.tokens = tokens;
+  facts.exact = exact;
+  facts.by = prompt_.by;
+  facts.total_tokens = tokens_before() + tokens;
+  std::size_t place = events.size();
+  events.push_back(message_event(prompt, facts));
+  if (!evicted_.messages.empty()) {
+    std::int64_t total = std::max<std::int64_t>(facts.total_tokens - evicted_.tokens, 0);
+    events.push_back(
+        eviction_event(evicted_.messages, evicted_.tokens, total, EvictionReason::context, evicted_.inside_turn));
+  }
+  if (!prompt_.command_id.empty()) {
+    events.push_back(settled_event(prompt_.command_id, CommandState::delivered, ""));
+    events.push_back(settled_event(prompt_.command_id, CommandState::acknowledged, ""));
+  }
+  log_->append(std::move(events), [alive = alive_, place](Result<std::uint64_t> first) {
+    if (*alive == nullptr) return;
+    if (first) *first += place;
+    (*alive)->committed(std::move(first));
+  });
+}
+
+void ChatTurn::committed(Result<std::uint64_t> first) {
+  if (!first) {
+    over_ = true;
+    call_.reset();
+    return finish({fail(first.error()), 0});
+  }
+  prompt_committed_ = true;
+  evicted_ = {};
+  first_sequence_ = *first;
+  if (begun_) begun_(*first);
+  if (over_) return;
+  flush_live();
+  if (ended_) take_answer();
+}
+
+// --- the model ---
+
+void ChatTurn::call_model(std::int64_t prompt_tokens) {
+  ModelFacts facts = parts_.model.facts();
+  ModelRequest asked = request();
+  asked.max_tokens = answer_limit(facts.context_tokens, prompt_tokens, prompt_.max_tokens, facts.max_output_tokens);
+  ended_.reset();
+  call_ = parts_.model.start(std::move(asked), *this);
+}
+
+std::string ChatTurn::block() const {
+  return std::to_string(first_sequence_) + "." + std::to_string(steps_);
+}
+
+void ChatTurn::show(std::string_view kind, std::string_view text) {
+  if (text.empty()) return;
+  if (prompt_committed_) return log_->live(block(), kind, text);
+  if (waiting_live_bytes_ + text.size() > kMaxLiveBytes) return;  // the finished message has it
+  waiting_live_bytes_ += text.size();
+  if (!waiting_live_.empty() && waiting_live_.back().first == kind) {
+    waiting_live_.back().second += text;
+    return;
+  }
+  waiting_live_.emplace_back(kind, text);
+}
+
+void ChatTurn::flush_live() {
+  auto waiting = std::exchange(waiting_live_, {});
+  waiting_live_bytes_ = 0;
+  for (const auto& [kind, text] : waiting) show(kind, text);
+}
+
+void ChatTurn::show_text(std::string_view text) {
+  shown_ += text;
+  if (!parts_.config.code_blocks) return show("text", text);
+  fences_.add(text, [this](bool code, std::string_view part) { show(code ? "code" : "text", part); });
+}
+
+void ChatTurn::show_reasoning(std::string_view text) {
+  if (!parts_.config.show_reasoning) return;
+  shown_reasoning_ += text;
+  show("reasoning", text);
+}
+
+void ChatTurn::on_text(std::string_view piece) {
+  said_ += piece;
+  show_text(live_text_ ? live_text_->add(piece) : piece);
+}
+
+void ChatTurn::on_reasoning(std::string_view piece) {
+  thought_ += piece;
+  show_reasoning(live_reasoning_ ? live_reasoning_->add(piece) : piece);
+}
+
+void ChatTurn::on_retry(std::string_view why) {
+  if (prompt_committed_) log_->append({remark_event(why)});
+}
+
+void ChatTurn::on_end(Result<ModelAnswer> answer) {
+  auto call = std::move(call_);
+  if (over_) return;
+  if (live_reasoning_) show_reasoning(live_reasoning_->finish());
+  if (live_text_) show_text(live_text_->finish());
+  fences_.finish([this](bool code, std::string_view part) { show(code ? "code" : "text", part); });
+  ended_ = std::move(answer);
+  if (prompt_committed_) take_answer();
+}
+
+// Where this turn's prompt is in the conversation; behind all messages if it is not committed. Words of operators came
+// later.
+std::size_t ChatTurn::turn_begin() const {
+  const std::vector<ChatMessage>& all = log_->conversation().messages();
+  std::size_t at = 0;
+  while (at < all.size() && (!prompt_committed_ || all[at].sequence < first_sequence_)) ++at;
+  return at;
+}
+
+void ChatTurn::take_answer() {
+  Result<ModelAnswer> answer = std::move(*ended_);
+  ended_.reset();
+  if (answer) return answered(std::move(*answer));
+  const Error& error = answer.error();
+  if (error.reason == "context_full" && said_.empty() && overflows_ < kMaxOverflowRetries) {
+    const Conversation& talk = log_->conversation();
+    ModelFacts facts = parts_.model.facts();
+    std::int64_t needed = std::max<std::int64_t>(facts.context_tokens / 4, 1);
+    Eviction eviction = plan_eviction(talk.messages(), turn_begin(), needed);
+    if (!eviction.messages.empty()) {
+      ++overflows_;
+      std::int64_t total = std::max<std::int64_t>(talk.total_tokens() - eviction.tokens, 0);
+      log_->append(
+          {eviction_event(eviction.messages, eviction.tokens, total, EvictionReason::context, eviction.inside_turn)},
+          [alive = alive_](Result<std::uint64_t> done) {
+            if (*alive == nullptr || (*alive)->over_) return;
+            if (!done) return (*alive)->fail_turn(done.error(), done.error().reason);
+            (*alive)->plan();
+          });
+      return;
+    }
+  }
+  // A prompt that cannot fit is taken back, or the next one could not fit either.
+  if (error.reason == "context_full" && said_.empty() && steps_ == 1 + overflows_) {
+    const Conversation& talk = log_->conversation();
+    std::size_t at = turn_begin();
+    if (at + 1 == talk.messages().size()) {
+      const ChatMessage& prompt = talk.messages()[at];
+      std::int64_t total = std::max<std::int64_t>(talk.total_tokens() - prompt.tokens, 0);
+      log_->append({eviction_event({prompt.sequence}, prompt.tokens, total, EvictionReason::context, true)});
+    }
+  }
+  fail_turn(error, error.reason);
+}
+
+void ChatTurn::answered(ModelAnswer answer) {
+  ModelMessage message;
+  message.role = Role::assistant;
+  message.content = log_->redacted(answer.text);
+  message.reasoning = log_->redacted(answer.reasoning);
+  message.reasoning_state = std::move(answer.reasoning_state);
+  message.tool_calls = answer.tool_calls;
+  for (ToolRequest& call : message.tool_calls) call.arguments = log_->redacted(call.arguments);
+  MessageFacts facts;
+  facts.exact = answer.usage.known;
+  facts.tokens = answer.usage.known ? answer.usage.output : estimated_tokens(message.content);
+  if (answer.usage.known) facts.total_tokens = answer.usage.input + answer.usage.output;
+  facts.usage = answer.usage;
+  facts.model = answer.model;
+  facts.finish_reason = name(answer.finish);
+  // A call that was cut off must not run.
+  bool cut_off = answer.finish == Finish::length && !answer.tool_calls.empty();
+  facts.final = answer.tool_calls.empty() && words_.empty();
+
+  Usage totals = log_->conversation().usage();
+  bool priced = log_->conversation().priced();
+  std::optional<double> cost = cost_of(parts_.price(answer.backend), answer.usage);
+  totals.cost_usd += cost.value_or(0);
+  totals.input_tokens += static_cast<std::uint64_t>(
+      std::max<std::int64_t>(answer.usage.input - answer.usage.cache_read - answer.usage.cache_write, 0));
+  totals.output_tokens += static_cast<std::uint64_t>(answer.usage.output);
+  totals.cache_read_tokens += static_cast<std::uint64_t>(answer.usage.cache_read);
+  totals.cache_write_tokens += static_cast<std::uint64_t>(answer.usage.cache_write);
+  totals.api_calls += 1;
+  totals.tool_uses += answer.tool_calls.size();
+  totals.turns += facts.final ? 1 : 0;
+  std::vector<ChatEvent> events;
+  events.push_back(usage_event(totals, priced && cost.has_value(), answer.model, log_->task()));
+  events.push_back(message_event(message, facts));
+  if (facts.final) events.push_back(state_event(State::paused, "waits for the next prompt"));
+  calls_.assign(message.tool_calls.begin(), message.tool_calls.end());
+  said_.clear();  // the message has it
+  shown_.clear();
+  shown_reasoning_.clear();
+  std::string response = message.content;
+  log_->append(std::move(events), [alive = alive_, final = facts.final, cut_off,
+                                   response = std::move(response)](Result<std::uint64_t> first) mutable {
+    if (*alive == nullptr || (*alive)->over_) return;
+    ChatTurn& turn = **alive;
+    if (!first) return turn.fail_turn(first.error(), first.error().reason);
+    if (final) return turn.finish({std::move(response), *first + 1});
+    if (turn.calls_.empty()) return turn.take_words();
+    if (cut_off) return turn.refuse_tool("Error: the call was cut off by the token limit and did not run.");
+    turn.next_tool();
+  });
+}
+
+// --- the end ---
+
+// What is open in the log gets its end: the partial answer, calls that ran or waited, words that came too late.
+std::vector<ChatEvent> ChatTurn::closing_events(std::string_view why) {
+  std::vector<ChatEvent> events;
+  if (!said_.empty() && calls_.empty() && prompt_committed_) {
+    ModelMessage partial;
+    partial.role = Role::assistant;
+    partial.content = log_->redacted(said_);
+    MessageFacts facts;
+    facts.tokens = estimated_tokens(partial.content);
+    facts.finish_reason = "cancelled";
+    events.push_back(message_event(partial, facts));
+  }
+  if (!open_approval_.empty()) {
+    events.push_back(approval_event(calls_.front(), "expired", std::string(why), std::string(why), ""));
+  }
+  for (std::size_t at = 0; at < calls_.size(); ++at) {
+    const ToolRequest& call = calls_[at];
+    bool ran = at == 0 && tool_logged_ && open_approval_.empty();
+    std::string content =
+        std::string("Error: ") + (ran ? "the call was ended before it answered: " : "not run: ") + std::string(why);
+    if (at == 0 && tool_logged_) {
+      events.push_back(tool_result_event(call, {false, content, log_->parts().clock.steady_ms() - tool_began_ms_}));
+    }
+    ModelMessage message;
+    message.role = Role::tool;
+    message.content = content;
+    message.tool_call_id = call.id;
+    message.tool_name = call.name;
+    message.failed = true;
+    MessageFacts facts;
+    facts.tokens = estimated_tokens(content);
+    events.push_back(message_event(message, facts));
+  }
+  for (const Prompt& word : words_) {
+    events.push_back(settled_event(word.command_id, CommandState::refused, "the turn has ended"));
+  }
+  return events;
+}
+
+void ChatTurn::cancel(std::string_view reason) {
+  fail_turn({ErrorCode::gone, "cancelled", std::string(reason), {}}, "cancelled");
+}
+
+void ChatTurn::fail_turn(Error error, std::string_view code) {
+  if (over_) return;
+  over_ = true;
+  call_.reset();
+  count_.reset();
+  run_.reset();
+  std::vector<ChatEvent> events = closing_events(error.message);
+  calls_.clear();
+  words_.clear();
+  open_approval_.clear();
+  if (!prompt_written_ && !prompt_.command_id.empty()) {
+    events.push_back(settled_event(prompt_.command_id, CommandState::refused, error.message));
+  }
+  std::size_t last = events.size();
+  events.push_back(error_event(code, log_->redacted(error.message), true));
+  events.push_back(state_event(State::paused, "waits for the next prompt"));
+  log_->append(std::move(events),
+               [alive = alive_, last, error = std::move(error)](Result<std::uint64_t> first) mutable {
+                 if (*alive == nullptr) return;
+                 (*alive)->finish({fail(std::move(error)), first ? *first + last : 0});
+               });
+}
+
+void ChatTurn::finish(TurnEnd end) {
+  over_ = true;
+  if (done_) std::exchange(done_, {})(std::move(end));
+}
+
+}  // namespace shepherd
