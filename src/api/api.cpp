@@ -19,6 +19,9 @@ struct Api::Impl {
   ~Impl() {
     core.parts.access.forget(revocations);
     core.active.wait();  // calls on lanes and in the writer's queue still use the core
+    if (core.chat_timers != nullptr) {
+      core.parts.chat_loop->post([timers = std::shared_ptr<net::Timers>(std::move(core.chat_timers))] {});
+    }
   }
 
   Core core;

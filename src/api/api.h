@@ -13,11 +13,14 @@
 #include "base/lane_set.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "chat/chats.h"
+#include "chat/completions.h"
 #include "follow/inbox.h"
 #include "follow/indexer.h"
 #include "follow/ledger_keeper.h"
 #include "journal/journal.h"
 #include "model/condense.h"
+#include "net/event_loop.h"
 #include "net/http.h"
 #include "redact/redact.h"
 #include "steering/steering.h"
@@ -59,6 +62,9 @@ struct ApiParts {
   const CondenseRules& condense;
   Lanes& lanes;  // for blocking work
   ApiConfig config;
+  Chats* chats = nullptr;               // nullptr: no model is configured
+  net::EventLoop* chat_loop = nullptr;  // where the chats live
+  Completions* completions = nullptr;   // with the chats, on their loop
 
   // A path for the audit. The caller chose parts of it, which may contain a secret.
   std::string audited(std::string_view path) const { return config.redact ? redactor.redact(path) : std::string(path); }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/completions_json.h"
 #include "api/host_check.h"
 #include "api/problem.h"
 #include "api/status_map.h"
@@ -15,7 +16,7 @@ constexpr int kClientGoneStatus = 499;  // for metrics and audit; the client doe
 std::string path_parameter(const net::Request& request, PathPart part) {
   std::string_view raw = request.path().substr(part.offset, part.size);
   if (raw.find('%') == std::string_view::npos) return std::string(raw);
-  return net::percent_decode(raw, false).value_or("");
+  return net::percent_decode(raw, false).value_or(std::string(raw));  // which is no id then
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ void Call::fail(const Error& error, int status) {
     log_error("{} {}: {} ({})", pass_.route->method, pass_.route->pattern, error.message, error.reason);
   }
   audited_elsewhere_ = false;
-  net::Response response = problem(error, status);
+  net::Response response = is_openai(pass_.route->pattern) ? completion_problem(error, status) : problem(error, status);
   add_api_headers(response);
   finish(std::move(response), error.reason);
 }

@@ -1,6 +1,7 @@
 // The state that all handlers share: the parts of the API, the live streams, and the number of active calls.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "access/rate_limit.h"
@@ -10,6 +11,7 @@
 #include "api/readiness.h"
 #include "api/task_updates.h"
 #include "base/drain.h"
+#include "net/timers.h"
 
 namespace shepherd {
 
@@ -29,7 +31,8 @@ struct Core {
   Readiness readiness;
   TaskUpdates updates;
   InboxUpdates inbox_updates;
-  Drain active;  // calls, from the io thread until their answer
+  std::unique_ptr<net::Timers> chat_timers;  // of late answers; owned by the chat's loop
+  Drain active;                              // calls, from the io thread until their answer
 };
 
 // One active call.

@@ -33,6 +33,7 @@ Result<void> check_media_type(const net::Request& request, BodyKind body) {
                 "Send the form with Content-Type: application/x-www-form-urlencoded.");
   }
   if (is_media_type(type, "application/json")) return {};
+  if (body == BodyKind::prompt && (type.empty() || is_media_type(type, "text/plain"))) return {};
   if (body == BodyKind::events &&
       (is_media_type(type, "application/x-ndjson") || is_media_type(type, "application/ndjson"))) {
     return {};

@@ -78,6 +78,22 @@ void create_login_link(Call call);
 void logout(Call call);
 void whoami(Call call);
 
+// chat_routes.cpp
+void get_chat_session(Call call);
+void post_chat_request(Call call);
+void get_chat_updates(Call call);
+void clear_chat(Call call);
+void cancel_chat(Call call);
+void get_chat_health(Call call);
+void get_chat_status(Call call);
+void list_chats(Call call);
+void fork_chat(Call call);
+
+// completions_routes.cpp
+void list_completion_models(Call call);
+void get_completion_model(Call call);
+void complete_chat(Call call);
+
 // health_routes.cpp
 void healthz(Call call);
 void readyz(Call call);

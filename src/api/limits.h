@@ -54,4 +54,21 @@ inline constexpr std::size_t kMaxFindingPage = 1'000;
 // --- terminal, hooks and imports ---
 inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which can be resumed many times
 
+// --- chat sessions ---
+inline constexpr std::size_t kMaxPromptBodyBytes = 2 * kMiB;  // a prompt of kMaxPromptBytes, with escapes
+inline constexpr std::chrono::milliseconds kLateAnswer{
+    2'000};  // then the head is sent, because clients wait 5 s for it
+
+// --- stateless calls (/v1) ---
+// Then the head of a streamed answer is sent, and a later error comes in the stream: common clients wait 5 s for a
+// byte, and a backend that refuses has usually been asked again by then.
+inline constexpr std::chrono::milliseconds kLateCompletion{4'000};
+inline constexpr std::chrono::milliseconds kCompletionQuiet{2'000};  // silence in a stream before a comment
+inline constexpr std::chrono::milliseconds kPeerLook{250};           // between two looks whether the client is there
+inline constexpr std::size_t kMaxUnsentCompletionBytes =
+    8 * kMiB;                                                  // for a client that reads slower than the model writes
+inline constexpr std::size_t kMaxCompletionMessages = 10'000;  // of one request
+inline constexpr std::size_t kMaxCompletionTools = 512;        // of one request; backends take fewer
+inline constexpr std::size_t kMaxCallerToolNameBytes = 64;     // what backends take as the name of a function
+
 }  // namespace shepherd

@@ -38,9 +38,14 @@ void LiveStream::on_open(net::StreamConnection& connection) {
   on_start();
   if (ended_) return;
   std::unique_ptr<FeedOptions> options = std::move(options_);
-  if (options->encoder == nullptr) return;
-  options->executor = executor_;
-  feed_ = core_.parts.journal.open_feed(std::move(*options), *this);
+  if (options->encoder != nullptr) open_feed(std::move(*options));
+}
+
+void LiveStream::open_feed(FeedOptions options) {
+  SHEPHERD_ASSERT(feed_ == nullptr, "a stream has one feed");
+  if (connection_ == nullptr || ended_) return;
+  options.executor = executor_;
+  feed_ = core_.parts.journal.open_feed(std::move(options), *this);
   pump();
 }
 

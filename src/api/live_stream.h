@@ -64,6 +64,8 @@ class LiveStream : public net::StreamHandler, public FeedConsumer, public std::e
   // Returns false if it did not fit.
   bool say(ByteSpan message);
   Feed* feed() { return feed_.get(); }
+  // For a stream that was made without a feed: follows a log from now on.
+  void open_feed(FeedOptions options);
   // The stream follows these logs from now on (nullopt for all), and takes their commands if it is a runner's.
   void follows(const std::optional<std::set<std::string>>& tasks);
   void write(std::span<const ByteSpan> spans);

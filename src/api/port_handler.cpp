@@ -1,11 +1,24 @@
 #include "api/port_handler.h"
 
+#include <charconv>
 #include <utility>
 
+#include "api/completions_json.h"
 #include "api/limits.h"
 #include "api/problem.h"
 
 namespace shepherd {
+namespace {
+
+// By its headers; 0 if they do not say.
+std::size_t announced_bytes(const net::Request& head) {
+  std::string_view text = head.header("content-length");
+  std::size_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+}  // namespace
 
 PortHandler::PortHandler(Core& core, unsigned listener, std::string_view name, const ListenerConfig& config)
     : core_(core), metrics_(core.parts.metrics, name), gate_(core, listener, config) {}
@@ -17,6 +30,13 @@ net::Admission PortHandler::admit(const net::Request& head) {
   if (!pass) return {0, refuse(head, pass.error())};
   // Routes without a body still accept a small one, because some clients send `{}` with every POST.
   std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
+  if (is_openai(pass->route->pattern) && announced_bytes(head) > most) {
+    Error error{ErrorCode::too_large,
+                "body_too_large",
+                "The body has more than " + std::to_string(most) + " bytes. Send less, with smaller images.",
+                {}};
+    return {0, refuse(head, {pass->route, pass->principal, std::move(error), 413, {}})};
+  }
   std::string caller = pass->principal == nullptr ? std::string() : pass->principal->token_id;
   // Kept for handle(), so that the check runs once.
   if (ConnectionState* state = connection_state(head)) state->admitted = std::move(*pass);
@@ -60,7 +80,10 @@ net::Response PortHandler::refuse(const net::Request& request, const Refusal& re
   record.reason = refusal.error.reason;
   core_.parts.audit.record(std::move(record));
 
-  net::Response response = problem(refusal.error, refusal.status);
+  bool chat = refusal.route != nullptr && is_chat(*refusal.route);
+  net::Response response = is_openai(request.path()) ? completion_problem(refusal.error, refusal.status)
+                           : chat                    ? chat_problem(refusal.error, refusal.status)
+                                                     : problem(refusal.error, refusal.status);
   if (!refusal.allow.empty()) response.headers.emplace_back("Allow", refusal.allow);
   add_api_headers(response);
   return response;

@@ -60,6 +60,17 @@ net::Response problem(const Error& error, int status) {
   return response;
 }
 
+net::Response chat_problem(const Error& error, int status) {
+  net::Response response = problem(error, status);
+  response.content_type = "application/json";
+  response.body = object_text([&](JsonObject& object) {
+    object.flag("success", false);
+    object.text("error", error.message);
+    object.text("code", error.reason);
+  });
+  return response;
+}
+
 net::Response json_response(int status, std::string body) {
   net::Response response;
   response.status = status;

@@ -16,6 +16,9 @@ net::Response problem(const Error& error);
 // The same with another status, for cases that the closed list of codes does not cover (405, 406, 431).
 net::Response problem(const Error& error, int status);
 
+// An error in the form of chat sessions: `{"success":false,"error":…,"code":…}`.
+net::Response chat_problem(const Error& error, int status);
+
 net::Response json_response(int status, std::string body);
 
 // Adds nosniff, no-referrer and, unless the answer has its own Cache-Control, no-store. For everything but pages.

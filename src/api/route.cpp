@@ -1,5 +1,8 @@
 #include "api/route.h"
 
+#include <algorithm>
+#include <array>
+
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "net/limits.h"
@@ -57,6 +60,29 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/logout", kOnPublic, Need::anyone, kNone, 0, false, logout},
     {"GET", "/api/v1/whoami", kOnPublic, Need::anyone, kNone, 0, false, whoami},
 
+    {"GET", "/session", kOnPublic, Need::view, kNone, 0, false, get_chat_session},
+    {"POST", "/request", kOnPublic, Need::command, BodyKind::prompt, kMaxPromptBodyBytes, false, post_chat_request},
+    {"GET", "/updates", kOnPublic, Need::view, kNone, 0, true, get_chat_updates},
+    {"POST", "/clear", kOnPublic, Need::command, kNone, 0, false, clear_chat},
+    {"POST", "/cancel", kOnPublic, Need::command, kNone, 0, false, cancel_chat},
+    {"GET", "/health", kOnPublic, Need::open, kNone, 0, false, get_chat_health},
+    {"GET", "/status", kOnPublic, Need::view, kNone, 0, false, get_chat_status},
+    {"GET", "/sessions", kOnPublic, Need::view, kNone, 0, false, list_chats},
+    {"DELETE", "/sessions/{id}", kOnPublic, Need::administer, kNone, 0, false, delete_task},
+    {"GET", "/sessions/{id}/session", kOnPublic, Need::view, kNone, 0, false, get_chat_session},
+    {"POST", "/sessions/{id}/request", kOnPublic, Need::command, BodyKind::prompt, kMaxPromptBodyBytes, false, post_chat_request},
+    {"GET", "/sessions/{id}/updates", kOnPublic, Need::view, kNone, 0, true, get_chat_updates},
+    {"POST", "/sessions/{id}/clear", kOnPublic, Need::command, kNone, 0, false, clear_chat},
+    {"POST", "/sessions/{id}/cancel", kOnPublic, Need::command, kNone, 0, false, cancel_chat},
+    {"GET", "/sessions/{id}/health", kOnPublic, Need::open, kNone, 0, false, get_chat_health},
+    {"GET", "/sessions/{id}/status", kOnPublic, Need::view, kNone, 0, false, get_chat_status},
+    {"POST", "/sessions/{id}/fork", kOnPublic, Need::command, kJson, kMaxSmallBodyBytes, false, fork_chat},
+
+    {"GET", "/v1/models", kOnPublic, Need::view, kNone, 0, false, list_completion_models},
+    {"GET", "/v1/models/{id}", kOnPublic, Need::view, kNone, 0, false, get_completion_model},
+    {"GET", "/v1/models/{id}/{name}", kOnPublic, Need::view, kNone, 0, false, get_completion_model},
+    {"POST", "/v1/chat/completions", kOnPublic, Need::command, kJson, kMaxBodyBytes, false, complete_chat},
+
     {"GET", "/healthz", kOnBoth, Need::open, kNone, 0, false, healthz},
     {"GET", "/readyz", kOnBoth, Need::open, kNone, 0, false, readyz},
     {"GET", "/metrics", kOnPublic, Need::metrics, kNone, 0, false, metrics},
@@ -70,6 +96,17 @@ constexpr Route kRoutes[] = {
 
 std::span<const Route> routes() {
   return kRoutes;
+}
+
+bool is_openai(std::string_view path) {
+  return path.starts_with("/v1/");
+}
+
+bool is_chat(const Route& route) {
+  constexpr std::array<std::string_view, 7> kDefault{"/session", "/request", "/updates", "/clear",
+                                                     "/cancel",  "/health",  "/status"};
+  return route.pattern.starts_with("/sessions") ||
+         std::find(kDefault.begin(), kDefault.end(), route.pattern) != kDefault.end();
 }
 
 }  // namespace shepherd

@@ -28,7 +28,13 @@ enum class Need : std::uint8_t {
   administer,
 };
 
-enum class BodyKind : std::uint8_t { none, json, events, form };  // events: JSON or NDJSON
+enum class BodyKind : std::uint8_t {
+  none,
+  json,
+  events,
+  form,
+  prompt
+};  // events: JSON or NDJSON; prompt: JSON or text
 
 struct Route {
   std::string_view method;
@@ -42,5 +48,11 @@ struct Route {
 };
 
 std::span<const Route> routes();
+
+// Whether a route is one of chat sessions, whose errors have a form of their own.
+bool is_chat(const Route& route);
+
+// Whether a path is one of OpenAI's, whose errors have theirs.
+bool is_openai(std::string_view path);
 
 }  // namespace shepherd

@@ -7,11 +7,13 @@
 namespace shepherd {
 namespace {
 
-// Splits the path after its leading slash into segments; returns false if there are more than fit.
-bool split(std::string_view path, std::span<std::string_view> segments, std::size_t& count) {
+// Splits the path after its leading slash into segments; returns false if there are more than fit. `joined`: takes
+// doubled slashes for one.
+bool split(std::string_view path, std::span<std::string_view> segments, std::size_t& count, bool joined) {
   count = 0;
   if (path.empty() || path.front() != '/') return false;
   while (!path.empty()) {
+    while (joined && path.starts_with("//")) path.remove_prefix(1);
     path.remove_prefix(1);
     if (count == segments.size()) return false;
     segments[count] = path.substr(0, path.find('/'));
@@ -38,16 +40,24 @@ Router::Router(unsigned listener) : listener_(listener) {
   for (const Route& route : routes()) {
     std::array<std::string_view, kMaxSegments> segments;
     std::size_t count = 0;
-    SHEPHERD_ASSERT(split(route.pattern, segments, count), "a route's pattern is a short path");
+    SHEPHERD_ASSERT(split(route.pattern, segments, count, false), "a route's pattern is a short path");
     by_length_[count].push_back({&route, {segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(count)}});
   }
 }
 
 Found Router::find(std::string_view method, std::string_view path) const {
+  Found found = find(method, path, false);
+  if (found.route != nullptr || path.find("//") == std::string_view::npos) return found;
+  // Clients of chats join a base address and a path blindly.
+  Found joined = find(method, path, true);
+  return joined.route != nullptr && is_chat(*joined.route) ? joined : found;
+}
+
+Found Router::find(std::string_view method, std::string_view path, bool joined) const {
   Found found;
   std::array<std::string_view, kMaxSegments> segments;
   std::size_t count = 0;
-  if (!split(path, segments, count)) return found;
+  if (!split(path, segments, count, joined)) return found;
   std::span<const std::string_view> given(segments.data(), count);
   for (const Entry& entry : by_length_[count]) {
     const Route& route = *entry.route;

@@ -32,6 +32,7 @@ class Router {
   Found find(std::string_view method, std::string_view path) const;
 
  private:
+  Found find(std::string_view method, std::string_view path, bool joined) const;
   struct Entry {
     const Route* route;
     std::vector<std::string_view> segments;

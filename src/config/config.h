@@ -19,15 +19,19 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "chat/turn.h"
 #include "client/find_server.h"
 #include "config/limits.h"
 #include "follow/limits.h"
 #include "hub/limits.h"
+#include "llm/model_config.h"
+#include "mcp/mcp_config.h"
 #include "model/condense.h"
 #include "process/limits.h"
 #include "redact/redact.h"
 #include "runner/remote_agent.h"
 #include "steering/steering_config.h"
+#include "tools/tool_settings.h"
 
 namespace shepherd {
 
@@ -82,6 +86,11 @@ struct Config {
   std::int64_t stop_sigterm_ms = kTerminateWait.count();
   std::int64_t runners = kRunners;            // of `serve`
   std::map<std::string, RemoteAgent> agents;  // by user-defined names
+  std::map<std::string, ModelConfig> models;  // by user-defined names
+  std::vector<std::string> chat_models;       // names, the first that works; empty: all, by name
+  ChatConfig chat;
+  ToolSettings chat_tools;                             // chat.tools and the keys of single tools
+  std::map<std::string, McpServerConfig> mcp_servers;  // by user-defined names
   // Keys that other programs' files have too: whether agents are watched step by step, and events kept per tail.
   bool observability_enabled = true;
   std::int64_t observability_buffer_size = kTailEvents;

@@ -10,6 +10,8 @@
 
 #include "config/bad_config.h"
 #include "config/config_agents.h"
+#include "config/config_mcp.h"
+#include "config/config_models.h"
 #include "config/limits.h"
 #include "config/nearest_word.h"
 #include "model/limits.h"
@@ -140,6 +142,49 @@ ConfigKey agents_key() {
           }};
 }
 
+ConfigKey models_key() {
+  return {"models", KeyKind::entries, "named models for chat sessions: {NAME: {type: openai, url: URL}}",
+          [](Config& config, const KeyValue& value) -> Result<void> {
+            std::map<std::string, ModelConfig> models;
+            for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
+              Result<ModelConfig> model = parse_model_entry(name, entry);
+              if (!model) return bad_config(fmt::format("{}: {}", name, model.error().message));
+              models[name] = *std::move(model);
+            }
+            if (models.size() > kMaxConfiguredAgents) {
+              return bad_config(fmt::format("at most {}", kMaxConfiguredAgents));
+            }
+            config.models = std::move(models);
+            return {};
+          },
+          [](const Config& config) -> KeyValue {
+            std::map<std::string, std::string> entries;
+            for (const auto& [name, model] : config.models) entries[name] = model_entry_json(model);
+            return entries;
+          }};
+}
+
+ConfigKey mcp_servers_key() {
+  return {"mcp_servers", KeyKind::entries,
+          "named MCP servers whose tools chat sessions use: {NAME: {command: [PROGRAM]}} or {NAME: {url: URL}}",
+          [](Config& config, const KeyValue& value) -> Result<void> {
+            std::map<std::string, McpServerConfig> servers;
+            for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
+              Result<McpServerConfig> server = parse_mcp_entry(name, entry);
+              if (!server) return bad_config(fmt::format("{}: {}", name, server.error().message));
+              servers[name] = *std::move(server);
+            }
+            if (servers.size() > kMaxMcpServers) return bad_config(fmt::format("at most {}", kMaxMcpServers));
+            config.mcp_servers = std::move(servers);
+            return {};
+          },
+          [](const Config& config) -> KeyValue {
+            std::map<std::string, std::string> entries;
+            for (const auto& [name, server] : config.mcp_servers) entries[name] = mcp_entry_json(server);
+            return entries;
+          }};
+}
+
 // A function that returns the member of a Config, const or not, that a key sets and shows.
 #define MEMBER(path) [](auto& config) -> auto& { return config.path; }
 
@@ -231,6 +276,30 @@ std::vector<ConfigKey> make_keys() {
                  MEMBER(steering.session_idle_seconds), 0, 366LL * 24 * 3600),
       boolean_key("detail.keep", "keep full content and raw records with events", MEMBER(keep_detail)),
       agents_key(),
+      models_key(),
+      list_key("chat.models", "models of chat sessions, the first that works; empty: all of models, by name",
+               MEMBER(chat_models)),
+      text_key("chat.system", "text that every chat session begins with", MEMBER(chat.system)),
+      number_key("chat.max_tokens", "tokens of an answer: 0 for a share of the context, -1 for all that is left",
+                 MEMBER(chat.max_tokens), -1, 1'000'000'000),
+      number_key("chat.max_turn_steps", "calls of the model in one turn", MEMBER(chat.max_turn_steps), 1, 10'000),
+      number_key("chat.parallel_sessions", "chat sessions that answer at the same time", MEMBER(chat.parallel_turns), 1,
+                 10'000),
+      boolean_key("chat.code_blocks", "send code in answers as separate events", MEMBER(chat.code_blocks)),
+      boolean_key("chat.show_reasoning", "send the model's reasoning to observers", MEMBER(chat.show_reasoning)),
+      boolean_key("chat.log_api_calls", "record each call of /v1/chat/completions as a task",
+                  MEMBER(chat.log_api_calls)),
+      list_key("chat.allow", "tools that need no approval: write_file, run_command(git)", MEMBER(chat.allow)),
+      list_key("chat.tools", "tools that chat sessions offer to the model; []: none", MEMBER(chat_tools.names)),
+      text_key(
+          "chat.tools_root",
+          "directory whose files chat sessions read and write, and in which they run commands; empty: none of that",
+          MEMBER(chat_tools.root)),
+      number_key("chat.command_seconds", "longest time limit of a command in a chat session",
+                 MEMBER(chat_tools.max_command_seconds), 1, 86'400),
+      boolean_key("chat.fetch_private", "let fetch_url call this machine and private networks",
+                  MEMBER(chat_tools.fetch_private)),
+      mcp_servers_key(),
       text_key("claude.program", "path of Claude Code; empty: claude from PATH", MEMBER(claude_program)),
       text_key("claude.output_format", "output format of Claude Code; only stream-json can be steered",
                MEMBER(claude_output_format), {"stream-json", "stream-json-one-way", "json", "text"}),

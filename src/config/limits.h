@@ -12,5 +12,6 @@ inline constexpr std::int64_t kMaxRunners = 256;      // in one process, with fi
 inline constexpr std::size_t kMaxAgentMetadata = 32;  // entries sent with a call
 // Below kMaxClaimAgents, because runners also claim built-in ones.
 inline constexpr std::size_t kMaxConfiguredAgents = 60;
+inline constexpr std::size_t kMaxMcpServers = 60;  // each is a program, or a stream that stays open
 
 }  // namespace shepherd

@@ -16,4 +16,10 @@ inline constexpr std::chrono::milliseconds kHandOverWait{30'000};  // for a run 
 inline constexpr std::chrono::milliseconds kHandOverLook{50};
 inline constexpr std::size_t kMaxHostNews = 100;  // unread messages about the server
 
+inline constexpr std::chrono::milliseconds kModelProbeInterval{10'000};  // while a model does not answer
+inline constexpr std::size_t kToolThreads = 4;            // for files and the start of commands of chat sessions
+inline constexpr std::size_t kSearchedAtOnce = 100;       // matches of one read of the search index
+inline constexpr std::size_t kMaxSearchedEvents = 2'000;  // matches that a tool's search looks at; most are messages
+inline constexpr std::chrono::milliseconds kMcpStopWait{8'000};  // for MCP servers: input closed, SIGTERM, SIGKILL
+
 }  // namespace shepherd

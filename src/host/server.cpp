@@ -26,6 +26,7 @@
 #include "follow/indexer.h"
 #include "follow/ledger_keeper.h"
 #include "follow/leftovers.h"
+#include "host/chat_host.h"
 #include "host/data_lock.h"
 #include "host/limits.h"
 #include "host/retention_loop.h"
@@ -150,6 +151,7 @@ struct Server::Impl {
   std::unique_ptr<HttpPoster> poster;
   std::unique_ptr<Steering> steering;
   std::unique_ptr<Inbox> inbox;
+  std::unique_ptr<ChatHost> chat;  // null without a model
   std::unique_ptr<Api> api;
   std::unique_ptr<net::HttpServer> open;
   std::unique_ptr<net::HttpServer> internal;
@@ -164,6 +166,7 @@ struct Server::Impl {
   Result<void> open_store();
   Result<void> open_access();
   Result<void> open_steering();
+  Result<void> open_chat();
   Result<void> listen();
   Result<void> listen_rpc();
   void stop();
@@ -237,10 +240,22 @@ Result<void> Server::Impl::open_steering() {
   return {};
 }
 
+Result<void> Server::Impl::open_chat() {
+  if (config.models.empty()) return {};
+  ChatHostParts parts{
+      *journal, *steering,   io->loop(0), lanes->feeds, clock, random, config.redact.enabled ? &*redactor : nullptr,
+      condense, search.get()};
+  Result<std::unique_ptr<ChatHost>> opened = ChatHost::open(parts, config);
+  if (!opened) return fail(opened.error());
+  chat = *std::move(opened);
+  return {};
+}
+
 Result<void> Server::Impl::listen() {
-  api = std::make_unique<Api>(ApiParts{*journal, *steering, search.get(), indexer.get(), inbox.get(),
-                                       ledger_keeper.get(), *access, *audit, metrics, clock, random, *redactor,
-                                       condense, *lanes, api_config(config)});
+  api = std::make_unique<Api>(ApiParts{
+      *journal, *steering, search.get(), indexer.get(), inbox.get(), ledger_keeper.get(), *access, *audit, metrics,
+      clock, random, *redactor, condense, *lanes, api_config(config), chat == nullptr ? nullptr : &chat->chats(),
+      chat == nullptr ? nullptr : &io->loop(0), chat == nullptr ? nullptr : &chat->completions()});
   auto bind = [&](const PortConfig& port, const char* name, net::HttpHandler& handler) {
     net::ListenOptions options;
     options.address = port.listen;
@@ -284,6 +299,7 @@ void Server::Impl::announce() {
 }
 
 void Server::Impl::stop() {
+  if (chat) chat->stop();          // ends the turns, so that their requests are answered before the drain
   if (steering) steering->stop();  // first, because waiting claims would delay the drain
   if (inbox) inbox->stop();
   rpc.reset();
@@ -300,6 +316,7 @@ void Server::Impl::stop() {
   internal.reset();
   open.reset();
   api.reset();  // waits for active calls, so lanes and journal still run
+  chat.reset();
   steering.reset();
   if (access) access->stop_following();
   lanes.reset();  // joins; from here on no other thread reads the store
@@ -327,6 +344,7 @@ Result<std::unique_ptr<Server>> Server::start(const Config& config, ServerKind k
   if (Result<void> opened = made.open_store(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_access(); !opened) return fail(opened.error());
   if (Result<void> opened = made.open_steering(); !opened) return fail(opened.error());
+  if (Result<void> opened = made.open_chat(); !opened) return fail(opened.error());
   if (Result<void> listening = made.listen(); !listening) return fail(listening.error());
   if (Result<void> listening = made.listen_rpc(); !listening) return fail(listening.error());
   ServerRecord record{server->public_url(), server->internal_url(), getpid(), made.clock.wall_ms(),
@@ -379,6 +397,7 @@ void Server::tick() {
   impl_->leftovers->tick();
   impl_->steering->tick();
   impl_->inbox->tick();
+  if (impl_->chat) impl_->chat->tick();
   if (impl_->rpc) impl_->rpc->tick();
 }
 
