@@ -19,5 +19,5 @@ export default defineConfig({
       },
     },
   },
-  server: {proxy: {"/api": {target: server, ws: true}}},
+  server: {proxy: {"/api": {target: server, ws: true}, "/health": server, "/sessions": server}},
 });

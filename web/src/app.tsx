@@ -1,4 +1,4 @@
-// Chooses the view. The metrics view and its chart library load on first use.
+// Chooses the view. The metrics view with its chart library and the chat view load on first use.
 import type {ComponentType} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {Guard} from "./parts/guard";
@@ -14,18 +14,22 @@ import {Search} from "./views/search";
 import {Shell} from "./views/shell";
 import {TaskPage} from "./views/task";
 
-function LazyMetrics() {
+const kMetrics = () => import("./views/metrics").then((module) => module.Metrics);
+const kChat = () => import("./views/chat").then((module) => module.Chat);
+
+function Lazy({load, failed}: {load: () => Promise<ComponentType>; failed: string}) {
   const [Loaded, setLoaded] = useState<{view: ComponentType} | null>(null);
   const [error, setError] = useState("");
-  useEffect(() => { import("./views/metrics").then((module) => setLoaded({view: module.Metrics}), () => setError("Load the page again.")); }, []);
-  if (error) return <Notice title="The charts could not be loaded">{error}</Notice>;
+  useEffect(() => { load().then((found) => setLoaded({view: found}), () => setError("Load the page again.")); }, [load]);
+  if (error) return <Notice title={failed}>{error}</Notice>;
   return Loaded ? <Loaded.view /> : <Notice title="Loading …" busy />;
 }
 
 function Current() {
   switch (view.value) {
     case "task": return <TaskPage key={taskID.value} />;
-    case "metrics": return <LazyMetrics />;
+    case "metrics": return <Lazy key="metrics" load={kMetrics} failed="The charts could not be loaded" />;
+    case "chat": return <Lazy key="chat" load={kChat} failed="The chat could not be loaded" />;
     case "search": return <Search />;
     case "findings": return <Findings />;
     case "new": return <NewTask />;

@@ -8,8 +8,9 @@ import {startFleet, taskRow} from "./state/fleet";
 import {startInbox} from "./state/inbox";
 import {startKeys} from "./state/keys";
 import {followView} from "./state/live";
+import {startModel} from "./state/model";
 import {startClock} from "./state/now";
-import {taskID, watchAddress} from "./state/route";
+import {chatID, taskID, watchAddress} from "./state/route";
 import {findOutWho} from "./state/session";
 import {unknownTask} from "./state/task_view";
 import "./state/theme";
@@ -22,9 +23,11 @@ render(<App />, document.body);
 
 if (await findOutWho()) {
   startFleet();
+  startModel();
+  const shown = () => taskID.value || chatID.value;
   startInbox(() => {
-    const task = taskID.value ? taskRow(taskID.value) : undefined;
+    const task = shown() ? taskRow(shown()) : undefined;
     return task ? `${titleOf(task)} · Shepherd` : "Shepherd";
   });
-  followView(() => (taskID.value === unknownTask.value ? "" : taskID.value));
+  followView(() => (shown() === unknownTask.value ? "" : shown()));
 }

@@ -1,6 +1,6 @@
 // A real server for the tests: its own data directory, free ports, stopped by its own process id.
 import {type ChildProcess, spawn} from "node:child_process";
-import {mkdtempSync, readFileSync, rmSync} from "node:fs";
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {createInterface} from "node:readline";
@@ -22,16 +22,18 @@ export class Server {
   #runners: number;
   #settings: string[];
 
-  // `settings` are key=value, as for --set.
-  constructor(runners = 0, settings: string[] = []) {
+  // `settings` are key=value, as for --set; `config` is the text of a configuration file.
+  constructor(runners = 0, settings: string[] = [], private readonly config = "") {
     this.#runners = runners;
     this.#settings = settings;
   }
 
   async start(): Promise<this> {
     const home = this.directory;
+    const file = join(home, "shepherd.yaml");
+    if (this.config) writeFileSync(file, this.config);
     const child = spawn(kBinary, ["serve", "--json", "--data", join(home, "data"), "--listen", this.#listen,
-      "--internal-listen", this.#internalListen, "--runners", String(this.#runners), ...[`claude.program=${kAgent}`, ...this.#settings].flatMap((each) => ["--set", each])], {
+      "--internal-listen", this.#internalListen, "--runners", String(this.#runners), ...(this.config ? ["--config", file] : []), ...[`claude.program=${kAgent}`, ...this.#settings].flatMap((each) => ["--set", each])], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {PATH: process.env["PATH"], HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_RUNTIME_DIR: join(home, "run"), LANG: "C.UTF-8"},
     });

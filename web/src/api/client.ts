@@ -30,10 +30,13 @@ interface Answer<T> {
   next: string;  // `before` of the next page, from the Link header; "" on the last page
 }
 
-async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
+const ask = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> => askAt("/api/v1" + path, method, body, signal, key);
+
+// For the few addresses that are not below /api/v1.
+export async function askAt<T>(address: string, method: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
   let answer: Response;
   try {
-    answer = await fetch("/api/v1" + path, {
+    answer = await fetch(address, {
       method,
       signal: signal ?? null,
       headers: {...(body === undefined ? {} : {"Content-Type": "application/json"}), ...(key ? {"Idempotency-Key": key} : {})},
@@ -57,8 +60,8 @@ async function call<T>(method: string, path: string, body?: unknown, signal?: Ab
 
 function problemOf(status: number, text: string): ApiError {
   try {
-    const problem = JSON.parse(text) as {code?: string; detail?: string};
-    return new ApiError(status, problem.code ?? "", problem.detail ?? `The server answered ${status}.`);
+    const problem = JSON.parse(text) as {code?: string; detail?: string; error?: string};
+    return new ApiError(status, problem.code ?? "", problem.detail ?? problem.error ?? `The server answered ${status}.`);
   } catch {
     return new ApiError(status, "", `The server answered ${status}.`);
   }
@@ -74,6 +77,7 @@ export const api = {
   logout: () => call<void>("POST", "/logout"),
   tasks: (query: Query) => ask<Task[]>("GET", "/tasks" + queryText(query)),
   task: (id: string, at?: number) => call<Task>("GET", taskPath(id) + queryText({at})),
+  rename: (id: string, title: string) => call<Task>("PATCH", taskPath(id), {title}),
   createTask: async (request: TaskRequest, key: string) => (await ask<Task>("POST", "/tasks", request, undefined, key)).value,
   events: async (id: string, query: Query, signal?: AbortSignal): Promise<EventPage> => {
     const page = await call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal);

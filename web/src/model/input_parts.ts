@@ -31,7 +31,7 @@ export function inputParts(tool: string, input: JsonObject): InputPart[] {
     parts.push({form, name, text});
     used.add(name);
   };
-  if (tool === "Bash") take("command", "command");
+  if (tool === "Bash" || tool === "run_command") take("command", "command");
   const whole = tool === "Edit" || tool === "Write" || typeof input["new_string"] === "string" ? change("", input) : undefined;
   const edits = Array.isArray(input["edits"]) ? input["edits"].map(objectOf) : [];
   const changes = edits.map((edit, index) => edit && change(`edit ${index + 1} of ${edits.length}`, edit));

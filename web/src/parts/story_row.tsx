@@ -84,7 +84,7 @@ function Answer({event, story}: {event: TaskEvent; story: Story}) {
 }
 
 // Whether a person was asked, who answered, or what settled it without an answer (a rule, the mode, its time limit).
-function Became({id, story, name}: {id: string; story: Story; name?: string}) {
+export function Became({id, story, name}: {id: string; story: Story; name?: string}) {
   const then = (sequence: number) => (sequence > 0 && sequence <= (story.at ?? Infinity) ? story.log.at(sequence) : undefined);
   const answers = story.log.answers(id).map(then).filter((each) => each !== undefined);
   const settled = then(story.log.settled(id));

@@ -6,13 +6,13 @@ import {Intents} from "../model/intents";
 import {taskRow} from "./fleet";
 import {me} from "./session";
 
-function newID(): string {
+export function newID(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return "page-" + Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // With no answer, or one from a proxy, it is unknown whether the server accepted the command.
-const isLost = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
+export const isLost = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
 const intents = new Intents(newID, isLost);
 
 // Sending the same command again after a lost answer does not repeat it.

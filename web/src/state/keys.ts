@@ -16,6 +16,7 @@ const kGlobal: Key[] = [
   {key: "g s", does: "search", act: () => go(href({view: "search"}))},
   {key: "g i", does: "findings", act: () => go(href({view: "findings"}))},
   {key: "g n", does: "new task", act: () => go(href({view: "new"}))},
+  {key: "g c", does: "new chat", act: () => go(href({view: "chat"}))},
   {key: "/", does: "to the filter or search field", act: () => document.querySelector<HTMLInputElement>("[data-find]")?.focus()},
   {key: "?", does: "these keys", act: () => { helpOpen.value = !helpOpen.value; }},
 ];

@@ -2,7 +2,7 @@
 // and pages that are read meet by number; a hole is read, never skipped.
 import {signal} from "@preact/signals";
 import {api, ApiError} from "../api/client";
-import type {EventPage, StreamMessage, Task} from "../api/types";
+import type {EventPage, StreamMessage, Task, TaskEvent} from "../api/types";
 import {kBlock, TaskLog} from "../model/log";
 import {eventOf, numberOf, objectOf, textOf} from "../model/shape";
 import {onCatchUp, onMessage} from "./live";
@@ -11,6 +11,8 @@ import {ToolLog} from "./tool_log";
 
 // The requested task if it does not exist, so that nothing follows it.
 export const unknownTask = signal("");
+
+const kEndsText = new Set(["thinking", "output", "tool_call"]);
 
 export class TaskView {
   readonly log = new TaskLog();
@@ -25,7 +27,8 @@ export class TaskView {
   #shown = false;
   #painted = false;
 
-  constructor(readonly id: string, private readonly firstAt: number | undefined) {
+  // `also` gets every event that is read or received.
+  constructor(readonly id: string, private readonly firstAt: number | undefined, private readonly also: (event: TaskEvent) => void = () => {}) {
     this.tools = new ToolLog(id, this.#closed.signal);
     this.#stop = [onMessage((message) => this.#take(message)), onCatchUp(() => this.#catchUp())];
     void this.#load().catch(() => {});
@@ -99,6 +102,7 @@ export class TaskView {
     for (const event of page.events) {
       this.log.add(event);
       this.tools.note(event);
+      this.also(event);
     }
     if (page.lastSequence > this.log.last) this.log.last = page.lastSequence;
     this.#changed();
@@ -116,7 +120,8 @@ export class TaskView {
       const before = this.log.last;
       this.log.add(event);
       this.tools.note(event);
-      if (event.type === "thinking" || event.type === "output" || event.type === "tool_call") this.writing.value = null;
+      this.also(event);
+      if (kEndsText.has(event.type) || (event.type === "message" && textOf(event.data, "role") === "assistant")) this.writing.value = null;
       if (event.sequence > before + 1) void this.want(before + 1, event.sequence).catch(() => {});
       this.#changed();
     } else if (message.type === "task_update") {

@@ -16,7 +16,7 @@ import {addKeys} from "../state/keys";
 import {live} from "../state/live";
 import {now} from "../state/now";
 import {wantRecent} from "../state/recent";
-import {change, go, href, params} from "../state/route";
+import {change, go, href, params, taskHref} from "../state/route";
 import {mayCommand} from "../state/session";
 import {Counters} from "./counters";
 import {NeedsYou} from "./needs_you";
@@ -41,7 +41,7 @@ function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
   const asks = (task.approvals?.length ?? 0) > 0;
   const doing = asks ? task.approvals![0]!.summary ?? "" : isTerminal(state) ? task.status?.error || task.status?.message || "" : task.activity || task.status?.message || "";
   return (
-    <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={href({task: task.id})} data-task={task.id}>
+    <a class={isChosen ? "fleet-row chosen" : "fleet-row"} href={taskHref(task.id, task.agent)} data-task={task.id}>
       <StateMark state={state} />
       <span class="title"><Name text={titleOf(task)} most={64} /></span>
       <span class="agent"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
@@ -125,7 +125,8 @@ export function Fleet() {
       {key: "j", does: "next task", act: () => move(1)},
       {key: "k", does: "task before", act: () => move(-1)},
       {key: "Enter", does: "open the task", act: () => {
-        if (current.current.some((row) => row.kind === "task" && row.task.id === chosen.value)) go({task: chosen.value});
+        const found = current.current.find((row) => row.kind === "task" && row.task.id === chosen.value);
+        if (found?.kind === "task") go(taskHref(found.task.id, found.task.agent));
       }},
     ]);
   }, []);

@@ -13,7 +13,7 @@ import {Exact, Name, Words} from "../parts/text";
 import {cameToNothing, can, failureWords, followed, send, settledWords, useTaskRow, type Sent} from "../state/commands";
 import {askToNotify, inbox, inboxMissing, keyOf, notifyChoice, refreshInbox} from "../state/inbox";
 import {now} from "../state/now";
-import {href} from "../state/route";
+import {href, taskHref} from "../state/route";
 import {mayCommand} from "../state/session";
 
 const kWord: Record<InboxItem["kind"], string> = {
@@ -113,7 +113,7 @@ function Item({item, isOver, open}: ItemProps & {open: boolean}) {
     <li class={isOver ? "need over" : "need"}>
       <div class="need-head">
         <span class="need-kind">{kWord[item.kind] ?? "needs you"}</span>
-        <a class="need-title" href={href({task: item.taskID})}><Name text={item.title || item.taskID} most={70} /></a>
+        <a class="need-title" href={taskHref(item.taskID, task?.agent)}><Name text={item.title || item.taskID} most={70} /></a>
         <Which item={item} task={task} />
         <span class="need-what">{item.approval ? <Exact text={item.summary} /> : <Words text={item.summary} />}</span>
         <span class="number quiet" title={duration(age)}>{ago(age)}</span>

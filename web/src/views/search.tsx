@@ -10,7 +10,7 @@ import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {now} from "../state/now";
 import {taskRow} from "../state/fleet";
-import {change, href, params} from "../state/route";
+import {change, params, taskHref} from "../state/route";
 
 const kPauseMs = 200;
 const kLimit = 100;
@@ -58,7 +58,7 @@ function RangeTasks({from, to}: {from: string; to: string}) {
       <h2 class="range">Tasks with events from {dayAndTime(from, now.value)} to {dayAndTime(to, now.value)}</h2>
       {error ? <Notice title="The tasks could not be read">{error}</Notice> : !tasks ? <Notice title="Reading …" busy /> : tasks.length === 0 ? <Notice title="None" /> : (
         <ul class="results range-tasks">{tasks.map((task) => (
-          <li key={task.id}><a href={href({task: task.id})}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
+          <li key={task.id}><a href={taskHref(task.id, task.agent)}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
             <span class="quiet"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
             <span class="number">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span></a></li>))}</ul>
       )}
@@ -90,7 +90,7 @@ export function Search() {
             const task = taskRow(result.taskID);
             return (
               <li key={`${result.taskID}/${result.sequence}`}>
-                <a href={href({task: result.taskID, at: result.sequence})}>
+                <a href={taskHref(result.taskID, task?.agent, result.sequence)}>
                   <span class="result-head"><b><Name text={task ? titleOf(task) : result.taskID} most={60} /></b> <span class="quiet"><Words text={result.type.replace("_", " ")} /></span> <span class="number quiet">{dayAndTime(result.timestamp, now.value)}</span></span>
                   <span class="snippet"><Snippet text={result.snippet || result.summary} query={q} /></span>
                 </a>

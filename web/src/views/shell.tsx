@@ -4,6 +4,7 @@ import {duration} from "../model/format";
 import {dayAndTime} from "../model/format";
 import {inbox} from "../state/inbox";
 import {live} from "../state/live";
+import {hasModel} from "../state/model";
 import {now} from "../state/now";
 import {href, view} from "../state/route";
 import {logOut, mayCommand, me} from "../state/session";
@@ -36,7 +37,7 @@ function Stale() {
 }
 
 function Tab({name, to, children}: {name: string; to: string; children: ComponentChildren}) {
-  return <a class="tab" href={to} aria-current={view.value === name || (name === "fleet" && view.value === "task") ? "page" : undefined}>{children}</a>;
+  return <a class="tab" href={to} aria-current={view.value === name || (name === "fleet" && (view.value === "task" || view.value === "chat")) ? "page" : undefined}>{children}</a>;
 }
 
 export function Shell({children}: {children: ComponentChildren}) {
@@ -54,9 +55,10 @@ export function Shell({children}: {children: ComponentChildren}) {
         </nav>
         <span class="grow" />
         <Connection />
+        {mayCommand() && hasModel.value && <a class="button" href={href({view: "chat"})}>New chat</a>}
         {mayCommand() && <a class="button" href={href({view: "new"})}>New task</a>}
         <button type="button" class="plain" onClick={nextTheme} aria-label="Light or dark" title="Light or dark">◐</button>
-        <button type="button" class="plain" onClick={() => { helpOpen.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
+        <button type="button" class="plain keys-button" onClick={() => { helpOpen.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
         <span class="person">{me.value?.person}</span>
         {me.value?.tokenID && <button type="button" class="plain person" onClick={() => void logOut()}>Log out</button>}
       </header>

@@ -2,7 +2,6 @@
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {TaskEvent} from "../api/types";
-import {Lingering} from "../model/lingering";
 import {outputOf} from "../model/shape";
 import {rowOf, toldIn} from "../model/told";
 import {Notice} from "../parts/notice";
@@ -10,13 +9,13 @@ import {StoryRow, type Story} from "../parts/story_row";
 import {Words} from "../parts/text";
 import {VirtualList} from "../parts/virtual_list";
 import {addKeys} from "../state/keys";
-import {now} from "../state/now";
 import {at, change, taskID} from "../state/route";
 import {TaskView} from "../state/task_view";
 import {SidePanel} from "./side_panel";
 import {Steering} from "./steering";
 import {TaskHead} from "./task_head";
 import {TimeBar} from "./time_bar";
+import {useLingering} from "./use_lingering";
 
 const kFocusWithinMs = 10_000;  // a distant row is read first; a person who has gone elsewhere by then stays there
 const kReadPauseMs = 60;  // a fast scroll reads where it ends, not everything it passes
@@ -45,16 +44,6 @@ function useView(id: string): TaskView {
   return view;
 }
 
-// The approvals that are shown as open. Checks each second whether the person still points at a settled one.
-function useLingering(view: TaskView): Lingering {
-  const lingering = useMemo(() => new Lingering(), [view]);
-  const open = (view.task.value?.approvals ?? []).map((each) => each.approvalID ?? "");
-  lingering.look(open, Math.max(now.peek(), Date.now()), (id) =>
-    document.querySelector(`.step[data-sequence="${view.log.asked(id)}"] .needs-you:is(:hover, :has(:focus-visible))`) !== null);
-  if (lingering.size > 0) void now.value;
-  return lingering;
-}
-
 export function TaskPage() {
   const id = taskID.value;
   const view = useView(id);
@@ -68,7 +57,7 @@ export function TaskPage() {
   const writing = view.writing.value;
   const task = view.task.value;
   const log = view.log;
-  const lingering = useLingering(view);
+  const lingering = useLingering(view, (approvalID) => `.step[data-sequence="${log.asked(approvalID)}"]`);
   const isOpen = (approvalID: string) => lingering.has(approvalID);
   const rows = Math.max(0, log.last - log.first + 1);
   const indexOf = (sequence: number) => sequence - log.first;

@@ -8,7 +8,7 @@ import {objectOf} from "../model/shape";
 import {Leaves, OutLink} from "../parts/outcome";
 import {StateMark} from "../parts/state_mark";
 import {Exact, Words} from "../parts/text";
-import {href} from "../state/route";
+import {href, kChatAgent} from "../state/route";
 import type {TaskView} from "../state/task_view";
 
 // The newest `result`: read once, and again at the end.
@@ -37,6 +37,7 @@ export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {
         <a class="back" href="/" aria-label="Back to the fleet">←</a>
         <h1><Words text={titleOf(task)} /></h1>
         <StateMark state={state} />{replaying && <span class="quiet">now</span>}
+        {task.agent === kChatAgent && <a href={href({chat: task.id})}>Chat</a>}
         <button type="button" class="plain side-button" aria-expanded={sideOpen} onClick={onSide}>Details</button>
       </div>
       {/* What the task waits for is shown below; at a past moment, its current activity would confuse. */}
