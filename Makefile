@@ -47,6 +47,7 @@ uninstall: ## Removes what make install has installed
 test: packages-test build/dev/build.ninja build/tsan/build.ninja build/asan-ubsan/build.ninja ## Builds and runs all tests and checks
 	@tools/make-venv
 	@tools/install-agent
+	@tools/install-mcp-servers
 	@tools/timed "The program and its tests" cmake --build --preset dev --parallel $(JOBS)
 	@tools/timed "For the thread sanitizer" cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 	@tools/timed "For the address sanitizer and fuzzing" \

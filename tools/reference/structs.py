@@ -52,6 +52,8 @@ class Defaults:
         if cast and cast.group(2) in self.bounds:
             seconds = self.bounds[cast.group(2)] * limits.UNITS[self.units[cast.group(2)]]
             return str(round(seconds / limits.UNITS[cast.group(1)]))
+        if kind.startswith("std::vector<std::string>") and init[0] == "{":
+            return "[" + ", ".join(tok.text for tok in init if tok.kind == "string") + "]"
         value = limits.evaluate(text.removesuffix(".count()"), self.bounds)
         if value is None:
             raise Unreadable(f"the default of {where} cannot be worked out: {text}")
