@@ -21,6 +21,10 @@ std::vector<std::string> secret_files(const Config& config) {
     paths.push_back(agent.key_file);
     if (!agent.metadata.empty()) paths.push_back(config.file);
   }
+  for (const auto& [name, model] : config.models) {
+    paths.push_back(model.key_file);
+    if (!model.headers.empty()) paths.push_back(config.file);
+  }
   for (const auto& [name, server] : config.mcp_servers) {
     paths.push_back(server.key_file);
     if (!server.headers.empty() || !server.environment.empty()) paths.push_back(config.file);

@@ -30,15 +30,6 @@ void on_loop(net::EventLoop& loop, Work work) {
 }
 
 // Commands are kept from what agents are kept from, and from the models' keys.
-Confinement command_confinement(const Config& config) {
-  Confinement wanted = agent_confinement(config, process_environment());
-  for (const auto& [name, model] : config.models) {
-    if (!model.key_file.empty()) wanted.hidden.push_back(model.key_file);
-    if (!model.headers.empty() && !config.file.empty()) wanted.hidden.push_back(config.file);
-  }
-  return wanted;
-}
-
 std::vector<std::string> environment_of_commands(const Config& config) {
   std::vector<std::string> own;
   for (char** entry = environ; *entry != nullptr; ++entry) own.emplace_back(*entry);
@@ -59,8 +50,9 @@ Result<std::unique_ptr<Toolbox>> ChatHost::open_tools(const Config& config) {
     };
   }
   tool_threads_ = std::make_unique<ThreadPool>("tools", kToolThreads);
-  return open_built_in_tools(config.chat_tools, {parts_.loop, *tool_threads_, parts_.clock, std::move(search),
-                                                 environment_of_commands(config), command_confinement(config)});
+  return open_built_in_tools(
+      config.chat_tools, {parts_.loop, *tool_threads_, parts_.clock, std::move(search), environment_of_commands(config),
+                          agent_confinement(config, process_environment())});
 }
 
 Result<std::unique_ptr<ChatHost>> ChatHost::open(ChatHostParts parts, const Config& config) {

@@ -22,6 +22,7 @@ class BuiltInToolbox final : public Toolbox {
 
   std::vector<Tool> tools() const override {
     std::vector<Tool> all;
+    all.reserve(tools_.size());
     for (const auto& each : tools_) all.push_back(each->tool());
     return all;
   }

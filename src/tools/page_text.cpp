@@ -244,9 +244,7 @@ class HtmlReader {
   }
 
   void add_byte(char c) {
-    if (preformatted_) {
-      out_ += c;
-    } else if (is_space(c)) {
+    if (!preformatted_ && is_space(c)) {
       add_space();
     } else {
       out_ += c;

@@ -168,7 +168,7 @@ test("cleared: the model forgets, the page does not", async ({server, fleet, mod
   await expect(prompts(fleet)).toContainText("no longer in the model’s context");
   await expect(answers(fleet)).toContainText("one");
   await expect(answers(fleet).getByRole("button", {name: "Fork"})).toHaveCount(0);
-  await expect(fleet.locator(".context")).toContainText("0 of 8,192 tokens");
+  await expect(fleet.locator(".context")).toContainText("5 of 8,192 tokens"); // the system prompt stays
   await ask(fleet, "SAY two");
   await expect(answers(fleet).last()).toContainText("two");
   await expect(prompts(fleet).last()).not.toHaveClass(/gone/);
