@@ -61,30 +61,33 @@ class Peer:
 
 
 class Caller:
-    """One connection that is kept open; the time until the first token is all that it looks at."""
+    """The time until the first token is all that it looks at. A chat's stream ends with its connection, so each request
+    has its own, on both sides, opened before the clock starts."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.port = port
 
     def first_token(self, path, body, mark, end):
         """Milliseconds until `mark` was read. Reads on until `end`."""
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return self._ask(connection, path, body, mark, end)
+
+    @staticmethod
+    def _ask(connection, path, body, mark, end):
         content = json.dumps(body).encode()
         request = (f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n").encode() + content
         data, found = b"", None
         began = time.perf_counter()
-        self.socket.sendall(request)
+        connection.sendall(request)
         while end not in data:
-            piece = self.socket.recv(65536)
+            piece = connection.recv(65536)
             assert piece, f"closed: {data[-300:]!r}"
             data += piece
             if found is None and mark in data:
                 found = (time.perf_counter() - began) * 1000
         assert found is not None, data[:500]
         return found
-
-    def close(self):
-        self.socket.close()
 
 
 def first_tokens(server, backend_port, prompt, model, rounds, name):
@@ -98,11 +101,9 @@ def first_tokens(server, backend_port, prompt, model, rounds, name):
             messages = []
         messages.append({"role": "user", "content": prompt})
         bare = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}, "max_tokens": 100}
-        times["direct"].append(direct.first_token("/v1/chat/completions", bare, b'"content":"', b"0\r\n\r\n"))
-        times["through"].append(through.first_token(f"/sessions/{session}/request", {"prompt": prompt, "stream": True, "max_tokens": 100}, b'"type":"delta"', b"0\r\n\r\n"))
+        times["direct"].append(direct.first_token("/v1/chat/completions", bare, b'"content":"', b"\r\n0\r\n\r\n"))
+        times["through"].append(through.first_token(f"/sessions/{session}/request", {"prompt": prompt, "stream": True, "max_tokens": 100}, b'"type":"delta"', b'"done":true'))
         messages.append({"role": "assistant", "content": "x"})
-    for each in (direct, through):
-        each.close()
     added = [b - a for a, b in zip(times["direct"], times["through"])]
     return {"direct_p50_ms": percentile(times["direct"], 0.5), "direct_p99_ms": percentile(times["direct"], 0.99),
             "through_p50_ms": percentile(times["through"], 0.5), "through_p99_ms": percentile(times["through"], 0.99),

@@ -414,15 +414,16 @@ def test_a_slow_client_holds_up_no_memory(world):
     host, port = world.server.public.removeprefix("http://").split(":")
     first, clients = len(world.backend.requests), []
     for _ in range(4):
-        client = socket.create_connection((host, int(port)))
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client = socket.socket()
+        # Before it connects: the window of an open connection does not grow again, and reading would take minutes.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
+        client.connect((host, int(port)))
         client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
         clients.append(client)
     for number in range(4):
         assert world.backend.wait_for_request(first + number + 1).finished.wait(30), "a slow client holds up the backend"
     assert world.server.rss_bytes() - before < 100 << 20
     for client in clients:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         whole = read_until(client, b"data: [DONE]\n\n")
         assert whole.count(b"x") >= 400 * 8192
         client.close()
