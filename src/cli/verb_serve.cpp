@@ -55,6 +55,7 @@ void say_ready(Context& context, const Server& server, const Config& config) {
   field("public", server.public_url(), "people, dashboards, command lines");
   field("internal", server.internal_url(), "events are posted here");
   if (!server.grpc_address().empty()) field("gRPC", server.grpc_address(), "programs that follow events");
+  if (!config.models.empty()) field("chat", server.page_url() + "/?view=chat", "talk to a model; docs/chat.md");
   field("data", config.data, "");
   out.line("\nTry it in another terminal:");
   if (!usual) out.line(fmt::format("  export SHEPHERD_DATA={}", config.data));

@@ -23,7 +23,9 @@ import yaml
 import contract
 import examples
 from agents import CLAUDE, claude_environment, needs_claude
+from chat_world import Script
 from model_api import ModelAPI, Reply, text
+from model_fakes import Fake
 from server import BINARY
 from streams import SSEFeed
 from tasks import eventually
@@ -195,7 +197,7 @@ def check(desk, example):
 
 # --- coverage of the examples ---
 
-RUN_BELOW = {"README.md", "docs/http-api.md", "docs/grpc.md", "docs/configuration.md", "docs/running-agents.md", "docs/streaming-agents.md"}
+RUN_BELOW = {"README.md", "docs/http-api.md", "docs/grpc.md", "docs/configuration.md", "docs/running-agents.md", "docs/streaming-agents.md", "docs/chat.md"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -366,6 +368,16 @@ def test_the_configuration(desk):
     assert desk.type("shepherd config")[0] == 0
 
 
+def test_the_chat(desk):
+    config = desk.home / ".config/shepherd/config.yaml"
+    with Fake("llama", Script()) as backend:
+        config.write_text(config.read_text() + yaml.safe_dump({"models": {"local": {"url": backend.url}}}))
+        serving = desk.serve()
+        assert any(f":{desk.ports[8080]}/?view=chat" in line for line in serving.lines), "".join(serving.lines)
+        for example in runnable("docs/chat.md"):
+            check(desk, example)
+
+
 def test_over_grpc(desk):
     desk.serve()
     desk.program("grpcurl", f'PYTHONPATH={Path(__file__).parent} exec {sys.executable} -B {Path(__file__).parent / "grpcurl.py"} "$@"')
@@ -406,10 +418,10 @@ def answered(desk, run):
     return run.process.returncode
 
 
-@pytest.mark.parametrize("document", ["docs/running-agents.md", "docs/streaming-agents.md"])
+@pytest.mark.parametrize("document", ["docs/running-agents.md", "docs/streaming-agents.md", "docs/chat.md"])
 def test_shown_configuration_is_taken(desk, document):
     for block in examples.blocks(examples.ROOT / document):
-        if block.language == "yaml" and block.text.startswith("agents:"):
+        if block.language == "yaml" and block.text.startswith(("agents:", "models:", "chat:", "mcp_servers:")):
             (desk.home / "shown.yaml").write_text(block.text)
             for name in ("ca.pem", "auditor.token"):
                 (desk.home / name).write_text("")
