@@ -130,7 +130,7 @@ class Updates:
         self.response = self._connection.getresponse()
         self.status = self.response.status
         self.received, self.arrivals, self.comments, self.ended, self.wrong = [], [], 0, None, None
-        self._taken = 0
+        self._taken = self._last_id = 0
         self._check = check
         self._changed = threading.Condition()
         if self.status == 200:
@@ -166,8 +166,9 @@ class Updates:
         value = json.loads(each.data)
         if self._check:
             check_event(value)
-        ids = [int(event.id) for event in self.received if event.id]
-        assert not each.id or not ids or int(each.id) >= ids[-1], f"id {each.id} after {ids[-1:]}"
+        if each.id:
+            assert int(each.id) >= self._last_id, f"id {each.id} after {self._last_id}"
+            self._last_id = int(each.id)
         self.received.append(Event(value.get("type"), value.get("data"), each.id, now))
 
     def next(self, timeout=WAIT):

@@ -148,7 +148,7 @@ def test_an_endless_answer_is_cancelled_and_its_slot_is_free(place, chat):
         watched.until("delta")
         assert place.backend.busy_slots() == 1
         assert chat.cancel()["cancelled"] is True
-        eventually(lambda: place.backend.busy_slots() == 0, 5)
+        eventually(lambda: place.backend.busy_slots() == 0)
         watched.until("response_complete")
     role, content = chat.messages()[-1]
     assert role == "assistant" and content.startswith("lorem ipsum")
