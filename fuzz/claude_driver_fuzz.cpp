@@ -40,14 +40,9 @@ std::string translated(const Given& input, const std::vector<std::uint8_t>& cuts
   Actions out;
   LineSplitter splitter;
   std::size_t lines = 0;
-  std::size_t answered = 0;
   auto take = [&](const Line& line) {
     std::int64_t now = kFuzzStart + static_cast<std::int64_t>(lines) * 40;
     driver.record(line.text, now, out);
-    for (std::size_t calls = out.of<HostCall>().size(); answered < calls; ++answered) {
-      std::string id = out.of<HostCall>()[answered].id;
-      driver.answer({id, "", "not supported"}, now, out);
-    }
     // Commands come between lines, so that they are at the same place for every cut.
     if (lines < kKinds.size() && (input.choice & 0x80) != 0) driver.command(command_of(kKinds[lines]), now, out);
     if (lines % 3 == 2) driver.tick(now, out);

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "driver/host_call.h"
 #include "model/command.h"
 #include "model/event_type.h"
 
@@ -44,18 +45,8 @@ struct CloseInput {};  // after what was written
 struct PauseAgent {};
 struct ResumeAgent {};
 
-// The agent asks the machine it runs on for something (a file, a terminal). The caller gives the answer to
-// Driver::answer(). What an agent asks of a person is an `approval` event, which a command answers.
-struct HostCall {
-  std::string id;      // the agent's own
-  std::string method;  // what it asks for, in its words
-  std::string params;  // compact JSON; empty: none
-};
-struct HostAnswer {
-  std::string id;
-  std::string result;  // compact JSON; empty when it failed
-  std::string error;   // why there is none
-};
+// A HostCall (host_call.h) is answered with Driver::answer(), perhaps much later. What an agent asks of a person is an
+// `approval` event, which a command answers.
 
 // What became of a command. The runner says `delivered` when the bytes before it are written.
 struct CommandUpdate {

@@ -163,7 +163,7 @@ class Driver {
   virtual void command(const Command& command, std::int64_t now_ms, Actions& out) = 0;
   // It has expired all the same, because the driver's word came too late: if it is still held, it is forgotten.
   virtual void withdraw(std::string_view /*command_id*/) {}
-  // The answer to a HostCall.
+  // The answer to a HostCall; every call gets one while the agent runs.
   virtual void answer(const HostAnswer& /*answer*/, std::int64_t /*now_ms*/, Actions& /*out*/) {}
   // The agent is gone and all its output was given. Settles what is open.
   virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) = 0;

@@ -284,7 +284,8 @@ void AgentRun::carry_out(Action& action, Result<void>& written) {
                            lost ? written.error().message : update->reason, std::move(update->detail));
   } else if (const auto* call = std::get_if<HostCall>(&action)) {
     // No agent is given files or terminals by the runner so far; one that waits for an answer gets one.
-    driver_->answer({call->id, "", "not supported"}, clock_.wall_ms(), output_);
+    driver_->answer({call->id, fail(ErrorCode::unavailable, "not_supported", "not supported")}, clock_.wall_ms(),
+                    output_);
   } else if (link_ == nullptr) {
     return;
   } else if (std::holds_alternative<PauseAgent>(action)) {

@@ -34,7 +34,6 @@ class ClaudeCode final : public Driver {
   void tick(std::int64_t now_ms, Actions& out) override;
   void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   void withdraw(std::string_view command_id) override;
-  void answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
   Hints hints() const override;

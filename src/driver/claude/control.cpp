@@ -44,19 +44,13 @@ void ClaudeCode::control_request(Actions& out) {
   std::string_view subtype = record_.string(request, "subtype");
   bool answerable = format_ == OutputFormat::bidirectional && !id.empty() && id.size() <= kMaxAgentIdBytes;
   if (subtype == "can_use_tool" && answerable) return ask_operator(id, request, out);
-  // Hooks are not asked for. Whatever else it is, the machine answers it.
+  // Hooks are not asked for. Whatever else it is, the agent gets an answer: it would wait for one.
   if (subtype == "hook_callback") {
     if (answerable) out.write(response_line(id, "{}"));
     return;
   }
   unknown(out);
-  if (answerable) out.call({std::string(id), std::string(subtype), std::string(request.slice)});
-}
-
-void ClaudeCode::answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) {
-  now_ms_ = at_ms_ = now_ms;
-  out.write(answer.error.empty() ? response_line(answer.id, answer.result.empty() ? "{}" : answer.result)
-                                 : error_response_line(answer.id, answer.error));
+  if (answerable) out.write(error_response_line(id, "not supported"));
 }
 
 void ClaudeCode::ask_operator(std::string_view id, const JsonNode& request, Actions& out) {
