@@ -125,7 +125,7 @@ Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int numbe
   launch.task = order_.task;
   launch.program = settings_.program;
   launch.version = settings_.version;
-  launch.command = order_.command;
+  launch.command = order_.command.empty() ? settings_.command : order_.command;
   // A command line is the description of the task that runs it, not a prompt.
   if (order_.command.empty()) {
     launch.prompt = order_.description;
