@@ -48,6 +48,7 @@ struct Launch {
   std::string resume_session;  // the agent's own session id; empty: a new one
   LaunchOptions options;       // the driver's own
   bool deltas = false;         // text while it is being written, for live watchers
+  std::string directory;       // where the agent works, absolute; empty: not known
 };
 
 struct EnvironmentEntry {

@@ -143,6 +143,7 @@ Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int numbe
   launch.resume_session = order_.resume_session;
   launch.options = options;
   launch.deltas = settings_.deltas;
+  launch.directory = settings_.directory;
   Result<LaunchPlan> plan = driver_->launch(launch);
   if (!plan) return fail(std::move(plan.error()));
   LinkRequest request{order_.agent, *std::move(plan), settings_, {}};

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "driver/acp/acp_agent.h"
 #include "driver/claude/claude_code.h"
 #include "driver/grpc/grpc_agent.h"
 #include "driver/text/plain_text.h"
@@ -19,8 +20,8 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"grpc", &make<GrpcAgent>},
-                              Entry{"text", &make<PlainText>}};
+constexpr std::array kDrivers{Entry{"acp", &make<AcpAgent>}, Entry{"claude", &make<ClaudeCode>},
+                              Entry{"grpc", &make<GrpcAgent>}, Entry{"text", &make<PlainText>}};
 
 }  // namespace
 

@@ -31,7 +31,7 @@ TEST(KnownAgents, CommandsAreSplitAtBlanks) {
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"claude", "grpc", "text"}));
+  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "grpc", "text"}));
 }
 
 }  // namespace
