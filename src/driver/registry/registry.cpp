@@ -3,7 +3,9 @@
 #include <array>
 
 #include "driver/claude/claude_code.h"
+#include "driver/gemini/gemini_stream.h"
 #include "driver/grpc/grpc_agent.h"
+#include "driver/opencode/opencode_run.h"
 #include "driver/text/plain_text.h"
 
 namespace shepherd {
@@ -19,7 +21,8 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"grpc", &make<GrpcAgent>},
+constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"gemini-stream", &make<GeminiStream>},
+                              Entry{"grpc", &make<GrpcAgent>}, Entry{"opencode-run", &make<OpenCodeRun>},
                               Entry{"text", &make<PlainText>}};
 
 }  // namespace
