@@ -72,12 +72,11 @@ void RecordEvents::status(Actions& out, std::string_view summary, std::string_vi
   emit(out, parts);
 }
 
-void RecordEvents::said(Actions& out, std::string_view kind, std::string_view text, std::string_view event_id,
-                        std::optional<std::int64_t> duration_ms) {
-  if (text.empty()) return;
-  std::string_view kept = event_text(text);
+void RecordEvents::said(Actions& out, const SaidWords& words) {
+  if (words.text.empty()) return;
+  std::string_view kept = event_text(words.text);
   std::string data = object_text([&](JsonObject& object) {
-    object.text("kind", kind);
+    object.text("kind", words.kind);
     object.text("text", kept);
   });
   EventParts parts = step(EventType::thinking);
@@ -85,10 +84,11 @@ void RecordEvents::said(Actions& out, std::string_view kind, std::string_view te
   if (summary.empty()) summary = "(blanks)";
   parts.summary = summary;
   parts.data = data;
-  parts.event_id = event_id;
-  parts.duration_ms = duration_ms;
+  parts.event_id = words.event_id;
+  parts.parent_call_id = words.parent_call_id;
+  parts.duration_ms = words.duration_ms;
   Detail detail;
-  mark_cut(parts, detail, kept, text);
+  mark_cut(parts, detail, kept, words.text);
   emit(out, parts, std::move(detail));
 }
 

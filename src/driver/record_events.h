@@ -15,6 +15,15 @@
 
 namespace shepherd {
 
+// Words of the model.
+struct SaidWords {
+  std::string_view kind;  // text or reasoning
+  std::string_view text;
+  std::string_view event_id = {};
+  std::string_view parent_call_id = {};
+  std::optional<std::int64_t> duration_ms = {};
+};
+
 struct ToolResult {
   std::string_view call_id;
   Outcome outcome = Outcome::success;
@@ -45,9 +54,7 @@ class RecordEvents {
 
   // `more_members`: JSON members of `data`, or nothing.
   void status(Actions& out, std::string_view summary, std::string_view state, std::string_view more_members = {});
-  // Words of the model. kind: text or reasoning.
-  void said(Actions& out, std::string_view kind, std::string_view text, std::string_view event_id = {},
-            std::optional<std::int64_t> duration_ms = {});
+  void said(Actions& out, const SaidWords& words);
   // Remembers the call in `calls`. `input`: compact JSON; what is no object becomes an empty one.
   void tool_call(Actions& out, OpenCalls& calls, std::string_view id, std::string_view tool, std::string_view input,
                  std::string_view summary, std::string_view parent = {});

@@ -121,7 +121,7 @@ void GeminiStream::end_text(Actions& out) {
   said.without_record(text_since_ms_);
   said.set_session(events_.session());
   std::string id = events_.session().empty() ? "" : events_.session() + "/text/" + std::to_string(texts_);
-  said.said(out, "text", last_text_, id);
+  said.said(out, {"text", last_text_, id});
 }
 
 void GeminiStream::tool_use(Actions& out) {

@@ -105,7 +105,7 @@ void OpenCodeRun::words(std::string_view kind, Actions& out) {
   auto end = count_of(json.find(json.find(part, "time"), "end"));
   std::optional<std::int64_t> took;
   if (start && end && *end >= *start) took = static_cast<std::int64_t>(*end - *start);
-  events_.said(out, kind, text, json.string(part, "id"), took);
+  events_.said(out, {kind, text, json.string(part, "id"), "", took});
 }
 
 void OpenCodeRun::step_finish(Actions& out) {

@@ -5,8 +5,8 @@
 
 #include "driver/call_summary.h"
 #include "driver/limits.h"
-#include "json/scan.h"
 #include "json/write.h"
+#include "model/visible_text.h"
 
 namespace shepherd {
 namespace {
@@ -32,7 +32,14 @@ constexpr std::array kOpenCodePhrases{
     CallPhrase{"question", "Asking a question"},
 };
 
-// What is inside of the markup that is there for the model: a file's lines, a sub-agent's last words.
+std::optional<std::int64_t> time_of(const JsonSlices& json, const JsonNode& part, std::string_view key) {
+  auto time = count_of(json.find(json.find(part, "time"), key));
+  return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
+}
+
+}  // namespace
+
+// A file's lines, a sub-agent's last words.
 std::string opencode_shown_text(std::string_view text) {
   auto inside = [&](std::string_view open, std::string_view close) {
     std::size_t begin = text.find(open), end = text.rfind(close);
@@ -51,16 +58,23 @@ std::string opencode_shown_text(std::string_view text) {
   return shown;
 }
 
-std::optional<std::int64_t> time_of(const JsonSlices& json, const JsonNode& part, std::string_view key) {
-  auto time = count_of(json.find(json.find(part, "time"), key));
-  return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
+std::string opencode_ask_summary(std::string_view permission, std::string_view input, std::string_view patterns) {
+  constexpr std::array kAsks{
+      CallPhrase{"bash", "Running ", "command"},
+      CallPhrase{"edit", "Editing ", "filepath"},
+      CallPhrase{"webfetch", "Fetching ", "url"},
+      CallPhrase{"websearch", "Searching the web for ", "query"},
+      CallPhrase{"task", "Delegating: ", "description"},
+      CallPhrase{"external_directory", "Leaving the work directory for ", "filepath"},
+  };
+  std::string summary = call_summary(kAsks, permission, input, "");
+  if (!patterns.empty() && summary == "Using " + std::string(permission)) summary += ": " + std::string(patterns);
+  return visible_text(summary);
 }
-
-}  // namespace
 
 bool opencode_looks_into(std::string_view key, std::string_view /*parent*/) {
   for (std::string_view known : {"part", "state", "time", "tokens", "cache", "error", "data", "properties", "info",
-                                 "status", "tool", "metadata", "answer", "always", "patterns", "questions", "model"}) {
+                                 "status", "tool", "metadata", "answer", "event", "body", "always", "patterns"}) {
     if (key == known) return true;
   }
   return false;
@@ -136,7 +150,7 @@ void OpenCodeTools::result(RecordEvents& events, const JsonNode& part, const Jso
   ended_.open(id, {});
 }
 
-void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part) {
+void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part, std::string_view model) {
   const JsonNode& tokens = json.find(part, "tokens");
   const JsonNode& cache = json.find(tokens, "cache");
   auto count = [&](const JsonNode& object, std::string_view key) { return count_of(json.find(object, key)).value_or(0); };
@@ -151,6 +165,7 @@ void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part) {
   }
   step.api_calls = 1;
   usage_.total += step;
+  if (!model.empty()) usage_.models[std::string(model)] += step;
   untold_ = true;
 }
 

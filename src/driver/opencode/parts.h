@@ -21,6 +21,12 @@ bool opencode_looks_into(std::string_view key, std::string_view parent);
 
 std::string opencode_call_summary(std::string_view tool, std::string_view input, std::string_view cwd);
 
+// What a permission is asked for. Its names are not those of tools; `patterns` is all that is known of others.
+std::string opencode_ask_summary(std::string_view permission, std::string_view input, std::string_view patterns);
+
+// The text without the markup that is there for the model.
+std::string opencode_shown_text(std::string_view text);
+
 // Whether the error of a tool says that a person or a rule was against the call: it was never made.
 bool opencode_was_denied(std::string_view error);
 
@@ -53,7 +59,7 @@ class OpenCodeTools {
 // What the steps of a session have used, added up: each says its own numbers.
 class OpenCodeUsage {
  public:
-  void step(const JsonSlices& json, const JsonNode& part);
+  void step(const JsonSlices& json, const JsonNode& part, std::string_view model = {});  // empty: not known
   double cost_usd() const { return usage_.total.cost_usd; }
   bool any() const { return usage_.total.api_calls > 0; }
   bool has_untold() const { return untold_; }

@@ -85,6 +85,7 @@ TEST(OpenCodeRunGolden, EveryEventPassesTheDoor) {
 TEST(OpenCodeRunReview, AsAPersonReadTheRecordings) {
   auto reviewed = read_reviews("opencode");
   auto recordings = run_recordings();
+  std::erase_if(reviewed, [](const auto& each) { return each.first.starts_with("opencode-serve"); });
   expect_each_reviewed(reviewed, recordings);
   for (const auto& recording : recordings) {
     SCOPED_TRACE(recording.name);

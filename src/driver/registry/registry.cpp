@@ -6,6 +6,7 @@
 #include "driver/gemini/gemini_stream.h"
 #include "driver/grpc/grpc_agent.h"
 #include "driver/opencode/opencode_run.h"
+#include "driver/opencode/opencode_server.h"
 #include "driver/text/plain_text.h"
 
 namespace shepherd {
@@ -22,8 +23,8 @@ std::unique_ptr<Driver> make() {
 }
 
 constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"gemini-stream", &make<GeminiStream>},
-                              Entry{"grpc", &make<GrpcAgent>}, Entry{"opencode-run", &make<OpenCodeRun>},
-                              Entry{"text", &make<PlainText>}};
+                              Entry{"grpc", &make<GrpcAgent>}, Entry{"opencode", &make<OpenCodeServer>},
+                              Entry{"opencode-run", &make<OpenCodeRun>}, Entry{"text", &make<PlainText>}};
 
 }  // namespace
 
