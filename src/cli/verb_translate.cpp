@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "driver/claude/launch_options.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
+#include "driver/recorded_line.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
 #include "terminal/byte_input.h"
@@ -58,7 +60,11 @@ Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   SystemClock clock;
   Actions output;
   LineSplitter splitter;
-  auto line = [&](const Line& whole) { driver->record(whole.text, clock.wall_ms(), output); };
+  auto line = [&](const Line& whole) {
+    std::optional<std::string> recorded = recorded_line(whole.text);
+    if (recorded && recorded->empty()) return;  // not the agent's
+    driver->record(recorded ? std::string_view(*recorded) : whole.text, clock.wall_ms(), output);
+  };
   for (;;) {
     auto bytes = input->next();
     if (!bytes) return fail(bytes.error());
@@ -81,10 +87,11 @@ void add_translate_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<TranslateOptions>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
-  command->add_option("FILE", options->file, "What the agent printed (default: standard input)");
+  command->add_option("FILE", options->file, "What the agent printed, as it is or as a recording with its directions (default: standard input)");
   command
       ->add_option("--agent", options->agent,
-                   "Which agent printed it: claude, grpc (messages as JSON, one per line), text")
+                   fmt::format("Which agent printed it: {} (grpc: messages as JSON, one per line)",
+                               fmt::join(driver_names(), ", ")))
       ->required();
   command->add_option("--format", options->format, "The output format that the agent was asked for")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))

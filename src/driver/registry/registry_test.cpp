@@ -31,7 +31,8 @@ TEST(KnownAgents, CommandsAreSplitAtBlanks) {
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "grpc", "text"}));
+  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "gemini-stream", "grpc", "opencode",
+                                                           "opencode-run", "text"}));
 }
 
 }  // namespace
