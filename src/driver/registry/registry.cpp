@@ -3,6 +3,7 @@
 #include <array>
 
 #include "driver/claude/claude_code.h"
+#include "driver/codex/codex.h"
 #include "driver/grpc/grpc_agent.h"
 #include "driver/text/plain_text.h"
 
@@ -19,7 +20,7 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"grpc", &make<GrpcAgent>},
+constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"codex", &make<Codex>}, Entry{"grpc", &make<GrpcAgent>},
                               Entry{"text", &make<PlainText>}};
 
 }  // namespace

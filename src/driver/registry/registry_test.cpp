@@ -15,7 +15,7 @@ TEST(Registry, KnowsItsDrivers) {
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"claude", "grpc", "text"}));
+  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"claude", "codex", "grpc", "text"}));
 }
 
 }  // namespace
