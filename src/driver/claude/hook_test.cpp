@@ -7,12 +7,13 @@
 #include "driver/claude/test_recording.h"
 #include "json/scan.h"
 #include "model/condense.h"
+#include "model/wire_json.h"
 
 namespace shepherd {
 namespace {
 
 std::vector<std::string> calls() {
-  return lines_of(read_file(claude_golden() / "hooks" / "claude-29-hooks.jsonl"));
+  return lines_of(read_file(golden_folder("claude") / "hooks" / "claude-29-hooks.jsonl"));
 }
 
 // Each call a second after the one before: hooks have no time of their own.
@@ -48,7 +49,7 @@ std::set<std::string> tool_event_ids(const std::vector<DriverEvent>& events) {
 
 TEST(ClaudeHook, ARecordedSessionBecomesTheExpectedEvents) {
   std::string found = as_lines(read_all());
-  auto path = claude_golden() / "hooks" / "claude-29-hooks.expected";
+  auto path = golden_folder("claude") / "hooks" / "claude-29-hooks.expected";
   const char* updating = std::getenv("SHEPHERD_UPDATE_GOLDEN");
   if (updating != nullptr && std::string_view(updating) == "1") {
     std::ofstream(path, std::ios::binary) << found;
@@ -63,7 +64,7 @@ TEST(ClaudeHook, StepsHaveTheIdsOfTheStream) {
   for (ClaudeHook& hook : read_all()) {
     for (DriverEvent& event : hook.events) hooked.push_back(std::move(event));
   }
-  Recording streamed = read_recording(claude_golden() / "recordings" / "claude-29-hooks.jsonl");
+  ClaudeRecording streamed = claude_recording("claude-29-hooks.jsonl");
   std::set<std::string> ids = tool_event_ids(hooked);
   std::set<std::string> known = tool_event_ids(translate(streamed, streamed.out).out.take_events());
   EXPECT_EQ(ids.size(), 9u);

@@ -118,7 +118,7 @@ TEST(ClaudeLaunch, RulesAreTold) {
 }
 
 TEST(ClaudeLaunch, AnOptionToDoWithoutIsTriedWithout) {
-  Recording recording = read_recording(claude_golden() / "recordings" / "claude-40-no-verbose.txt");
+  ClaudeRecording recording = claude_recording("claude-40-no-verbose.txt");
   recording.format = OutputFormat::bidirectional;
   recording.errors = "error: unknown option '--forward-subagent-text'\n";
   auto verdict = translate(recording, "").verdict;
@@ -169,7 +169,7 @@ TEST(ClaudeLaunch, ValuesThatWouldReadAsOptionsAreRefused) {
 }
 
 TEST(ClaudeLaunch, AnAgentThatKnowsLessIsStartedAgainWithLess) {
-  Recording recording = read_recording(claude_golden() / "recordings" / "claude-40-no-verbose.txt");
+  ClaudeRecording recording = claude_recording("claude-40-no-verbose.txt");
   recording.format = OutputFormat::stream;
   EXPECT_EQ(translate(recording, "").verdict.retry->options.at("output_format"), "json");
   recording.errors = "error: unknown option '--replay-user-messages'\n";

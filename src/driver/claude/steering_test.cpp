@@ -26,7 +26,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 class Talk {
  public:
   Talk(std::string_view file, Launch launch = launch_as(OutputFormat::bidirectional)) {
-    recording_ = read_recording(claude_golden() / "recordings" / file);
+    recording_ = claude_recording(file);
     lines_ = lines_of(recording_.out);
     EXPECT_TRUE(driver.launch(launch).has_value());
   }
@@ -101,7 +101,7 @@ class Talk {
   bool our_clock = false;  // lines lose the agent's own times
 
  private:
-  Recording recording_;
+  ClaudeRecording recording_;
   std::vector<std::string> lines_;
   std::size_t next_ = 0;
   std::vector<std::pair<std::string, std::string>> ids_;

@@ -11,11 +11,11 @@ namespace shepherd {
 namespace {
 
 TranscriptFile file(const std::string& name, const std::string& parent = "") {
-  return {parent, lines_of(read_file(claude_golden() / "recordings" / (name + ".jsonl")))};
+  return {parent, lines_of(read_file(golden_folder("claude") / "recordings" / (name + ".jsonl")))};
 }
 
 std::string parent_of_recorded_agent() {
-  std::string meta = read_file(claude_golden() / "subagents" / "agent-aa992c9e47a3b0ad9.meta.json");
+  std::string meta = read_file(golden_folder("claude") / "subagents" / "agent-aa992c9e47a3b0ad9.meta.json");
   return string_value(find_member(meta, "toolUseId")).value_or("");
 }
 

@@ -69,7 +69,7 @@ TEST_F(ClaudeUsageTest, WhatIsToldInBetweenIsToldOnce) {
 // A long turn as it was recorded, a minute between two lines: tokens so far are told on the way, what it costs when the
 // agent says so, and the result's totals are neither more nor less for it.
 TEST(ClaudeLiveUsage, TokensAreToldDuringATurn) {
-  Recording recording = read_recording(claude_golden() / "recordings" / "claude-02-partial.jsonl");
+  ClaudeRecording recording = claude_recording("claude-02-partial.jsonl");
   ClaudeCode driver;
   ASSERT_TRUE(driver.launch(launch_as(OutputFormat::bidirectional)).has_value());
   Actions out;

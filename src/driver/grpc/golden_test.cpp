@@ -1,28 +1,19 @@
 #include <gtest/gtest.h>
 
-#include "driver/claude/test_judgement.h"
-#include "driver/claude/test_recording.h"
 #include "driver/grpc/grpc_agent.h"
+#include "driver/test_golden.h"
+#include "driver/test_judgement.h"
 #include "json/scan.h"
 #include "json/write.h"
 
 namespace shepherd {
 namespace {
 
-std::filesystem::path grpc_golden() {
-  return std::filesystem::path(SHEPHERD_GOLDEN_DIR) / "grpc";
-}
-
-std::string detail_names(std::string_view detail) {
-  std::string names = "[";
-  JsonMembers members(detail);
-  while (members.next()) names.append(names.size() > 1 ? "," : "").append("\"").append(members.key()).append("\"");
-  return names + "]";
-}
-
 // The driver's verdict over a recording; what it makes of it is in `out`.
 Verdict translate_messages(const std::string& recording, GrpcAgent& driver, Actions& out) {
-  Launch launch = launch_as(OutputFormat::bidirectional);
+  Launch launch;
+  launch.id = "launch";
+  launch.prompt = "Do it";
   launch.deltas = true;
   EXPECT_TRUE(driver.launch(launch).has_value());
   std::int64_t now_ms = kRecordingStart;
@@ -67,11 +58,11 @@ TEST(GrpcGolden, EveryRecordingTranslatesAsExpected) {
   const char* asked = std::getenv("SHEPHERD_UPDATE_GOLDEN");
   bool updating = asked != nullptr && std::string_view(asked) == "1";
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder("grpc") / "recordings")) {
     ++count;
     SCOPED_TRACE(entry.path().filename().string());
     std::string found = translated(read_file(entry.path()));
-    auto path = grpc_golden() / "expected" / entry.path().filename();
+    auto path = golden_folder("grpc") / "expected" / entry.path().filename();
     if (updating) {
       std::ofstream(path, std::ios::binary) << found;
       continue;
@@ -82,7 +73,7 @@ TEST(GrpcGolden, EveryRecordingTranslatesAsExpected) {
 }
 
 TEST(GrpcReview, EverySummaryIsForPeople) {
-  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder("grpc") / "recordings")) {
     SCOPED_TRACE(entry.path().filename().string());
     GrpcAgent driver;
     Actions out;
@@ -100,7 +91,7 @@ TEST(GrpcReview, EverySummaryIsForPeople) {
 // A failed run ends with one fatal error, which says what the verdict says.
 TEST(GrpcReview, AFailedRunHasOneFatalError) {
   std::size_t failures = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(grpc_golden() / "recordings")) {
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder("grpc") / "recordings")) {
     SCOPED_TRACE(entry.path().filename().string());
     GrpcAgent driver;
     Actions out;
