@@ -124,7 +124,7 @@ Result<TranscriptImport::Done> TranscriptImport::add_events(const std::string& t
   for (const TranscriptEvent& each : session.events) {
     if (each.at_ms > after_ms || each.event.type == EventType::session_start) events.push_back(&each.event);
   }
-  DriverEvent end = claude_session_end(session);
+  DriverEvent end = session_end(session);
   if (ended) events.push_back(&end);
   Result<std::uint64_t> added = post(task, events);
   if (!added) return fail(added.error());

@@ -87,19 +87,22 @@ void add_translate_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<TranslateOptions>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
-  command->add_option("FILE", options->file, "What the agent printed, as it is or as a recording with its directions (default: standard input)");
+  command->add_option(
+      "FILE", options->file,
+      "What the agent printed, as it is or as a recording with its directions (default: standard input)");
   command
       ->add_option("--agent", options->agent,
                    fmt::format("Which agent printed it: {} (grpc: messages as JSON, one per line)",
                                fmt::join(driver_names(), ", ")))
       ->required();
   command->add_option("--format", options->format, "The output format that the agent was asked for")
-      ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
+      ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text", "app-server", "exec-json"}))
       ->capture_default_str();
   command->add_flag("--detail", options->detail, "Full content, with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");
   command->footer(
-      "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"
+      "What it does not understand becomes a log event; nothing is dropped. Lines of a recording of both directions,\n"
+      "{\"dir\":\"out\",\"line\":\"…\"}, are read as what they hold.\n\nExamples:\n"
       "  shepherd translate --agent claude session.jsonl\n"
       "  claude -p \"fix it\" --output-format stream-json --verbose | shepherd translate --agent claude --status |\n"
       "    shepherd post TASK");

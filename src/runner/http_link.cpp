@@ -268,7 +268,8 @@ void HttpLink::next_request() {
 }
 
 void HttpLink::answered(const HttpEnvelope& request, int status, std::string_view body, const Result<void>& result) {
-  tell_record(result ? http_answer_record(request, status, body) : http_failure_record(request, result.error().message));
+  tell_record(result ? http_answer_record(request, status, body)
+                     : http_failure_record(request, result.error().message));
   // Not here: the observer that is called is about to be replaced.
   loop_.post([this] {
     busy_ = false;

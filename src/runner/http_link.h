@@ -1,9 +1,9 @@
-// The connection to an agent that is an HTTP service of its own: a program that is started here, a stream of events, and
-// requests one after the other (driver/http_envelope.h has the form of both).
+// The connection to an agent that is an HTTP service of its own: a program that is started here, a stream of events,
+// and requests one after the other (driver/http_envelope.h has the form of both).
 //
-// The program and everything it starts belong to an AgentProcess, which ends them on every path. Each task has a service
-// of its own, because its tools inherit the task's environment and confinement. It listens on loopback, behind a password
-// that is made here.
+// The program and everything it starts belong to an AgentProcess, which ends them on every path. Each task has a
+// service of its own, because its tools inherit the task's environment and confinement. It listens on loopback, behind
+// a password that is made here.
 //
 // A service does not end by itself: the end of our input ends it, after the requests that wait. If its stream ends
 // first, so does the run.

@@ -153,7 +153,9 @@ void OpenCodeTools::result(RecordEvents& events, const JsonNode& part, const Jso
 void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part, std::string_view model) {
   const JsonNode& tokens = json.find(part, "tokens");
   const JsonNode& cache = json.find(tokens, "cache");
-  auto count = [&](const JsonNode& object, std::string_view key) { return count_of(json.find(object, key)).value_or(0); };
+  auto count = [&](const JsonNode& object, std::string_view key) {
+    return count_of(json.find(object, key)).value_or(0);
+  };
   Usage step;
   step.input_tokens = count(tokens, "input");
   step.output_tokens = count(tokens, "output") + count(tokens, "reasoning");
