@@ -499,12 +499,14 @@ class ChatTalk final : private ChatLinkUser, private net::EventLoop::Watcher {
     link_.call("GET", "/session", "", [this](const Result<std::string>& answer) {
       if (!answer) return complain(answer.error().message);
       take_numbers(*answer);
-      auto count = [&](std::string_view name) {
-        return array_elements(find_member(*answer, name)).value_or(std::vector<std::string_view>()).size();
+      auto listed = [&](std::string_view name) {
+        return array_elements(find_member(*answer, name)).value_or(std::vector<std::string_view>());
       };
+      std::vector<std::string_view> messages = listed("messages");
+      std::erase_if(messages, [](std::string_view each) { return text_member(each, "role") == "system"; });
       say(fmt::format("session {} · model {} · {} messages · {} of {} tokens · {} tools",
-                      task_.empty() ? "default" : task_, model_, count("messages"), total_tokens_, context_size_,
-                      count("tools")));
+                      task_.empty() ? "default" : task_, model_, messages.size(), total_tokens_, context_size_,
+                      listed("tools").size()));
     });
   }
 

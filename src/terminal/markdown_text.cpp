@@ -103,13 +103,16 @@ class InlineReader {
                  !(mark == '_' && at > 0 && is_word(text_[at - 1]));
     if (!opens) return at + run;
     std::string marks(count, mark);
-    for (std::size_t i = text_.find(marks, open + 1); i < to; i = text_.find(marks, i + 1)) {
-      std::size_t end = i + count;
-      if (end > to) break;
+    std::size_t run_end = open + 1;
+    for (std::size_t i = text_.find(marks, run_end); i < to; i = text_.find(marks, run_end)) {
+      run_end = std::min(text_.find_first_not_of(mark, i), to);
+      std::size_t closing = run_end - i;
       if (text_[i - 1] == ' ' || text_[i - 1] == '\\') continue;
-      if (mark == '_' && end < to && is_word(text_[end])) continue;
-      // A longer run closes something else first: **a *b*** ends the inner one.
-      if (text_[i - 1] == mark || (end < to && text_[end] == mark && count < 3)) continue;
+      if (mark == '_' && run_end < to && is_word(text_[run_end])) continue;
+      // Three marks end two things, the inner one first: **a *b***
+      if (closing != count && closing != 3) continue;
+      i = run_end - count;
+      std::size_t end = run_end;
       put(text_.substr(said, at - said), look);
       TextLook inside = look;
       if (mark == '~') {

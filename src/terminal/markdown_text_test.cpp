@@ -26,8 +26,9 @@ std::vector<std::string> rendered(std::string_view markdown, std::size_t step = 
 using Lines = std::vector<std::string>;
 
 TEST(MarkdownText, Blocks) {
-  EXPECT_EQ(rendered("# Title #\n\n\ntext\n- one\n  * two\n3. three\n> said\n- [x] done\n---\n"),
-            (Lines{"Title", "", "text", "• one", "  • two", "3. three", "│ said", "• ☑ done", "────────────────────────"}));
+  EXPECT_EQ(
+      rendered("# Title #\n\n\ntext\n- one\n  * two\n3. three\n> said\n- [x] done\n---\n"),
+      (Lines{"Title", "", "text", "• one", "  • two", "3. three", "│ said", "• ☑ done", "────────────────────────"}));
   EXPECT_EQ(rendered("#no heading\n-no item\n1.5 is a number"), (Lines{"#no heading", "-no item", "1.5 is a number"}));
 }
 
@@ -77,7 +78,8 @@ TEST(MarkdownText, Looks) {
 }
 
 TEST(MarkdownText, NothingHarmfulIsLeft) {
-  EXPECT_EQ(rendered("a\x1b[2Jb\x1b]0;t\x07 **\x1b[31mc** `\xe2\x80\xae d`\n```\n\x1b[H\n```"), (Lines{"ab c  d", "```", "", "```"}));
+  EXPECT_EQ(rendered("a\x1b[2Jb\x1b]0;t\x07 **\x1b[31mc** `\xe2\x80\xae d`\n```\n\x1b[H\n```"),
+            (Lines{"ab c  d", "```", "", "```"}));
 }
 
 TEST(MarkdownText, ALongLineIsShownAsItIs) {
