@@ -23,7 +23,7 @@ struct ChatWords {
   bool no_history = false;
 };
 
-Result<std::string> read_input() {
+Result<std::string> piped_prompt() {
   Result<ByteInput> input = ByteInput::open("-");
   if (!input) return fail(input.error());
   std::string text;
@@ -43,7 +43,7 @@ Result<std::string> read_input() {
 
 // The words with standard input in the place of "-". Without words it is the input, unless that is a terminal.
 Result<std::string> prompt_of(const ChatWords& words) {
-  if (words.prompt.empty()) return isatty(STDIN_FILENO) == 1 ? std::string() : read_input();
+  if (words.prompt.empty()) return isatty(STDIN_FILENO) == 1 ? std::string() : piped_prompt();
   std::string prompt;
   for (const std::string& word : words.prompt) {
     bool input = word == "-";
@@ -52,7 +52,7 @@ Result<std::string> prompt_of(const ChatWords& words) {
       prompt += word;
       continue;
     }
-    Result<std::string> text = read_input();
+    Result<std::string> text = piped_prompt();
     if (!text) return text;
     prompt += *text;
   }
@@ -80,7 +80,10 @@ Result<ExitCode> chat(Context& context, ChatWords& words) {
   if (!prompt) return fail(prompt.error());
   options.prompt = *std::move(prompt);
   bool terminal = context.out.is_terminal() && !options.json && context.environment("TERM") != "dumb";
-  if (terminal && (isatty(STDIN_FILENO) == 1 || !options.prompt.empty())) return talk_chat(context, options);
+  if (terminal && (isatty(STDIN_FILENO) == 1 || !options.prompt.empty())) {
+    context.out.flush();
+    return ChatTalk(context, options).run();
+  }
   if (options.prompt.empty()) {
     return fail(ErrorCode::invalid_argument, "no_prompt",
                 "there is no prompt; give one, write it to standard input, or use a terminal without --json");

@@ -1,14 +1,12 @@
 #include "client/chat_link.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "client/api_client.h"
 #include "client/limits.h"
 #include "client/problem.h"
 #include "json/scan.h"
-#include "net/whole_answer.h"
 
 namespace shepherd {
 namespace {
@@ -32,12 +30,6 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 }  // namespace
-
-// A call beside the stream. It lives until its answer, or its link's end, which cuts it.
-struct ChatLink::Pending {
-  std::optional<net::WholeAnswer> answer;
-  net::HttpCall call;
-};
 
 ChatLink::ChatLink(net::EventLoop& loop, net::Timers& timers, Locate locate, net::ClientTls tls, ChatLinkUser& user)
     : loop_(loop),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "client/live_link.h"
 #include "net/http_call.h"
 #include "net/timers.h"
+#include "net/whole_answer.h"
 
 namespace shepherd {
 
@@ -63,7 +65,11 @@ class ChatLink final : private net::CallObserver {
   void call_server(std::string_view method, std::string path, std::string body, Done done, bool patient = false);
 
  private:
-  struct Pending;
+  // A call beside the stream. It lives until its answer, or its link's end, which cuts it.
+  struct Pending {
+    std::optional<net::WholeAnswer> answer;
+    net::HttpCall call;
+  };
   enum class Way : std::uint8_t { closed, follow, ask };
 
   std::string session_path(std::string_view path) const;
