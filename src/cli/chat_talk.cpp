@@ -114,6 +114,12 @@ void ChatTalk::take_numbers(std::string_view json) {
 
 void ChatTalk::on_chat_open() {
   if (!lost_.empty()) transcript_.miss();
+  if (!lost_.empty() && newest_.empty() && busy()) {
+    // This server numbers nothing, so the end of the turn may have come while there was no connection.
+    running_ = false;
+    sent_.clear();
+    say("the connection was lost, and something may be missing; /history shows all of it");
+  }
   lost_.clear();
   mark();
 }

@@ -161,11 +161,9 @@ void ChatTalk::send(std::string text) {
 void ChatTalk::take_answer(std::uint64_t number, const Result<std::string>& answer) {
   auto found = std::ranges::find(sent_, number, &SentPrompt::number);
   if (found == sent_.end()) return;  // its turn has ended, or another session was opened
-  SentPrompt sent = std::move(*found);
-  if (!answer && answer.error().code == ErrorCode::unavailable && (sent.begun || answer.error().reason == "closed")) {
-    // The connection broke, and its turn has begun: the events say how it ends.
-    if (sent.begun) return;
-  }
+  SentPrompt sent = *found;
+  // The connection broke after its turn had begun: the events say how it ends.
+  if (!answer && answer.error().code == ErrorCode::unavailable && sent.begun) return;
   sent_.erase(found);
   if (answer && sent.begun) return;
   if (!answer) {
