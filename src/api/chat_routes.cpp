@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "json/text.h"
 #include "json/write.h"
 #include "model/condense.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {
@@ -100,7 +102,9 @@ Result<PromptBody> read_prompt(const Call& call) {
   PromptBody body;
   const net::Request& request = call.request();
   std::string_view type = request.header("content-type");
-  if (!type.starts_with("application/json")) {
+  // Without a type it is JSON if it looks like a request.
+  bool object_alone = type.empty() && request.body.starts_with('{');
+  if (!type.starts_with("application/json") && !object_alone) {
     body.prompt = request.body;
     if (!is_utf8(body.prompt)) return fail(ErrorCode::invalid_argument, "bad_text", "The prompt is not UTF-8.");
   } else {
@@ -138,26 +142,55 @@ Result<PromptBody> read_prompt(const Call& call) {
   return body;
 }
 
-// The same prompt as an operator's `queue` command: it is in the log before it is acknowledged.
+// Why a command was not taken, as an error of a prompt.
+Error as_prompt_error(const Error& error) {
+  if (error.reason == "event_too_large" || error.reason == "command_too_large") {
+    return {ErrorCode::too_large,
+            "prompt_too_large",
+            "This prompt is too long to wait in the queue: that is the log, whose events have at most " +
+                std::to_string(kMaxEventBytes / kKiB) +
+                " KiB. Send it without \"async\", or put long texts into a file.",
+            {}};
+  }
+  if (error.reason == "too_many_commands") {
+    return {ErrorCode::rate_limited,
+            "queue_full",
+            "Already " + std::to_string(kMaxTaskCommands) + " prompts with \"async\" wait in this session. Send it later.",
+            {}};
+  }
+  if (error.reason == "task_ended") {
+    return {ErrorCode::conflict, "session_ended", "This session has ended. Fork it to go on, or use another name.", {}};
+  }
+  return error;
+}
+
+// The same prompt as an operator's `queue` command: it is in the log and in the session's queue before it is
+// acknowledged, so that what its sender sends next comes behind it.
 void queue_prompt(Call call, PromptBody body) {
   auto shared = std::make_shared<Call>(std::move(call));
   Chats& chats = *shared->parts().chats;
-  chats.view(shared->id(), [shared, body = std::move(body)](Result<SessionView> view) {
+  chats.view(shared->id(), [shared, &chats, body = std::move(body)](Result<SessionView> view) {
     if (!view) return refuse_chat(*shared, view.error());
     Command command;
     command.kind = CommandKind::queue;
     command.content = body.prompt;
     command.by = shared->principal()->person;
-    std::size_t position = view->queued + (view->processing ? 1 : 0) + 1;
-    shared->parts().steering.commands().submit(view->task, std::move(command),
-                                               [shared, position](Result<Submitted> submitted) {
-                                                 if (!submitted) return refuse_chat(*shared, submitted.error());
-                                                 shared->send_json(200, object_text([&](JsonObject& object) {
-                                                                     object.flag("success", true);
-                                                                     object.flag("queued", true);
-                                                                     object.number("queue_position", position);
-                                                                   }));
-                                               });
+    command.metadata_json = object_text([&](JsonObject& object) { object.number(kMaxTokensMember, body.max_tokens); });
+    auto answer = [shared](Result<std::size_t> position) {
+      if (!position) return refuse_chat(*shared, as_prompt_error(position.error()));
+      shared->send_json(200, object_text([&](JsonObject& object) {
+                          object.flag("success", true);
+                          object.flag("queued", true);
+                          object.number("queue_position", std::max<std::size_t>(*position, 1));
+                        }));
+    };
+    auto submitted = [&chats, task = view->task, command, answer](Result<Submitted> done) mutable {
+      if (!done) return answer(fail(done.error()));
+      if (done->state == CommandState::refused) return answer(fail(ErrorCode::conflict, "refused", done->reason));
+      command.id = done->id;
+      chats.command(task, std::move(command), answer);
+    };
+    shared->parts().steering.commands().submit(view->task, command, std::move(submitted));
   });
 }
 

@@ -283,7 +283,7 @@ void Chats::loaded(const std::string& task, Result<Loaded> found) {
         if (!decoded) return;
         parts_.log.loop.post([this, task, command = std::move(*decoded)] {
           auto open_session = sessions_.find(task);
-          if (open_session != sessions_.end()) open_session->second->command(command);
+          if (open_session != sessions_.end()) static_cast<void>(open_session->second->command(command));
         });
       });
     }
@@ -336,7 +336,7 @@ void Chats::take(const News& news) {
       auto command = decode_command(find_member(batch->event(i), "data"));
       if (!command) continue;
       with_task(batch->task, [command = std::move(*command)](Result<std::shared_ptr<ChatSession>> session) {
-        if (session) (*session)->command(command);
+        if (session) static_cast<void>((*session)->command(command));
       });
     }
   }
@@ -405,6 +405,15 @@ void Chats::observe(std::string session, std::function<void(Result<Place>)> done
       if (shown.turn() != nullptr) place.said = shown.turn()->shown();
     }
     done(std::move(place));
+  });
+}
+
+void Chats::command(std::string task, Command command, std::function<void(Result<std::size_t>)> done) {
+  with(std::move(task), [command = std::move(command),
+                         done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) {
+    if (!found) return done(fail(found.error()));
+    if (auto taken = (*found)->command(command); !taken) return done(fail(taken.error()));
+    done((*found)->waiting() + ((*found)->turn() != nullptr ? 1 : 0));
   });
 }
 

@@ -87,6 +87,9 @@ class Chats {
     std::string said;  // by the model, not in a message yet
   };
   void observe(std::string session, std::function<void(Result<Place>)> done);
+  // A command of this session that is in the log; `done` gets the number of prompts that wait, a running one included.
+  // The follower brings it as well, but later than prompts that are sent when its sender has the answer.
+  void command(std::string task, Command command, std::function<void(Result<std::size_t>)> done);
   void clear(std::string session, std::function<void(Result<void>)> done);
   void cancel(std::string session, std::function<void(Result<bool>)> done);
   // A new session with the messages through event `through` (0: all). `id` may be empty.

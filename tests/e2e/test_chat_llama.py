@@ -151,7 +151,9 @@ def test_an_endless_answer_is_cancelled_and_its_slot_is_free(place, chat):
         eventually(lambda: place.backend.busy_slots() == 0)
         watched.until("response_complete")
     role, content = chat.messages()[-1]
-    assert role == "assistant" and content.startswith("lorem ipsum")
+    # At least what was shown before the cancellation; a slow backend may have said one word until then.
+    shown = said(watched.received)
+    assert role == "assistant" and content.startswith("lorem") and content.startswith(shown), (content[:100], shown[:100])
     assert chat.ask("Hello") == scripted_model.said("text")
 
 

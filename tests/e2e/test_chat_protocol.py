@@ -104,6 +104,33 @@ def test_asynchronous_requests_wait_in_a_queue(world, chat):
     assert [content for role, content in chat.messages() if role == "user"] == ["HOLD queue", "ECHO two", "ECHO three"]
 
 
+def test_what_is_sent_after_an_asynchronous_answer_comes_behind_it(world):
+    """One client's requests keep their order, whatever their kind, and the answer says how many wait."""
+    for _ in range(20):
+        with world.new() as chat:
+            chat.session()
+            world.script.gates["first"].clear()
+            chat.request("HOLD first", **{"async": True})
+            places = [chat.request(f"ECHO {i}", **{"async": True})["queue_position"] for i in range(3)]
+            assert places == [2, 3, 4], places
+            threading.Timer(0.01, world.script.gates["first"].set).start()
+            assert chat.ask("ECHO last") == "last"
+            assert [content for role, content in chat.messages() if role == "user"] == ["HOLD first", "ECHO 0", "ECHO 1", "ECHO 2", "ECHO last"]
+
+
+def test_an_asynchronous_request_keeps_its_max_tokens(world, chat):
+    before = len(world.backend.requests)
+    with chat.updates() as watched:
+        chat.request("Hello", max_tokens=77, **{"async": True})
+        watched.turn()
+    assert world.backend.requests[before].body["max_tokens"] == 77
+
+
+def test_an_asynchronous_prompt_that_is_too_long_for_the_log(chat):
+    body = chat.refused("POST", "/request", 413, "prompt_too_large", json={"prompt": "x" * 600000, "async": True})
+    assert "async" in body["error"] and "detail" not in body["error"], body
+
+
 def test_one_order_for_all_kinds_of_requests(world, chat):
     """A blocking, a streamed and an asynchronous request run one after another, in the order of their arrival."""
     gate = world.script.gates["order"]
@@ -146,6 +173,13 @@ def test_a_request_that_is_wrong(chat, body, media):
 
 def test_a_prompt_as_plain_text(chat):
     assert chat.call("POST", "/request", content="ECHO grüße {", headers={"Content-Type": "text/plain; charset=utf-8"}) == {"success": True, "response": "grüße {"}
+
+
+def test_a_request_without_a_media_type(chat):
+    """What looks like a request is one; everything else is the prompt."""
+    assert chat.call("POST", "/request", content=b'{"prompt":"ECHO json"}') == {"success": True, "response": "json"}
+    assert chat.call("POST", "/request", content=b"ECHO text") == {"success": True, "response": "text"}
+    chat.refused("POST", "/request", 400, "bad_json", content=b'{"prompt":')
 
 
 def test_unknown_fields_are_ignored(chat):
