@@ -241,7 +241,11 @@ void Chats::create(const std::string& task, std::function<void(Result<void>)> do
 std::shared_ptr<ChatSession> Chats::make_session(const std::string& task, Loaded loaded) {
   auto log = std::make_shared<SessionLog>(parts_.log, task);
   log->conversation() = std::move(loaded.conversation);
-  TurnParts parts{config_, parts_.model, parts_.tools, parts_.price, std::move(loaded.allowed_tools)};
+  auto waits = [this](bool begins) {
+    running_ += begins ? -1 : 1;
+    if (begins) parts_.log.loop.post([this] { start_turns(); });
+  };
+  TurnParts parts{config_, parts_.model, parts_.tools, parts_.price, std::move(loaded.allowed_tools), waits};
   auto idle = [this](ChatSession& session) {
     --running_;
     ready(session);
@@ -398,6 +402,7 @@ void Chats::observe(std::string session, std::function<void(Result<Place>)> done
     place.task = shown.task();
     place.after = shown.conversation().last_sequence();
     place.deltas = parts_.log.journal.delta_place(place.task);
+    if (shown.turn() != nullptr) place.answer = answer_so_far(*shown.turn(), shown);
     if (std::uint64_t first = shown.young_turn(); first > 0) {
       for (const SessionLog::Recent& event : shown.log().recent()) {
         if (event.sequence >= first) place.missed.push_back(event);
@@ -409,11 +414,21 @@ void Chats::observe(std::string session, std::function<void(Result<Place>)> done
 }
 
 void Chats::command(std::string task, Command command, std::function<void(Result<std::size_t>)> done) {
-  with(std::move(task), [command = std::move(command),
-                         done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) {
-    if (!found) return done(fail(found.error()));
-    if (auto taken = (*found)->command(command); !taken) return done(fail(taken.error()));
-    done((*found)->waiting() + ((*found)->turn() != nullptr ? 1 : 0));
+  with(std::move(task),
+       [command = std::move(command), done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) {
+         if (!found) return done(fail(found.error()));
+         if (auto taken = (*found)->command(command); !taken) return done(fail(taken.error()));
+         done((*found)->waiting() + ((*found)->turn() != nullptr ? 1 : 0));
+       });
+}
+
+void Chats::health(std::function<void(bool)> done) {
+  parts_.log.loop.post([this, done = std::move(done)] { done(parts_.model.answers()); });
+}
+
+void Chats::refused(std::string session, const Error& error) {
+  with(std::move(session), [error](Result<std::shared_ptr<ChatSession>> found) {
+    if (found) (*found)->note_refusal(error);
   });
 }
 

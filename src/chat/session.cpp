@@ -163,6 +163,10 @@ std::int64_t ChatSession::max_tokens_of(const Command& command) const {
   return static_cast<std::int64_t>(std::clamp(*given, -1.0, static_cast<double>(kMaxCount)));
 }
 
+// The end of a turn if none runs: a client waits for that.
+void ChatSession::note_refusal(const Error& error) {
+  if (!ended_) log_->append({error_event(error.reason, error.message, !busy())});
+}
 
 void ChatSession::end(std::string_view reason) {
   if (ended_) return;

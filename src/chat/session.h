@@ -52,6 +52,7 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   void clear(std::function<void(Result<void>)> done);
   // An operator's command from the log; it settles. Fails as add() does. Nothing happens the second time.
   Result<void> command(const Command& command);
+  void note_refusal(const Error& error);
   // The task has ended or was deleted.
   void end(std::string_view reason);
   bool ended() const { return ended_; }

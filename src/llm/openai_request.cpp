@@ -87,11 +87,12 @@ std::string openai_request(const RequestPlan& plan, const ModelRequest& request)
     }
     if (request.max_tokens > 0) {
       // Newer models of OpenAI itself refuse max_tokens; other servers ignore or refuse the newer name.
-      bool newer = options.contains("max_completion_tokens");
+      bool newer = plan.habits.newer_limit || options.contains("max_completion_tokens");
       body.number(newer ? "max_completion_tokens" : "max_tokens", request.max_tokens);
     }
     if (plan.use == RequestUse::count) return;
     body.flag("stream", true);
+    if (plan.habits.bare_stream) return;
     body.object("stream_options", [](JsonObject& stream) { stream.flag("include_usage", true); });
   });
 }

@@ -23,7 +23,8 @@ def reserve(context):
 # --- /health, /status, /session ---
 
 def test_health(world):
-    answer = world.chat().call("GET", "/health")
+    answer = eventually(lambda: (value := world.chat().call("GET", "/health"))["backend_connected"] and value)
+    assert answer["model_configured"] is True
     assert answer["status"] == "ok" and answer["server_type"] == "cli" and answer["backend_connected"] is True
 
 
@@ -86,6 +87,14 @@ def test_a_streamed_request(chat):
     assert raw.headers["cache-control"] == "no-cache" and raw.headers["x-accel-buffering"] == "no"
     assert raw.text.endswith('data: {"done":true}\n\n') or raw.text.endswith('data: {"done": true}\n\n'), raw.text[-80:]
     assert "connected" not in raw.text
+
+
+def test_a_streamed_request_and_a_silent_model(chat):
+    """Comments come meanwhile, for clients with short time-outs."""
+    with httpx.Client(trust_env=False, timeout=3.0) as impatient:
+        answer = impatient.post(chat.base + "/request", json={"prompt": "SILENT 5", "stream": True})
+    assert answer.text.count(": keepalive\n\n") >= 3 and "At last." in answer.text
+    assert answer.text.endswith('data: {"done":true}\n\n')
 
 
 def test_asynchronous_requests_wait_in_a_queue(world, chat):
@@ -198,6 +207,15 @@ def test_a_failure_of_the_model(chat):
     assert chat.ask("ECHO again") == "again"
 
 
+def test_a_prompt_that_is_refused_is_seen_by_observers(chat):
+    """Some clients show nothing but what comes on /updates, and wait there for the end of their turn."""
+    with chat.updates() as watched:
+        body = chat.refused("POST", "/request", 413, "prompt_too_large", json={"prompt": "x" * 1100000})
+        seen = watched.until("response_complete")
+        assert [event.type for event in seen] == ["error", "response_complete"] and seen[0].data["error"] == body["error"]
+    assert chat.messages() == [] and chat.ask("ECHO after") == "after"
+
+
 def test_a_silent_model_keeps_the_answer_alive(chat):
     """httpx gives up after 5 s without a byte, so the server sends blanks before the JSON."""
     with chat.updates() as watched:
@@ -287,6 +305,24 @@ def test_a_reconnect_with_the_last_id_misses_nothing(world, chat):
         chat.ask("ECHO four")
         assert again.turn()[-1].data["response"] == "four"
         assert again.kinds().count("response_complete") == 3
+
+
+def test_a_reconnect_in_the_middle_of_an_answer(world, chat):
+    """Live text has no number: what was said of the unfinished message comes with the first event."""
+    world.script.gates["torn"].clear()
+    with chat.updates() as first:
+        chat.request("HOLD torn", **{"async": True})
+        first.until("delta")
+        last = first.last_id()
+    opened = Updates(chat.base + "/updates", {"Last-Event-ID": last})
+    try:
+        answer = opened.next().data["answer"]
+        assert answer["text"] == "Beginning" and answer["after"] >= int(last), answer
+        world.script.gates["torn"].set()
+        seen = opened.until("response_complete")
+        assert answer["text"] + said(seen) == seen[-1].data["response"] == "Beginning and end."
+    finally:
+        opened.close()
 
 
 def test_a_reconnect_with_a_useless_id(chat):
@@ -418,7 +454,8 @@ def test_without_a_model_every_path_says_what_to_configure(make_server):
         for method, path in (("GET", "/session"), ("POST", "/request"), ("GET", "/updates"), ("POST", "/clear"), ("POST", "/cancel"), ("GET", "/status")):
             body = chat.refused(method, path, 503, "no_model")
             assert "No model is configured" in body["error"] and "models" in body["error"], body
-        assert chat.call("GET", "/health")["backend_connected"] is False
+        health = chat.call("GET", "/health")
+        assert health["backend_connected"] is False and health["model_configured"] is False
 
 
 def test_keys(make_world):
@@ -431,7 +468,9 @@ def test_keys(make_world):
         for each in (none, wrong):
             for method, path in (("GET", "/session"), ("POST", "/request"), ("GET", "/updates"), ("POST", "/clear"), ("GET", "/status"), ("GET", "/sessions")):
                 answer = each.http.request(method, each.base + path)
-                assert answer.status_code == 401 and answer.json()["success"] is False and answer.json()["error"], f"{method} {path}: {answer.text}"
+                assert answer.status_code == 401 and answer.json()["success"] is False, f"{method} {path}: {answer.text}"
+                error = answer.json()["error"]
+                assert error["type"] == "authentication_error" and error["code"] == "401" and error["message"], f"{method} {path}: {answer.text}"
     for headers in ({"Authorization": f"Bearer {tokens['operator']}"}, {"x-api-key": tokens["operator"]}):
         with world.chat(headers=headers) as known:
             assert known.ask("Hello") == ANSWER
