@@ -217,7 +217,7 @@ def test_a_long_answer_is_whole_or_says_that_it_is_cut(hostile):
     with hostile.new() as chat, chat.updates() as watched:
         words = "word " * 40000
         assert chat.ask("ECHO " + words) == words
-        turn = watched.turn()
+        turn = watched.until("response_complete")
         assert "".join(each.data["delta"] for each in turn if each.type == "delta") == words
         for event in turn:
             if event.type != "delta":
