@@ -38,20 +38,14 @@ ModelRequest ChatTurn::request() const {
   const Conversation& talk = log_->conversation();
   const std::string& system = talk.started() ? talk.system() : parts_.config.system;
   if (!system.empty()) request.messages.push_back({Role::system, system, {}, {}, {}, {}, false, {}, {}});
-  // Templates of some models refuse two messages of the user in a row, as after a turn without an answer.
-  auto add = [&](const ModelMessage& message) {
-    bool again = message.role == Role::user && !request.messages.empty() && request.messages.back().role == Role::user;
-    if (!again) return request.messages.push_back(message);
-    request.messages.back().content += "\n\n" + message.content;
-  };
   for (const ChatMessage& each : talk.messages()) {
     bool gone = std::find(evicted_.messages.begin(), evicted_.messages.end(), each.sequence) != evicted_.messages.end();
-    if (!gone) add(each.message);
+    if (!gone) request.messages.push_back(each.message);
   }
   if (!prompt_committed_) {
     ModelMessage prompt;
     prompt.content = prompt_.text;
-    add(prompt);
+    request.messages.push_back(std::move(prompt));
   }
   if (parts_.tools != nullptr) {
     for (const Tool& tool : parts_.tools->tools()) {

@@ -274,6 +274,8 @@ bool may_pass(const BackendFault& fault) {
 }
 
 bool learn_habit(const BackendFault& fault, RequestHabits& habits) {
+  // A template's own words, as "Conversation roles must alternate user/assistant/…"; a status 500 of llama.cpp.
+  if (fault.message.find("roles must alternate") != std::string::npos) return !std::exchange(habits.alternating, true);
   if (fault.status != 400 && fault.status != 422) return false;
   auto names = [&](std::string_view member) {
     return fault.param == member || fault.message.find(member) != std::string::npos;

@@ -17,6 +17,7 @@ enum class RequestUse : std::uint8_t { answer, count };
 struct RequestHabits {
   bool newer_limit = false;  // max_completion_tokens instead of max_tokens: newer models of OpenAI
   bool bare_stream = false;  // without stream_options: older gateways
+  bool alternating = false;  // never two messages of the user in a row: the templates of Gemma, Mistral and others
 };
 
 struct RequestPlan {
