@@ -129,7 +129,7 @@ class WriteTxn {
   // Moves the lease's end and returns true; false if there is none with this epoch. Not a change that anyone follows.
   virtual Result<bool> renew_lease(const LeaseRenewal& renewal) = 0;
   // The next lease's epoch: greater than every one that was given before, also to a task that is deleted, and than the
-  // number of every event. Nobody follows it.
+  // number of every event. Not a change that anyone follows.
   Result<std::uint64_t> next_epoch();
 
   // Of the newest event before this transaction.
