@@ -243,6 +243,7 @@ void Codex::answered(Actions& out) {
       if (hints_.session_id.empty()) return fatal("The agent did not begin a session", "no_session", std::nullopt, out);
       return start_turn("prompt", out);
     case CodexRequest::Kind::start_turn:
+      if (CodexWord* word = talk_.word(request.command_id); word != nullptr) word->begins = true;
       if (const JsonNode& turn = record_.find(result, "turn"); turn_asked_) turn_started(turn, out);
       return;
     case CodexRequest::Kind::steer:
@@ -258,6 +259,9 @@ void Codex::answered(Actions& out) {
 void Codex::refused(const CodexRequest& request, std::string_view why, Actions& out) {
   std::string reason(event_text(why));
   if (reason.empty()) reason = "the agent refused";
+  // Elsewhere people know it by this name.
+  constexpr std::string_view kThread = "thread id ";
+  if (auto at = reason.find(kThread); at != std::string::npos) reason.replace(at, kThread.size(), "session ID: ");
   switch (request.kind) {
     case CodexRequest::Kind::initialize:
     case CodexRequest::Kind::open_thread:
