@@ -11,8 +11,8 @@
 #include "driver/claude/launch_options.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
+#include "driver/recorded_line.h"
 #include "driver/registry/registry.h"
-#include "json/scan.h"
 #include "json/write.h"
 #include "terminal/byte_input.h"
 
@@ -41,14 +41,6 @@ std::string status_event(const Verdict& verdict) {
   });
 }
 
-// A line as the agent printed it. Recordings of both directions have it in an object,
-// {"dir":"out","t_ms":N,"line":"…"}; what was written to the agent is nothing that it printed.
-std::optional<std::string> printed_line(std::string_view line) {
-  if (!line.starts_with(R"({"dir":)")) return std::string(line);
-  if (text_member(line, "dir") != "out") return std::nullopt;
-  return text_member(line, "line");
-}
-
 Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   auto driver = make_driver(options.agent);
   if (!driver) {
@@ -69,7 +61,9 @@ Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   Actions output;
   LineSplitter splitter;
   auto line = [&](const Line& whole) {
-    if (auto printed = printed_line(whole.text)) driver->record(*printed, clock.wall_ms(), output);
+    std::optional<std::string> recorded = recorded_line(whole.text);
+    if (recorded && recorded->empty()) return;  // not the agent's
+    driver->record(recorded ? std::string_view(*recorded) : whole.text, clock.wall_ms(), output);
   };
   for (;;) {
     auto bytes = input->next();
@@ -93,10 +87,11 @@ void add_translate_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<TranslateOptions>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
-  command->add_option("FILE", options->file, "What the agent printed (default: standard input)");
+  command->add_option("FILE", options->file, "What the agent printed, as it is or as a recording with its directions (default: standard input)");
   command
       ->add_option("--agent", options->agent,
-                   "Which agent printed it: claude, codex, grpc (messages as JSON, one per line), text")
+                   fmt::format("Which agent printed it: {} (grpc: messages as JSON, one per line)",
+                               fmt::join(driver_names(), ", ")))
       ->required();
   command->add_option("--format", options->format, "The output format that the agent was asked for")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text", "app-server", "exec-json"}))
@@ -104,8 +99,7 @@ void add_translate_verb(CLI::App& app, Context& context) {
   command->add_flag("--detail", options->detail, "Full content, with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");
   command->footer(
-      "What it does not understand becomes a log event; nothing is dropped. Lines of a recording of both directions,\n"
-      "{\"dir\":\"out\",\"line\":\"…\"}, are read as what they hold.\n\nExamples:\n"
+      "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"
       "  shepherd translate --agent claude session.jsonl\n"
       "  claude -p \"fix it\" --output-format stream-json --verbose | shepherd translate --agent claude --status |\n"
       "    shepherd post TASK");

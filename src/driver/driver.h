@@ -34,7 +34,7 @@ struct Launch {
   std::string task;                        // whose work it is
   std::string program;                     // path or name of the agent program; empty: the driver's usual one
   std::string version;                     // what the program says of itself; empty: unknown
-  std::vector<std::string> command;        // for drivers that run any command: its argv
+  std::vector<std::string> command;        // the program and its own arguments; empty: the program alone
   std::string prompt;                      // what to do
   std::string context;                     // what to know; may be large
   std::string repo_url, repo_ref;          // of the task, for agents that fetch it themselves; empty: none
@@ -48,6 +48,7 @@ struct Launch {
   std::string resume_session;  // the agent's own session id; empty: a new one
   LaunchOptions options;       // the driver's own
   bool deltas = false;         // text while it is being written, for live watchers
+  std::string directory;       // where the agent works, absolute; empty: not known
 };
 
 struct EnvironmentEntry {
@@ -63,9 +64,13 @@ struct ProgramLaunch {
 struct GrpcLaunch {
   std::string method;  // "/package.Service/Method"
 };
-// A service that takes requests and answers with events.
+// A program that is a service: it takes requests and answers with a stream of events (driver/http_envelope.h).
 struct HttpLaunch {
-  std::string path;
+  ProgramLaunch program;
+  std::string ready;                    // it prints this, and then its address, when it can be called
+  std::string user, password_variable;  // how it is protected: the runner makes the password
+  std::string events;                   // path of the stream
+  std::string heartbeat;                // an event with this text only says that the stream lives; empty: there is none
 };
 
 // How to start it. Records of a service and what is written to it are whole messages (record_frames.h).
@@ -75,7 +80,11 @@ struct LaunchPlan {
   bool keep_input_open = false;  // false: closed after `input`
   std::string remark;            // for the log: what was asked for and cannot be had; empty: nothing
 
-  const ProgramLaunch* program() const { return std::get_if<ProgramLaunch>(&way); }
+  // The program that is started here; nullptr: none is.
+  const ProgramLaunch* program() const {
+    const auto* service = std::get_if<HttpLaunch>(&way);
+    return service != nullptr ? &service->program : std::get_if<ProgramLaunch>(&way);
+  }
 };
 
 // How the agent's process ended, or the call of a service.

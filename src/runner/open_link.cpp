@@ -5,6 +5,7 @@
 
 #include "process/agent_process.h"
 #include "runner/grpc_link.h"
+#include "runner/http_link.h"
 
 namespace shepherd {
 namespace {
@@ -33,7 +34,7 @@ struct Opener {
   AgentObserver& observer;
   const Clock& clock;
 
-  Result<OpenedLink> operator()(const ProgramLaunch& program) const {
+  AgentSpec spec_of(const ProgramLaunch& program) const {
     AgentSpec spec;
     spec.command = program.argv;
     spec.environment = request.settings.environment;
@@ -43,17 +44,25 @@ struct Opener {
     spec.confinement = request.settings.confinement;
     allow_program(spec.command.front(), spec.confinement);
     allow_state(request.state_paths, spec.confinement);
-    Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, observer, clock);
-    if (!process) return fail(std::move(process.error()));
-    OpenedLink opened;
-    opened.confined = (*process)->confined();
-    if (const std::string& why = (*process)->why_not_better(); !why.empty()) {
-      opened.remark = (*process)->confined_by() == ConfineMeans::landlock
+    return spec;
+  }
+
+  static void tell_confined(const AgentProcess& process, OpenedLink& opened) {
+    opened.confined = process.confined();
+    if (const std::string& why = process.why_not_better(); !why.empty()) {
+      opened.remark = process.confined_by() == ConfineMeans::landlock
                           ? "The agent is confined by Landlock and not by namespaces (docs/security.md says what that "
                             "costs it): " +
                                 why
                           : "The agent runs unconfined, because this machine cannot confine it: " + why;
     }
+  }
+
+  Result<OpenedLink> operator()(const ProgramLaunch& program) const {
+    Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec_of(program), observer, clock);
+    if (!process) return fail(std::move(process.error()));
+    OpenedLink opened;
+    tell_confined(**process, opened);
     opened.link = *std::move(process);
     return opened;
   }
@@ -72,9 +81,13 @@ struct Opener {
     return opened;
   }
 
-  Result<OpenedLink> operator()(const HttpLaunch&) const {
-    return fail(ErrorCode::invalid_argument, "no_http_agents",
-                "the agent \"" + request.agent + "\" is an HTTP service, to which this runner has no link");
+  Result<OpenedLink> operator()(const HttpLaunch& service) const {
+    Result<std::unique_ptr<HttpLink>> link = HttpLink::start(spec_of(service.program), service, observer, clock);
+    if (!link) return fail(std::move(link.error()));
+    OpenedLink opened;
+    tell_confined((*link)->process(), opened);
+    opened.link = *std::move(link);
+    return opened;
   }
 };
 

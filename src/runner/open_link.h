@@ -29,7 +29,7 @@ struct OpenedLink {
 };
 
 // Blocks until a program runs, which a slow disk or a slow machine can delay; a service is connected later. `observer`
-// and `clock` must outlive the link. invalid_argument/no_address, no_http_agents; or why the program cannot be started.
+// and `clock` must outlive the link. invalid_argument/no_address; or why the program cannot be started.
 // Threads: any.
 Result<OpenedLink> open_link(const LinkRequest& request, AgentObserver& observer, const Clock& clock);
 

@@ -10,15 +10,13 @@ class NobodyListens final : public AgentObserver {
   void on_end(const AgentEnd&) override {}
 };
 
-TEST(OpenLink, AServiceNeedsAnAddressAndALink) {
+TEST(OpenLink, AServiceNeedsAnAddress) {
   SystemClock clock;
   NobodyListens nobody;
   LinkRequest request;
   request.agent = "notes";
   request.plan.way = GrpcLaunch{"/a.B/C"};
   EXPECT_EQ(open_link(request, nobody, clock).error().reason, "no_address");
-  request.plan.way = HttpLaunch{"/events"};
-  EXPECT_EQ(open_link(request, nobody, clock).error().reason, "no_http_agents");
 }
 
 TEST(OpenLink, AProgramsEnvironmentIsWhole) {

@@ -2,9 +2,13 @@
 
 #include <array>
 
+#include "driver/acp/acp_agent.h"
 #include "driver/claude/claude_code.h"
 #include "driver/codex/codex.h"
+#include "driver/gemini/gemini_stream.h"
 #include "driver/grpc/grpc_agent.h"
+#include "driver/opencode/opencode_run.h"
+#include "driver/opencode/opencode_server.h"
 #include "driver/text/plain_text.h"
 
 namespace shepherd {
@@ -20,8 +24,16 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"codex", &make<Codex>}, Entry{"grpc", &make<GrpcAgent>},
-                              Entry{"text", &make<PlainText>}};
+constexpr std::array kDrivers{
+    Entry{"acp", &make<AcpAgent>},
+    Entry{"claude", &make<ClaudeCode>},
+    Entry{"codex", &make<Codex>},
+    Entry{"gemini-stream", &make<GeminiStream>},
+    Entry{"grpc", &make<GrpcAgent>},
+    Entry{"opencode", &make<OpenCodeServer>},
+    Entry{"opencode-run", &make<OpenCodeRun>},
+    Entry{"text", &make<PlainText>},
+};
 
 }  // namespace
 

@@ -5,14 +5,6 @@
 #include "json/write.h"
 
 namespace shepherd {
-namespace {
-
-constexpr std::uint32_t bit(CommandKind kind) {
-  return 1U << static_cast<unsigned>(kind);
-}
-
-}  // namespace
-
 Result<LaunchPlan> PlainText::launch(const Launch& launch) {
   if (launch.command.empty() && launch.program.empty()) {
     return fail(ErrorCode::invalid_argument, "no_command", "say which command to run");
@@ -58,40 +50,8 @@ void PlainText::output(Actions& out, const std::optional<JoinedText>& lines) {
   add_event(out, parts, detail.take());
 }
 
-void PlainText::report(std::int64_t now_ms, std::string_view state, std::string_view summary, Actions& out) {
-  std::string data = R"({"state":")" + std::string(state) + "\"}";
-  EventParts parts;
-  parts.type = EventType::status;
-  parts.timestamp_ms = now_ms;
-  parts.summary = summary;
-  parts.data = data;
-  add_event(out, parts);
-}
-
 void PlainText::command(const Command& command, std::int64_t now_ms, Actions& out) {
-  auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
-  switch (command.kind) {
-    case CommandKind::interrupt:
-      if (paused_) return refuse("already paused");
-      paused_ = true;
-      out.pause();
-      report(now_ms, "paused", "Paused", out);
-      break;
-    case CommandKind::resume:
-      if (!paused_) return refuse("not paused");
-      if (!command.guidance.empty()) return refuse("a plain command cannot be told anything");
-      paused_ = false;
-      out.resume();
-      report(now_ms, "running", "Resumed", out);
-      break;
-    case CommandKind::stop:
-      stopping_ = true;  // it cannot be told; the ladder ends it
-      paused_ = false;
-      break;
-    default:
-      return refuse("a plain command cannot be told anything");
-  }
-  out.settle({command.id, CommandState::delivered, ""});
+  still_.command(command, now_ms, "", out);
 }
 
 Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) {
@@ -114,14 +74,14 @@ Verdict PlainText::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& o
   parts.data = data;
   add_event(out, parts);
   Verdict verdict;
-  verdict.state = good ? State::completed : stopping_ ? State::cancelled : State::failed;
+  verdict.state = good ? State::completed : still_.stopping() ? State::cancelled : State::failed;
   verdict.message = good ? last_line_ : last_error_.empty() ? how : last_error_;
   return verdict;
 }
 
 Capabilities PlainText::capabilities() const {
   Capabilities can;
-  can.commands = bit(CommandKind::interrupt) | bit(CommandKind::resume) | bit(CommandKind::stop);
+  can.commands = StandStill::commands();
   return can;
 }
 

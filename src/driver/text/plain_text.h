@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/driver.h"
+#include "driver/stand_still.h"
 #include "driver/text_joiner.h"
 
 namespace shepherd {
@@ -24,12 +25,11 @@ class PlainText final : public Driver {
 
  private:
   void output(Actions& out, const std::optional<JoinedText>& lines);
-  void report(std::int64_t now_ms, std::string_view state, std::string_view summary, Actions& out);
 
   TextJoiner lines_, errors_;
   std::string last_line_, last_error_;
   Hints hints_;
-  bool paused_ = false, stopping_ = false;
+  StandStill still_{"a plain command cannot be told anything"};
 };
 
 }  // namespace shepherd
