@@ -44,7 +44,8 @@ std::string session_body(const std::string& id, const ImportedSession& session, 
   json::object body{
       {"id", id},
       {"title", one_line(description, kTitleCharacters)},
-      {"task", json::object{{"description", description}, {"sourceType", session.agent}, {"sourceID", session.session_id}}},
+      {"task",
+       json::object{{"description", description}, {"sourceType", session.agent}, {"sourceID", session.session_id}}},
       {"labels", std::move(labels)}};
   if (!resume_of.empty()) body["resumeOf"] = resume_of;
   return json::serialize(body);

@@ -52,8 +52,8 @@ Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std
 
 Result<std::vector<std::string>> chosen_transcripts(Context& context, const ImportOptions& options) {
   bool codex = options.from == "codex";
-  Result<std::string> directory = codex ? rollouts_directory(context.environment)
-                                        : transcripts_directory(context.environment);
+  Result<std::string> directory =
+      codex ? rollouts_directory(context.environment) : transcripts_directory(context.environment);
   if (options.all) {
     if (!directory) return fail(directory.error());
     const std::string& place = options.file.empty() ? *directory : options.file;
@@ -65,8 +65,8 @@ Result<std::vector<std::string>> chosen_transcripts(Context& context, const Impo
   std::error_code error;
   if (std::filesystem::is_regular_file(options.file, error)) return std::vector{options.file};
   if (!directory) return fail(directory.error());
-  Result<std::string> path = codex ? rollout_of_session(*directory, options.file)
-                                   : transcript_of_session(*directory, options.file);
+  Result<std::string> path =
+      codex ? rollout_of_session(*directory, options.file) : transcript_of_session(*directory, options.file);
   if (!path) return fail(path.error());
   return std::vector{*std::move(path)};
 }
@@ -162,7 +162,8 @@ Result<ExitCode> run(Context& context, const ImportOptions& options) {
 void add_import_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand(
-      "import", "Recreate exported tasks, or the sessions that Claude Code or Codex kept; running it twice adds nothing");
+      "import",
+      "Recreate exported tasks, or the sessions that Claude Code or Codex kept; running it twice adds nothing");
   command->add_option("--from", options->from, "Input format")
       ->check(CLI::IsMember({"ndjson", "claude", "codex"}))
       ->capture_default_str();

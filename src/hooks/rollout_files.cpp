@@ -34,9 +34,9 @@ Result<std::string> rollouts_directory(const Environment& environment) {
 Result<std::vector<std::string>> all_rollouts(const std::string& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) {
-    return fail(ErrorCode::not_found, "no_transcripts",
-                fmt::format("there is no {}: Codex has not run here, or keeps its files elsewhere (CODEX_HOME)",
-                            directory));
+    return fail(
+        ErrorCode::not_found, "no_transcripts",
+        fmt::format("there is no {}: Codex has not run here, or keeps its files elsewhere (CODEX_HOME)", directory));
   }
   std::vector<std::string> paths;
   for (const auto& path : rollouts_in(directory)) paths.push_back(path.string());

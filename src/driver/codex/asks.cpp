@@ -39,7 +39,8 @@ std::vector<std::string> answer_texts(std::string_view value) {
 std::string input_answers(std::string_view input, std::string_view answers) {
   return object_text([&](JsonObject& result) {
     result.object("answers", [&](JsonObject& by_id) {
-      for (std::string_view question : array_elements(find_member(input, "questions")).value_or(std::vector<std::string_view>{})) {
+      for (std::string_view question :
+           array_elements(find_member(input, "questions")).value_or(std::vector<std::string_view>{})) {
         std::string_view given = find_member(answers, text_member(question, "question"));
         if (given.empty()) given = find_member(answers, text_member(question, "id"));
         if (given.empty()) continue;
@@ -61,7 +62,8 @@ std::string form_content(std::string_view input, std::string_view answers) {
     JsonMembers known(fields);
     std::string_view schema;
     while (known.next()) {
-      bool meant = known.key() == given.key() || text_member(known.value(), "title") == string_value("\"" + name + "\"");
+      bool meant =
+          known.key() == given.key() || text_member(known.value(), "title") == string_value("\"" + name + "\"");
       if (!meant) continue;
       name = known.key();
       schema = known.value();
@@ -196,7 +198,8 @@ void Codex::ask_elicitation(std::string_view id, const JsonNode& params, Actions
 void Codex::ask_operator(CodexAsk ask, PendingAsk approval, std::string_view message, std::string_view turn,
                          Actions& out) {
   // The server counts its requests from 0 in each run; with the turn an id is one of all runs.
-  std::string approval_id = std::string(turn.substr(0, kMaxAgentIdBytes / 2)) + "-" + string_value(ask.id).value_or(ask.id);
+  std::string approval_id =
+      std::string(turn.substr(0, kMaxAgentIdBytes / 2)) + "-" + string_value(ask.id).value_or(ask.id);
   EventParts parts = step(EventType::approval);
   std::string data;
   Detail detail;
@@ -293,7 +296,8 @@ void Codex::close_approval(std::string_view id, std::string_view state, std::str
   if (!closed) return;
   talk_.asks.erase(key);
   const PendingAsk& approval = *closed;
-  calls_.decided(approval.call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made, now_ms_);
+  calls_.decided(approval.call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made,
+                 now_ms_);
   std::string data = closed_ask_data(key, approval, state, message);
   std::string summary = std::string(1, static_cast<char>(state[0] - 'a' + 'A')) + std::string(state.substr(1)) + ": " +
                         codex_call_summary(approval.tool, approval.input, cwd_);
@@ -365,7 +369,8 @@ void Codex::answer_approval(const Command& command, Actions& out) {
   out.write(answer_line(request, result));
   out.settle({command.id, CommandState::delivered, ""});
   // An answer has no room for words; they follow as a message of their own.
-  if (command.kind != CommandKind::answer && !command.message.empty()) say(command.id + "/message", "", command.message, out);
+  if (command.kind != CommandKind::answer && !command.message.empty())
+    say(command.id + "/message", "", command.message, out);
 }
 
 }  // namespace shepherd

@@ -140,15 +140,15 @@ class Codex final : public Driver {
   TextJoiner errors_;  // standard error
   Hints hints_;
   std::string model_, cwd_;
-  std::string turn_;          // the running one, by the server's id
-  bool turn_asked_ = false;   // a turn was asked for and is not known yet
-  bool lives_ = false;        // a program that prints now
-  bool stopping_ = false;     // it was asked to end
-  bool policy_changed_ = false;  // the next turn is to be asked for with the policy of mode_
+  std::string turn_;                        // the running one, by the server's id
+  bool turn_asked_ = false;                 // a turn was asked for and is not known yet
+  bool lives_ = false;                      // a program that prints now
+  bool stopping_ = false;                   // it was asked to end
+  bool policy_changed_ = false;             // the next turn is to be asked for with the policy of mode_
   std::optional<Command> early_interrupt_;  // came before the turn was known
-  std::string last_text_;      // the agent's newest words
-  std::string last_error_;     // reported in this turn
-  std::string diff_;           // of the turn so far
+  std::string last_text_;                   // the agent's newest words
+  std::string last_error_;                  // reported in this turn
+  std::string diff_;                        // of the turn so far
   std::int64_t usage_told_ms_ = 0;
   std::string stderr_tail_;
   struct Ending {

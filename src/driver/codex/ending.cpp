@@ -73,7 +73,8 @@ void Codex::tell_changes(Actions& out) {
   std::string diff = std::exchange(diff_, {});
   if (diff.empty()) return;
   std::size_t files = 0;
-  for (std::size_t at = diff.find("diff --git "); at != std::string::npos; at = diff.find("diff --git ", at + 1)) ++files;
+  for (std::size_t at = diff.find("diff --git "); at != std::string::npos; at = diff.find("diff --git ", at + 1))
+    ++files;
   std::string_view kept = event_text(diff);
   std::string data = object_text([&](JsonObject& object) { object.text("text", kept); });
   EventParts parts = step(EventType::output);
@@ -95,12 +96,11 @@ void Codex::end_turn(std::string_view outcome, std::optional<std::int64_t> took_
   }
   tell_changes(out);
   usage_.turn();
-  std::string data = usage_.tell(model_, object_text([&](JsonObject& object) {
-                                           object.text("outcome", outcome.substr(0, kMaxAgentIdBytes));
-                                         }));
+  std::string data = usage_.tell(
+      model_, object_text([&](JsonObject& object) { object.text("outcome", outcome.substr(0, kMaxAgentIdBytes)); }));
   EventParts parts = step(EventType::usage);
-  std::string summary = "Turn " + std::to_string(usage_.turns()) + " ended; " + std::to_string(usage_.tokens()) +
-                        " tokens so far";
+  std::string summary =
+      "Turn " + std::to_string(usage_.turns()) + " ended; " + std::to_string(usage_.tokens()) + " tokens so far";
   parts.summary = summary;
   parts.data = data;
   parts.duration_ms = took_ms;

@@ -73,9 +73,8 @@ std::string_view object_of(const JsonNode& node) {
 
 void read_command(CodexItem& item, const JsonSlices& record, const JsonNode& node) {
   item.tool = "Bash";
-  item.input = object_text([&](JsonObject& input) {
-    input.text("command", command_of(record, record.find(node, "command")));
-  });
+  item.input =
+      object_text([&](JsonObject& input) { input.text("command", command_of(record, record.find(node, "command"))); });
   item.output = either(record, node, "aggregatedOutput", "aggregated_output").text;
   auto code = number_of(either(record, node, "exitCode", "exit_code"));
   constexpr double kMostCode = 2'147'483'647;
@@ -201,7 +200,8 @@ void read_duration(CodexItem& item, const JsonSlices& record, const JsonNode& no
   if (auto seconds = count_of(record.find(duration, "secs"))) {
     constexpr std::uint64_t kMostSeconds = 1'000'000'000;
     std::uint64_t nanos = count_of(record.find(duration, "nanos")).value_or(0);
-    item.duration_ms = static_cast<std::int64_t>(std::min(*seconds, kMostSeconds) * 1000 + nanos % 1'000'000'000 / 1'000'000);
+    item.duration_ms =
+        static_cast<std::int64_t>(std::min(*seconds, kMostSeconds) * 1000 + nanos % 1'000'000'000 / 1'000'000);
   }
 }
 
@@ -210,14 +210,22 @@ struct KnownKind {
   Kind kind;
 };
 constexpr std::array kKnown{
-    KnownKind{"usermessage", Kind::user_message}, KnownKind{"hookprompt", Kind::user_message},
-    KnownKind{"agentmessage", Kind::agent_message}, KnownKind{"reasoning", Kind::reasoning},
-    KnownKind{"plan", Kind::plan}, KnownKind{"todolist", Kind::to_do},
-    KnownKind{"commandexecution", Kind::call}, KnownKind{"filechange", Kind::call},
-    KnownKind{"mcptoolcall", Kind::call}, KnownKind{"dynamictoolcall", Kind::call},
-    KnownKind{"collabagenttoolcall", Kind::call}, KnownKind{"websearch", Kind::call},
-    KnownKind{"imageview", Kind::call}, KnownKind{"imagegeneration", Kind::call},
-    KnownKind{"sleep", Kind::call}, KnownKind{"contextcompaction", Kind::compaction},
+    KnownKind{"usermessage", Kind::user_message},
+    KnownKind{"hookprompt", Kind::user_message},
+    KnownKind{"agentmessage", Kind::agent_message},
+    KnownKind{"reasoning", Kind::reasoning},
+    KnownKind{"plan", Kind::plan},
+    KnownKind{"todolist", Kind::to_do},
+    KnownKind{"commandexecution", Kind::call},
+    KnownKind{"filechange", Kind::call},
+    KnownKind{"mcptoolcall", Kind::call},
+    KnownKind{"dynamictoolcall", Kind::call},
+    KnownKind{"collabagenttoolcall", Kind::call},
+    KnownKind{"websearch", Kind::call},
+    KnownKind{"imageview", Kind::call},
+    KnownKind{"imagegeneration", Kind::call},
+    KnownKind{"sleep", Kind::call},
+    KnownKind{"contextcompaction", Kind::compaction},
     KnownKind{"error", Kind::warning},
 };
 
@@ -335,9 +343,9 @@ CodexItem read_codex_item(const JsonSlices& record, const JsonNode& node) {
 }
 
 bool codex_item_looks_into(std::string_view key, std::string_view parent) {
-  constexpr std::string_view kKeys[] = {"item",    "content",     "fragments", "summary",     "summary_text",
-                                        "command", "changes",     "kind",      "result",      "error",
-                                        "items",   "raw_content", "duration",  "invocation",  "action",
+  constexpr std::string_view kKeys[] = {"item",         "content",      "fragments", "summary",    "summary_text",
+                                        "command",      "changes",      "kind",      "result",     "error",
+                                        "items",        "raw_content",  "duration",  "invocation", "action",
                                         "contentItems", "content_items"};
   for (std::string_view known : kKeys) {
     if (known == key) return true;

@@ -41,10 +41,11 @@ TEST(CodexLaunch, AsksForWhatTheTaskHas) {
   launch.mcp_servers_json =
       R"({"mcpServers":{"web":{"type":"http","url":"http://x/","headers":{"A":"b"}},"notes":{"command":"n","args":["1"]}}})";
   std::string request = thread_request(launch);
-  EXPECT_EQ(request,
-            R"({"id":2,"method":"thread/start","params":{"model":"gpt-5.5","approvalPolicy":"never","sandbox":"workspace-write",)"
-            R"("config":{"mcp_servers":{"web":{"url":"http://x/","http_headers":{"A":"b"}},"notes":{"command":"n","args":["1"]}}},)"
-            R"("developerInstructions":"# Rules\n\n- Never push."}})");
+  EXPECT_EQ(
+      request,
+      R"({"id":2,"method":"thread/start","params":{"model":"gpt-5.5","approvalPolicy":"never","sandbox":"workspace-write",)"
+      R"("config":{"mcp_servers":{"web":{"url":"http://x/","http_headers":{"A":"b"}},"notes":{"command":"n","args":["1"]}}},)"
+      R"("developerInstructions":"# Rules\n\n- Never push."}})");
 }
 
 TEST(CodexLaunch, ResumesASession) {
@@ -101,8 +102,8 @@ TEST(CodexItems, ACommandIsShownWithoutItsShell) {
   EXPECT_EQ(inner_command(R"(/bin/bash -lc "echo it's")"), "echo it's");
   EXPECT_EQ(inner_command("/bin/bash -lc ls"), "ls");
   // What is not exactly one word stays: a person decides by it.
-  for (std::string_view whole : {"/bin/bash -lc 'ls' rm", "/bin/bash -lc 'ls", "/bin/bash -lc \"$(rm x)\"", "ls -la",
-                                 "/bin/bash -lc "}) {
+  for (std::string_view whole :
+       {"/bin/bash -lc 'ls' rm", "/bin/bash -lc 'ls", "/bin/bash -lc \"$(rm x)\"", "ls -la", "/bin/bash -lc "}) {
     EXPECT_EQ(inner_command(whole), whole);
   }
 }

@@ -11,12 +11,32 @@ namespace {
 
 // What a translation looks into. Everything else (tool inputs, settings) is one slice.
 bool codex_looks_into(std::string_view key, std::string_view parent) {
-  constexpr std::string_view kKeys[] = {"params",      "thread",    "turn",    "status",           "payload",
-                                        "tokenUsage",  "total",     "usage",   "codexErrorInfo",   "info",
-                                        "rateLimits",  "primary",   "plan",    "questions",        "options",
-                                        "permissions", "run",       "entries", "total_token_usage", "message",
-                                        "_meta",       "activeFlags", "receiverThreadIds", "secondary",
-                                        "changes",     "rate_limits"};
+  constexpr std::string_view kKeys[] = {"params",
+                                        "thread",
+                                        "turn",
+                                        "status",
+                                        "payload",
+                                        "tokenUsage",
+                                        "total",
+                                        "usage",
+                                        "codexErrorInfo",
+                                        "info",
+                                        "rateLimits",
+                                        "primary",
+                                        "plan",
+                                        "questions",
+                                        "options",
+                                        "permissions",
+                                        "run",
+                                        "entries",
+                                        "total_token_usage",
+                                        "message",
+                                        "_meta",
+                                        "activeFlags",
+                                        "receiverThreadIds",
+                                        "secondary",
+                                        "changes",
+                                        "rate_limits"};
   for (std::string_view known : kKeys) {
     if (known == key) return true;
   }

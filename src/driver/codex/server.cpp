@@ -133,8 +133,8 @@ bool Codex::remark(std::string_view method, const JsonNode& params, Actions& out
     log(out, "The model is now " + std::string(record_.string(params, "toModel")));
   } else if (method == "hook/completed") {
     const JsonNode& run = record_.find(params, "run");
-    std::string text = "Hook for " + std::string(record_.string(run, "eventName")) + ": " +
-                       std::string(record_.string(run, "status"));
+    std::string text =
+        "Hook for " + std::string(record_.string(run, "eventName")) + ": " + std::string(record_.string(run, "status"));
     const JsonNode& entries = record_.find(run, "entries");
     for (const JsonNode* each = record_.first(entries); each != nullptr; each = record_.after(*each)) {
       text.append("\n").append(record_.string(*each, "text"));
@@ -172,7 +172,8 @@ void Codex::turn_started(const JsonNode& turn, Actions& out) {
   last_error_.clear();
   diff_.clear();
   std::uint64_t number = hints_.turns + 1;
-  if (number > 1) status(out, "Turn " + std::to_string(number) + " started", "running", "\"turn\":" + std::to_string(number));
+  if (number > 1)
+    status(out, "Turn " + std::to_string(number) + " started", "running", "\"turn\":" + std::to_string(number));
   if (early_interrupt_) {
     Command early = *std::exchange(early_interrupt_, std::nullopt);
     return interrupt(early, out);
@@ -228,7 +229,8 @@ void Codex::answered(Actions& out) {
   auto id = count_of(record_.find("id"));
   auto found = id ? talk_.requests.find(*id) : talk_.requests.end();
   if (found == talk_.requests.end()) {
-    if (error.kind == JsonKind::object) log(out, "An answer to nobody: " + std::string(record_.string(error, "message")));
+    if (error.kind == JsonKind::object)
+      log(out, "An answer to nobody: " + std::string(record_.string(error, "message")));
     return;
   }
   CodexRequest request = std::move(found->second);

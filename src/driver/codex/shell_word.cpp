@@ -7,8 +7,7 @@ namespace {
 
 // The text of one whole shell word; nullopt when it is several, does not end, or means more than its characters.
 std::optional<std::string> word_text(std::string_view word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   std::string text;
   for (std::size_t at = 0; at < word.size();) {
     char c = word[at++];

@@ -64,7 +64,8 @@ class Beside {
     std::string id;
     for (const DriverEvent& event : out.events()) {
       std::string_view data = find_member(event.json, "data");
-      if (event.type == EventType::approval && text_member(data, "state") == "pending") id = text_member(data, "approvalID");
+      if (event.type == EventType::approval && text_member(data, "state") == "pending")
+        id = text_member(data, "approvalID");
     }
     return id;
   }
@@ -143,7 +144,8 @@ TEST(CodexSteering, AQueuedMessageIsTheNextTurn) {
   EXPECT_EQ(run.driver.hints().queued_words, 1U);
   run.until({"\"turn/completed\""});
   EXPECT_EQ(text_member(run.written(), "method"), "turn/start");
-  EXPECT_EQ(find_member(params_of(run.written()), "input"), R"([{"type":"text","text":"Then this","text_elements":[]}])");
+  EXPECT_EQ(find_member(params_of(run.written()), "input"),
+            R"([{"type":"text","text":"Then this","text_elements":[]}])");
   EXPECT_EQ(run.states("q"), (States{"accepted", "delivered"}));
 }
 
