@@ -106,8 +106,13 @@ bool Codex::turn_notification(std::string_view method, const JsonNode& params, A
   } else if (method == "turn/diff/updated") {
     diff_ = record_.string(params, "diff");
   } else if (method == "thread/tokenUsage/updated") {
-    usage_.api_call();
     usage_.total(record_, record_.find(record_.find(params, "tokenUsage"), "total"));
+    // Before the first turn of a resumed session it tells what the earlier ones have used.
+    if (!in_turn()) {
+      usage_.told();
+      return true;
+    }
+    usage_.api_call();
     tell_usage(out);
   } else if (method == "error") {
     server_error(record_.find(params, "error"), is_true(record_.find(params, "willRetry")), out);
