@@ -101,8 +101,7 @@ void add_translate_verb(CLI::App& app, Context& context) {
   command->add_flag("--detail", options->detail, "Full content, with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");
   command->footer(
-      "What it does not understand becomes a log event; nothing is dropped. Lines of a recording of both directions,\n"
-      "{\"dir\":\"out\",\"line\":\"…\"}, are read as what they hold.\n\nExamples:\n"
+      "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"
       "  shepherd translate --agent claude session.jsonl\n"
       "  claude -p \"fix it\" --output-format stream-json --verbose | shepherd translate --agent claude --status |\n"
       "    shepherd post TASK");

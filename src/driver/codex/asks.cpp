@@ -198,8 +198,8 @@ void Codex::ask_elicitation(std::string_view id, const JsonNode& params, Actions
 void Codex::ask_operator(CodexAsk ask, PendingAsk approval, std::string_view message, std::string_view turn,
                          Actions& out) {
   // The server counts its requests from 0 in each run; with the turn an id is one of all runs.
-  std::string approval_id = std::string(turn.substr(0, kMaxAgentIdBytes / 2)) + "-" +
-                            std::string(inside_quotes(ask.id).empty() ? ask.id : inside_quotes(ask.id));
+  std::string approval_id =
+      std::string(turn.substr(0, kMaxAgentIdBytes / 2)) + "-" + string_value(ask.id).value_or(ask.id);
   EventParts parts = step(EventType::approval);
   std::string data;
   Detail detail;
@@ -329,7 +329,7 @@ void Codex::resolved(std::string_view id, Actions& out) {
   }
   for (const auto& [approval_id, ask] : talk_.asks) {
     if (ask.id != id) continue;
-    return close_approval(std::string(approval_id), "expired", "withdrawn by the agent", out);
+    return close_approval(std::string(approval_id), "expired", "the agent does not wait for it any longer", out);
   }
 }
 

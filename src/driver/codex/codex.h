@@ -119,6 +119,7 @@ class Codex final : public Driver {
   void stop(const Command& command, Actions& out);
   void release_held(Actions& out);
   void taken_up(const CodexItem& item, Actions& out);
+  void acknowledge(CodexWord& word, Actions& out);
   void forget_words(Actions& out);
 
   Launch launched_;

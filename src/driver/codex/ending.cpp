@@ -232,7 +232,8 @@ Hints Codex::hints() const {
   Hints hints = hints_;
   hints.open_words = talk_.words.size() + talk_.held.size();
   hints.queued_words = talk_.held.size();
-  if (hints_.turn == Hints::Turn::idle && !hints_.interrupted) hints.background_tasks = calls_.size();
+  if (turn_asked_ && hints.turn == Hints::Turn::idle) hints.turn = Hints::Turn::running;
+  if (hints.turn == Hints::Turn::idle && !hints_.interrupted) hints.background_tasks = calls_.size();
   hints.tick_at_ms = errors_.due_at_ms();
   if (auto due = usage_due_ms(); due && (!hints.tick_at_ms || *due < *hints.tick_at_ms)) hints.tick_at_ms = due;
   return hints;

@@ -106,8 +106,13 @@ bool Codex::turn_notification(std::string_view method, const JsonNode& params, A
   } else if (method == "turn/diff/updated") {
     diff_ = record_.string(params, "diff");
   } else if (method == "thread/tokenUsage/updated") {
-    usage_.api_call();
     usage_.total(record_, record_.find(record_.find(params, "tokenUsage"), "total"));
+    // Before the first turn of a resumed session it tells what the earlier ones have used.
+    if (!in_turn()) {
+      usage_.told();
+      return true;
+    }
+    usage_.api_call();
     tell_usage(out);
   } else if (method == "error") {
     server_error(record_.find(params, "error"), is_true(record_.find(params, "willRetry")), out);
@@ -245,6 +250,7 @@ void Codex::answered(Actions& out) {
       if (hints_.session_id.empty()) return fatal("The agent did not begin a session", "no_session", std::nullopt, out);
       return start_turn("prompt", out);
     case CodexRequest::Kind::start_turn:
+      if (CodexWord* word = talk_.word(request.command_id); word != nullptr) word->begins = true;
       if (const JsonNode& turn = record_.find(result, "turn"); turn_asked_) turn_started(turn, out);
       return;
     case CodexRequest::Kind::steer:
@@ -260,6 +266,9 @@ void Codex::answered(Actions& out) {
 void Codex::refused(const CodexRequest& request, std::string_view why, Actions& out) {
   std::string reason(event_text(why));
   if (reason.empty()) reason = "the agent refused";
+  // Elsewhere people know it by this name.
+  constexpr std::string_view kThread = "thread id ";
+  if (auto at = reason.find(kThread); at != std::string::npos) reason.replace(at, kThread.size(), "session ID: ");
   switch (request.kind) {
     case CodexRequest::Kind::initialize:
     case CodexRequest::Kind::open_thread:

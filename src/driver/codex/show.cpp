@@ -96,7 +96,8 @@ void Codex::call_begun(const CodexItem& item, Actions& out) {
   OpenCall call;
   call.tool = item.tool.substr(0, kMaxAgentIdBytes);
   call.parent = parent_call_;
-  call.plan = item.input;  // what an approval of it shows
+  // What an approval of it shows.
+  call.plan = item.input.size() <= kMaxWholeBytes ? item.input : condensed_input(item.tool, item.input);
   call.started_ms = began;
   call.seen_ms = now_ms_;
   calls_.open(item.id, std::move(call));

@@ -166,13 +166,20 @@ void Codex::release_held(Actions& out) {
 // The server shows a message of ours as part of the conversation.
 void Codex::taken_up(const CodexItem& item, Actions& out) {
   CodexWord* word = item.client_id.empty() ? nullptr : talk_.word(item.client_id);
-  if (word == nullptr || std::exchange(word->taken_up, true)) return;
-  if (!word->command_id.empty()) out.settle({word->command_id, CommandState::acknowledged, ""});
+  if (word != nullptr) acknowledge(*word, out);
+}
+
+void Codex::acknowledge(CodexWord& word, Actions& out) {
+  if (std::exchange(word.taken_up, true) || word.command_id.empty()) return;
+  out.settle({word.command_id, CommandState::acknowledged, ""});
 }
 
 // A turn is over: what it has taken up is through. What it did not take up any more is for the next one, unless an
 // operator broke it off.
 void Codex::forget_words(Actions& out) {
+  for (CodexWord& word : talk_.words) {
+    if (word.begins) acknowledge(word, out);
+  }
   std::erase_if(talk_.words, [](const CodexWord& word) { return word.taken_up; });
   if (stopping_ || turn_asked_) return;
   if (hints_.interrupted) {

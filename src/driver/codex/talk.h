@@ -30,6 +30,7 @@ struct CodexWord {
   std::string command_id;  // empty: the prompt, or words that came with an approval
   std::string text;
   bool said = false;
+  bool begins = false;  // the server has begun a turn with it
   bool taken_up = false;
 };
 

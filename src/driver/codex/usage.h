@@ -19,6 +19,7 @@ class CodexUsage {
   void tool_use() { ++total_.tool_uses; }
   void api_call() { ++total_.api_calls; }
   void turn() { ++total_.turns; }
+  void told() { untold_ = false; }
 
   bool has_untold() const { return untold_; }
   bool has_any() const { return tokens() > 0; }
