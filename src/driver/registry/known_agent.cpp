@@ -8,6 +8,13 @@ namespace {
 
 constexpr std::array kKnownAgents{
     KnownAgent{"claude", "Claude Code", "claude", "claude", "npm install -g @anthropic-ai/claude-code"},
+    KnownAgent{"copilot", "GitHub Copilot CLI", "acp", "copilot --acp", "npm install -g @github/copilot"},
+    KnownAgent{"goose", "Goose", "acp", "goose acp --with-builtin developer",
+               "npm install -g @aaif/goose-binary-linux-x64, and link its program as goose"},
+    KnownAgent{"kilo", "Kilo", "acp", "kilo acp", "npm install -g @kilocode/cli"},
+    KnownAgent{"kimi", "Kimi Code", "acp", "kimi acp", "npm install -g @moonshot-ai/kimi-code"},
+    KnownAgent{"qwen", "Qwen Code", "acp", "qwen --acp", "npm install -g @qwen-code/qwen-code"},
+    KnownAgent{"vibe", "Mistral Vibe", "acp", "vibe-acp", "uv tool install mistral-vibe"},
 };
 
 }  // namespace
