@@ -294,8 +294,7 @@ void AgentRun::carry_out(Action& action, Result<void>& written) {
   } else if (std::holds_alternative<ResumeAgent>(action)) {
     link_->resume();
   } else if (std::holds_alternative<CloseInput>(action)) {
-    input_closed_ = true;
-    link_->close_input();
+    close_input();
   }
 }
 
