@@ -87,7 +87,9 @@ void add_translate_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<TranslateOptions>();
   options->format = name(OutputFormat::stream);
   CLI::App* command = app.add_subcommand("translate", "Turn an agent's own output into events, as NDJSON");
-  command->add_option("FILE", options->file, "What the agent printed, as it is or as a recording with its directions (default: standard input)");
+  command->add_option(
+      "FILE", options->file,
+      "What the agent printed, as it is or as a recording with its directions (default: standard input)");
   command
       ->add_option("--agent", options->agent,
                    fmt::format("Which agent printed it: {} (grpc: messages as JSON, one per line)",

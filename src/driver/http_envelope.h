@@ -1,5 +1,5 @@
-// Requests to an agent that is an HTTP service, and what comes back, as lines of JSON: a driver writes requests and reads
-// records, and never sees a connection.
+// Requests to an agent that is an HTTP service, and what comes back, as lines of JSON: a driver writes requests and
+// reads records, and never sees a connection.
 //
 //   request  {"id":"3","method":"POST","path":"/session","body":{…}}
 //   records  {"open":true}                                                        the event stream is there

@@ -25,8 +25,7 @@ TEST(HttpEnvelope, WhatIsNoJsonIsAText) {
   HttpEnvelope request{"1", "GET", "/x", ""};
   EXPECT_EQ(http_answer_record(request, 500, "<html>"),
             R"({"answer":{"id":"1","request":"GET /x","status":500,"body":"<html>"}})");
-  EXPECT_EQ(http_failure_record(request, "refused"),
-            R"({"answer":{"id":"1","request":"GET /x","error":"refused"}})");
+  EXPECT_EQ(http_failure_record(request, "refused"), R"({"answer":{"id":"1","request":"GET /x","error":"refused"}})");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// The events that one record of an agent becomes, for agents that print JSON lines: they share its time and session, and
-// the record itself goes with the first of them.
-// Threads: value.
+// The events that one record of an agent becomes, for agents that print JSON lines: they share its time and session,
+// and the record itself goes with the first of them. Threads: value.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,8 @@ struct ToolResult {
   std::string_view call_id;
   Outcome outcome = Outcome::success;
   std::string_view text;
-  std::string_view shown = {};                    // the text as a person reads it; empty: as it is
-  std::string_view data = {};                     // what is known besides; an object, or nothing
+  std::string_view shown = {};                   // the text as a person reads it; empty: as it is
+  std::string_view data = {};                    // what is known besides; an object, or nothing
   std::optional<std::int64_t> duration_ms = {};  // nullopt: the time since the call
 };
 
@@ -43,7 +42,7 @@ class RecordEvents {
   const JsonSlices& json() const { return record_; }
   std::int64_t now_ms() const { return now_ms_; }  // ours
   std::int64_t at_ms() const { return at_ms_; }    // by the agent's clock, when it says
-  void set_time(std::int64_t wall_ms);  // a time that cannot be is none
+  void set_time(std::int64_t wall_ms);             // a time that cannot be is none
   const std::string& session() const { return session_; }
   void set_session(std::string_view id);  // an id that is too long is none
 

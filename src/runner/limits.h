@@ -49,7 +49,8 @@ inline constexpr std::chrono::milliseconds kAgentKeepaliveTimeout{20'000};  // t
 inline constexpr std::size_t kMaxCredentialBytes = 1 * kMiB;                // a token or certificate file of an agent
 
 // --- agents that are HTTP services of their own ---
-inline constexpr std::chrono::milliseconds kServiceStartWait{120'000};  // it may make its database first, on a busy disk
-inline constexpr std::chrono::milliseconds kServiceLook{100};           // between two looks at the ladder's first rung
+inline constexpr std::chrono::milliseconds kServiceStartWait{
+    120'000};                                                  // it may make its database first, on a busy disk
+inline constexpr std::chrono::milliseconds kServiceLook{100};  // between two looks at the ladder's first rung
 
 }  // namespace shepherd

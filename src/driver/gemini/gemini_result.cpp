@@ -68,9 +68,12 @@ std::string exit_code_means(int code) {
     std::string_view text;
   };
   constexpr std::array kMeanings{
-      Meaning{41, "it is not logged in to an API"},      Meaning{42, "it was started wrongly"},
-      Meaning{52, "its settings are wrong"},             Meaning{53, "it reached its greatest number of turns"},
-      Meaning{55, "it does not trust its work directory"}, Meaning{130, "it was interrupted"},
+      Meaning{41, "it is not logged in to an API"},
+      Meaning{42, "it was started wrongly"},
+      Meaning{52, "its settings are wrong"},
+      Meaning{53, "it reached its greatest number of turns"},
+      Meaning{55, "it does not trust its work directory"},
+      Meaning{130, "it was interrupted"},
   };
   for (const auto& [known, text] : kMeanings) {
     if (known == code) return std::string(text);

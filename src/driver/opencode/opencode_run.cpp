@@ -29,7 +29,8 @@ Result<LaunchPlan> OpenCodeRun::launch(const Launch& launch) {
   if (launch.mode == AgentMode::autonomous) argv.emplace_back("--auto");
   auto remark = [&](std::string_view text) { plan.remark.append(plan.remark.empty() ? "" : " ").append(text); };
   if (launch.mode == AgentMode::interactive) {
-    remark("This agent cannot ask for approvals in this form: what needs one is refused. The agent \"opencode\" can ask.");
+    remark(
+        "This agent cannot ask for approvals in this form: what needs one is refused. The agent \"opencode\" can ask.");
   }
   if (launch.max_turns > 0) remark("It has no option for a greatest number of turns.");
   program.environment = opencode_environment(*configuration);
@@ -178,9 +179,8 @@ Verdict OpenCodeRun::verdict(const ExitFacts& exit) const {
   }
   verdict.state = State::failed;
   bool said = refused_ || exit.code != 0;
-  verdict.message = said && exit.signal == 0 && !last_error_.empty()
-                        ? last_error_
-                        : why_it_ended(exit, errors_, begun_ && !through);
+  verdict.message =
+      said && exit.signal == 0 && !last_error_.empty() ? last_error_ : why_it_ended(exit, errors_, begun_ && !through);
   return verdict;
 }
 

@@ -1,7 +1,7 @@
 // The driver of OpenCode in its one-way form: `opencode run --format json`.
 //
-// It prints finished parts only: no live text, no tool that still runs, no end. The end is a step that finished with the
-// reason "stop", and the end of the output. While the model's API fails it tries again without an end and prints
+// It prints finished parts only: no live text, no tool that still runs, no end. The end is a step that finished with
+// the reason "stop", and the end of the output. While the model's API fails it tries again without an end and prints
 // nothing; the runner tells that silence. What its configuration asks about is refused, because nobody can be asked.
 // Threads: caller.
 #pragma once
@@ -46,9 +46,9 @@ class OpenCodeRun final : public Driver {
   ErrorOutput errors_;
   StandStill still_{"this agent does not listen while it works"};
   Hints hints_;
-  bool begun_ = false;    // it has said that a session began
-  bool refused_ = false;  // the newest step ended with a call that nobody could allow
-  std::string reason_;    // of the newest finished step; empty while one runs
+  bool begun_ = false;              // it has said that a session began
+  bool refused_ = false;            // the newest step ended with a call that nobody could allow
+  std::string reason_;              // of the newest finished step; empty while one runs
   std::int64_t usage_told_ms_ = 0;  // or when the session began
   std::string last_text_;
   std::string last_error_;

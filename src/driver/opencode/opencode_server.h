@@ -70,7 +70,7 @@ class OpenCodeServer final : public Driver {
   void tell_usage(bool ended, Actions& out);
   bool is_ours(std::string_view session) const { return !session_.empty() && session == session_; }
   bool concerns_us(std::string_view session) const { return is_ours(session) || children_.contains(session); }
-  std::string parent_call() const;  // the call inside which the record at hand came about
+  std::string parent_call() const;      // the call inside which the record at hand came about
   bool told(std::string_view part_id);  // before; from now on it is
 
   // server_answers.cpp: answers to requests of ours
@@ -112,8 +112,8 @@ class OpenCodeServer final : public Driver {
   };
   std::map<std::string, Message, std::less<>> messages_;  // the newest ones
   std::deque<std::string> message_order_;
-  OpenCalls told_;                                         // parts that have become events
-  std::map<std::string, bool, std::less<>> texts_;         // parts of text that still grow
+  OpenCalls told_;                                  // parts that have become events
+  std::map<std::string, bool, std::less<>> texts_;  // parts of text that still grow
 
   std::map<std::string, Request, std::less<>> requests_;  // by our id
   std::uint64_t next_request_ = 1;

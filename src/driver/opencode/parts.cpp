@@ -82,6 +82,7 @@ bool opencode_looks_into(std::string_view key, std::string_view /*parent*/) {
 
 bool opencode_was_denied(std::string_view error) {
   return error.starts_with("The user rejected permission") ||
+         error.starts_with("Model tried to call unavailable tool") ||
          error.find("specified a rule which prevents") != std::string_view::npos;
 }
 
@@ -153,7 +154,9 @@ void OpenCodeTools::result(RecordEvents& events, const JsonNode& part, const Jso
 void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part, std::string_view model) {
   const JsonNode& tokens = json.find(part, "tokens");
   const JsonNode& cache = json.find(tokens, "cache");
-  auto count = [&](const JsonNode& object, std::string_view key) { return count_of(json.find(object, key)).value_or(0); };
+  auto count = [&](const JsonNode& object, std::string_view key) {
+    return count_of(json.find(object, key)).value_or(0);
+  };
   Usage step;
   step.input_tokens = count(tokens, "input");
   step.output_tokens = count(tokens, "output") + count(tokens, "reasoning");

@@ -102,7 +102,8 @@ TEST(OpenCodeRunReview, AFailedCommandIsAFailure) {
   Translation translation = translate_run(read_recording("opencode", "opencode-01-run-tools.jsonl"));
   std::size_t failures = 0;
   for (const auto& event : translation.out.events()) {
-    if (event.type != EventType::tool_result || find_member(find_member(event.json, "output"), "success") == "true") continue;
+    if (event.type != EventType::tool_result || find_member(find_member(event.json, "output"), "success") == "true")
+      continue;
     ++failures;
     if (summary_of(event) == "out err") {
       EXPECT_EQ(data_of(event), R"({"exitCode":3})");

@@ -218,10 +218,10 @@ void OpenCodeServer::close_approval(std::string_view id, std::string_view state,
   tools_.decided(closed->call_id, state == "denied" ? OpenCalls::Decision::denied : OpenCalls::Decision::made,
                  events_.now_ms());
   std::string data = closed_ask_data(id, *closed, state, message);
-  std::string what = closed->kind == PendingAsk::Kind::question
-                         ? "Asking: " + first_question(closed->input)
-                         : opencode_ask_summary(closed->tool, closed->input, "");
-  std::string summary = std::string(1, static_cast<char>(state[0] - 'a' + 'A')) + std::string(state.substr(1)) + ": " + what;
+  std::string what = closed->kind == PendingAsk::Kind::question ? "Asking: " + first_question(closed->input)
+                                                                : opencode_ask_summary(closed->tool, closed->input, "");
+  std::string summary =
+      std::string(1, static_cast<char>(state[0] - 'a' + 'A')) + std::string(state.substr(1)) + ": " + what;
   summary = one_line(summary, kTextSummaryCharacters);
   std::string event_id = std::string(id) + "/" + std::string(state);
   EventParts parts = events_.step(EventType::approval);

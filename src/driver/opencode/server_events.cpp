@@ -12,17 +12,35 @@ namespace {
 
 // Events of the service that say nothing about the work, or what others say better.
 bool is_noise(std::string_view type) {
-  constexpr std::array<std::string_view, 29> kNoise{
-      "server.connected",     "server.heartbeat",   "session.updated",
-      "session.diff",         "session.deleted",    "message.removed",
-      "message.part.removed", "plugin.added",       "catalog.updated",
-      "reference.updated",    "integration.updated", "integration.connection.updated",
-      "file.edited",          "file.watcher.updated", "todo.updated",
-      "lsp.updated",          "lsp.client.diagnostics", "project.updated",
-      "project.directories.updated", "vcs.branch.updated", "mcp.tools.changed",
-      "command.executed",     "models-dev.refreshed", "installation.updated",
-      "installation.update-available", "server.instance.disposed", "pty.created",
-      "pty.updated",          "pty.exited"};
+  constexpr std::array<std::string_view, 29> kNoise{"server.connected",
+                                                    "server.heartbeat",
+                                                    "session.updated",
+                                                    "session.diff",
+                                                    "session.deleted",
+                                                    "message.removed",
+                                                    "message.part.removed",
+                                                    "plugin.added",
+                                                    "catalog.updated",
+                                                    "reference.updated",
+                                                    "integration.updated",
+                                                    "integration.connection.updated",
+                                                    "file.edited",
+                                                    "file.watcher.updated",
+                                                    "todo.updated",
+                                                    "lsp.updated",
+                                                    "lsp.client.diagnostics",
+                                                    "project.updated",
+                                                    "project.directories.updated",
+                                                    "vcs.branch.updated",
+                                                    "mcp.tools.changed",
+                                                    "command.executed",
+                                                    "models-dev.refreshed",
+                                                    "installation.updated",
+                                                    "installation.update-available",
+                                                    "server.instance.disposed",
+                                                    "pty.created",
+                                                    "pty.updated",
+                                                    "pty.exited"};
   for (std::string_view noise : kNoise) {
     if (noise == type) return true;
   }
@@ -57,7 +75,7 @@ void OpenCodeServer::event(Actions& out) {
   if (type == "question.asked") return question_asked(out);
   if (type == "permission.replied" || type == "question.replied" || type == "question.rejected") {
     std::string_view reply = json.string(properties, "reply");
-    return replied(type == "question.replied" ? "answered"
+    return replied(type == "question.replied"                         ? "answered"
                    : reply == "reject" || type == "question.rejected" ? "denied"
                                                                       : "approved",
                    out);
@@ -114,7 +132,7 @@ void OpenCodeServer::end_turn(Actions& out) {
   expire_all(out);
   tell_usage(true, out);
   ending_ = Ending{failure_.empty() && !aborted, aborted,
-                   aborted          ? std::string("interrupted")
+                   aborted            ? std::string("interrupted")
                    : failure_.empty() ? last_text_
                                       : failure_};
   failure_.clear();
@@ -213,7 +231,8 @@ void OpenCodeServer::part_updated(Actions& out) {
     if (in_turn() && events_.now_ms() - usage_told_ms_ >= kUsagePause.count()) tell_usage(false, out);
     return;
   }
-  for (std::string_view known : {"step-start", "snapshot", "patch", "agent", "file", "retry", "compaction", "subtask"}) {
+  for (std::string_view known :
+       {"step-start", "snapshot", "patch", "agent", "file", "retry", "compaction", "subtask"}) {
     if (type == known) return;
   }
   events_.unknown(out, "part/" + std::string(type));

@@ -24,8 +24,8 @@ Result<LaunchPlan> OpenCodeServer::launch(const Launch& launch) {
   mode_ = launch.mode;
   LaunchPlan plan;
   HttpLaunch service;
-  service.program.argv = {launch.program.empty() ? "opencode" : launch.program, "serve", "--hostname", "127.0.0.1",
-                          "--port", "0"};
+  service.program.argv = {
+      launch.program.empty() ? "opencode" : launch.program, "serve", "--hostname", "127.0.0.1", "--port", "0"};
   service.program.environment = opencode_environment(*configuration);
   service.ready = "opencode server listening on ";
   service.user = "opencode";

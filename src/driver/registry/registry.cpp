@@ -22,8 +22,8 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>}, Entry{"gemini-stream", &make<GeminiStream>},
-                              Entry{"grpc", &make<GrpcAgent>}, Entry{"opencode", &make<OpenCodeServer>},
+constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>},        Entry{"gemini-stream", &make<GeminiStream>},
+                              Entry{"grpc", &make<GrpcAgent>},           Entry{"opencode", &make<OpenCodeServer>},
                               Entry{"opencode-run", &make<OpenCodeRun>}, Entry{"text", &make<PlainText>}};
 
 }  // namespace

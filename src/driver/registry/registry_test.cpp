@@ -15,7 +15,8 @@ TEST(Registry, KnowsItsDrivers) {
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"claude", "gemini-stream", "grpc", "opencode", "opencode-run", "text"}));
+  EXPECT_EQ(driver_names(),
+            (std::vector<std::string_view>{"claude", "gemini-stream", "grpc", "opencode", "opencode-run", "text"}));
 }
 
 }  // namespace
