@@ -17,6 +17,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "cli/known_agents.h"
+#include "driver/registry/registry.h"
 #include "follow/limits.h"
 #include "host/data_lock.h"
 #include "json/scan.h"
@@ -154,7 +156,7 @@ std::vector<Finding> examine_machine() {
   return findings;
 }
 
-std::vector<Finding> examine_agents(const Config& config) {
+Finding examine_claude(const Config& config) {
   std::string program = config.claude_program.empty() ? "claude" : config.claude_program;
   AgentSpec question;
   question.command = {program, "--version"};
@@ -164,14 +166,32 @@ std::vector<Finding> examine_agents(const Config& config) {
   SystemClock clock;
   Result<ProgramOutput> answer = run_program(question, kVersionTimeout, clock);
   std::string version = answer && answer->good() ? version_line(answer->out) : "";
-  if (!version.empty()) return {{Level::ok, "agent claude", fmt::format("{} is {}", program, version), ""}};
+  if (!version.empty()) return {Level::ok, "agent claude", fmt::format("{} is {}", program, version), ""};
   if (answer) {
-    return {{Level::warn, "agent claude", fmt::format("\"{} --version\" says no version", program),
-             "start it by hand and see; claude.program in the configuration names another one"}};
+    return {Level::warn, "agent claude", fmt::format("\"{} --version\" says no version", program),
+            "start it by hand and see; claude.program in the configuration names another one"};
   }
-  return {{Level::warn, "agent claude", fmt::format("{}: {}", program, answer.error().message),
-           "install Claude Code (npm install -g @anthropic-ai/claude-code) and sign in by running it once, or set "
-           "claude.program; commands, posted events and gRPC agents work without it"}};
+  return {Level::warn, "agent claude", fmt::format("{}: {}", program, answer.error().message),
+          "install Claude Code (npm install -g @anthropic-ai/claude-code) and sign in by running it once, or set "
+          "claude.program; other agents (shepherd agents), commands and posted events work without it"};
+}
+
+std::vector<Finding> examine_agents(const Config& config) {
+  std::vector<Finding> findings{examine_claude(config)};
+  for (const std::string& name : agent_names(config)) {
+    std::optional<AgentEntry> entry = agent_entry(config, name);
+    if (name == "claude" || !entry || entry->program() == nullptr) continue;
+    std::string program = find_program(entry->program()->command.front(), {});
+    if (!program.empty()) {
+      std::string version = version_of_program(*make_driver(entry->driver), program);
+      findings.push_back({Level::ok, "agent " + name, version.empty() ? program : program + " is " + version, ""});
+    } else if (config.agents.contains(name)) {
+      findings.push_back({Level::warn, "agent " + name,
+                          fmt::format("there is no program {}", entry->program()->command.front()),
+                          fmt::format("correct agents.{}.command in the configuration", name)});
+    }
+  }
+  return findings;
 }
 
 std::vector<Finding> examine_ports(const Config& config) {

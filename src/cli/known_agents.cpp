@@ -5,16 +5,21 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "config/nearest_word.h"
-#include "driver/registry/registry.h"
+#include "driver/registry/known_agent.h"
+#include "process/program_output.h"
+#include "runner/agent_version.h"
+#include "runner/limits.h"
 #include "runner/remote_agent.h"
 #include "runner/task_run.h"
 
 namespace shepherd {
 namespace {
 
-constexpr std::string_view kClaude = "claude";  // the only agent whose program is checked
-constexpr std::string_view kService = "grpc";   // a remote agent, which needs an address
+constexpr std::string_view kDefault = "claude";
+constexpr std::string_view kService = "grpc";  // the driver of a remote agent, which needs an address
+constexpr std::string_view kCommand = "text";  // the driver of any command
 
 std::unexpected<Error> wrong(std::string reason, std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(reason), std::move(message));
@@ -24,10 +29,14 @@ bool can_run(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// Resolves the program like its process will: a name in PATH, or a path relative to its directory.
-bool is_here(const std::string& program, const RunRequest& request) {
-  if (program.starts_with('/')) return can_run(program);
-  if (program.contains('/')) return can_run((request.directory.empty() ? "." : request.directory) + "/" + program);
+}  // namespace
+
+std::string find_program(const std::string& program, const RunRequest& request) {
+  if (program.starts_with('/')) return can_run(program) ? program : "";
+  if (program.contains('/')) {
+    std::string path = (request.directory.empty() ? "." : request.directory) + "/" + program;
+    return can_run(path) ? path : "";
+  }
   std::string path;
   for (const std::string& variable : agent_environment()) {
     if (variable.starts_with("PATH=")) path = variable.substr(5);
@@ -35,26 +44,61 @@ bool is_here(const std::string& program, const RunRequest& request) {
   if (auto own = request.environment.find("PATH"); own != request.environment.end()) path = own->second;
   for (std::size_t at = 0; at < path.size();) {
     std::size_t end = std::min(path.find(':', at), path.size());
-    if (can_run(path.substr(at, end - at) + "/" + program)) return true;
+    std::string candidate = path.substr(at, end - at) + "/" + program;
+    if (can_run(candidate)) return candidate;
     at = end + 1;
   }
-  return false;
+  return {};
 }
 
-}  // namespace
+std::string version_of_program(const Driver& driver, const std::string& program) {
+  AgentSpec question;
+  question.command = driver.version_command(program);
+  if (question.command.empty()) return {};
+  question.environment = agent_environment();
+  question.directory = "/";
+  question.with_stdin = false;
+  Result<ProgramOutput> answer = run_program(question, kVersionTimeout, SystemClock());
+  return answer && answer->good() ? version_line(answer->out) : "";
+}
+
+std::optional<AgentEntry> agent_entry(const Config& config, const std::string& name) {
+  if (auto found = config.agents.find(name); found != config.agents.end()) return found->second;
+  const KnownAgent* known = known_agent(name);
+  if (known == nullptr) return std::nullopt;
+  ProgramAgent program{known->words(), {}};
+  if (name == kDefault && !config.claude_program.empty()) program.command.front() = config.claude_program;
+  return AgentEntry{std::string(known->driver), std::move(program)};
+}
+
+std::vector<std::string> agent_names(const Config& config) {
+  std::vector<std::string> names{std::string(kDefault)};
+  for (const KnownAgent& agent : known_agents()) {
+    if (agent.name != kDefault) names.emplace_back(agent.name);
+  }
+  for (const auto& [name, entry] : config.agents) {
+    if (known_agent(name) == nullptr) names.push_back(name);
+  }
+  return names;
+}
 
 std::vector<std::string> runnable_agents(const Config& config) {
   std::vector<std::string> names;
-  for (std::string_view name : driver_names()) {
-    if (name != kService) names.emplace_back(name);
+  for (std::string& name : agent_names(config)) {
+    std::optional<AgentEntry> entry = agent_entry(config, name);
+    const ProgramAgent* program = entry ? entry->program() : nullptr;
+    bool offered = name == kDefault || program == nullptr || config.agents.contains(name) ||
+                   !find_program(program->command.front(), {}).empty();
+    if (offered) names.push_back(std::move(name));
   }
-  for (const auto& [name, agent] : config.agents) names.push_back(name);
+  names.emplace_back(kCommand);
   return names;
 }
 
 Result<void> check_agent(const Config& config, const RunRequest& request) {
   if (!request.command.empty()) return {};
-  bool service = request.agent == kService || config.agents.contains(request.agent);
+  std::optional<AgentEntry> entry = agent_entry(config, request.agent);
+  bool service = request.agent == kService || (entry && entry->remote() != nullptr);
   if (service && (request.worktree || !request.program.empty() || !request.resume_of.empty())) {
     return wrong("not_for_a_service", fmt::format("the agent {} is a service: it has no program, work tree or earlier "
                                                   "conversation here",
@@ -73,10 +117,9 @@ Result<void> check_agent(const Config& config, const RunRequest& request) {
                  "the agent grpc needs an address: --address HOST:PORT; or give it a name under \"agents\" in the "
                  "configuration");
   }
-  std::vector<std::string> names = runnable_agents(config);
-  for (const std::string& name : names) {
-    if (name == request.agent) return {};
-  }
+  if (entry || request.agent == kCommand) return {};
+  std::vector<std::string> names = agent_names(config);
+  names.emplace_back(kCommand);
   std::string near = nearest_word(request.agent, names);
   names.emplace_back("grpc (with --address)");
   return wrong("unknown_agent",
@@ -85,19 +128,24 @@ Result<void> check_agent(const Config& config, const RunRequest& request) {
 }
 
 Result<void> check_program(const Config& config, const RunRequest& request) {
-  if (!request.command.empty() || request.agent != kClaude) return {};
-  std::string program = !request.program.empty()        ? request.program
-                        : config.claude_program.empty() ? std::string(kClaude)
-                                                        : config.claude_program;
-  if (is_here(program, request)) return {};
+  if (!request.command.empty()) return {};
+  std::optional<AgentEntry> entry = agent_entry(config, request.agent);
+  if (!entry || entry->program() == nullptr) return {};
+  const std::string& program = request.program.empty() ? entry->program()->command.front() : request.program;
+  if (!find_program(program, request).empty()) return {};
   if (!request.program.empty()) {
     return wrong("no_program", fmt::format("--program: there is no program {}", program));
   }
+  const KnownAgent* known = known_agent(request.agent);
+  if (known == nullptr || config.agents.contains(request.agent)) {
+    return wrong("no_program", fmt::format("there is no program {}: correct agents.{}.command in the configuration, or "
+                                           "say where it is with --program",
+                                           program, request.agent));
+  }
   return wrong("no_program",
-               fmt::format("there is no program {}: install Claude Code (npm install -g @anthropic-ai/claude-code) and "
-                           "sign in by running it once, or say where it is with --program; without it: shepherd run -- "
-                           "COMMAND, shepherd demo",
-                           program));
+               fmt::format("there is no program {}: install {} ({}) and sign in by running it once, or say where it is "
+                           "with --program; without it: shepherd run -- COMMAND, shepherd demo",
+                           program, known->title, known->install));
 }
 
 }  // namespace shepherd

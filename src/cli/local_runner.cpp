@@ -13,6 +13,7 @@
 #include "cli/known_agents.h"
 #include "cli/task_names.h"
 #include "config/agent_confinement.h"
+#include "config/config_agents.h"
 #include "driver/claude/launch_options.h"
 #include "hooks/hook_delivery.h"
 #include "host/version.h"
@@ -44,15 +45,20 @@ std::string machine_name() {
 AgentSettings agent_settings(const Config& config, const std::string& agent) {
   AgentSettings settings;
   settings.environment = agent_environment();
-  if (agent == "claude") {
-    settings.program = config.claude_program;
+  if (std::optional<AgentEntry> entry = agent_entry(config, agent)) {
+    settings.driver = entry->driver;
+    if (const RemoteAgent* remote = entry->remote()) settings.remote = *remote;
+    if (const ProgramAgent* program = entry->program()) {
+      settings.program = program->command.front();
+      if (program->command.size() > 1) settings.command = program->command;
+      for (const auto& [name, value] : program->environment) settings.environment.push_back(name + "=" + value);
+      settings.secrets = secrets_of(*program);
+    }
+  }
+  if (settings.driver == "claude") {
     settings.options.emplace(kOutputFormatOption, config.observability_enabled
                                                       ? std::string_view(config.claude_output_format)
                                                       : name(OutputFormat::text));
-  }
-  if (auto found = config.agents.find(agent); found != config.agents.end()) {
-    settings.driver = "grpc";
-    settings.remote = found->second;
   }
   settings.confinement = agent_confinement(config, process_environment());
   settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
@@ -146,7 +152,10 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const R
     order.resume_session = full->resume_session;
   }
   options.agent = agent_settings(config_, order.agent);
-  if (!request.program.empty()) options.agent.program = request.program;
+  if (!request.program.empty()) {
+    options.agent.program = request.program;
+    if (!options.agent.command.empty()) options.agent.command.front() = request.program;
+  }
   if (request.command.empty() && !request.address.empty()) options.agent.remote.emplace().address = request.address;
   options.agent.keep_open = request.keep_open;
   for (const auto& [name, value] : request.environment) {

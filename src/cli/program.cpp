@@ -144,6 +144,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_serve_verb(app, context);
   add_run_verb(app, context);
   add_runner_verb(app, context);
+  add_agents_verb(app, context);
   add_agent_verb(app, context);
   add_tasks_verb(app, context);
   add_watch_verb(app, context);
@@ -165,7 +166,7 @@ void build_command_line(CLI::App& app, Context& context) {
   add_inbox_verb(app, context);
   add_demo_verb(app, context);
 
-  group(app, kRunGroup, {"run", "runner", "demo", "agent"});
+  group(app, kRunGroup, {"run", "runner", "demo", "agents", "agent"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
   group(app, kUseGroup, {"tasks", "inbox", "watch", "top", "replay", "hook", "post", "search", "translate"});
   group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});

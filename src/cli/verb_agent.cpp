@@ -80,14 +80,16 @@ Result<void> look_up(const Context& context, AgentOptions& options) {
   if (!loaded) return fail(loaded.error());
   const auto& agents = loaded->config.agents;
   auto found = agents.find(options.stream);
-  if (found == agents.end()) {
+  if (found == agents.end() || found->second.remote() == nullptr) {
     std::string known;
-    for (const auto& [name, agent] : agents) known += (known.empty() ? "it has " : ", ") + name;
+    for (const auto& [name, agent] : agents) {
+      if (agent.remote() != nullptr) known += (known.empty() ? "it has " : ", ") + name;
+    }
     return fail(ErrorCode::invalid_argument, "unknown_agent",
                 fmt::format("\"{}\" is neither HOST:PORT nor a name under `agents:` of the configuration ({})",
                             options.stream, known.empty() ? "which has none" : known));
   }
-  const RemoteAgent& agent = found->second;
+  const RemoteAgent& agent = *found->second.remote();
   options.stream = agent.address;
   options.tls = options.tls || agent.tls;
   auto unless_said = [](std::string& said, const std::string& configured) {

@@ -12,6 +12,7 @@ void add_serve_verb(CLI::App& app, Context& context);
 void add_run_verb(CLI::App& app, Context& context);
 void add_runner_verb(CLI::App& app, Context& context);
 void add_agent_verb(CLI::App& app, Context& context);
+void add_agents_verb(CLI::App& app, Context& context);
 void add_tasks_verb(CLI::App& app, Context& context);
 void add_watch_verb(CLI::App& app, Context& context);
 void add_top_verb(CLI::App& app, Context& context);

@@ -17,9 +17,13 @@ std::vector<std::string> secret_files(const Config& config) {
                                  config.steering.tokens.github_app_key_file,
                                  config.steering.callbacks.secret_file};
   for (const auto& [name, agent] : config.agents) {
-    paths.push_back(agent.token_file);
-    paths.push_back(agent.key_file);
-    if (!agent.metadata.empty()) paths.push_back(config.file);
+    if (const RemoteAgent* remote = agent.remote()) {
+      paths.push_back(remote->token_file);
+      paths.push_back(remote->key_file);
+      if (!remote->metadata.empty()) paths.push_back(config.file);
+    } else if (!agent.program()->environment.empty()) {
+      paths.push_back(config.file);
+    }
   }
   for (const auto& [name, model] : config.models) {
     paths.push_back(model.key_file);

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "chat/turn.h"
 #include "client/find_server.h"
+#include "config/agent_entry.h"
 #include "config/limits.h"
 #include "follow/limits.h"
 #include "hub/limits.h"
@@ -29,7 +30,6 @@
 #include "model/condense.h"
 #include "process/limits.h"
 #include "redact/redact.h"
-#include "runner/remote_agent.h"
 #include "steering/steering_config.h"
 #include "tools/tool_settings.h"
 
@@ -85,7 +85,7 @@ struct Config {
   std::int64_t stop_sigint_ms = kCloseWait.count();
   std::int64_t stop_sigterm_ms = kTerminateWait.count();
   std::int64_t runners = kRunners;            // of `serve`
-  std::map<std::string, RemoteAgent> agents;  // by user-defined names
+  std::map<std::string, AgentEntry> agents;   // by user-defined names
   std::map<std::string, ModelConfig> models;  // by user-defined names
   std::vector<std::string> chat_models;       // names, the first that works; empty: all, by name
   ChatConfig chat;

@@ -10,6 +10,7 @@
 
 #include "config/limits.h"
 #include "config/nearest_word.h"
+#include "driver/registry/known_agent.h"
 #include "driver/registry/registry.h"
 #include "runner/limits.h"
 
@@ -19,6 +20,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kHidden = "(not shown)";
+constexpr std::string_view kService = "grpc";  // the driver of agents that are reached at an address
 
 struct Wrong {
   std::string message;
@@ -81,10 +83,9 @@ void read_metadata(const YAML::Node& node, RemoteAgent& agent) {
   if (agent.metadata.size() > kMaxAgentMetadata) throw Wrong{fmt::format("at most {} metadata", kMaxAgentMetadata)};
 }
 
-RemoteAgent read_entry(const YAML::Node& node) {
-  if (!node.IsMap()) throw Wrong{"an agent is names with values: {address: 127.0.0.1:50051}"};
-  check_names(node, {"type", "address", "tls", "token_file", "metadata", "connect_ms", "insecure"}, "an agent");
-  if (node["type"] && text(node["type"], "type") != "grpc") throw Wrong{"\"type\" must be grpc, the only one there is"};
+RemoteAgent read_service(const YAML::Node& node) {
+  check_names(node, {"type", "driver", "address", "tls", "token_file", "metadata", "connect_ms", "insecure"},
+              "an agent that is a service");
   if (!node["address"]) throw Wrong{"it needs an \"address\", such as 127.0.0.1:50051"};
   RemoteAgent agent;
   agent.address = text(node["address"], "address");
@@ -111,36 +112,69 @@ RemoteAgent read_entry(const YAML::Node& node) {
   return agent;
 }
 
-}  // namespace
-
-Result<void> check_agent_name(const std::string& name) {
-  bool right = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  });
-  if (!right) {
-    return fail(ErrorCode::invalid_argument, "bad_config",
-                fmt::format("\"{}\" is no name for an agent: up to 64 letters, digits, dots, dashes", name));
+ProgramAgent read_program(const YAML::Node& node, const KnownAgent* known) {
+  check_names(node, {"driver", "command", "env"}, "an agent that is a program");
+  ProgramAgent agent;
+  if (node["command"]) {
+    if (!node["command"].IsSequence()) throw Wrong{"\"command\" is a program and its arguments: [goose, acp]"};
+    for (const auto& word : node["command"]) agent.command.push_back(text(word, "command"));
+  } else if (known != nullptr) {
+    agent.command = known->words();
   }
-  if (make_driver(name) != nullptr) {
-    return fail(ErrorCode::invalid_argument, "bad_config",
-                fmt::format("the name \"{}\" is taken by an agent that is built in; choose another", name));
+  if (agent.command.empty() || agent.command.front().empty()) {
+    throw Wrong{"it needs a \"command\": a program and its arguments, such as [goose, acp]"};
   }
-  return {};
+  if (node["env"]) {
+    if (!node["env"].IsMap()) throw Wrong{"\"env\" must be names with values"};
+    for (const auto& pair : node["env"]) {
+      std::string name = text(pair.first, "env");
+      std::string value = text(pair.second, name);
+      if (value == kHidden) {
+        throw Wrong{fmt::format("the value of \"{}\" was hidden by \"shepherd config\"; put it in", name)};
+      }
+      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+        throw Wrong{fmt::format("\"{}\" is no name for a variable", name)};
+      }
+      agent.environment[name] = value;
+    }
+  }
+  return agent;
 }
 
-Result<RemoteAgent> parse_agent_entry(const std::string& yaml) {
-  try {
-    return read_entry(YAML::Load(yaml));
-  } catch (const Wrong& error) {
-    return fail(ErrorCode::invalid_argument, "bad_config", error.message);
-  } catch (const YAML::Exception& error) {
-    return fail(ErrorCode::invalid_argument, "bad_config", fmt::format("not valid YAML: {}", error.msg));
+std::string driver_of(const YAML::Node& node, const KnownAgent* known) {
+  for (const char* member : {"driver", "type"}) {
+    if (!node[member]) continue;
+    std::string driver = text(node[member], member);
+    if (make_driver(driver) != nullptr) return driver;
+    throw Wrong{fmt::format("\"{}\" must be one of {}", member, fmt::join(driver_names(), ", "))};
   }
+  if (known != nullptr) return std::string(known->driver);
+  if (node["address"]) return std::string(kService);
+  throw Wrong{fmt::format("it needs a \"driver\": one of {}", fmt::join(driver_names(), ", "))};
 }
 
-std::string agent_entry_json(const RemoteAgent& agent) {
-  json::object entry{{"type", "grpc"}, {"address", agent.address}};
+AgentEntry read_entry(const std::string& name, const YAML::Node& node) {
+  if (!node.IsMap()) {
+    throw Wrong{"an agent is names with values: {driver: claude, command: [claude]} or {address: 127.0.0.1:50051}"};
+  }
+  const KnownAgent* known = known_agent(name);
+  AgentEntry entry{driver_of(node, known), RemoteAgent{}};
+  if (entry.driver == kService) {
+    entry.way = read_service(node);
+  } else {
+    entry.way = read_program(node, known);
+  }
+  return entry;
+}
+
+json::object hidden_values(const std::map<std::string, std::string>& table) {
+  json::object shown;
+  for (const auto& [name, value] : table) shown[name] = kHidden;
+  return shown;
+}
+
+void describe(const RemoteAgent& agent, json::object& entry) {
+  entry["address"] = agent.address;
   if (agent.tls) {
     json::object tls;
     auto member = [&](std::string_view name, const std::string& value) {
@@ -158,12 +192,56 @@ std::string agent_entry_json(const RemoteAgent& agent) {
   }
   if (!agent.token_file.empty()) entry["token_file"] = agent.token_file;
   if (!agent.metadata.empty()) {
-    json::object metadata;
-    for (const auto& [name, value] : agent.metadata) metadata[name] = kHidden;
-    entry["metadata"] = metadata;
+    entry["metadata"] = hidden_values(agent.metadata);
   }
   if (agent.connect_wait != kAgentConnectWait) entry["connect_ms"] = agent.connect_wait.count();
   if (agent.insecure) entry["insecure"] = true;
+}
+
+void describe(const ProgramAgent& agent, json::object& entry) {
+  entry["command"] = json::array(agent.command.begin(), agent.command.end());
+  if (!agent.environment.empty()) entry["env"] = hidden_values(agent.environment);
+}
+
+}  // namespace
+
+Result<void> check_agent_name(const std::string& name) {
+  bool right = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+  if (!right) {
+    return fail(ErrorCode::invalid_argument, "bad_config",
+                fmt::format("\"{}\" is no name for an agent: up to 64 letters, digits, dots, dashes", name));
+  }
+  if (make_driver(name) != nullptr && known_agent(name) == nullptr) {
+    return fail(ErrorCode::invalid_argument, "bad_config",
+                fmt::format("the name \"{}\" is a driver's; choose another", name));
+  }
+  return {};
+}
+
+Result<AgentEntry> parse_agent_entry(const std::string& name, const std::string& yaml) {
+  try {
+    return read_entry(name, YAML::Load(yaml));
+  } catch (const Wrong& error) {
+    return fail(ErrorCode::invalid_argument, "bad_config", error.message);
+  } catch (const YAML::Exception& error) {
+    return fail(ErrorCode::invalid_argument, "bad_config", fmt::format("not valid YAML: {}", error.msg));
+  }
+}
+
+std::vector<std::string> secrets_of(const ProgramAgent& agent) {
+  std::vector<std::string> secrets;
+  for (const auto& [name, value] : agent.environment) {
+    if (sounds_secret(name)) secrets.push_back(value);
+  }
+  return secrets;
+}
+
+std::string agent_entry_json(const AgentEntry& agent) {
+  json::object entry{{"driver", agent.driver}};
+  std::visit([&](const auto& way) { describe(way, entry); }, agent.way);
   return json::serialize(entry);
 }
 

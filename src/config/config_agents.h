@@ -1,8 +1,15 @@
-// The `agents` section of the configuration: agents under user-defined names.
+// The `agents` section of the configuration: agents under user-defined names. A program:
 //
 //   agents:
+//     reviewer:
+//       driver: claude                     # which driver speaks to it; a known agent's name has its own
+//       command: [claude-next, --verbose]  # program and arguments
+//       env: {EDITOR: vi}
+//
+// or a service:
+//
 //     auditor:
-//       type: grpc                                                               # the only supported type
+//       driver: grpc                                                             # or type: grpc
 //       address: agents.example.org:443
 //       tls: {ca: ca.pem, cert: ours.pem, key: ours.key, server_name: auditor}   # or tls: true
 //       token_file: auditor.token
@@ -14,9 +21,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
-#include "runner/remote_agent.h"
+#include "config/agent_entry.h"
 
 namespace shepherd {
 
@@ -24,9 +32,13 @@ namespace shepherd {
 Result<void> check_agent_name(const std::string& name);
 
 // `yaml` is the entry itself.
-Result<RemoteAgent> parse_agent_entry(const std::string& yaml);
+Result<AgentEntry> parse_agent_entry(const std::string& name, const std::string& yaml);
 
-// The entry as JSON, which is also YAML. Values of metadata are hidden, and their placeholders cannot be read back.
-std::string agent_entry_json(const RemoteAgent& agent);
+// The entry as JSON, which is also YAML. Values of metadata and variables are hidden, and their placeholders cannot be
+// read back.
+std::string agent_entry_json(const AgentEntry& agent);
+
+// Values of its environment that must not appear in a log, by the sound of their names.
+std::vector<std::string> secrets_of(const ProgramAgent& agent);
 
 }  // namespace shepherd

@@ -121,12 +121,13 @@ ConfigKey tools_key() {
 }
 
 ConfigKey agents_key() {
-  return {"agents", KeyKind::entries, "named streaming agents: {NAME: {type: grpc, address: HOST:PORT}}",
+  return {"agents", KeyKind::entries,
+          "agents by name: {NAME: {driver: claude, command: [PROGRAM]}} or {NAME: {address: HOST:PORT}}",
           [](Config& config, const KeyValue& value) -> Result<void> {
-            std::map<std::string, RemoteAgent> agents;
+            std::map<std::string, AgentEntry> agents;
             for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
               if (Result<void> right = check_agent_name(name); !right) return right;
-              Result<RemoteAgent> agent = parse_agent_entry(entry);
+              Result<AgentEntry> agent = parse_agent_entry(name, entry);
               if (!agent) return bad_config(fmt::format("{}: {}", name, agent.error().message));
               agents[name] = *std::move(agent);
             }

@@ -34,7 +34,7 @@ struct Launch {
   std::string task;                        // whose work it is
   std::string program;                     // path or name of the agent program; empty: the driver's usual one
   std::string version;                     // what the program says of itself; empty: unknown
-  std::vector<std::string> command;        // for drivers that run any command: its argv
+  std::vector<std::string> command;        // the program and its own arguments; empty: the program alone
   std::string prompt;                      // what to do
   std::string context;                     // what to know; may be large
   std::string repo_url, repo_ref;          // of the task, for agents that fetch it themselves; empty: none
@@ -48,6 +48,7 @@ struct Launch {
   std::string resume_session;  // the agent's own session id; empty: a new one
   LaunchOptions options;       // the driver's own
   bool deltas = false;         // text while it is being written, for live watchers
+  std::string directory;       // where the agent works, absolute; empty: not known
 };
 
 struct EnvironmentEntry {

@@ -125,7 +125,7 @@ Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int numbe
   launch.task = order_.task;
   launch.program = settings_.program;
   launch.version = settings_.version;
-  launch.command = order_.command;
+  launch.command = order_.command.empty() ? settings_.command : order_.command;
   // A command line is the description of the task that runs it, not a prompt.
   if (order_.command.empty()) {
     launch.prompt = order_.description;
@@ -143,6 +143,7 @@ Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int numbe
   launch.resume_session = order_.resume_session;
   launch.options = options;
   launch.deltas = settings_.deltas;
+  launch.directory = settings_.directory;
   Result<LaunchPlan> plan = driver_->launch(launch);
   if (!plan) return fail(std::move(plan.error()));
   LinkRequest request{order_.agent, *std::move(plan), settings_, {}};

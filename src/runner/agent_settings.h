@@ -20,6 +20,8 @@ struct AgentSettings {
   std::vector<std::string> environment;  // NAME=value; the driver's own are added
   std::string driver;                    // its driver; empty for the one with the agent's name
   std::string program;                   // empty for the driver's default
+  std::vector<std::string> command;      // the program with arguments of its own; empty for the program alone
+  std::vector<std::string> secrets;      // values in its environment that must not appear in a log
   std::string version;                   // as reported by that program; empty if unknown
   std::string rules;                     // instructions for every agent of this runner; empty for none
   LaunchOptions options;                 // the driver's own

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "runner/limits.h"
@@ -92,13 +93,16 @@ std::vector<std::string> secrets_of(const RemoteAgent& agent) {
   std::vector<std::string> secrets;
   if (Result<std::string> token = read_token(agent.token_file); token && !token->empty()) secrets.push_back(*token);
   for (const auto& [name, value] : agent.metadata) {
-    for (std::string_view telling : {"token", "secret", "password", "key", "auth"}) {
-      if (name.find(telling) == std::string::npos) continue;
-      secrets.push_back(value);
-      break;
-    }
+    if (sounds_secret(name)) secrets.push_back(value);
   }
   return secrets;
+}
+
+bool sounds_secret(std::string_view name) {
+  std::string small(name);
+  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::ranges::any_of(std::array{"token", "secret", "password", "key", "auth"},
+                             [&](std::string_view telling) { return small.find(telling) != std::string::npos; });
 }
 
 std::string make_traceparent(Random& random) {

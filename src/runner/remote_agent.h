@@ -39,6 +39,9 @@ Result<GrpcTarget> grpc_target(const RemoteAgent& agent, std::string method);
 // Values that must not appear in a log: the token, and metadata with secret-sounding names.
 std::vector<std::string> secrets_of(const RemoteAgent& agent);
 
+// Whether a name (of a header, a variable) says that its value is secret.
+bool sounds_secret(std::string_view name);
+
 // A new trace in the form of the W3C header.
 std::string make_traceparent(Random& random);
 

@@ -36,6 +36,7 @@ Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions
     SystemRandom random;
     if (remote->traceparent.empty()) remote->traceparent = make_traceparent(random);
   }
+  for (std::string& value : options.agent.secrets) options.redact.secrets.push_back(std::move(value));
   SessionOptions& session_options = options;
   session_options.environment = std::move(options.agent.environment);
   AgentVersions* versions = shared.versions;

@@ -49,16 +49,20 @@ SECTIONS = {
     "claude": "Claude Code",
     "observability": "Observability",
 }
-AGENTS = """Each entry under `agents` gives a streaming agent a name, so that `shepherd run --agent NAME` finds it:
+AGENTS = """Each entry under `agents` gives an agent a name, so that `shepherd run --agent NAME` finds it. An agent is a program or a service:
 
     agents:
+      lint:
+        driver: text
+        command: [make, lint]
+        env: {CI: "true"}
       reviewer:
-        type: grpc
+        driver: grpc
         address: agents.example.com:443
         tls: {ca: ca.pem, cert: client.pem, key: client.key}
         token_file: reviewer.token
 
-`docs/streaming-agents.md` and `docs/running-agents.md` describe the members of an entry.
+`docs/running-agents.md` and `docs/streaming-agents.md` describe the members of an entry.
 """
 
 

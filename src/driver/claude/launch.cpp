@@ -193,7 +193,9 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   }
   ProgramLaunch program;
   auto& argv = program.argv;
-  argv = {launch.program.empty() ? "claude" : launch.program, "-p"};
+  argv = launch.command;
+  if (argv.empty()) argv.push_back(launch.program.empty() ? "claude" : launch.program);
+  argv.emplace_back("-p");
   auto option = [&](std::string_view name, std::string value) {
     argv.emplace_back(name);
     argv.push_back(std::move(value));

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "driver/acp/acp_agent.h"
 #include "driver/claude/claude_code.h"
 #include "driver/gemini/gemini_stream.h"
 #include "driver/grpc/grpc_agent.h"
@@ -22,9 +23,15 @@ std::unique_ptr<Driver> make() {
   return std::make_unique<D>();
 }
 
-constexpr std::array kDrivers{Entry{"claude", &make<ClaudeCode>},        Entry{"gemini-stream", &make<GeminiStream>},
-                              Entry{"grpc", &make<GrpcAgent>},           Entry{"opencode", &make<OpenCodeServer>},
-                              Entry{"opencode-run", &make<OpenCodeRun>}, Entry{"text", &make<PlainText>}};
+constexpr std::array kDrivers{
+    Entry{"acp", &make<AcpAgent>},
+    Entry{"claude", &make<ClaudeCode>},
+    Entry{"gemini-stream", &make<GeminiStream>},
+    Entry{"grpc", &make<GrpcAgent>},
+    Entry{"opencode", &make<OpenCodeServer>},
+    Entry{"opencode-run", &make<OpenCodeRun>},
+    Entry{"text", &make<PlainText>},
+};
 
 }  // namespace
 

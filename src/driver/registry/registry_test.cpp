@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/registry/known_agent.h"
+
 namespace shepherd {
 namespace {
 
@@ -14,9 +16,23 @@ TEST(Registry, KnowsItsDrivers) {
   EXPECT_EQ(make_driver("nobody"), nullptr);
 }
 
+TEST(KnownAgents, HaveADriverAndACommand) {
+  for (const KnownAgent& agent : known_agents()) {
+    EXPECT_NE(make_driver(agent.driver), nullptr) << agent.name;
+    EXPECT_FALSE(agent.words().empty()) << agent.name;
+    EXPECT_EQ(known_agent(agent.name), &agent) << agent.name;
+  }
+  EXPECT_EQ(known_agent("nobody"), nullptr);
+}
+
+TEST(KnownAgents, CommandsAreSplitAtBlanks) {
+  KnownAgent agent{"a", "A", "text", "goose acp --with-builtin developer", ""};
+  EXPECT_EQ(agent.words(), (std::vector<std::string>{"goose", "acp", "--with-builtin", "developer"}));
+}
+
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(),
-            (std::vector<std::string_view>{"claude", "gemini-stream", "grpc", "opencode", "opencode-run", "text"}));
+  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "gemini-stream", "grpc", "opencode",
+                                                           "opencode-run", "text"}));
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+#include <array>
+
+#include "driver/acp/acp_agent.h"
+#include "driver/acp/rpc_lines.h"
+#include "json/write.h"
+
+namespace shepherd {
+namespace {
+
+// What the client can do. Only what the protocol calls stable: an agent may refuse what it does not know.
+constexpr std::string_view kInitialize =
+    R"({"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,)"
+    R"("session":{"compaction":{},"notices":{},"configOptions":{"boolean":{}}},)"
+    R"("elicitation":{"form":{},"url":{}}},)"
+    R"("clientInfo":{"name":"shepherd","title":"Shepherd","version":"1"}})";
+
+// Where known programs keep what is theirs.
+struct Home {
+  std::string_view program, variable, below_home;
+};
+constexpr std::array kHomes{
+    Home{"goose", "", "/.config/goose"},
+    Home{"goose", "", "/.local/share/goose"},
+    Home{"goose", "", "/.local/state/goose"},
+    Home{"opencode", "", "/.config/opencode"},
+    Home{"opencode", "", "/.local/share/opencode"},
+    Home{"opencode", "", "/.local/state/opencode"},
+    Home{"opencode", "", "/.cache/opencode"},
+    Home{"kilo", "", "/.config/kilo"},
+    Home{"kilo", "", "/.local/share/kilo"},
+    Home{"gemini", "", "/.gemini"},
+    Home{"qwen", "", "/.qwen"},
+    Home{"claude-agent-acp", "CLAUDE_CONFIG_DIR", "/.claude"},
+    Home{"codex-acp", "CODEX_HOME", "/.codex"},
+    Home{"copilot", "", "/.copilot"},
+    Home{"kimi", "", "/.kimi-code"},
+    Home{"vibe-acp", "VIBE_HOME", "/.vibe"},
+};
+
+std::string_view base_name(std::string_view program) {
+  return program.substr(program.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> AcpAgent::state_paths(const Variable& variable) const {
+  std::string_view program = base_name(launched_.command.empty() ? launched_.program : launched_.command.front());
+  std::string home = variable("HOME");
+  std::vector<std::string> paths;
+  for (const Home& each : kHomes) {
+    if (each.program != program) continue;
+    std::string own = each.variable.empty() ? "" : variable(each.variable);
+    if (!own.empty()) {
+      paths.push_back(std::move(own));
+    } else if (!home.empty()) {
+      paths.push_back(home + std::string(each.below_home));
+    }
+  }
+  return paths;
+}
+
+Result<LaunchPlan> AcpAgent::launch(const Launch& launch) {
+  if (launch.command.empty() && launch.program.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_command", "say which command starts the agent");
+  }
+  if (launch.prompt.empty() && launch.resume_session.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_prompt", "the task has no description: say what to do");
+  }
+  if (!launch.mcp_servers_json.empty() && !launch.mcp_servers_json.starts_with('{')) {
+    return fail(ErrorCode::invalid_argument, "bad_launch", "mcpServers must be an object");
+  }
+  launched_ = launch;
+  mode_ = launch.mode;
+  LaunchPlan plan;
+  plan.way = ProgramLaunch{launch.command.empty() ? std::vector{launch.program} : launch.command, {}};
+  plan.keep_input_open = true;
+  plan.input = rpc_request(next_request_, "initialize", kInitialize);
+  sent_.emplace(next_request_++, Sent{});
+  if (launch.max_turns > 0) {
+    plan.remark = "The agent cannot be given a maximum number of turns; it is not bounded by one";
+  }
+  hints_.turn = Hints::Turn::running;
+  return plan;
+}
+
+}  // namespace shepherd
