@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::array kKnownAgents{
     KnownAgent{"claude", "Claude Code", "claude", "claude", "npm install -g @anthropic-ai/claude-code"},
+    KnownAgent{"gemini-stream", "Gemini CLI, one way", "gemini-stream", "gemini", "npm install -g @google/gemini-cli"},
+    KnownAgent{"opencode", "OpenCode", "opencode", "opencode", "npm install -g opencode-ai"},
+    KnownAgent{"opencode-run", "OpenCode, one way", "opencode-run", "opencode", "npm install -g opencode-ai"},
 };
 
 }  // namespace
