@@ -17,9 +17,9 @@ namespace {
 
 using namespace shepherd;
 
-constexpr std::array kKinds{CommandKind::steer,   CommandKind::queue,    CommandKind::approve, CommandKind::interrupt,
-                            CommandKind::resume,  CommandKind::set_mode, CommandKind::deny,    CommandKind::answer,
-                            CommandKind::stop};
+constexpr std::array kKinds{CommandKind::steer,     CommandKind::queue,  CommandKind::approve,
+                            CommandKind::interrupt, CommandKind::resume, CommandKind::set_mode,
+                            CommandKind::deny,      CommandKind::answer, CommandKind::stop};
 
 Command command_of(CommandKind kind) {
   Command command;

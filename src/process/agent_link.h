@@ -1,4 +1,5 @@
-// The connection to one agent of any kind: a local program (agent_process.h) or a remote service (grpc_link.h).
+// The connection to one agent of any kind: a local program (agent_process.h), a remote service (grpc_link.h) or a local
+// program that is a service (http_link.h).
 //
 // It carries bytes or whole messages between the agent and a listener, and ends the agent by a ladder whose last rung
 // always works. The driver interprets the content.

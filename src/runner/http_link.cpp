@@ -25,68 +25,6 @@ std::string new_password() {
 
 }  // namespace
 
-// The stream's lines; `data:` lines up to a blank one are an event.
-class HttpLink::Events final : public net::CallObserver {
- public:
-  explicit Events(HttpLink& link) : link_(link) {}
-
-  void on_head(net::ResponseHead&& head) override {
-    status_ = head.status;
-    if (status_ == 200) link_.opened();
-  }
-  void on_body(std::string_view piece) override {
-    if (status_ != 200) return;
-    lines_.add(piece, [this](const Line& line) { take(line.text); });
-  }
-  void on_end(Result<void> result) override {
-    std::string why = !result          ? result.error().message
-                      : status_ == 200 ? "the service ended its stream of events"
-                                       : "the service answered " + std::to_string(status_) + " to the stream of events";
-    link_.lost(why);
-  }
-
- private:
-  void take(std::string_view line) {
-    constexpr std::string_view kData = "data:";
-    if (line.empty()) {
-      std::string data = std::exchange(data_, {});
-      if (data.empty()) return;
-      const std::string& heartbeat = link_.service_.heartbeat;
-      constexpr std::size_t kHeartbeatBytes = 1'024;
-      if (!heartbeat.empty() && data.size() < kHeartbeatBytes && data.find(heartbeat) != std::string::npos) return;
-      link_.tell_record(http_event_record(data));
-    } else if (line.starts_with(kData)) {
-      line.remove_prefix(kData.size());
-      if (line.starts_with(' ')) line.remove_prefix(1);
-      if (data_.size() + line.size() > kMaxAgentLineBytes) return;
-      if (!data_.empty()) data_.push_back('\n');
-      data_.append(line);
-    }
-  }
-
-  HttpLink& link_;
-  int status_ = 0;
-  LineSplitter lines_;
-  std::string data_;
-};
-
-class HttpLink::Exchange final : public net::CallObserver {
- public:
-  Exchange(HttpLink& link, HttpEnvelope request) : link_(link), request_(std::move(request)) {}
-
-  void on_head(net::ResponseHead&& head) override { status_ = head.status; }
-  void on_body(std::string_view piece) override {
-    if (body_.size() + piece.size() <= kMaxAgentLineBytes) body_.append(piece);
-  }
-  void on_end(Result<void> result) override { link_.answered(request_, status_, body_, result); }
-
- private:
-  HttpLink& link_;
-  HttpEnvelope request_;
-  int status_ = 0;
-  std::string body_;
-};
-
 Result<std::unique_ptr<HttpLink>> HttpLink::start(AgentSpec spec, HttpLaunch service, AgentObserver& listener,
                                                   const Clock& clock) {
   std::string password = new_password();
@@ -228,8 +166,15 @@ void HttpLink::listening(const std::string& address) {
   net::CallRequest stream = call("GET", service_.events);
   stream.headers.emplace_back("Accept", "text/event-stream");
   stream.timeouts.idle = {};  // an agent may think for a long time
-  events_ = std::make_unique<Events>(*this);
+  events_.emplace(EventStream::Sinks{[this] { opened(); }, [this](std::string_view data) { event(data); },
+                                     [this](std::string_view why) { lost(why); }});
   stream_ = caller_.start(std::move(stream), *events_);
+}
+
+void HttpLink::event(std::string_view data) {
+  constexpr std::size_t kHeartbeatBytes = 1'024;  // it says nothing else
+  bool lives = !service_.heartbeat.empty() && data.size() < kHeartbeatBytes && data.contains(service_.heartbeat);
+  if (!lives) tell_record(http_event_record(data));
 }
 
 void HttpLink::opened() {
@@ -263,14 +208,17 @@ void HttpLink::next_request() {
   net::CallRequest request = call(next.method, next.path);
   if (!next.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   request.body = own_bytes(next.body);
-  exchange_ = std::make_unique<Exchange>(*this, std::move(next));
-  request_ = caller_.start(std::move(request), *exchange_);
+  net::ClientBounds bounds;
+  bounds.max_response_bytes = kMaxAgentLineBytes;
+  answer_.emplace(
+      bounds, [this, next = std::move(next)](const Result<net::ClientResponse>& answer) { answered(next, answer); });
+  request_ = caller_.start(std::move(request), *answer_);
 }
 
-void HttpLink::answered(const HttpEnvelope& request, int status, std::string_view body, const Result<void>& result) {
-  tell_record(result ? http_answer_record(request, status, body)
-                     : http_failure_record(request, result.error().message));
-  // Not here: the observer that is called is about to be replaced.
+void HttpLink::answered(const HttpEnvelope& request, const Result<net::ClientResponse>& answer) {
+  tell_record(answer ? http_answer_record(request, answer->status, answer->body)
+                     : http_failure_record(request, answer.error().message));
+  // Not here: what is called now is about to be replaced.
   loop_.post([this] {
     busy_ = false;
     next_request();

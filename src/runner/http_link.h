@@ -25,8 +25,10 @@
 #include "driver/line_splitter.h"
 #include "net/event_loop.h"
 #include "net/http_call.h"
+#include "net/whole_answer.h"
 #include "process/agent_link.h"
 #include "process/agent_process.h"
+#include "runner/event_stream.h"
 
 namespace shepherd {
 
@@ -51,11 +53,6 @@ class HttpLink final : public AgentLink, private AgentObserver, private net::Eve
   std::int64_t last_output_ms() const override { return last_output_ms_; }
 
  private:
-  class Events;    // observes the stream
-  class Exchange;  // observes a request
-  friend class Events;
-  friend class Exchange;
-
   HttpLink(HttpLaunch service, std::string password, AgentObserver& listener, const Clock& clock);
 
   // --- the program's thread ---
@@ -68,7 +65,8 @@ class HttpLink final : public AgentLink, private AgentObserver, private net::Eve
   void listening(const std::string& address);
   void opened();
   void next_request();
-  void answered(const HttpEnvelope& request, int status, std::string_view body, const Result<void>& result);
+  void event(std::string_view data);
+  void answered(const HttpEnvelope& request, const Result<net::ClientResponse>& answer);
   void end_program() EXCLUDES(mutex_);
   void lost(std::string_view why);
   net::CallRequest call(std::string_view method, const std::string& path) const;
@@ -100,11 +98,11 @@ class HttpLink final : public AgentLink, private AgentObserver, private net::Eve
   net::EventLoop loop_;
   net::HttpCaller caller_{loop_};
   net::Url base_;
-  std::unique_ptr<Events> events_;
+  std::optional<EventStream> events_;
   net::HttpCall stream_;
   bool open_ = false;  // the stream is
   std::deque<HttpEnvelope> requests_;
-  std::unique_ptr<Exchange> exchange_;
+  std::optional<net::WholeAnswer> answer_;
   net::HttpCall request_;
   bool busy_ = false;         // a request has no answer
   bool input_ended_ = false;  // no more requests will come

@@ -10,9 +10,9 @@ OPENCODE = os.environ.get("OPENCODE_BIN", "")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 needs_gemini = pytest.mark.skipif(not os.access(GEMINI, os.X_OK),
-                                  reason="NOT TESTED: the real Gemini CLI is not installed; tools/install-more-agents says why")
+                                  reason="NOT TESTED: the real Gemini CLI is not installed; tools/install-agent says why")
 needs_opencode = pytest.mark.skipif(not os.access(OPENCODE, os.X_OK),
-                                    reason="NOT TESTED: the real OpenCode is not installed; tools/install-more-agents says why")
+                                    reason="NOT TESTED: the real OpenCode is not installed; tools/install-agent says why")
 
 
 def gemini_environment(home, api_url):

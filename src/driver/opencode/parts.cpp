@@ -82,6 +82,7 @@ bool opencode_looks_into(std::string_view key, std::string_view /*parent*/) {
 
 bool opencode_was_denied(std::string_view error) {
   return error.starts_with("The user rejected permission") ||
+         error.starts_with("Model tried to call unavailable tool") ||
          error.find("specified a rule which prevents") != std::string_view::npos;
 }
 

@@ -1,5 +1,6 @@
 #include "driver/opencode/settings.h"
 
+#include <algorithm>
 #include <map>
 
 #include "json/scan.h"
@@ -42,6 +43,10 @@ void write_permissions(JsonObject& object, const Launch& launch) {
   for (const auto& [tool, patterns] : uses) {
     permission.push_back(',');
     append_json_string(permission, tool);
+    if (std::ranges::find(patterns, "*") != patterns.end()) {
+      permission.append(":\"allow\"");
+      continue;
+    }
     permission.append(":{\"*\":\"").append(otherwise).append("\"");
     for (const auto& pattern : patterns) {
       permission.push_back(',');
