@@ -52,10 +52,11 @@ Verdict OpenCodeServer::finish(const ExitFacts& exit, std::int64_t now_ms, Actio
   }
   for (const Command& held : held_) out.settle({held.id, CommandState::refused, std::string(kGone)});
   Verdict judged = verdict(exit);
-  tell_usage(true, out);
-  bool told = ending_ && !ending_->good && !in_turn();
-  if (judged.state == State::failed && !told && !exit.by_runner && !stopping_) {
-    events_.error(out, "agent_failed", judged.message, true);
+  if (usage_.has_untold()) tell_usage(true, out);
+  // A turn that failed has said so; that the run has failed is known only now.
+  if (judged.state == State::failed && !exit.by_runner && !stopping_) {
+    bool of_turn = !failure_code_.empty() && (in_turn() || (ending_ && !ending_->good));
+    events_.error(out, of_turn ? std::string_view(failure_code_) : "agent_failed", judged.message, true);
   }
   hints_.turn = Hints::Turn::idle;
   return judged;

@@ -126,7 +126,8 @@ class OpenCodeServer final : public Driver {
   bool stopping_ = false, aborted_ = false;
   std::int64_t usage_told_ms_ = 0;
   std::string last_text_;
-  std::string failure_;  // of the turn that runs
+  std::string failure_;       // of the turn that runs
+  std::string failure_code_;  // of the newest turn that failed; empty: none has, or one has been good since
   std::optional<Ending> ending_;
 };
 

@@ -71,7 +71,6 @@ void OpenCodeServer::request_failed(const Request& request, std::string_view why
   hints_.turn = Hints::Turn::idle;
   ++hints_.turns;
   ending_ = Ending{false, false, std::string(why)};
-  if (!stopping_) events_.error(out, "agent_failed", why, true);
   out.close_input();
 }
 

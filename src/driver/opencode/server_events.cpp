@@ -48,9 +48,11 @@ bool is_noise(std::string_view type) {
   return type.starts_with("session.next.") || type.starts_with("tui.") || type.find(".v2.") != std::string_view::npos;
 }
 
-std::string seconds_until(std::int64_t now_ms, std::uint64_t then_ms) {
-  std::int64_t left = std::max<std::int64_t>(0, static_cast<std::int64_t>(then_ms) - now_ms);
-  return std::to_string((left + 500) / 1'000) + " s";
+// " in 2 s", or nothing when our clock and the agent's do not fit.
+std::string in_seconds(std::int64_t now_ms, std::uint64_t then_ms) {
+  constexpr std::int64_t kLongestMs = 3'600'000;
+  std::int64_t left = static_cast<std::int64_t>(std::min<std::uint64_t>(then_ms, kMaxTimestampMs)) - now_ms;
+  return left < 0 || left > kLongestMs ? "" : " in " + std::to_string((left + 500) / 1'000) + " s";
 }
 
 }  // namespace
@@ -109,7 +111,7 @@ void OpenCodeServer::session_status(const JsonNode& status, Actions& out) {
   std::string text = "The model's API failed: " + one_line(json.string(status, "message"), kTextSummaryCharacters / 2) +
                      "; retry " + std::to_string(attempt);
   std::string more = "\"attempt\":" + std::to_string(attempt);
-  if (auto next = count_of(json.find(status, "next"))) text += " in " + seconds_until(events_.at_ms(), *next);
+  if (auto next = count_of(json.find(status, "next"))) text += in_seconds(events_.at_ms(), *next);
   events_.error(out, "api_retry", text, false, more);
 }
 
@@ -135,6 +137,7 @@ void OpenCodeServer::end_turn(Actions& out) {
                    aborted            ? std::string("interrupted")
                    : failure_.empty() ? last_text_
                                       : failure_};
+  if (ending_->good) failure_code_.clear();
   failure_.clear();
   if (aborted) events_.status(out, "Interrupted", "interrupted");
   std::erase_if(words_, [](const Word& word) { return word.taken_up; });
@@ -142,7 +145,7 @@ void OpenCodeServer::end_turn(Actions& out) {
 }
 
 void OpenCodeServer::tell_usage(bool ended, Actions& out) {
-  if (!usage_.has_untold()) return;
+  if (!usage_.any() || (!ended && !usage_.has_untold())) return;
   usage_told_ms_ = events_.now_ms();
   hints_.cost_usd = usage_.cost_usd();
   if (ended) {
@@ -162,8 +165,12 @@ void OpenCodeServer::session_error(Actions& out) {
     aborted_ = aborted_ || (ours && in_turn());
     return;
   }
-  if (ours) failure_ = event_text(error.message);
-  events_.error(out, error.code, error.message, ours && !stopping_, error.members);
+  if (ours) {
+    failure_ = event_text(error.message);
+    failure_code_ = error.code.substr(0, kMaxAgentIdBytes);
+  }
+  events_.error(out, error.code, (ours ? "The turn failed: " : "A sub-agent failed: ") + error.message, false,
+                error.members);
 }
 
 void OpenCodeServer::message_updated(Actions& out) {

@@ -22,7 +22,8 @@ struct ServerRecording {
 
 std::vector<ServerRecording> server_recordings() {
   std::vector<ServerRecording> all;
-  for (const char* name : {"opencode-serve-01-steer-abort", "opencode-serve-02-permissions"}) {
+  for (const char* name : {"opencode-serve-01-steer-abort", "opencode-serve-02-permissions",
+                           "opencode-serve-03-errors-question-subagent"}) {
     ServerRecording recording;
     recording.name = name;
     auto path = golden_folder("opencode") / "recordings" / (std::string(name) + ".jsonl");
@@ -130,6 +131,24 @@ TEST(OpenCodeServerReview, LiveTextIsTheFinishedText) {
   }
   EXPECT_GE(live.size(), 4U);
   for (const auto& [block, text] : live) EXPECT_EQ(finished[block], text) << block;
+}
+
+// What a sub-agent does is told as part of the call that started it; its session ends no turn.
+TEST(OpenCodeServerReview, ASubAgentBelongsToItsCall) {
+  Translation translation = translate_server(server_recordings().back());
+  std::string call;
+  std::size_t inside = 0;
+  for (const auto& event : translation.out.events()) {
+    if (event.type == EventType::tool_call && text_member(event.json, "tool") == "task") {
+      call = text_member(event.json, "callID");
+    }
+    std::string parent = text_member(event.json, "parentCallID");
+    if (parent.empty()) continue;
+    EXPECT_EQ(parent, call);
+    ++inside;
+  }
+  EXPECT_EQ(inside, 2U) << "its task and its answer";
+  EXPECT_EQ(translation.hints.turns, 3U);
 }
 
 // Of a session that is not ours nothing is told.

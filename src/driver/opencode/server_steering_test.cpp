@@ -157,7 +157,6 @@ TEST(OpenCodeServer, ApprovalsAreAnsweredAsAnOperatorDecides) {
   between.give(always);
   EXPECT_EQ(between.asked(), R"(/permission/per_1e089d9de001mJZHnV4LHFmvuX/reply {"reply":"always"})");
 
-  between.until("\"rm notes.txt\"");
   between.until("permission.asked");
   Command deny = between.command(CommandKind::deny);
   deny.approval_id = "per_1e089db20001qSMCQdqeK25b7Y";
