@@ -78,7 +78,7 @@ def test_tools_are_approved_and_denied(started, make, tools):
         return [calls((tools[1], {tools[2]: str(run.work / "one.txt"), "content": "one\n"}), words="I will change some files."),
                 command(tools, "echo out; exit 3"), command(tools, "touch denied"), text("All ", "done.")][min(count, 3)]
 
-    with Fake("openai", script).start() as model:
+    with Fake("openai", script) as model:
         run = started(make, model, "--mode", "interactive", "Change files")
         for denied in (False, False, True):
             asked = run.until(lambda e: e["type"] == "approval" and e["data"]["state"] == "pending", 120)
@@ -86,7 +86,7 @@ def test_tools_are_approved_and_denied(started, make, tools):
             assert run.command(kind, approvalID=name)["state"] == "acknowledged", run.story()
         task, code = run.to_end(120)
         assert not wait_until_gone(run.mark), "nothing of it is left"
-    assert task["state"] == ("completed"), run.story()
+    assert task["status"]["state"] == "completed", run.story()
     assert (run.work / "one.txt").read_text() == "one\n" and not (run.work / "denied").exists()
     assert any("out" in event["output"]["summary"] for event in run.of_type("tool_result")), run.story()
     assert [e["output"].get("denied") for e in run.of_type("tool_result")].count(True) == 1, run.story()
@@ -100,10 +100,10 @@ def test_alone_it_is_allowed_what_it_asks(started, make, tools):
         count = results(request)
         return text("A title") if count is None else command(tools, "echo alone > alone.txt") if count == 0 else text("Done.")
 
-    with Fake("openai", script).start() as model:
+    with Fake("openai", script) as model:
         run = started(make, model, "--mode", "autonomous", "Work alone")
         task, code = run.to_end(120)
-    assert code == 0 and task["state"] == "completed", run.story()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
     assert (run.work / "alone.txt").read_text() == "alone\n"
     assert "Done." in [event["summary"] for event in run.of_type("thinking")]
 
@@ -119,7 +119,7 @@ def test_a_turn_is_interrupted_and_the_next_one_is_told(started, make, tools):
             return text("A title")
         return text("Here ", "I am.") if "are you there" in said else text("Starting", Wait(never))
 
-    with Fake("openai", script).start() as model:
+    with Fake("openai", script) as model:
         run = started(make, model, "--mode", "autonomous", "Long job")
         run.until(lambda e: e["type"] == "session_start", 120)
         queued = run.send("queue", content="are you there?")
@@ -128,5 +128,5 @@ def test_a_turn_is_interrupted_and_the_next_one_is_told(started, make, tools):
         assert run.settled(queued)["state"] == "acknowledged", run.story()
         task, code = run.to_end(120)
         never.set()
-    assert code == 0 and task["state"] == "completed", run.story()
+    assert code == 0 and task["status"]["state"] == "completed", run.story()
     assert "Here I am." in [event["summary"] for event in run.of_type("thinking")], run.story()
