@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "driver/codex/codex.h"
 #include "driver/codex/rollout.h"
+#include "driver/limits.h"
 #include "json/scan.h"
 #include "model/limits.h"
 
