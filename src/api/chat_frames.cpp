@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "json/read.h"
 #include "json/scan.h"
 #include "json/write.h"
 
@@ -16,6 +17,14 @@ void append_chat_frame(std::string& out, std::string_view type, std::string_view
   out += "}\n\n";
 }
 
+// Clients parse the arguments, which a model can get wrong, or which are cut in the event.
+std::string readable_arguments(const std::string& arguments) {
+  JsonParser parser(arguments.size());
+  auto parsed = parser.parse(arguments);
+  if (parsed && parsed->is_object()) return arguments;
+  return object_text([&](JsonObject& object) { object.text("arguments", arguments); });
+}
+
 void write_tool_calls(JsonObject& object, const std::vector<ToolRequest>& calls) {
   if (calls.empty()) return;
   std::string& out = object.member("tool_calls");
@@ -27,7 +36,7 @@ void write_tool_calls(JsonObject& object, const std::vector<ToolRequest>& calls)
       each.text("type", "function");
       each.object("function", [&](JsonObject& function) {
         function.text("name", call.name);
-        function.text("arguments", call.arguments);
+        function.text("arguments", readable_arguments(call.arguments));
       });
     });
   }
@@ -56,13 +65,17 @@ void message_frames(std::string& out, std::uint64_t sequence, std::string_view e
   append_chat_frame(out, "message_added", object_text([&](JsonObject& object) {
                       write_message_members(object, one.messages().front());
                       object.number("sequence", sequence);
+                      copy(object, "cut", data, "contentCut");
                     }));
   if (find_member(data, "final") != "true") return;
   append_chat_frame(out, "response_complete", object_text([&](JsonObject& object) {
                       copy(object, "response", data, "content");
+                      copy(object, "cut", data, "contentCut");
                       copy(object, "finish_reason", data, "finishReason");
                       copy(object, "usage", data, "usage");
                       copy(object, "total_tokens", data, "totalTokens");
+                      copy(object, "cost_usd", data, "turnCostUSD");
+                      copy(object, "unpriced", data, "turnUnpriced");
                     }));
 }
 

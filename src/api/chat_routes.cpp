@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "json/text.h"
 #include "json/write.h"
 #include "model/condense.h"
+#include "model/limits.h"
 
 namespace shepherd {
 namespace {
@@ -100,7 +102,9 @@ Result<PromptBody> read_prompt(const Call& call) {
   PromptBody body;
   const net::Request& request = call.request();
   std::string_view type = request.header("content-type");
-  if (!type.starts_with("application/json")) {
+  // Without a type it is JSON if it looks like a request.
+  bool object_alone = type.empty() && request.body.starts_with('{');
+  if (!type.starts_with("application/json") && !object_alone) {
     body.prompt = request.body;
     if (!is_utf8(body.prompt)) return fail(ErrorCode::invalid_argument, "bad_text", "The prompt is not UTF-8.");
   } else {
@@ -138,26 +142,60 @@ Result<PromptBody> read_prompt(const Call& call) {
   return body;
 }
 
-// The same prompt as an operator's `queue` command: it is in the log before it is acknowledged.
+// Why a command was not taken, as an error of a prompt.
+Error as_prompt_error(const Error& error) {
+  if (error.reason == "event_too_large" || error.reason == "command_too_large") {
+    return {ErrorCode::too_large,
+            "prompt_too_large",
+            "This prompt is too long to wait in the queue: that is the log, whose events have at most " +
+                std::to_string(kMaxEventBytes / kKiB) +
+                " KiB. Send it without \"async\", or put long texts into a file.",
+            {}};
+  }
+  if (error.reason == "too_many_commands") {
+    return {
+        ErrorCode::rate_limited,
+        "queue_full",
+        "Already " + std::to_string(kMaxTaskCommands) + " prompts with \"async\" wait in this session. Send it later.",
+        {}};
+  }
+  if (error.reason == "task_ended") {
+    return {ErrorCode::conflict, "session_ended", "This session has ended. Fork it to go on, or use another name.", {}};
+  }
+  return error;
+}
+
+// The same prompt as an operator's `queue` command: it is in the log and in the session's queue before it is
+// acknowledged, so that what its sender sends next comes behind it.
 void queue_prompt(Call call, PromptBody body) {
   auto shared = std::make_shared<Call>(std::move(call));
   Chats& chats = *shared->parts().chats;
-  chats.view(shared->id(), [shared, body = std::move(body)](Result<SessionView> view) {
+  chats.view(shared->id(), [shared, &chats, body = std::move(body)](Result<SessionView> view) {
     if (!view) return refuse_chat(*shared, view.error());
     Command command;
     command.kind = CommandKind::queue;
     command.content = body.prompt;
     command.by = shared->principal()->person;
-    std::size_t position = view->queued + (view->processing ? 1 : 0) + 1;
-    shared->parts().steering.commands().submit(view->task, std::move(command),
-                                               [shared, position](Result<Submitted> submitted) {
-                                                 if (!submitted) return refuse_chat(*shared, submitted.error());
-                                                 shared->send_json(200, object_text([&](JsonObject& object) {
-                                                                     object.flag("success", true);
-                                                                     object.flag("queued", true);
-                                                                     object.number("queue_position", position);
-                                                                   }));
-                                               });
+    command.metadata_json = object_text([&](JsonObject& object) { object.number(kMaxTokensMember, body.max_tokens); });
+    auto answer = [shared](Result<std::size_t> position) {
+      if (!position) return refuse_chat(*shared, as_prompt_error(position.error()));
+      shared->send_json(200, object_text([&](JsonObject& object) {
+                          object.flag("success", true);
+                          object.flag("queued", true);
+                          object.number("queue_position", std::max<std::size_t>(*position, 1));
+                        }));
+    };
+    auto submitted = [&chats, task = view->task, command, answer](Result<Submitted> done) mutable {
+      if (!done) return answer(fail(done.error()));
+      if (done->state == CommandState::refused) return answer(fail(ErrorCode::conflict, "refused", done->reason));
+      command.id = done->id;
+      chats.command(task, std::move(command), [answer](Result<std::size_t> position) {
+        // It is in the log, so it is answered after the next start.
+        if (!position && position.error().reason == "shutting_down") position = 1;
+        answer(std::move(position));
+      });
+    };
+    shared->parts().steering.commands().submit(view->task, command, std::move(submitted));
   });
 }
 
@@ -182,13 +220,26 @@ void stream_prompt(Call call, Prompt prompt) {
   });
 }
 
+// What the model has said in its current call, and behind which event that is.
+void write_answer(JsonObject& object, const SessionView::Answer& so_far) {
+  object.object("answer", [&](JsonObject& answer) {
+    answer.number("after", so_far.after);
+    answer.text("block", so_far.block);
+    answer.number("pieces", so_far.pieces);
+    answer.text("text", so_far.text);
+    answer.text_unless_empty("reasoning", so_far.reasoning);
+    if (so_far.cut) answer.flag("cut", true);
+  });
+}
+
 // An observer's first frames: its name, and the turn that has just begun.
-std::string first_frames(const Call& call, const Chats::Place& place) {
+std::string first_frames(const Call& call, const Chats::Place& place, bool resumed) {
   std::string client(call.request().header("x-client-id"));
   if (client.empty()) client = call.request().peer;
   std::string frames = chat_frame("connected", object_text([&](JsonObject& object) {
                                     object.text("client_id", client);
                                     object.text("session_id", place.task);
+                                    if (resumed && place.answer) write_answer(object, *place.answer);
                                   }));
   for (const SessionLog::Recent& event : place.missed) frames += replayed_event(event);
   if (!place.said.empty()) {
@@ -214,7 +265,10 @@ void get_chat_session(Call call) {
 void post_chat_request(Call call) {
   if (without_model(call)) return;
   auto body = read_prompt(call);
-  if (!body) return refuse_chat(call, body.error());
+  if (!body) {
+    if (body.error().reason == "prompt_too_large") call.parts().chats->refused(call.id(), body.error());
+    return refuse_chat(call, body.error());
+  }
   Prompt prompt{body->prompt, body->max_tokens, call.principal()->person, ""};
   if (body->stream) return stream_prompt(std::move(call), std::move(prompt));
   if (body->async) return queue_prompt(std::move(call), std::move(*body));
@@ -225,8 +279,11 @@ void post_chat_request(Call call) {
   ChatRequest request;
   request.prompt = std::move(prompt);
   request.done = [answer](TurnEnd end) { answer->turn_ended(std::move(end)); };
-  chats.request(session, std::move(request), [answer](Result<std::size_t> accepted) {
-    if (!accepted) return answer->refuse(accepted.error());
+  chats.request(session, std::move(request), [&chats, session, answer](Result<std::size_t> accepted) {
+    if (!accepted) {
+      if (accepted.error().reason == "queue_full") chats.refused(session, accepted.error());
+      return answer->refuse(accepted.error());
+    }
     answer->wait();
   });
 }
@@ -239,10 +296,12 @@ void get_chat_updates(Call call) {
     if (!found) return refuse_chat(*shared, found.error());
     Chats::Place place = std::move(*found);
     std::string_view id = shared->request().header("last-event-id");
-    std::uint64_t resumed = 0;
-    if (std::from_chars(id.data(), id.data() + id.size(), resumed).ptr == id.data() + id.size() && !id.empty() &&
-        resumed <= place.after) {
-      place.after = resumed;
+    std::uint64_t last = 0;
+    bool resumed = !id.empty() &&
+                   std::from_chars(id.data(), id.data() + id.size(), last).ptr == id.data() + id.size() &&
+                   last <= place.after;
+    if (resumed) {
+      place.after = last;
       place.missed.clear();
       place.said.clear();
     }
@@ -252,8 +311,9 @@ void get_chat_updates(Call call) {
     options.deltas = true;
     options.deltas_from = std::move(place.deltas);
     options.encoder = &chat_frames();
-    auto stream = std::make_shared<ChatUpdates>(
-        shared->core(), std::move(options), chat_trail(*shared, place.task, place.after), first_frames(*shared, place));
+    auto stream =
+        std::make_shared<ChatUpdates>(shared->core(), std::move(options), chat_trail(*shared, place.task, place.after),
+                                      first_frames(*shared, place, resumed));
     shared->stream(chat_stream_head(), std::move(stream));
   });
 }
@@ -280,8 +340,17 @@ void cancel_chat(Call call) {
 }
 
 void get_chat_health(Call call) {
-  bool model = call.parts().chats != nullptr;
-  call.send_json(200, fmt::format(R"({{"status":"ok","server_type":"cli","backend_connected":{}}})", model));
+  auto shared = std::make_shared<Call>(std::move(call));
+  auto answer = [shared](bool connected) {
+    shared->send_json(200, object_text([&](JsonObject& object) {
+                        object.text("status", "ok");
+                        object.text("server_type", "cli");
+                        object.flag("backend_connected", connected);
+                        object.flag("model_configured", shared->parts().chats != nullptr);
+                      }));
+  };
+  if (shared->parts().chats == nullptr) return answer(false);
+  shared->parts().chats->health(answer);
 }
 
 void get_chat_status(Call call) {
@@ -307,14 +376,7 @@ void get_chat_status(Call call) {
                         bool cut = text.size() < view->current_request.size();
                         object.text("current_request", std::string(text) + (cut ? "..." : ""));
                         if (!view->answer) return;
-                        object.object("answer", [&](JsonObject& answer) {
-                          answer.number("after", view->answer->after);
-                          answer.text("block", view->answer->block);
-                          answer.number("pieces", view->answer->pieces);
-                          answer.text("text", view->answer->text);
-                          answer.text_unless_empty("reasoning", view->answer->reasoning);
-                          if (view->answer->cut) answer.flag("cut", true);
-                        });
+                        write_answer(object, *view->answer);
                       }));
   });
 }

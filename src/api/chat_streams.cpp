@@ -61,6 +61,11 @@ void ChatTurnStream::on_written(std::size_t) {
   executor().post([self = shared_from_this(), this] { look(); });
 }
 
+// The turn may wait for others before it, and its model may be silent for minutes.
+void ChatTurnStream::on_second(std::int64_t) {
+  say({nullptr, kChatKeepAlive});
+}
+
 void ChatTurnStream::look() {
   std::uint64_t first = 0;
   std::optional<std::uint64_t> last;

@@ -43,6 +43,7 @@ class ChatTurnStream final : public LiveStream {
  private:
   void on_start() override;
   void on_written(std::size_t bytes) override;
+  void on_second(std::int64_t steady_ms) override;
   void look() EXCLUDES(mutex_);
 
   const std::string task_;

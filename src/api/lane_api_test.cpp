@@ -32,9 +32,21 @@ class BusyLane {
   std::latch begun_, free_{1}, ended_;
 };
 
+class NothingFound final : public SearchIndex {
+ public:
+  Result<void> add(const std::vector<SearchEntry>&, std::uint64_t) override { return {}; }
+  Result<void> remove(const std::vector<SearchEntry>&) override { return {}; }
+  Result<void> purge() override { return {}; }
+  Result<std::uint64_t> indexed_through() const override { return 0; }
+  Result<std::vector<std::uint64_t>> search(std::string_view, std::uint64_t, std::size_t) const override {
+    return std::vector<std::uint64_t>{};
+  }
+};
+
 class LanesApiTest : public ApiFixture {
  protected:
   void SetUp() override {
+    search_ = &index_;
     ApiFixture::SetUp();
     create("t");
     append_lines("t", 3);
@@ -61,6 +73,8 @@ class LanesApiTest : public ApiFixture {
   void pass_both_io_threads() {
     for (int i = 0; i < 8; ++i) EXPECT_EQ(get("/healthz").status, 200);
   }
+
+  NothingFound index_;
 };
 
 TEST_F(LanesApiTest, TooManyRequestsOfOneCallerAreRefusedWithRetryAfter) {
@@ -81,7 +95,8 @@ TEST_F(LanesApiTest, TooManyRequestsOfOneCallerAreRefusedWithRetryAfter) {
 }
 
 TEST_F(LanesApiTest, RunnersAndStreamsDoNotWaitForQueries) {
-  BusyLane queries(lanes_->queries), scans(lanes_->scans), background(lanes_->background, 1);
+  BusyLane queries(lanes_->queries), scans(lanes_->scans), searches(lanes_->searches);
+  BusyLane background(lanes_->background, 1);
   net::HeaderList headers = bearer(admin_);
   EXPECT_EQ(call(*internal_, "GET", "/api/v1/tasks/t/data", "", headers).status, 200);
   EXPECT_EQ(post("/api/v1/tasks", R"({"id":"queued","prompt":"do it","agent":"claude"})").status, 201);
@@ -89,6 +104,18 @@ TEST_F(LanesApiTest, RunnersAndStreamsDoNotWaitForQueries) {
   auto socket = follow("/api/v1/tasks/t/events?after=0");
   EXPECT_EQ(next(socket).at("data").at("sequence").as_int64(), 1);
   append_lines("t", 1);
+}
+
+// A search is one step, however long it takes.
+TEST_F(LanesApiTest, OnlySearchesWaitForSearches) {
+  {
+    BusyLane searches(lanes_->searches);
+    EXPECT_EQ(get("/api/v1/tasks/t?at=1").status, 200);
+    EXPECT_EQ(get("/api/v1/tasks/t/timeline").status, 200);
+    EXPECT_EQ(get("/api/v1/tasks").status, 200);
+  }
+  BusyLane scans(lanes_->scans);
+  EXPECT_EQ(get("/api/v1/search?q=x").status, 200);
 }
 
 TEST_F(LanesApiTest, AReadOfAClientThatWentAwayIsNotDone) {

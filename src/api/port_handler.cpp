@@ -30,10 +30,13 @@ net::Admission PortHandler::admit(const net::Request& head) {
   if (!pass) return {0, refuse(head, pass.error())};
   // Routes without a body still accept a small one, because some clients send `{}` with every POST.
   std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
-  if (is_openai(pass->route->pattern) && announced_bytes(head) > most) {
+  bool openai = is_openai(pass->route->pattern);
+  // Their clients expect errors in the form of that interface.
+  if ((openai || is_chat(*pass->route)) && announced_bytes(head) > most) {
     Error error{ErrorCode::too_large,
                 "body_too_large",
-                "The body has more than " + std::to_string(most) + " bytes. Send less, with smaller images.",
+                "The body has more than " + std::to_string(most) + " bytes. " +
+                    (openai ? "Send less, with smaller images." : "Put long texts into a file."),
                 {}};
     return {0, refuse(head, {pass->route, pass->principal, std::move(error), 413, {}})};
   }

@@ -65,7 +65,17 @@ net::Response chat_problem(const Error& error, int status) {
   response.content_type = "application/json";
   response.body = object_text([&](JsonObject& object) {
     object.flag("success", false);
-    object.text("error", error.message);
+    // Clients of this protocol know a refused key by the form that OpenAI's interface has for it.
+    if (status == 401) {
+      object.object("error", [&](JsonObject& inner) {
+        inner.text("message", error.message);
+        inner.text("type", "authentication_error");
+        inner.text("code", "401");
+      });
+      object.text("detail", error.message);
+    } else {
+      object.text("error", error.message);
+    }
     object.text("code", error.reason);
   });
   return response;

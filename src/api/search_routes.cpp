@@ -100,7 +100,7 @@ void search(Call call) {
   if (!query) return call.fail(query.error());
   auto request = search_request(*query);
   if (!request) return call.fail(request.error());
-  Call::on_lane(&Lanes::scans, std::move(call),
+  Call::on_lane(&Lanes::searches, std::move(call),
                 [query = std::move(*query), request = std::move(*request)](Call on_lane) {
                   run_search(std::move(on_lane), query, request);
                 });

@@ -2,6 +2,8 @@
 #include "views/stats.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "api/handlers.h"
@@ -65,72 +67,114 @@ void append_tools(std::string& out, const std::vector<ToolStats>& tools) {
   out += ']';
 }
 
-struct Now {
-  std::uint64_t running = 0, waiting = 0, queued = 0;
-};
+// Counts the tasks that are under way, a page with each step.
+class NowScan {
+ public:
+  explicit NowScan(const EventStore& store) : store_(store) {}
 
-Result<Now> count_now(const EventStore& store) {
-  Now now;
-  TaskFilter filter{.active = true, .limit = kMaxTaskPage};
-  for (;;) {
-    auto tasks = store.rows(filter);
+  Result<bool> step() {
+    auto tasks = store_.rows(filter_);
     if (!tasks) return fail(tasks.error());
     for (const TaskRow& task : *tasks) {
       State state = task.state.state;
       if (state == State::queued) {
-        ++now.queued;
+        ++queued;
       } else if (state == State::starting || state == State::running) {
-        ++now.running;
+        ++running;
       } else {
-        ++now.waiting;
+        ++waiting;
       }
     }
-    if (tasks->size() < filter.limit) return now;
-    filter.before = place_after(tasks->back());
+    if (tasks->size() < filter_.limit) return true;
+    filter_.before = place_after(tasks->back());
+    return false;
   }
-}
+
+  std::uint64_t running = 0, waiting = 0, queued = 0;
+
+ private:
+  const EventStore& store_;
+  TaskFilter filter_{.active = true, .limit = kMaxTaskPage};
+};
 
 std::string_view by_name(LedgerRange::By by) {
   return by == LedgerRange::By::agent ? "agent" : by == LedgerRange::By::model ? "model" : "none";
 }
 
-void send_stats(Call call, const LedgerRange& asked) {
-  ApiParts& parts = call.parts();
-  const EventStore& store = parts.journal.store();
-  auto fitted = fit_range(parts.ledger->ledger(), asked);
-  if (!fitted) return call.fail(fitted.error());
-  const LedgerRange& range = *fitted;
-  auto through = parts.ledger->ledger().kept_through();
-  if (!through) return call.fail(through.error());
-  auto stats = read_stats(parts.ledger->ledger(), range);
-  if (!stats) return call.fail(stats.error());
-  auto now = count_now(store);
-  if (!now) return call.fail(now.error());
-  auto heads = store.heads({""});
-  if (!heads) return call.fail(heads.error());
-  std::string body = object_text([&](JsonObject& object) {
-    object.time("from", range.from * 1'000);
-    object.time("to", range.to * 1'000);
-    object.number("stepSeconds", range.step);
-    object.text("by", by_name(range.by));
-    append_series(object.member("series"), stats->series, range);
-    append_tools(object.member("tools"), stats->tools);
-    write_object(object.member("totals"), [&](JsonObject& totals) {
-      append_point(totals, stats->totals);
-      totals.number("tasks", stats->tasks);
-      totals.number("failed", stats->totals.amounts.failed);
+// An answer in the making.
+class StatsAnswer {
+ public:
+  StatsAnswer(ApiParts& parts, const LedgerRange& asked) : parts_(parts), asked_(asked), now_(parts.journal.store()) {}
+
+  // Answers the call and returns true, or has read some of it.
+  bool step(Call& call) {
+    auto done = read();
+    if (done && !*done) return false;
+    if (done) {
+      call.send_json(200, json());
+    } else {
+      call.fail(done.error());
+    }
+    return true;
+  }
+
+ private:
+  Result<bool> read() {
+    const Ledger& ledger = parts_.ledger->ledger();
+    if (!scan_) {
+      auto fitted = fit_range(ledger, asked_);
+      if (!fitted) return fail(std::move(fitted.error()));
+      auto through = ledger.kept_through();
+      if (!through) return fail(std::move(through.error()));
+      through_ = *through;
+      asked_ = *fitted;
+      scan_.emplace(ledger, asked_);
+    }
+    if (!stats_) {
+      auto done = scan_->step();
+      if (!done) return done;
+      if (*done) stats_ = scan_->stats();
+      return false;
+    }
+    auto done = now_.step();
+    if (!done || !*done) return done;
+    auto heads = parts_.journal.store().heads({""});
+    if (!heads) return fail(std::move(heads.error()));
+    head_ = (*heads)[""];
+    return true;
+  }
+
+  std::string json() const {
+    return object_text([&](JsonObject& object) {
+      object.time("from", asked_.from * 1'000);
+      object.time("to", asked_.to * 1'000);
+      object.number("stepSeconds", asked_.step);
+      object.text("by", by_name(asked_.by));
+      append_series(object.member("series"), stats_->series, asked_);
+      append_tools(object.member("tools"), stats_->tools);
+      write_object(object.member("totals"), [&](JsonObject& totals) {
+        append_point(totals, stats_->totals);
+        totals.number("tasks", stats_->tasks);
+        totals.number("failed", stats_->totals.amounts.failed);
+      });
+      write_object(object.member("now"), [&](JsonObject& state) {
+        state.number("running", now_.running);
+        state.number("waiting", now_.waiting);
+        state.number("queued", now_.queued);
+        state.number("needsYou", static_cast<std::uint64_t>(parts_.inbox == nullptr ? 0 : parts_.inbox->size()));
+      });
+      object.number("indexedThrough", through_);
+      object.number("head", head_);
     });
-    write_object(object.member("now"), [&](JsonObject& state) {
-      state.number("running", now->running);
-      state.number("waiting", now->waiting);
-      state.number("queued", now->queued);
-      state.number("needsYou", static_cast<std::uint64_t>(parts.inbox == nullptr ? 0 : parts.inbox->size()));
-    });
-    object.number("indexedThrough", *through);
-    object.number("head", (*heads)[""]);
-  });
-  call.send_json(200, std::move(body));
-}
+  }
+
+  ApiParts& parts_;
+  LedgerRange asked_;  // then as the ledger has it
+  NowScan now_;
+  std::optional<StatsScan> scan_;
+  std::optional<Stats> stats_;
+  std::uint64_t through_ = 0, head_ = 0;
+};
 
 Result<std::int64_t> time_parameter(const Query& query, std::string_view name, std::string_view otherwise,
                                     std::int64_t now_ms) {
@@ -163,8 +207,9 @@ void get_stats(Call call) {
   auto seconds = static_cast<std::int64_t>(std::min(step->value_or(0), kLongestStep));
   auto range = stats_range(*from, *to, seconds, by == "agent" ? By::agent : by == "model" ? By::model : By::none);
   if (!range) return call.fail(range.error());
-  Call::on_lane(&Lanes::scans, std::move(call),
-                [range = *range](Call on_lane) { send_stats(std::move(on_lane), range); });
+  auto answer = std::make_unique<StatsAnswer>(call.parts(), *range);
+  Call::in_steps(&Lanes::scans, std::move(call),
+                 [answer = std::move(answer)](Call& turn) { return answer->step(turn); });
 }
 
 }  // namespace shepherd

@@ -8,6 +8,7 @@ Lanes::Lanes(MetricRegistry& metrics)
     : feeds({"feeds", kLaneThreads, kMaxFeedQueue, kMaxFeedCaller}, metrics),
       queries({"queries", kLaneThreads, kMaxLaneQueue, kMaxLaneCaller}, metrics),
       scans({"scans", kLaneThreads, kMaxLaneQueue, kMaxLaneCaller}, metrics),
+      searches({"searches", kLaneThreads, kMaxLaneQueue, kMaxLaneCaller}, metrics),
       intake({"intake", kLaneThreads, kMaxLaneQueue, kMaxLaneCaller}, metrics),
       background({"background", 1, kMaxLaneQueue, kMaxLaneCaller}, metrics) {}
 

@@ -12,7 +12,8 @@ struct Lanes {
 
   Lane feeds;       // feeds that are behind, streams to open, what runners read, updates of tasks
   Lane queries;     // reads of a few rows: a task, a page, a list
-  Lane scans;       // reads of much: the state at an event, time bars, search, statistics, filtered pages
+  Lane scans;       // reads of much: the state at an event, time bars, statistics, filtered pages
+  Lane searches;    // full-text searches, which SQLite does in one step, however long
   Lane intake;      // large bodies and hook calls to decode
   Lane background;  // retention, deletions, sweeps
 };

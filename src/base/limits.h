@@ -22,7 +22,7 @@ inline constexpr std::size_t kSegmentBytes = 64 * kKiB;
 
 // --- SQLite ---
 inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // while another process locks the database
-inline constexpr std::size_t kReadConnections = 12;           // at least one for each thread below and each follower
+inline constexpr std::size_t kReadConnections = 14;           // at least one for each thread below and each follower
 
 // --- lanes ---
 inline constexpr std::size_t kLaneThreads = 2;        // so that one caller's work leaves a thread to the others

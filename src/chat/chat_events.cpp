@@ -101,6 +101,8 @@ void write_message(JsonObject& data, const ModelMessage& message, const MessageF
     data.text_unless_empty("reasoningState", message.reasoning_state);
   }
   if (facts.final) data.flag("final", true);
+  if (facts.turn_cost && facts.turn_cost->usd) data.number("turnCostUSD", *facts.turn_cost->usd);
+  if (facts.turn_cost && !facts.turn_cost->usd) data.flag("turnUnpriced", true);
   data.text_unless_empty("finishReason", facts.finish_reason);
   data.text_unless_empty("model", facts.model);
   data.text_unless_empty("by", facts.by);

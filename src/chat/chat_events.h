@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,11 @@ struct MessageFacts {
   bool final = false;              // ends the turn
   std::string finish_reason, model, by;
   ModelUsage usage;
+  // Of all calls of the turn that this ends; its cost is empty if a price is not known.
+  struct TurnCost {
+    std::optional<double> usd;
+  };
+  std::optional<TurnCost> turn_cost;
 };
 ChatEvent message_event(const ModelMessage& message, const MessageFacts& facts);
 

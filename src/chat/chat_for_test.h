@@ -76,6 +76,7 @@ class ScriptedModel final : public Model {
 
   const std::string& name() const override { return name_; }
   ModelFacts facts() const override { return known; }
+  bool answers() const override { return true; }
   // The next answer of the script comes by itself; without one the test plays the call.
   std::unique_ptr<ModelCall> start(ModelRequest request, ModelObserver& observer) override {
     auto handle = std::make_unique<ScriptedHandle<ModelCall>>();

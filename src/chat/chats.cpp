@@ -241,7 +241,11 @@ void Chats::create(const std::string& task, std::function<void(Result<void>)> do
 std::shared_ptr<ChatSession> Chats::make_session(const std::string& task, Loaded loaded) {
   auto log = std::make_shared<SessionLog>(parts_.log, task);
   log->conversation() = std::move(loaded.conversation);
-  TurnParts parts{config_, parts_.model, parts_.tools, parts_.price, std::move(loaded.allowed_tools)};
+  auto waits = [this](bool begins) {
+    running_ += begins ? -1 : 1;
+    if (begins) parts_.log.loop.post([this] { start_turns(); });
+  };
+  TurnParts parts{config_, parts_.model, parts_.tools, parts_.price, std::move(loaded.allowed_tools), waits};
   auto idle = [this](ChatSession& session) {
     --running_;
     ready(session);
@@ -283,7 +287,7 @@ void Chats::loaded(const std::string& task, Result<Loaded> found) {
         if (!decoded) return;
         parts_.log.loop.post([this, task, command = std::move(*decoded)] {
           auto open_session = sessions_.find(task);
-          if (open_session != sessions_.end()) open_session->second->command(command);
+          if (open_session != sessions_.end()) static_cast<void>(open_session->second->command(command));
         });
       });
     }
@@ -336,7 +340,7 @@ void Chats::take(const News& news) {
       auto command = decode_command(find_member(batch->event(i), "data"));
       if (!command) continue;
       with_task(batch->task, [command = std::move(*command)](Result<std::shared_ptr<ChatSession>> session) {
-        if (session) (*session)->command(command);
+        if (session) static_cast<void>((*session)->command(command));
       });
     }
   }
@@ -398,6 +402,7 @@ void Chats::observe(std::string session, std::function<void(Result<Place>)> done
     place.task = shown.task();
     place.after = shown.conversation().last_sequence();
     place.deltas = parts_.log.journal.delta_place(place.task);
+    if (shown.turn() != nullptr) place.answer = answer_so_far(*shown.turn(), shown);
     if (std::uint64_t first = shown.young_turn(); first > 0) {
       for (const SessionLog::Recent& event : shown.log().recent()) {
         if (event.sequence >= first) place.missed.push_back(event);
@@ -405,6 +410,25 @@ void Chats::observe(std::string session, std::function<void(Result<Place>)> done
       if (shown.turn() != nullptr) place.said = shown.turn()->shown();
     }
     done(std::move(place));
+  });
+}
+
+void Chats::command(std::string task, Command command, std::function<void(Result<std::size_t>)> done) {
+  with(std::move(task),
+       [command = std::move(command), done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) {
+         if (!found) return done(fail(found.error()));
+         if (auto taken = (*found)->command(command); !taken) return done(fail(taken.error()));
+         done((*found)->waiting() + ((*found)->turn() != nullptr ? 1 : 0));
+       });
+}
+
+void Chats::health(std::function<void(bool)> done) {
+  parts_.log.loop.post([this, done = std::move(done)] { done(parts_.model.answers()); });
+}
+
+void Chats::refused(std::string session, const Error& error) {
+  with(std::move(session), [error](Result<std::shared_ptr<ChatSession>> found) {
+    if (found) (*found)->note_refusal(error);
   });
 }
 

@@ -84,9 +84,17 @@ class Chats {
     DeltaPlace deltas;
     // Of a turn that has just begun, for an observer that connects a little late:
     std::vector<SessionLog::Recent> missed;
-    std::string said;  // by the model, not in a message yet
+    std::string said;                           // by the model, not in a message yet
+    std::optional<SessionView::Answer> answer;  // the same with its place, for one that comes back in a turn
   };
   void observe(std::string session, std::function<void(Result<Place>)> done);
+  // A command of this session that is in the log; `done` gets the number of prompts that wait, a running one included.
+  // The follower brings it as well, but later than prompts that are sent when its sender has the answer.
+  void command(std::string task, Command command, std::function<void(Result<std::size_t>)> done);
+  // Whether a model answered when it was asked last.
+  void health(std::function<void(bool)> done);
+  // A request that was refused before it was a turn, for observers, who see nothing else of it.
+  void refused(std::string session, const Error& error);
   void clear(std::string session, std::function<void(Result<void>)> done);
   void cancel(std::string session, std::function<void(Result<bool>)> done);
   // A new session with the messages through event `through` (0: all). `id` may be empty.
@@ -141,7 +149,7 @@ class Chats {
   std::vector<std::shared_ptr<ChatSession>> leaving_;  // deleted, until their turns have ended
   std::unordered_map<std::string, Loading> loading_;
   std::deque<std::weak_ptr<ChatSession>> turns_;  // sessions that wait for room
-  std::int64_t running_ = 0;
+  std::int64_t running_ = 0;                      // turns, without those that wait for a person
   std::string default_task_;
   bool stopped_ = false;
 };

@@ -71,6 +71,31 @@ TEST_F(ChatSessions, RunInParallelUpToABound) {
   for (const auto& each : asked) EXPECT_EQ(each->response(), "Yes.");
 }
 
+TEST_F(ChatSessions, AnApprovalThatWaitsTakesNoPlace) {
+  ChatConfig config;
+  config.parallel_turns = 1;
+  open(config);
+  world->model.script.emplace_back(calls_answer({{"x", "change", "{}"}}));
+  auto asks = world->ask("Change it", "a");
+  EXPECT_FALSE(asks->done());
+  EXPECT_EQ(world->talk("Hi", "Yes.", "b")->response(), "Yes.") << "others go on while a person thinks";
+  world->model.script.emplace_back(plain_answer("Changed."));
+  world->command(CommandKind::approve, [](Command& command) { command.approval_id = "x"; }, "a");
+  EXPECT_EQ(asks->response(), "Changed.");
+  // Its place is counted again: cancelling one that waits gives nothing back twice.
+  world->model.script.emplace_back(calls_answer({{"y", "change", "{}"}}));
+  auto cancelled = world->ask("Again", "a");
+  EXPECT_TRUE(world->cancel("a"));
+  EXPECT_EQ(cancelled->reason(), "cancelled");
+  auto first = world->ask("One", "b"), second = world->ask("Two", "c");
+  EXPECT_EQ(std::ranges::count_if(world->model.calls, [](const auto& call) { return call->open(); }), 1);
+  world->model.end(plain_answer("1"));
+  world->settle();
+  world->model.end(plain_answer("2"));
+  world->settle();
+  EXPECT_TRUE(first->done() && second->done());
+}
+
 TEST_F(ChatSessions, ADeletedSessionGivesItsPlaceBack) {
   ChatConfig config;
   config.parallel_turns = 1;

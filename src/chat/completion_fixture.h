@@ -39,6 +39,7 @@ class HeldModel final : public Model {
   }
   std::unique_ptr<ModelCall> probe(std::move_only_function<void(Result<ModelFacts>)>) override { return nullptr; }
   ModelFacts facts() const override { return facts_; }
+  bool answers() const override { return true; }
 
   void say(std::string_view text) { observer_->on_text(text); }
   void think(std::string_view text) { observer_->on_reasoning(text); }

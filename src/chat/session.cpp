@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 #include "chat/limits.h"
+#include "json/scan.h"
+#include "llm/limits.h"
 
 namespace shepherd {
 
@@ -102,8 +104,8 @@ void ChatSession::settle(const Command& command, CommandState state, std::string
   log_->append({settled_event(command.id, state, reason)});
 }
 
-void ChatSession::command(const Command& command) {
-  if (std::find(commands_.begin(), commands_.end(), command.id) != commands_.end()) return;
+Result<void> ChatSession::command(const Command& command) {
+  if (std::find(commands_.begin(), commands_.end(), command.id) != commands_.end()) return {};
   commands_.push_back(command.id);
   if (commands_.size() > kMaxQueuedPrompts) commands_.pop_front();
   touch();
@@ -111,43 +113,59 @@ void ChatSession::command(const Command& command) {
     case CommandKind::steer:
       if (turn_ != nullptr) {
         turn_->steer({command.content, 0, command.by, command.id});
-        return settle(command, CommandState::accepted, "held for the model's next call");
+        settle(command, CommandState::accepted, "held for the model's next call");
+        return {};
       }
       [[fallthrough]];
     case CommandKind::queue: {
       settle(command, CommandState::accepted, "held for its turn");
-      auto added = add({{command.content, parts_.config.max_tokens, command.by, command.id}, {}, {}});
+      auto added = add({{command.content, max_tokens_of(command), command.by, command.id}, {}, {}});
       if (!added) settle(command, CommandState::refused, added.error().message);
-      return;
+      return added;
     }
     case CommandKind::interrupt: {
       bool cancelled = cancel(command.reason.empty() ? "cancelled by an operator" : command.reason);
-      return settle(command, cancelled ? CommandState::acknowledged : CommandState::refused,
-                    cancelled ? "" : "no turn is running");
+      settle(command, cancelled ? CommandState::acknowledged : CommandState::refused,
+             cancelled ? "" : "no turn is running");
+      return {};
     }
     case CommandKind::approve:
     case CommandKind::deny:
       if (turn_ == nullptr || !turn_->answer(command)) {
         settle(command, CommandState::refused, "this approval is not open");
       }
-      return;
+      return {};
     case CommandKind::set_mode:
       log_->append(
           {state_event(turn_ == nullptr ? State::paused : State::running, "mode: " + std::string(name(command.mode)),
                        R"("mode":")" + std::string(name(command.mode)) + '"'),
            settled_event(command.id, CommandState::acknowledged, "")});
-      return;
+      return {};
     case CommandKind::stop: {
       std::string why = command.reason.empty() ? "stopped by an operator" : command.reason;
       end(why);
       log_->append({settled_event(command.id, CommandState::acknowledged, "no process is left"),
                     state_event(State::cancelled, why)});
-      return;
+      return {};
     }
     case CommandKind::resume:
     case CommandKind::answer:
-      return settle(command, CommandState::refused, "a chat session does not take this command");
+      settle(command, CommandState::refused, "a chat session does not take this command");
+      return {};
   }
+  return {};
+}
+
+// The prompt's own bound travels in the command's metadata, so that it survives a restart.
+std::int64_t ChatSession::max_tokens_of(const Command& command) const {
+  auto given = number_value(find_member(command.metadata_json, kMaxTokensMember));
+  if (!given || *given == 0) return parts_.config.max_tokens;
+  return static_cast<std::int64_t>(std::clamp(*given, -1.0, static_cast<double>(kMaxCount)));
+}
+
+// The end of a turn if none runs: a client waits for that.
+void ChatSession::note_refusal(const Error& error) {
+  if (!ended_) log_->append({error_event(error.reason, error.message, !busy())});
 }
 
 void ChatSession::end(std::string_view reason) {

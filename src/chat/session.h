@@ -14,6 +14,8 @@
 
 namespace shepherd {
 
+inline constexpr std::string_view kMaxTokensMember = "max_tokens";  // of a command's metadata
+
 // A prompt with the functions of the one who sent it; each may be empty. They are called on the loop.
 struct ChatRequest {
   Prompt prompt;
@@ -48,8 +50,9 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   bool cancel(std::string_view reason);
   // Ends the turn and everything that waits, then empties the conversation.
   void clear(std::function<void(Result<void>)> done);
-  // An operator's command from the log; it settles.
-  void command(const Command& command);
+  // An operator's command from the log; it settles. Fails as add() does. Nothing happens the second time.
+  Result<void> command(const Command& command);
+  void note_refusal(const Error& error);
   // The task has ended or was deleted.
   void end(std::string_view reason);
   bool ended() const { return ended_; }
@@ -64,6 +67,7 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
  private:
   void turn_done(ChatRequest& request, TurnEnd end);
   void settle(const Command& command, CommandState state, std::string_view reason);
+  std::int64_t max_tokens_of(const Command& command) const;
   void begin_clear();
 
   const TurnParts parts_;

@@ -121,8 +121,9 @@ void ChatTurn::plan() {
     return;
   }
   if (!facts.counts_exactly) {
-    std::int64_t tokens = log_->conversation().exact() ? log_->conversation().total_tokens() : 0;
-    if (tokens == 0) {
+    std::int64_t tokens = log_->conversation().exact() ? log_->conversation().total_tokens() - evicted_.tokens : 0;
+    if (tokens <= 0) {
+      tokens = 0;
       for (const ModelMessage& message : request().messages) tokens += estimated_tokens(message.content);
     } else if (!prompt_committed_) {
       tokens += estimated_tokens(prompt_.text);
@@ -153,25 +154,19 @@ void ChatTurn::make_room(std::int64_t prompt_tokens, bool exact) {
       std::int64_t own = exact ? prompt_tokens - before : estimated_tokens(prompt_.text);
       return commit_prompt(std::max<std::int64_t>(own, 0), exact);
     }
-    if (!evicted_.messages.empty()) {
-      std::int64_t total = std::max<std::int64_t>(log_->conversation().total_tokens() - evicted_.tokens, 0);
-      log_->append(
-          {eviction_event(evicted_.messages, evicted_.tokens, total, EvictionReason::context, evicted_.inside_turn)});
-      evicted_ = {};
-    }
+    if (overflows_ == 0) write_eviction();
     return;
   }
   const std::vector<ChatMessage>& all = log_->conversation().messages();
   Eviction more = plan_eviction(all, turn_begin(), needed + evicted_.tokens);
   if (more.messages.size() <= evicted_.messages.size() || ++evictions_ > kMaxEvictionRounds) {
-    evicted_ = {};
-    return fail_turn({ErrorCode::invalid_argument,
-                      "context_full",
-                      "The prompt does not fit into the model's context: it needs " + std::to_string(prompt_tokens) +
-                          " tokens and " + std::to_string(reserve) + " for the answer, and there are " +
-                          std::to_string(facts.context_tokens) + ". Make it shorter, or ask for fewer tokens.",
-                      {}},
-                     "context_full");
+    return refuse_prompt({ErrorCode::invalid_argument,
+                          "context_full",
+                          "The prompt does not fit into the model's context: it needs " +
+                              std::to_string(prompt_tokens) + " tokens and " + std::to_string(reserve) +
+                              " for the answer, and there are " + std::to_string(facts.context_tokens) +
+                              ". Make it shorter, or ask for fewer tokens.",
+                          {}});
   }
   std::int64_t freed = more.tokens - evicted_.tokens;
   evicted_ = std::move(more);
@@ -287,11 +282,13 @@ void ChatTurn::show_reasoning(std::string_view text) {
 }
 
 void ChatTurn::on_text(std::string_view piece) {
+  write_eviction();
   said_ += piece;
   show_text(live_text_ ? live_text_->add(piece) : piece);
 }
 
 void ChatTurn::on_reasoning(std::string_view piece) {
+  write_eviction();
   thought_ += piece;
   show_reasoning(live_reasoning_ ? live_reasoning_->add(piece) : piece);
 }
@@ -322,37 +319,45 @@ std::size_t ChatTurn::turn_begin() const {
 void ChatTurn::take_answer() {
   Result<ModelAnswer> answer = std::move(*ended_);
   ended_.reset();
-  if (answer) return answered(std::move(*answer));
+  if (answer) {
+    write_eviction();
+    return answered(std::move(*answer));
+  }
   const Error& error = answer.error();
-  if (error.reason == "context_full" && said_.empty() && overflows_ < kMaxOverflowRetries) {
-    const Conversation& talk = log_->conversation();
-    ModelFacts facts = parts_.model.facts();
-    std::int64_t needed = std::max<std::int64_t>(facts.context_tokens / 4, 1);
-    Eviction eviction = plan_eviction(talk.messages(), turn_begin(), needed);
-    if (!eviction.messages.empty()) {
+  if (error.reason != "context_full" || !said_.empty()) return fail_turn(error, error.reason);
+  if (overflows_ < kMaxOverflowRetries) {
+    // Written only when the model has answered: a prompt that cannot fit must not cost the conversation anything.
+    std::int64_t needed = std::max<std::int64_t>(parts_.model.facts().context_tokens / 4, 1) + evicted_.tokens;
+    Eviction more = plan_eviction(log_->conversation().messages(), turn_begin(), needed);
+    if (more.messages.size() > evicted_.messages.size()) {
       ++overflows_;
-      std::int64_t total = std::max<std::int64_t>(talk.total_tokens() - eviction.tokens, 0);
-      log_->append(
-          {eviction_event(eviction.messages, eviction.tokens, total, EvictionReason::context, eviction.inside_turn)},
-          [alive = alive_](Result<std::uint64_t> done) {
-            if (*alive == nullptr || (*alive)->over_) return;
-            if (!done) return (*alive)->fail_turn(done.error(), done.error().reason);
-            (*alive)->plan();
-          });
-      return;
+      evicted_ = std::move(more);
+      return plan();
     }
   }
-  // A prompt that cannot fit is taken back, or the next one could not fit either.
-  if (error.reason == "context_full" && said_.empty() && steps_ == 1 + overflows_) {
-    const Conversation& talk = log_->conversation();
-    std::size_t at = turn_begin();
-    if (at + 1 == talk.messages().size()) {
-      const ChatMessage& prompt = talk.messages()[at];
-      std::int64_t total = std::max<std::int64_t>(talk.total_tokens() - prompt.tokens, 0);
-      log_->append({eviction_event({prompt.sequence}, prompt.tokens, total, EvictionReason::context, true)});
-    }
+  refuse_prompt(error);
+}
+
+// A prompt that cannot fit is taken back, or the next one could not fit either.
+void ChatTurn::refuse_prompt(const Error& error) {
+  evicted_ = {};
+  const Conversation& talk = log_->conversation();
+  std::size_t at = turn_begin();
+  if (prompt_committed_ && steps_ == 1 + overflows_ && at + 1 == talk.messages().size()) {
+    const ChatMessage& prompt = talk.messages()[at];
+    std::int64_t total = std::max<std::int64_t>(talk.total_tokens() - prompt.tokens, 0);
+    log_->append({eviction_event({prompt.sequence}, prompt.tokens, total, EvictionReason::context, true)});
   }
   fail_turn(error, error.reason);
+}
+
+// What had to go for the call that runs. Not while it still waits to be written with the prompt.
+void ChatTurn::write_eviction() {
+  if (evicted_.messages.empty() || !prompt_committed_) return;
+  std::int64_t total = std::max<std::int64_t>(log_->conversation().total_tokens() - evicted_.tokens, 0);
+  log_->append(
+      {eviction_event(evicted_.messages, evicted_.tokens, total, EvictionReason::context, evicted_.inside_turn)});
+  evicted_ = {};
 }
 
 void ChatTurn::answered(ModelAnswer answer) {
@@ -378,6 +383,8 @@ void ChatTurn::answered(ModelAnswer answer) {
   bool priced = log_->conversation().priced();
   std::optional<double> cost = cost_of(parts_.price(answer.backend), answer.usage);
   totals.cost_usd += cost.value_or(0);
+  turn_cost_ = turn_cost_ && cost ? std::optional(*turn_cost_ + *cost) : std::nullopt;
+  if (facts.final) facts.turn_cost = MessageFacts::TurnCost{turn_cost_};
   totals.input_tokens += static_cast<std::uint64_t>(
       std::max<std::int64_t>(answer.usage.input - answer.usage.cache_read - answer.usage.cache_write, 0));
   totals.output_tokens += static_cast<std::uint64_t>(answer.usage.output);
@@ -461,7 +468,7 @@ void ChatTurn::fail_turn(Error error, std::string_view code) {
   std::vector<ChatEvent> events = closing_events(error.message);
   calls_.clear();
   words_.clear();
-  open_approval_.clear();
+  open_approval({});
   if (!prompt_written_ && !prompt_.command_id.empty()) {
     events.push_back(settled_event(prompt_.command_id, CommandState::refused, error.message));
   }

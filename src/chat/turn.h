@@ -44,6 +44,8 @@ struct TurnParts {
   Toolbox* tools = nullptr;  // nullptr: none
   std::function<ModelPrice(const std::string& backend)> price;
   std::vector<std::string> offered;  // names of tools that this session may use; empty: all
+  // A turn that waits for a person needs no place among those that run: true as it begins to wait, then false.
+  std::function<void(bool)> waits_for_person;
 };
 
 struct Prompt {
@@ -103,6 +105,8 @@ class ChatTurn final : private ModelObserver {
   void show_reasoning(std::string_view text);
   void flush_live();
   void take_answer();
+  void refuse_prompt(const Error& error);
+  void write_eviction();
   std::size_t turn_begin() const;
   void answered(ModelAnswer answer);
   void next_tool();
@@ -112,6 +116,7 @@ class ChatTurn final : private ModelObserver {
   void write_result(ToolOutcome outcome, ModelMessage message, bool denied, std::optional<std::int64_t> tokens);
   void refuse_tool(std::string content);
   void take_words();
+  void open_approval(const std::string& id);  // empty: none is open any more
   void fail_turn(Error error, std::string_view code);
   void finish(TurnEnd end);
   bool allowed(const ToolRequest& call) const;
@@ -131,7 +136,8 @@ class ChatTurn final : private ModelObserver {
   bool over_ = false;
   std::int64_t steps_ = 0;
   int evictions_ = 0, overflows_ = 0;
-  Eviction evicted_;  // to be written with the prompt
+  std::optional<double> turn_cost_ = 0;  // of its calls so far; empty: a price is not known
+  Eviction evicted_;                     // to be written with the prompt, or when the model answers without them
 
   std::unique_ptr<ModelCall> call_, count_;
   std::optional<Result<ModelAnswer>> ended_;                 // waits for the prompt's commit

@@ -53,7 +53,7 @@ void ChatTurn::ask_or_run(const ToolRequest& call) {
   // A person approves only what can be shown whole.
   bool shown = fits_approval(call.arguments);
   if (asks && shown) {
-    open_approval_ = call.id;
+    open_approval(call.id);
     events.push_back(approval_event(call, "pending", what, "", parts_.tools->rule_of(call.name, call.arguments)));
     events.push_back(state_event(State::waiting_for_input, "Needs approval: " + what));
   }
@@ -73,9 +73,15 @@ void ChatTurn::ask_or_run(const ToolRequest& call) {
   });
 }
 
+void ChatTurn::open_approval(const std::string& id) {
+  bool changes = id.empty() != open_approval_.empty();
+  open_approval_ = id;
+  if (changes && parts_.waits_for_person) parts_.waits_for_person(!id.empty());
+}
+
 bool ChatTurn::answer(const Command& command) {
   if (open_approval_.empty() || command.approval_id != open_approval_) return false;
-  open_approval_.clear();
+  open_approval({});
   bool yes = command.kind == CommandKind::approve;
   ToolRequest& call = calls_.front();
   if (yes && !command.input_json.empty()) call.arguments = command.input_json;

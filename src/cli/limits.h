@@ -30,6 +30,14 @@ inline constexpr std::size_t kTopLogLines = 1'000;     // newest events of the l
 inline constexpr std::chrono::milliseconds kTopRefresh{1'000};  // updates elapsed times
 inline constexpr std::chrono::milliseconds kTopInbox{10'000};   // the inbox can change without any event
 
+// --- chat ---
+inline constexpr std::size_t kChatToolCalls = 1'000;         // of one conversation that can be looked at in full
+inline constexpr std::size_t kChatShownMessages = 20;        // of a session when it is opened; sessions in a list
+inline constexpr std::chrono::milliseconds kChatRedraw{33};  // between two drawings, so that fast models cost little
+inline constexpr std::chrono::milliseconds kChatEscapeWait{
+    50};  // an escape that stands alone for this long is the key itself
+inline constexpr std::chrono::milliseconds kChatReadingTime{500};  // a faster answer was typed before the question came
+
 // --- runner: many tasks ---
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file

@@ -165,10 +165,11 @@ void build_command_line(CLI::App& app, Context& context) {
   add_bench_verb(app, context);
   add_inbox_verb(app, context);
   add_demo_verb(app, context);
+  add_chat_verb(app, context);
 
   group(app, kRunGroup, {"run", "runner", "demo", "agents", "agent"});
   group(app, kServerGroup, {"serve", "config", "doctor", "backup"});
-  group(app, kUseGroup, {"tasks", "inbox", "watch", "top", "replay", "hook", "post", "search", "translate"});
+  group(app, kUseGroup, {"chat", "tasks", "inbox", "watch", "top", "replay", "hook", "post", "search", "translate"});
   group(app, kSteerGroup, {"steer", "queue", "interrupt", "resume", "mode", "approve", "deny", "answer", "stop"});
   group(app, kCareGroup, {"token", "export", "import", "bench", "completion"});
 }

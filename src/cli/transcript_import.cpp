@@ -17,29 +17,35 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kSource = "claude-import";
 constexpr std::size_t kTitleCharacters = 120;
 constexpr std::size_t kListPage = 500;
 
-std::string task_id(const std::string& session, int number) {
-  return "claude-" + session + (number <= 1 ? "" : "-" + std::to_string(number));
+// The label of tasks that an import made.
+std::string source_of(const ImportedSession& session) {
+  return session.agent + "-import";
+}
+
+std::string task_id(const ImportedSession& session, int number) {
+  return session.agent + "-" + session.session_id + (number <= 1 ? "" : "-" + std::to_string(number));
 }
 
 // The next task id for the same session.
-std::string next_task_id(const std::string& session, const std::string& known) {
+std::string next_task_id(const ImportedSession& session, const std::string& known) {
   int number = 1;
   while (number < kMaxSessionTasks && task_id(session, number) != known) ++number;
   return task_id(session, number + 1);
 }
 
 std::string session_body(const std::string& id, const ImportedSession& session, const std::string& resume_of) {
-  std::string description = session.prompt.empty() ? "Claude Code session" : session.prompt;
-  json::object labels{{"agent", "claude"}, {"source", kSource}};
+  std::string description = session.prompt;
+  if (description.empty()) description = session.agent == "claude" ? "Claude Code session" : "Codex session";
+  json::object labels{{"agent", session.agent}, {"source", source_of(session)}};
   if (!session.cwd.empty() && session.cwd.size() <= kMaxLabelBytes) labels["cwd"] = session.cwd;
   json::object body{
       {"id", id},
       {"title", one_line(description, kTitleCharacters)},
-      {"task", json::object{{"description", description}, {"sourceType", "claude"}, {"sourceID", session.session_id}}},
+      {"task",
+       json::object{{"description", description}, {"sourceType", session.agent}, {"sourceID", session.session_id}}},
       {"labels", std::move(labels)}};
   if (!resume_of.empty()) body["resumeOf"] = resume_of;
   return json::serialize(body);
@@ -56,7 +62,8 @@ Result<void> TranscriptImport::learn() {
     for (const TaskView& task : page->tasks) {
       std::string session = text_member(task.json, "sessionID");
       std::string_view work = find_member(task.json, "task");
-      if (session.empty() && text_member(work, "sourceType") == "claude") session = text_member(work, "sourceID");
+      std::string type = text_member(work, "sourceType");
+      if (session.empty() && (type == "claude" || type == "codex")) session = text_member(work, "sourceID");
       // Newest first, so the first one found is the current one.
       if (session.empty() || sessions_.contains(session)) continue;
       sessions_[session] = {task.id, text_member(find_member(task.json, "labels"), "source"), task.ended()};
@@ -70,17 +77,17 @@ Result<void> TranscriptImport::learn() {
 
 Result<TranscriptImport::Done> TranscriptImport::session(const ImportedSession& session, bool ended) {
   if (session.events.empty()) return Done{};
-  if (!is_task_id(task_id(session.session_id, kMaxSessionTasks))) {
-    return fail(ErrorCode::invalid_argument, "bad_session", "the session's id is not one of Claude Code's");
+  if (!is_task_id(task_id(session, kMaxSessionTasks))) {
+    return fail(ErrorCode::invalid_argument, "bad_session", "the session has no id that a task could have");
   }
   if (Result<void> learned = learn(); !learned) return fail(learned.error());
   auto found = sessions_.find(session.session_id);
   std::int64_t after_ms = -1;
-  std::string id = task_id(session.session_id, 1);
+  std::string id = task_id(session, 1);
   std::string resume_of;
   if (found != sessions_.end()) {
     const Known& known = found->second;
-    if (known.source != kSource) return add_totals(known, session);
+    if (known.source != source_of(session)) return add_totals(known, session);
     id = known.task;
     if (known.ended) {
       Result<std::int64_t> last = last_time(known.task);
@@ -88,7 +95,7 @@ Result<TranscriptImport::Done> TranscriptImport::session(const ImportedSession& 
       if (session.last_ms <= *last) return Done{Outcome::unchanged, known.task, 0};
       after_ms = *last;
       resume_of = known.task;
-      id = next_task_id(session.session_id, known.task);
+      id = next_task_id(session, known.task);
     }
   }
   if (found == sessions_.end() || !resume_of.empty()) {
@@ -124,11 +131,11 @@ Result<TranscriptImport::Done> TranscriptImport::add_events(const std::string& t
   for (const TranscriptEvent& each : session.events) {
     if (each.at_ms > after_ms || each.event.type == EventType::session_start) events.push_back(&each.event);
   }
-  DriverEvent end = claude_session_end(session);
+  DriverEvent end = session_end(session);
   if (ended) events.push_back(&end);
   Result<std::uint64_t> added = post(task, events);
   if (!added) return fail(added.error());
-  sessions_.insert_or_assign(session.session_id, Known{task, std::string(kSource), ended});
+  sessions_.insert_or_assign(session.session_id, Known{task, source_of(session), ended});
   return Done{*added > 0 ? Outcome::imported : Outcome::unchanged, task, *added};
 }
 

@@ -1,4 +1,4 @@
-// Creates tasks from past agent sessions, named claude-SESSION like those of hooks.
+// Creates tasks from past agent sessions, named AGENT-SESSION like those of hooks.
 //
 // Importing twice adds nothing, because every event has its own id. The log of a session that was watched live
 // (streamed by a runner, or reported by hooks) already has its events in order, so only the totals are added. If a
@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "cli/task_import.h"
 #include "client/api_client.h"
-#include "driver/claude/transcript.h"
+#include "driver/imported_session.h"
 
 namespace shepherd {
 

@@ -1,4 +1,4 @@
-// shepherd import: restores tasks and logs from NDJSON, and imports Claude Code's transcripts.
+// shepherd import: restores tasks and logs from NDJSON, and imports the sessions that Claude Code and Codex keep.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +9,9 @@
 #include "cli/task_import.h"
 #include "cli/transcript_import.h"
 #include "cli/verbs.h"
+#include "driver/claude/transcript.h"
+#include "driver/codex/rollout.h"
+#include "hooks/rollout_files.h"
 #include "hooks/transcript_files.h"
 #include "json/write.h"
 #include "terminal/byte_input.h"
@@ -48,10 +51,13 @@ Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std
 }
 
 Result<std::vector<std::string>> chosen_transcripts(Context& context, const ImportOptions& options) {
-  Result<std::string> directory = transcripts_directory(context.environment);
+  bool codex = options.from == "codex";
+  Result<std::string> directory =
+      codex ? rollouts_directory(context.environment) : transcripts_directory(context.environment);
   if (options.all) {
     if (!directory) return fail(directory.error());
-    return all_transcripts(options.file.empty() ? *directory : options.file);
+    const std::string& place = options.file.empty() ? *directory : options.file;
+    return codex ? all_rollouts(place) : all_transcripts(place);
   }
   if (options.file.empty()) {
     return fail(ErrorCode::invalid_argument, "no_file", "name a transcript file or a session id, or take them --all");
@@ -59,18 +65,21 @@ Result<std::vector<std::string>> chosen_transcripts(Context& context, const Impo
   std::error_code error;
   if (std::filesystem::is_regular_file(options.file, error)) return std::vector{options.file};
   if (!directory) return fail(directory.error());
-  Result<std::string> path = transcript_of_session(*directory, options.file);
+  Result<std::string> path =
+      codex ? rollout_of_session(*directory, options.file) : transcript_of_session(*directory, options.file);
   if (!path) return fail(path.error());
   return std::vector{*std::move(path)};
 }
 
-Result<TranscriptImport::Done> import_transcript(TranscriptImport& import, const std::string& path) {
+Result<TranscriptImport::Done> import_transcript(TranscriptImport& import, const std::string& from,
+                                                 const std::string& path) {
   Result<std::vector<TranscriptFile>> files = read_transcript_files(path);
   if (!files) return fail(files.error());
   std::error_code error;
   auto written = std::filesystem::last_write_time(path, error);
   bool ended = error || std::filesystem::file_time_type::clock::now() - written > kQuiet;
-  return import.session(read_claude_transcript(*files), ended);
+  return import.session(from == "codex" ? read_codex_rollout(files->front().lines) : read_claude_transcript(*files),
+                        ended);
 }
 
 std::string told(const TranscriptImport::Done& done) {
@@ -111,7 +120,7 @@ Result<ExitCode> run_transcripts(Context& context, const ImportOptions& options)
   TranscriptImport import(*client);
   bool all_good = true;
   for (const std::string& path : *paths) {
-    Result<TranscriptImport::Done> done = import_transcript(import, path);
+    Result<TranscriptImport::Done> done = import_transcript(import, options.from, path);
     if (!done && (paths->size() == 1 || done.error().code == ErrorCode::unavailable)) return fail(done.error());
     if (!done) context.complain(fmt::format("{}: {}", path, done.error().message));
     all_good = all_good && done.has_value();
@@ -122,8 +131,10 @@ Result<ExitCode> run_transcripts(Context& context, const ImportOptions& options)
 }
 
 Result<ExitCode> run(Context& context, const ImportOptions& options) {
-  if (options.from == "claude") return run_transcripts(context, options);
-  if (options.all) return fail(ErrorCode::invalid_argument, "bad_flag", "--all goes with --from claude");
+  if (options.from != "ndjson") return run_transcripts(context, options);
+  if (options.all) {
+    return fail(ErrorCode::invalid_argument, "bad_flag", "--all goes with --from claude and --from codex");
+  }
   bool from_input = options.file.empty() || options.file == "-";
   if (from_input && isatty(STDIN_FILENO) == 1) {
     return fail(ErrorCode::invalid_argument, "no_file", "name a file, or give the export on standard input");
@@ -151,12 +162,13 @@ Result<ExitCode> run(Context& context, const ImportOptions& options) {
 void add_import_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand(
-      "import", "Recreate exported tasks, or Claude Code's own sessions; running it twice adds nothing");
+      "import",
+      "Recreate exported tasks, or the sessions that Claude Code or Codex kept; running it twice adds nothing");
   command->add_option("--from", options->from, "Input format")
-      ->check(CLI::IsMember({"ndjson", "claude"}))
+      ->check(CLI::IsMember({"ndjson", "claude", "codex"}))
       ->capture_default_str();
   command->add_option("FILE", options->file, "The export (- or nothing: standard input); a transcript or session id");
-  command->add_flag("--all", options->all, "Every session that Claude Code has kept on this machine");
+  command->add_flag("--all", options->all, "Every session that the agent has kept on this machine");
   command->add_flag("--json", options->json, "Print the totals as JSON");
   add_server_options(*command, options->server);
   add_internal_option(*command, options->server);
@@ -167,11 +179,12 @@ void add_import_verb(CLI::App& app, Context& context) {
       "times; the times of creation and receipt are those of the import. A log whose beginning retention had removed "
       "is\n"
       "numbered from 1 again.\n\n"
-      "Sessions become tasks named claude-SESSION that you can search and replay. For a session that was watched "
+      "Sessions become tasks named AGENT-SESSION that you can search and replay. For a session that was watched "
       "live,\n"
       "only the totals are added.\n\n"
       "Examples:\n  shepherd import --from ndjson task.ndjson\n  zstdcat all.ndjson.zst | shepherd import\n"
-      "  shepherd import --from claude --all\n  shepherd import --from claude 3edac694-928b-4d67-9312-ef911a530de8");
+      "  shepherd import --from claude --all\n  shepherd import --from claude 3edac694-928b-4d67-9312-ef911a530de8\n"
+      "  shepherd import --from codex --all");
   command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
 }
 

@@ -96,7 +96,7 @@ void add_translate_verb(CLI::App& app, Context& context) {
                                fmt::join(driver_names(), ", ")))
       ->required();
   command->add_option("--format", options->format, "The output format that the agent was asked for")
-      ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text"}))
+      ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text", "app-server", "exec-json"}))
       ->capture_default_str();
   command->add_flag("--detail", options->detail, "Full content, with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");

@@ -29,5 +29,6 @@ void add_backup_verb(CLI::App& app, Context& context);
 void add_doctor_verb(CLI::App& app, Context& context);
 void add_config_verb(CLI::App& app, Context& context);
 void add_completion_verb(CLI::App& app, Context& context);
+void add_chat_verb(CLI::App& app, Context& context);
 
 }  // namespace shepherd

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "base/limits.h"
+
 namespace shepherd {
 
 // --- clients ---
@@ -17,8 +19,9 @@ inline constexpr std::chrono::milliseconds kReconnectMost{
     5'000};                              // longest pause between reconnects, so that followers notice a restart soon
 inline constexpr int kMaxLiveHoles = 5;  // reconnects that may find the same event missing
 inline constexpr std::size_t kMaxLogsAsked = 200;  // in one message: far below what a server reads of one (64 KiB)
-inline constexpr std::chrono::milliseconds kLogRetry{1'000};  // before a log that was refused is asked for again
-inline constexpr std::size_t kMaxLiveTasks = 100'000;         // logs whose numbering one follower checks
+inline constexpr std::chrono::milliseconds kLogRetry{1'000};    // before a log that was refused is asked for again
+inline constexpr std::size_t kMaxLiveTasks = 100'000;           // logs whose numbering one follower checks
+inline constexpr std::size_t kMaxStreamEventBytes = 16 * kMiB;  // one event of a chat: a message with its tool calls
 
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background

@@ -41,4 +41,13 @@ std::optional<OpenCall> OpenCalls::close(std::string_view id) {
   return call;
 }
 
+std::vector<std::string> OpenCalls::ids() const {
+  std::vector<std::string> ids;
+  ids.reserve(calls_.size());
+  for (const std::string& id : order_) {
+    if (calls_.contains(id)) ids.push_back(id);
+  }
+  return ids;
+}
+
 }  // namespace shepherd

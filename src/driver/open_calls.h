@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace shepherd {
 
@@ -30,6 +31,8 @@ class OpenCalls {
   enum class Decision : std::uint8_t { made, denied };
   void decided(std::string_view id, Decision decision, std::int64_t now_ms);
   std::optional<OpenCall> close(std::string_view id);
+  std::vector<std::string> ids() const;  // oldest first
+  std::size_t size() const { return calls_.size(); }
 
  private:
   std::unordered_map<std::string, OpenCall> calls_;

@@ -89,14 +89,13 @@ Result<std::unique_ptr<ChatHost>> ChatHost::open(ChatHostParts parts, const Conf
 
 void ChatHost::probe() {
   parts_.loop.post([this] {
-    if (model_ == nullptr) return;
+    if (model_ == nullptr || probing_ != nullptr || model_->answers()) return;
     probing_ = model_->probe([this](Result<ModelFacts> facts) {
       auto probing = std::move(probing_);
       if (!facts) {
         log_warn("chat: the model {} does not answer: {}", model_->name(), facts.error().message);
         return;
       }
-      probed_ = true;
       log_info("chat: {} answers with {} tokens of context", facts->model, facts->context_tokens);
       if (!facts->warning.empty()) log_warn("chat: {}", facts->warning);
     });
@@ -105,7 +104,7 @@ void ChatHost::probe() {
 
 void ChatHost::tick() {
   chats_->tick();
-  if (probed_ || parts_.clock.steady_ms() < next_probe_ms_) return;
+  if (parts_.clock.steady_ms() < next_probe_ms_) return;
   bool first = next_probe_ms_ == 0;
   next_probe_ms_ = parts_.clock.steady_ms() + kModelProbeInterval.count();
   if (!first) probe();

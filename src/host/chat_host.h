@@ -64,7 +64,6 @@ class ChatHost {
   McpToolbox* mcp_ = nullptr;  // among the tools; null: no MCP server is configured
   std::unique_ptr<Chats> chats_;
   std::unique_ptr<Completions> completions_;
-  std::atomic<bool> probed_{false};
   std::int64_t next_probe_ms_ = 0;  // owned by tick()
   bool stopped_ = false;
 };

@@ -24,6 +24,7 @@ class SharedModel final : public Model {
     return model_.probe(std::move(done));
   }
   ModelFacts facts() const override { return model_.facts(); }
+  bool answers() const override { return model_.answers(); }
 
  private:
   Model& model_;

@@ -46,14 +46,15 @@ class JournalFixture : public testing::Test {
     io_.at_once = false;
     settle();
   }
-  Result<Appended> append(const std::string& task, const std::string& event, bool by_server = false) {
+  Result<Appended> append(const std::string& task, const std::string& event, bool by_server = false,
+                          std::optional<LeaseFence> fence = {}) {
     Intake intake;
     intake.now_ms = clock_.wall_ms();
     intake.allow_reserved = by_server;
     auto drafts = decode_events(event, Framing::json, intake);
     EXPECT_TRUE(drafts) << drafts.error().message;
     std::optional<Result<Appended>> answer;
-    journal_.append({task, {}, std::move(*drafts), clock_.wall_ms(), by_server},
+    journal_.append({task, {}, std::move(*drafts), clock_.wall_ms(), by_server, fence},
                     [&](Result<Appended> appended) { answer = std::move(appended); });
     settle();
     return std::move(*answer);

@@ -203,6 +203,7 @@ void AnswerCall::conclude() {
   Result<ModelAnswer> answer = stream_->conclude(core_->config.name);
   if (answer) {
     core_->breaker.succeeded();
+    core_->answers = true;
     if (answer->model.empty()) answer->model = core_->model();
   } else if (answer.error().reason == "model_broke_off") {
     if (may_try_again()) return try_again(answer.error(), std::nullopt);
@@ -217,6 +218,9 @@ void AnswerCall::take_failure(const BackendFault& fault) {
     core_->key.forget();
     return attempt();
   }
+  if (core_->config.dialect == ModelDialect::openai && may_try_again() && learn_habit(fault, core_->habits)) {
+    return attempt();
+  }
   bool soon = fault.retry_after_ms.value_or(0) <= kMostRetryAfter.count();
   bool again = may_pass(fault) || (is_parser_fault(fault) && attempts_ == 1);
   if (again && soon && may_try_again()) return try_again(error, fault.retry_after_ms);
@@ -224,7 +228,8 @@ void AnswerCall::take_failure(const BackendFault& fault) {
   if (error.reason == "model_failed" || fault.status >= 500) {
     note_failure();
   } else if (fault.status < 500) {
-    core_->breaker.succeeded();  // it answers
+    core_->breaker.succeeded();
+    core_->answers = error.reason != "model_key";
   }
   finish(fail(std::move(error)));
 }
@@ -236,7 +241,7 @@ bool AnswerCall::may_try_again() const {
 // What was found out may be wrong when the backend is back.
 void AnswerCall::note_failure() {
   core_->breaker.failed(core_->parts.clock.steady_ms());
-  core_->probed = false;
+  core_->probed = core_->answers = false;
 }
 
 void AnswerCall::try_again(const Error& why, std::optional<std::int64_t> after_ms) {

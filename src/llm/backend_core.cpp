@@ -67,7 +67,7 @@ net::CallRequest BackendCore::request(const Question& question, const std::strin
 }
 
 RequestPlan BackendCore::plan(RequestUse use) const {
-  return {config, model(), findings.facts.max_output_tokens, findings.server == ServerKind::llama_cpp, use};
+  return {config, model(), findings.facts.max_output_tokens, findings.server == ServerKind::llama_cpp, use, habits};
 }
 
 std::string BackendCore::hide(std::string text) const {
@@ -93,7 +93,7 @@ Error BackendCore::unreachable(const Error& cause) const {
 
 void BackendCore::learn(const Probe& found) {
   findings = found.findings();
-  probed = true;
+  probed = answers = true;
 }
 
 void BackendCore::learn_context(const Error& error) {

@@ -55,7 +55,9 @@ struct BackendCore {
   ModelKey key;
   BackendBreaker breaker;
   Findings findings;
-  bool probed = false;  // since it failed last
+  bool probed = false;   // since it failed last
+  bool answers = false;  // when it was asked last
+  RequestHabits habits;
   // A probe beside a call, which does not wait for it.
   std::unique_ptr<Probe> probe;
   std::shared_ptr<InquiryCall> probing;

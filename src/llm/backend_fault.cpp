@@ -71,6 +71,27 @@ std::optional<std::int64_t> digits_at(std::string_view text) {
   return error == std::errc() && value <= kMaxCount ? std::optional(value) : std::nullopt;
 }
 
+// FastAPI: {"detail": "…"} or {"detail": [{"loc": ["body", "member"], "msg": "…"}]}
+void read_detail(ChunkJson& json, simdjson::dom::element error, BackendFault& fault) {
+  auto detail = member_of(error, "detail");
+  if (!detail) return;
+  fault.message = clean_text(json.text(*detail));
+  simdjson::dom::array parts;
+  if (detail->get(parts) != simdjson::SUCCESS) return;
+  for (simdjson::dom::element part : parts) {
+    if (!fault.message.empty()) fault.message += "; ";
+    std::string_view place;
+    simdjson::dom::array path;
+    if (auto loc = member_of(part, "loc"); loc && loc->get(path) == simdjson::SUCCESS) {
+      for (simdjson::dom::element step : path) {
+        if (step.is_string()) place = step.get_string().value_unsafe();
+      }
+    }
+    if (!place.empty()) fault.message += clean_text(place) + ": ";
+    fault.message += clean_text(json.text(part, "msg"));
+  }
+}
+
 // Code and type may be words, numbers or absent; message may be an array of texts.
 void read_members(ChunkJson& json, simdjson::dom::element error, BackendFault& fault) {
   if (error.is_string()) {
@@ -87,16 +108,9 @@ void read_members(ChunkJson& json, simdjson::dom::element error, BackendFault& f
       fault.message += clean_text(json.text(part));
     }
   }
-  // FastAPI: {"detail": "…"} or {"detail": [{"msg": "…"}]}
-  if (auto detail = member_of(error, "detail"); detail && fault.message.empty()) {
-    fault.message = clean_text(json.text(*detail));
-    if (detail->is_array()) {
-      for (simdjson::dom::element part : detail->get_array()) {
-        if (!fault.message.empty()) fault.message += "; ";
-        fault.message += clean_text(json.text(part, "msg"));
-      }
-    }
-  }
+  if (fault.message.empty()) read_detail(json, error, fault);
+  // Mistral puts FastAPI's form into the message.
+  if (auto message = member_of(error, "message"); message && message->is_object()) read_detail(json, *message, fault);
   auto code = count_in(error, "code");
   if (!code) code = digits_at(fault.code);  // "429"
   if (code && *code >= 400 && *code < 600 && fault.status == 0) fault.status = static_cast<int>(*code);
@@ -257,6 +271,18 @@ bool may_pass(const BackendFault& fault) {
     default:
       return false;
   }
+}
+
+bool learn_habit(const BackendFault& fault, RequestHabits& habits) {
+  // A template's own words, as "Conversation roles must alternate user/assistant/…"; a status 500 of llama.cpp.
+  if (fault.message.find("roles must alternate") != std::string::npos) return !std::exchange(habits.alternating, true);
+  if (fault.status != 400 && fault.status != 422) return false;
+  auto names = [&](std::string_view member) {
+    return fault.param == member || fault.message.find(member) != std::string::npos;
+  };
+  if (names("max_completion_tokens")) return !std::exchange(habits.newer_limit, true);
+  if (names("stream_options")) return !std::exchange(habits.bare_stream, true);
+  return false;
 }
 
 bool is_parser_fault(const BackendFault& fault) {

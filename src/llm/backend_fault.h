@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "llm/chunk_json.h"
+#include "llm/request_text.h"
 
 namespace shepherd {
 
@@ -35,6 +36,9 @@ std::optional<ContextOverflow> overflow_of(const BackendFault& fault);
 Error error_of(const BackendFault& fault, const std::string& backend);
 // The same attempt may succeed soon: too many requests, overloaded, still loading. Not a quota that is used up.
 bool may_pass(const BackendFault& fault);
+// A server that takes a member of OpenAI's requests under another name, or not at all. False if it is not that, or was
+// known.
+bool learn_habit(const BackendFault& fault, RequestHabits& habits);
 // llama.cpp ends a call if its parser does not understand the model's own words, which may differ next time.
 bool is_parser_fault(const BackendFault& fault);
 

@@ -117,6 +117,9 @@ class FirstWorking final : public Model {
     return std::make_unique<ListedProbe>(list_, std::move(done));
   }
   ModelFacts facts() const override { return current().facts(); }
+  bool answers() const override {
+    return std::ranges::any_of(list_->models, [](const auto& each) { return each->answers(); });
+  }
 
  private:
   Model& current() const { return *list_->models[list_->current]; }

@@ -47,6 +47,7 @@ class OneModel final : public Model {
     return call;
   }
   ModelFacts facts() const override { return facts_; }
+  bool answers() const override { return true; }
 
   struct Call final : ModelCall {
     ~Call() override { *alive = false; }

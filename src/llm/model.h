@@ -131,6 +131,8 @@ class Model {
   virtual std::unique_ptr<ModelCall> probe(std::move_only_function<void(Result<ModelFacts>)> done) = 0;
   // What probe() found last, or what is configured.
   virtual ModelFacts facts() const = 0;
+  // Whether it answered when it was asked last; false before the first time.
+  virtual bool answers() const = 0;
 };
 
 }  // namespace shepherd

@@ -33,6 +33,7 @@ class StartedInquiry final : public ModelCall, public std::enable_shared_from_th
   void probe(Probed done) {
     probe_ = core_->dialect.probe(core_->config);
     auto take = [this, done = std::move(done)](Result<void> asked) mutable {
+      core_->answers = asked.has_value();
       if (!asked) return done(fail(std::move(asked.error())));
       core_->learn(*probe_);
       done(core_->findings.facts);
@@ -104,6 +105,7 @@ class Backend final : public Model {
     return std::make_unique<InquiryHandle>(std::move(inquiry));
   }
   ModelFacts facts() const override { return core_->findings.facts; }
+  bool answers() const override { return core_->answers; }
 
  private:
   const std::shared_ptr<BackendCore> core_;

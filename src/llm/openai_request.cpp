@@ -45,17 +45,35 @@ void write_openai_message(std::string& out, const ModelMessage& message, bool wi
   });
 }
 
+// Words of the user that follow each other, as after a turn without an answer, become one message.
+std::vector<ModelMessage> alternating(const std::vector<ModelMessage>& messages) {
+  std::vector<ModelMessage> made;
+  for (const ModelMessage& each : messages) {
+    bool again = !made.empty() && each.role == Role::user && made.back().role == Role::user && each.parts.empty() &&
+                 made.back().parts.empty();
+    if (again) {
+      made.back().content += "\n\n" + each.content;
+    } else {
+      made.push_back(each);
+    }
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string openai_request(const RequestPlan& plan, const ModelRequest& request) {
+  std::vector<ModelMessage> merged;
+  if (plan.habits.alternating) merged = alternating(request.messages);
+  const std::vector<ModelMessage>& all = plan.habits.alternating ? merged : request.messages;
   return object_text([&](JsonObject& body) {
     body.text("model", plan.model);
     std::string& messages = body.member("messages");
     messages.push_back('[');
-    std::size_t loop = loop_start(request.messages);
-    for (std::size_t at = 0; at < request.messages.size(); ++at) {
+    std::size_t loop = loop_start(all);
+    for (std::size_t at = 0; at < all.size(); ++at) {
       if (at > 0) messages.push_back(',');
-      write_openai_message(messages, request.messages[at], plan.config.reasoning_back && at >= loop);
+      write_openai_message(messages, all[at], plan.config.reasoning_back && at >= loop);
     }
     messages.push_back(']');
     if (!request.tools.empty()) {
@@ -87,11 +105,12 @@ std::string openai_request(const RequestPlan& plan, const ModelRequest& request)
     }
     if (request.max_tokens > 0) {
       // Newer models of OpenAI itself refuse max_tokens; other servers ignore or refuse the newer name.
-      bool newer = options.contains("max_completion_tokens");
+      bool newer = plan.habits.newer_limit || options.contains("max_completion_tokens");
       body.number(newer ? "max_completion_tokens" : "max_tokens", request.max_tokens);
     }
     if (plan.use == RequestUse::count) return;
     body.flag("stream", true);
+    if (plan.habits.bare_stream) return;
     body.object("stream_options", [](JsonObject& stream) { stream.flag("include_usage", true); });
   });
 }

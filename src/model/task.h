@@ -106,7 +106,7 @@ struct TaskState {
   std::string capabilities_json;                                     // commands that the agent accepts; empty: unknown
   std::string confined;                                              // none, secrets, workspace; empty: unknown
   std::string runner;                                                // the runner that claimed it; empty: none
-  std::uint64_t lease_epoch = 0;                                     // sequence of the event with that claim; 0: none
+  std::uint64_t lease_epoch = 0;                                     // of its lease, the latest one; 0: none
   std::uint64_t claims = 0;                                          // number of claims so far
 };
 

@@ -89,9 +89,10 @@ void fold_runner(TaskState& state, const FoldEvent& event) {
   std::string confined = text_member(data, "confined");
   if (confined == "none" || confined == "secrets" || confined == "workspace") state.confined = std::move(confined);
   // Only the server grants leases, so a producer's claim of one is ignored.
-  if (!event.by_server || find_member(data, "leaseEpoch").empty()) return;
+  auto epoch = event.by_server ? count_value(find_member(data, "leaseEpoch")) : std::nullopt;
+  if (!epoch.value_or(0)) return;
   state.runner = text_member(data, "runner");
-  state.lease_epoch = event.sequence;
+  state.lease_epoch = epoch.value_or(0);
   ++state.claims;
 }
 

@@ -86,8 +86,8 @@ TEST(TaskCommands, OnlyTheServerGivesLeases) {
   Log log;
   log.add(EventType::status, R"({"state":"starting","runner":"me","leaseEpoch":1})");
   EXPECT_EQ(log.state.lease_epoch, 0U);
-  log.add(EventType::status, R"({"state":"starting","runner":"r1","leaseEpoch":2})", true);
-  EXPECT_EQ(log.state.lease_epoch, 2U);
+  log.add(EventType::status, R"({"state":"starting","runner":"r1","leaseEpoch":57})", true);
+  EXPECT_EQ(log.state.lease_epoch, 57U);
   EXPECT_EQ(log.state.runner, "r1");
 }
 
@@ -247,15 +247,15 @@ TEST(TaskCommands, CapabilitiesSayWhatIsTakenAndAcknowledged) {
   EXPECT_EQ(log.state.capabilities_json, fits);
 }
 
-TEST(TaskCommands, ClaimsAreCountedAndNameTheirEvent) {
+TEST(TaskCommands, ClaimsAreCountedAndNameTheirLease) {
   Log log;
   log.add(EventType::status, R"({"state":"starting","runner":"r1","leaseEpoch":1})", true);
   log.add(EventType::status, R"({"state":"queued"})", true);
   EXPECT_EQ(log.state.lease_epoch, 1U);
   EXPECT_EQ(log.state.runner, "r1");
-  log.add(EventType::status, R"({"state":"starting","runner":"r2","leaseEpoch":3})", true);
+  log.add(EventType::status, R"({"state":"starting","runner":"r2","leaseEpoch":9})", true);
   EXPECT_EQ(log.state.claims, 2U);
-  EXPECT_EQ(log.state.lease_epoch, 3U);
+  EXPECT_EQ(log.state.lease_epoch, 9U);
   EXPECT_EQ(log.state.runner, "r2");
   for (const char* how : {"none", "secrets", "workspace"}) {
     log.add(EventType::status, R"({"confined":")" + std::string(how) + "\"}");

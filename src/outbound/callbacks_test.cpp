@@ -121,6 +121,13 @@ class CallbacksTest : public JournalFixture {
     settle();
   }
   void look(const std::string& id) { EXPECT_TRUE(take_row(*callbacks_, id)); }
+  // The row of a task that was created again comes with it.
+  void look_at_deletion(const std::string& id) {
+    News news;
+    news.deleted.push_back(id);
+    if (auto row = store_.row(id)) news.rows.push_back(std::make_shared<TaskRow>(*row));
+    EXPECT_TRUE(take(*callbacks_, news));
+  }
   bool take_row(Callbacks& callbacks, const std::string& id) {
     News news;
     news.rows.push_back(std::make_shared<TaskRow>(*store_.row(id)));
@@ -151,6 +158,19 @@ class CallbacksTest : public JournalFixture {
   std::vector<Received> received_;
   std::vector<Result<int>> answers_;
   std::unique_ptr<Callbacks> callbacks_;
+};
+
+// The second process has a receiver of its own.
+class TwoProcessesTest : public CallbacksTest {
+ protected:
+  void SetUp() override {
+    config_.sole_process = false;
+    CallbacksTest::SetUp();
+    other_ = open(others_);
+  }
+
+  HeldPoster others_;
+  std::unique_ptr<Callbacks> other_;
 };
 
 TEST_F(CallbacksTest, SaysWhatHappenedAndSignsIt) {
@@ -315,49 +335,40 @@ TEST_F(CallbacksTest, ARestartGoesOn) {
   EXPECT_EQ(record("waits").state, CallbackRecord::State::sent);
 }
 
-TEST_F(CallbacksTest, AClaimOfAnotherProcessIsLeftAloneForAWhile) {
-  config_.sole_process = false;
-  restart();
-  HeldPoster others;
-  auto other = open(others);
+TEST_F(TwoProcessesTest, AClaimOfAnotherProcessIsLeftAloneForAWhile) {
   ended_task("t");
   ASSERT_EQ(poster_.held.size(), 1U);
-  EXPECT_TRUE(take_row(*other, "t"));
-  EXPECT_TRUE(others.held.empty()) << "never two at a time";
+  EXPECT_TRUE(take_row(*other_, "t"));
+  EXPECT_TRUE(others_.held.empty()) << "never two at a time";
   // The first one never ends its attempt.
   clock_.advance_ms(kCallbackTakeover.count() - 1);
-  other->tick();
+  other_->tick();
   settle();
-  EXPECT_TRUE(others.held.empty());
+  EXPECT_TRUE(others_.held.empty());
   clock_.advance_ms(1);
-  other->tick();
+  other_->tick();
   settle();
-  ASSERT_EQ(others.held.size(), 1U);
-  answer_one(others, 200);
-  EXPECT_EQ(other->find("t")->state, CallbackRecord::State::sent);
+  ASSERT_EQ(others_.held.size(), 1U);
+  answer_one(others_, 200);
+  EXPECT_EQ(other_->find("t")->state, CallbackRecord::State::sent);
   answer_one(poster_, 500);
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent) << "it was accepted, whatever a late answer says";
   EXPECT_EQ(received_.at(0).header("webhook-id"), received_.at(1).header("webhook-id"));
 }
 
-TEST_F(CallbacksTest, AnotherProcessLearnsWhatWasSent) {
-  config_.sole_process = false;
-  restart();
-  HeldPoster others;
-  auto other = open(others);
+TEST_F(TwoProcessesTest, AnotherProcessLearnsWhatWasSent) {
   asking_task("t", R"(["progress"])");
   report("t", R"({"event":"progress","message":"one"})");
   report("t", R"({"event":"completed"})");
   look("t");
-  while (step()) {
-  }
-  EXPECT_TRUE(take_row(*other, "t"));
+  while (step()) continue;
+  EXPECT_TRUE(take_row(*other_, "t"));
   clock_.advance_ms(kCallbackTakeover.count());
-  other->tick();
+  other_->tick();
   settle();
-  EXPECT_TRUE(others.held.empty()) << "what is sent is not sent again";
+  EXPECT_TRUE(others_.held.empty()) << "what is sent is not sent again";
   EXPECT_EQ(received_.size(), 2U);
-  EXPECT_EQ(other->find("t")->state, CallbackRecord::State::sent);
+  EXPECT_EQ(other_->find("t")->state, CallbackRecord::State::sent);
 }
 
 // A commit can fail after it was made, and before.
@@ -424,10 +435,7 @@ TEST_F(CallbacksTest, ADeletedTaskLeavesNothingForTheNextWithItsId) {
   delete_task("t");
   clock_.advance_ms(1);
   ended_task("t");  // its row comes together with the deletion
-  News news;
-  news.deleted.push_back("t");
-  news.rows.push_back(std::make_shared<TaskRow>(*store_.row("t")));
-  EXPECT_TRUE(take(*callbacks_, news));
+  look_at_deletion("t");
   ASSERT_TRUE(step());
   EXPECT_EQ(record("t").state, CallbackRecord::State::sent);
   ASSERT_EQ(received_.size(), 2U);
@@ -454,33 +462,27 @@ TEST_F(CallbacksTest, WhatWasPerhapsAddedGoesWithItsTask) {
   fault_ = Fault::none;
   ASSERT_FALSE(store_.records("callback")->empty());
   delete_task("t");
-  News news;
-  news.deleted.push_back("t");
-  EXPECT_TRUE(take(*callbacks_, news));
+  look_at_deletion("t");
   EXPECT_TRUE(store_.records("callback")->empty());
   EXPECT_TRUE(store_.records("callback_cursor")->empty());
 }
 
-TEST_F(CallbacksTest, AProcessThatDoesNotKnowTheEndYetSendsNoReport) {
-  config_.sole_process = false;
-  restart();
-  HeldPoster others;
-  auto other = open(others);
+TEST_F(TwoProcessesTest, AProcessThatDoesNotKnowTheEndYetSendsNoReport) {
   asking_task("t", R"(["progress"])");
   report("t", R"({"event":"progress","message":"one"})");
   look("t");
-  EXPECT_TRUE(take_row(*other, "t"));
+  EXPECT_TRUE(take_row(*other_, "t"));
   answer_one(poster_, 503);
   report("t", R"({"event":"completed"})");
   look("t");
   ASSERT_EQ(poster_.held.size(), 1U) << "the end is on its way";
   News news;
   news.changes.push_back({1, 0, ChangeKind::record_changed, "callback", "t#1"});
-  EXPECT_TRUE(take(*other, news));
+  EXPECT_TRUE(take(*other_, news));
   clock_.advance_ms(2'000);
-  other->tick();
+  other_->tick();
   settle();
-  EXPECT_TRUE(others.held.empty()) << "never two of a task at a time";
+  EXPECT_TRUE(others_.held.empty()) << "never two of a task at a time";
   answer_one(poster_, 200);
   EXPECT_EQ(poster_.held.size(), 1U) << "then the report again";
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -56,6 +57,8 @@ class AgentLink {
   // more.
   virtual Result<void> write(std::string_view bytes) = 0;
   virtual void close_input() = 0;  // after the queued bytes
+  // Bytes for a program that do not even fit into its pipe yet.
+  virtual std::size_t unread_bytes() const { return 0; }
 
   // Stops or continues every process. A service pauses through its driver.
   virtual void pause() {}

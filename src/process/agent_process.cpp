@@ -62,6 +62,11 @@ Result<void> AgentProcess::write(std::string_view bytes) {
   return {};
 }
 
+std::size_t AgentProcess::unread_bytes() const {
+  MutexLock lock(mutex_);
+  return stdin_.size();
+}
+
 void AgentProcess::close_input() {
   {
     MutexLock lock(mutex_);

@@ -48,8 +48,13 @@ class AgentProcess final : public AgentLink {
   ConfineLevel confined() const { return launched_.confined; }  // the level in effect
   ConfineMeans confined_by() const { return launched_.means; }
   const std::string& why_not_better() const { return launched_.why_not_better; }
+  // For programs beside it. Errors are those of share_confinement(): call it soon after the start.
+  Result<std::shared_ptr<const SharedConfinement>> share_confinement() const {
+    return shepherd::share_confinement(launched_);
+  }
 
   Result<void> write(std::string_view bytes) override EXCLUDES(mutex_);
+  std::size_t unread_bytes() const override EXCLUDES(mutex_);
   void close_input() override EXCLUDES(mutex_);
 
   // SIGSTOP and SIGCONT to every process of the tree. A stop resumes first.

@@ -14,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "process/confine_root.h"
+#include "process/warden.h"
 
 namespace shepherd {
 namespace {
@@ -111,6 +112,16 @@ class Steps {
   std::map<std::string, Descriptor> copies_;
 };
 
+Result<void> finish_confinement(bool root) {
+  if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+    return cannot_confine("show only its own processes");
+  }
+  if (root) {
+    if (Result<void> done = protect_kernel_settings(); !done) return done;
+  }
+  return give_up_privileges();
+}
+
 }  // namespace
 
 Result<void> protect(const std::string& path, unsigned flags) {
@@ -140,13 +151,15 @@ Result<void> confine(const std::vector<ConfineStep>& steps) {
     if (Result<void> done = mount_own_devices(); !done) return done;
   }
   if (Result<void> done = Steps(steps).take(); !done) return done;
-  if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
-    return cannot_confine("show only its own processes");
-  }
-  if (root) {
-    if (Result<void> done = protect_kernel_settings(); !done) return done;
-  }
-  return give_up_privileges();
+  return finish_confinement(root);
+}
+
+Result<void> confine_beside() {
+  if (::setns(kWardenMounts, CLONE_NEWNS) != 0) return cannot_confine("join the agent's mounts");
+  // A copy, because the view of processes must not be the agent's. The mounts inside are the same ones.
+  if (::unshare(CLONE_NEWNS) != 0) return cannot_confine("have mounts of its own");
+  if (::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return cannot_confine("keep its mounts to itself");
+  return finish_confinement(::geteuid() == 0);
 }
 
 }  // namespace shepherd

@@ -16,6 +16,10 @@ namespace shepherd {
 // unavailable/cannot_confine with `errno` if the machine does not allow a step. The process is then unusable.
 Result<void> confine(const std::vector<ConfineStep>& steps);
 
+// Joins the mounts of another agent, which are open as kWardenMounts (warden.h), with a view of the own processes.
+// Errors are those of confine().
+Result<void> confine_beside();
+
 // The same error for other code that prepares the confinement: "cannot WHAT: why".
 std::unexpected<Error> cannot_confine(const std::string& what);
 

@@ -24,9 +24,6 @@
 namespace shepherd {
 namespace {
 
-// Above the warden's own descriptors, so that moving one there does not overwrite another.
-constexpr int kFirstFreeDescriptor = 16;
-
 std::unexpected<Error> no_resources(const char* what) {
   return fail(ErrorCode::unavailable, "cannot_start", std::string("cannot ") + what + ": " + std::strerror(errno));
 }
@@ -71,6 +68,15 @@ Wardens& wardens() {
   return all;
 }
 
+// Moves the namespaces to join to the warden. Returns the first descriptor that it does not have.
+int add_namespaces(posix_spawn_file_actions_t& actions, const SharedConfinement* beside) {
+  if (beside == nullptr || !beside->mounts) return kWardenMounts;
+  ::posix_spawn_file_actions_adddup2(&actions, beside->mounts.get(), kWardenMounts);
+  if (!beside->users) return kWardenUsers;
+  ::posix_spawn_file_actions_adddup2(&actions, beside->users.get(), kWardenUsers);
+  return kWardenUsers + 1;
+}
+
 int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -79,7 +85,8 @@ int spawn_warden(const AgentSpec& spec, const WardenSide& side, pid_t& warden) {
   ::posix_spawn_file_actions_adddup2(&actions, side.in.get(), kWardenAgentIn);
   ::posix_spawn_file_actions_adddup2(&actions, side.out.get(), kWardenAgentOut);
   ::posix_spawn_file_actions_adddup2(&actions, side.err.get(), kWardenAgentErr);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kWardenAgentErr + 1);
+  int unused = add_namespaces(actions, spec.beside.get());
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, unused);
 
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
@@ -179,11 +186,28 @@ Result<LaunchedAgent> launch(const AgentSpec& spec, const WardenStart& start) {
   return launched;
 }
 
+Result<LaunchedAgent> launch_beside(const AgentSpec& spec, const SharedConfinement& beside, WardenStart start) {
+  start.means = beside.means;
+  if (beside.means == ConfineMeans::landlock) start.steps = beside.steps;
+  if (beside.mounts) start.joins = beside.users ? WardenJoins::users_and_mounts : WardenJoins::mounts;
+  Result<LaunchedAgent> launched = launch(spec, start);
+  if (!launched) return launched;
+  launched->confined = beside.level;
+  launched->means = beside.means;
+  launched->steps = beside.steps;
+  return launched;
+}
+
 }  // namespace
 
 Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
   if (spec.command.empty()) return fail(ErrorCode::invalid_argument, "cannot_start", "no program was named");
-  WardenStart start{spec.directory, spec.command, spec.environment, ConfineMeans::none, {}};
+  WardenStart start;
+  start.directory = spec.directory;
+  start.begins_in = spec.begins_in.empty() ? spec.directory : spec.begins_in;
+  start.arguments = spec.command;
+  start.environment = spec.environment;
+  if (spec.beside != nullptr) return launch_beside(spec, *spec.beside, std::move(start));
   const Confinement& wanted = spec.confinement;
   std::string why;
   if (wanted.level != ConfineLevel::none) {
@@ -197,6 +221,7 @@ Result<LaunchedAgent> launch_agent(const AgentSpec& spec) {
       if (launched) {
         launched->confined = wanted.level;
         launched->means = means;
+        launched->steps = std::move(start.steps);
         launched->why_not_better = std::move(why);
         return launched;
       }

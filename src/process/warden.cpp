@@ -74,12 +74,12 @@ class Warden {
     children_ = Descriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "shepherd-warden");
-    for (int fd : {kWardenSocket, kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    for (int fd = kWardenSocket; fd <= kWardenUsers; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
 
   Result<pid_t> start_all(const WardenStart& start) {
     if (start.means == ConfineMeans::namespaces) {
-      Result<pid_t> first = enter_own_processes();
+      Result<pid_t> first = enter_own_processes(start.joins == WardenJoins::users_and_mounts);
       if (!first) return first;
       first_ = *first;
     }

@@ -21,6 +21,12 @@ inline constexpr int kWardenSocket = 3;
 inline constexpr int kWardenAgentIn = 4;
 inline constexpr int kWardenAgentOut = 5;
 inline constexpr int kWardenAgentErr = 6;
+// Namespaces of the agent beside which a program starts (shared_confinement.h); otherwise not open.
+inline constexpr int kWardenMounts = 7;
+inline constexpr int kWardenUsers = 8;
+
+// Above the warden's own descriptors, so that moving one there does not overwrite another.
+inline constexpr int kFirstFreeDescriptor = 16;
 
 // Returns the process's exit code: 0 if no process is left.
 int warden_main(int argc, char** argv);

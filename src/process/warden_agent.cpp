@@ -39,7 +39,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 Result<void> take_steps(const WardenStart& start) {
   switch (start.means) {
     case ConfineMeans::namespaces:
-      return confine(start.steps);
+      return start.joins == WardenJoins::none ? confine(start.steps) : confine_beside();
     case ConfineMeans::landlock:
       return confine_by_landlock(start.steps, start.directory);
     default:
@@ -66,7 +66,7 @@ Failure become_program(const WardenStart& start, pid_t warden) {
   ::dup2(kWardenAgentIn, 0);
   ::dup2(kWardenAgentOut, 1);
   ::dup2(kWardenAgentErr, 2);
-  if (::chdir(start.directory.c_str()) != 0) return {Step::directory, errno};
+  if (::chdir(start.begins_in.c_str()) != 0) return {Step::directory, errno};
   std::vector<char*> arguments = pointers(start.arguments);
   std::vector<char*> environment = pointers(start.environment);
   environ = environment.data();  // execvp reads PATH from it
@@ -108,7 +108,7 @@ Result<pid_t> start_agent(const WardenStart& start) {
     case Step::confine:
       return fail(ErrorCode::unavailable, "cannot_confine", failure.text);
     case Step::directory:
-      return fail(cannot_start("cannot enter " + start.directory, failure.error));
+      return fail(cannot_start("cannot enter " + start.begins_in, failure.error));
     default:
       return fail(cannot_start("cannot run " + start.arguments.front(), failure.error));
   }

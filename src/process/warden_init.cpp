@@ -31,9 +31,11 @@ bool write_file(const char* path, std::string_view text) {
 }
 
 // A process without the privilege for a PID namespace can have one inside a user namespace, where it keeps its user id.
-Result<void> separate() {
+Result<void> separate(bool joins_users) {
+  if (joins_users && ::setns(kWardenUsers, CLONE_NEWUSER) != 0)
+    return cannot_confine("join the agent's user namespace");
   if (::unshare(CLONE_NEWPID) == 0) return {};
-  if (errno != EPERM) return cannot_confine("have processes of its own");
+  if (errno != EPERM || joins_users) return cannot_confine("have processes of its own");
   std::string user = fmt::format("{0} {0} 1", ::geteuid());
   std::string group = fmt::format("{0} {0} 1", ::getegid());
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return cannot_confine("have a user namespace");
@@ -69,12 +71,12 @@ Result<void> separate() {
 
 }  // namespace
 
-Result<pid_t> enter_own_processes() {
+Result<pid_t> enter_own_processes(bool joins_users) {
   int leash[2];
   if (::pipe2(leash, O_CLOEXEC) != 0) return cannot_confine("make a pipe");
   Descriptor reads(leash[0]);
   Descriptor writes(leash[1]);
-  if (Result<void> done = separate(); !done) return fail(std::move(done.error()));
+  if (Result<void> done = separate(joins_users); !done) return fail(std::move(done.error()));
   // The agent must not inspect this process or its init process, which are outside of its confinement.
   ::prctl(PR_SET_DUMPABLE, 0);
   pid_t first = ::fork();

@@ -15,9 +15,10 @@
 
 namespace shepherd {
 
-// Creates a PID namespace for the later children of this process, starts its init process and returns that number.
-// unavailable/cannot_confine if the machine does not allow it.
-Result<pid_t> enter_own_processes();
+// Creates a PID namespace for the later children of this process, starts its init process and returns that number. With
+// `joins_users` it is inside the user namespace that is open as kWardenUsers. unavailable/cannot_confine if the machine
+// does not allow it.
+Result<pid_t> enter_own_processes(bool joins_users);
 
 // Ends the init process and with it all processes of the namespace. It must be a child of this process. The kernel
 // releases it only after all of them were reaped, including the agent. Returns false if that took longer than

@@ -105,13 +105,14 @@ std::optional<WardenMessage> receive_message(int socket) {
   return message;
 }
 
-// Numbers: the number of arguments and of variables, the means of confinement, the kinds of the steps. Words: the
-// directory, arguments, variables, the steps' paths.
+// Numbers: the number of arguments and of variables, the means of confinement, what it joins, the kinds of the steps.
+// Words: both directories, arguments, variables, the steps' paths.
 WardenMessage encode_start(const WardenStart& start) {
-  WardenMessage message{WardenVerb::start,
-                        {static_cast<std::int64_t>(start.arguments.size()),
-                         static_cast<std::int64_t>(start.environment.size()), static_cast<std::int64_t>(start.means)},
-                        {start.directory}};
+  WardenMessage message{
+      WardenVerb::start,
+      {static_cast<std::int64_t>(start.arguments.size()), static_cast<std::int64_t>(start.environment.size()),
+       static_cast<std::int64_t>(start.means), static_cast<std::int64_t>(start.joins)},
+      {start.directory, start.begins_in}};
   for (const auto* list : {&start.arguments, &start.environment}) {
     message.words.insert(message.words.end(), list->begin(), list->end());
   }
@@ -123,7 +124,7 @@ WardenMessage encode_start(const WardenStart& start) {
 }
 
 std::optional<WardenStart> decode_start(WardenMessage message) {
-  constexpr std::size_t kBefore = 3;
+  constexpr std::size_t kBefore = 4;
   const auto& numbers = message.numbers;
   if (message.verb != WardenVerb::start || numbers.size() < kBefore || numbers[0] < 1 || numbers[1] < 0) {
     return std::nullopt;
@@ -131,11 +132,13 @@ std::optional<WardenStart> decode_start(WardenMessage message) {
   auto arguments = static_cast<std::size_t>(numbers[0]);
   auto variables = static_cast<std::size_t>(numbers[1]);
   std::size_t steps = numbers.size() - kBefore;
-  if (message.words.size() != 1 + arguments + variables + steps) return std::nullopt;
+  if (message.words.size() != 2 + arguments + variables + steps) return std::nullopt;
   WardenStart start;
   auto next = std::make_move_iterator(message.words.begin());
   start.directory = *next++;
+  start.begins_in = *next++;
   start.means = static_cast<ConfineMeans>(numbers[2]);
+  start.joins = static_cast<WardenJoins>(numbers[3]);
   for (std::size_t i = 0; i < arguments; ++i) start.arguments.push_back(*next++);
   for (std::size_t i = 0; i < variables; ++i) start.environment.push_back(*next++);
   for (std::size_t i = 0; i < steps; ++i) {

@@ -39,11 +39,16 @@ bool send_message(int socket, const WardenMessage& message);
 // Waits for a whole message; nullopt if the other side is gone or sends nonsense.
 std::optional<WardenMessage> receive_message(int socket);
 
+// The namespaces of another agent that the agent joins, which are open in its warden (warden.h).
+enum class WardenJoins : std::uint8_t { none, mounts, users_and_mounts };
+
 // What a warden must start. Threads: value.
 struct WardenStart {
-  std::string directory;
+  std::string directory;  // of the confinement
+  std::string begins_in;  // where the program begins
   std::vector<std::string> arguments, environment;
   ConfineMeans means = ConfineMeans::none;
+  WardenJoins joins = WardenJoins::none;
   std::vector<ConfineStep> steps;
 };
 WardenMessage encode_start(const WardenStart& start);

@@ -8,14 +8,12 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kMostArmourBytes = 64;
-constexpr std::size_t kLeastKeyLine = 12;  // of base64; a shorter one is the last of a key, or a word
 constexpr std::size_t kBytesPerSlash = 8;  // base64 has one in 64
 constexpr std::size_t kMostHeaderBytes = 160;
 constexpr int kMostHeaders = 8;
 constexpr std::size_t kMostNumberDigits = 7;  // of a line
 constexpr std::string_view kPrivateKey = "PRIVATE KEY";
 constexpr std::string_view kDashes = "-----";
-constexpr std::string_view kArrow = "\xE2\x86\x92";  // of a numbered listing
 
 // Where the armour line at text[at] ends: after its closing dashes, or after its words when those are cut off.
 std::size_t end_of_armour(std::string_view text, std::size_t at) {
@@ -69,8 +67,7 @@ std::size_t skip_line_number(std::string_view text, std::size_t at) {
 
 // What quoting puts before a line. It stays: to a shell it may be more.
 std::size_t skip_quoting(std::string_view text, std::size_t at) {
-  constexpr std::string_view kSigns = "|>#*-";
-  if (at >= text.size() || kSigns.find(text[at]) == std::string_view::npos) return at;
+  if (at >= text.size() || kQuoting.find(text[at]) == std::string_view::npos) return at;
   if (text.substr(at).starts_with(kDashes)) return at;
   return at + (text.substr(at + 1).starts_with(' ') ? 2 : 1);
 }

@@ -13,6 +13,11 @@
 
 namespace shepherd {
 
+inline constexpr std::size_t kLeastKeyLine = 12;  // of base64; a shorter one is the last of a key, or a word
+// What tools put before the lines of a text: the arrow after a number, and what quotes.
+inline constexpr std::string_view kArrow = "\xE2\x86\x92";
+inline constexpr std::string_view kQuoting = "|>#*-";
+
 // True when the armour line at text[at] ("-----BEGIN", "-----END") is of a private key.
 bool is_private_key_armour(std::string_view text, std::size_t at);
 

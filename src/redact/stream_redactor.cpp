@@ -5,6 +5,8 @@
 
 #include "redact/curl_password.h"
 #include "redact/limits.h"
+#include "redact/pem_block.h"
+#include "redact/text_class.h"
 
 namespace shepherd {
 namespace {
@@ -20,24 +22,60 @@ bool is_beyond_ascii(char c) {
 // After a space, or after a character of a script that writes without spaces; secrets seldom have either inside. The
 // arrow of a numbered listing is no such character: it stands between two lines of one key.
 bool is_boundary(std::string_view text, std::size_t at) {
-  constexpr std::string_view kArrow = "\xE2\x86\x92";
   char before = text[at - 1];
   if (kSpaces.find(before) != std::string_view::npos) return true;
   if (text.substr(0, at).ends_with(kArrow)) return false;
   return is_beyond_ascii(before) && (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
 }
 
-// The word before the cut may be a line of a private key whose end is still to come, also behind the line's number.
+bool is_of_key(char c) {
+  return is_in(c, kAlnum | kBase64Sign) || c == '\\';
+}
+
+// text[0, end) without the spaces at its end.
+std::string_view before_spaces(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
+}
+
+// Without what tools put before a line: its number, quoting, or both.
+std::string_view before_prefix(std::string_view text) {
+  for (int i = 0; i < 2; ++i) {
+    std::string_view rest = text;
+    if (!rest.empty() && kQuoting.find(rest.back()) != std::string_view::npos) rest.remove_suffix(1);
+    if (rest.ends_with(kArrow)) rest.remove_suffix(kArrow.size());
+    if (rest.ends_with(':')) rest.remove_suffix(1);
+    while (!rest.empty() && is_in(rest.back(), kDigit)) rest.remove_suffix(1);
+    bool apart = rest.size() < text.size() && (rest.empty() || kSpaces.find(rest.back()) != std::string_view::npos);
+    if (!apart) break;
+    text = before_spaces(rest);
+  }
+  return text;
+}
+
+// What precedes the cut may be a line of a private key whose end is still to come. Quoting may stand inside the line:
+// then each part of it is long and has letters of both cases, as no part of a word with hyphens has.
 bool follows_key_material(std::string_view text, std::size_t at) {
-  auto is_base64 = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '/' ||
-           c == '=' || c == '\\';
-  };
-  std::size_t end = text.find_last_not_of(kSpaces, at - 1);
-  if (end == std::string_view::npos) return false;
+  text = before_prefix(before_spaces(text.substr(0, at)));
+  if (!text.empty() && kQuoting.find(text.back()) != std::string_view::npos) text.remove_suffix(1);
   std::size_t length = 0;
-  while (length <= end && length < kLeastKeyWord && is_base64(text[end - length])) ++length;
-  return length == kLeastKeyWord;
+  while (!text.empty()) {
+    std::size_t part = 0;
+    bool lower = false, upper = false;
+    while (part < text.size() && length + part < kLeastKeyWord && is_of_key(text[text.size() - 1 - part])) {
+      char c = text[text.size() - 1 - part];
+      lower = lower || is_in(c, kLower);
+      upper = upper || is_in(c, kUpper);
+      ++part;
+    }
+    length += part;
+    if (length == kLeastKeyWord) return true;
+    if (part < kLeastKeyLine || !lower || !upper) return false;
+    text.remove_suffix(part);
+    if (text.ends_with(' ')) text.remove_suffix(1);
+    if (text.empty() || kQuoting.find(text.back()) == std::string_view::npos) return false;
+    text.remove_suffix(1);
+  }
+  return false;
 }
 
 // What stands between the armour lines of a key: a line of base64, a header, or nothing.

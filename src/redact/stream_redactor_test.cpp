@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -165,6 +167,34 @@ TEST_F(StreamRedactorTest, AKeyWithoutABeginningWaitsForItsEnd) {
   }
 }
 
+// What tools put before the lines, and a sign inside a line, which quoting may have put there.
+TEST_F(StreamRedactorTest, AKeyWithoutABeginningWaitsForItsEndAlsoWhenQuoted) {
+  const std::string line = "MIIEowIBAAKCAQEAx7Q9mB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAaBbCcDdEeFf";
+  using Before = std::function<std::string(int)>;
+  const std::vector<std::pair<std::string, Before>> befores = {
+      {"arrow", [](int i) { return std::to_string(i) + "\u2192"; }},
+      {"arrow and spaces", [](int i) { return "    " + std::to_string(i) + "\u2192"; }},
+      {"tab", [](int i) { return "    " + std::to_string(i) + "\t"; }},
+      {"colon", [](int i) { return std::to_string(i) + ": "; }},
+      {"quoted", [](int) { return std::string("> "); }},
+      {"commented", [](int) { return std::string("# "); }},
+      {"tab and quoted", [](int i) { return std::to_string(i) + "\t> "; }},
+  };
+  for (const auto& [what, before] : befores) {
+    for (std::string sign : {"", "#", "|", ">", "*", "-", "# "}) {
+      std::string cut = line.substr(0, 40) + sign + line.substr(40);
+      std::string text = kBefore + "\n";
+      for (int i = 8; i < 14; ++i) text += before(i) + (i == 10 ? cut : line) + "\n";
+      text += before(14) + "-----END RSA PRIVATE KEY-----\n" + kAfter;
+      ASSERT_EQ(redactor_.redact(text).find("MIIE"), std::string::npos) << what << " " << sign;
+      for (std::size_t bytes : {1, 10, 100}) {
+        std::string shown = streamed(redactor_, in_pieces_of(text, bytes));
+        EXPECT_EQ(shown.find("MIIE"), std::string::npos) << what << ", " << sign << ", " << bytes << ": " << shown;
+      }
+    }
+  }
+}
+
 TEST_F(StreamRedactorTest, WhatNeverEndsIsNotShownAndNotKept) {
   std::string key = "-----BEGIN RSA PRIVATE KEY-----\n";
   StreamRedactor stream(redactor_);
@@ -254,6 +284,10 @@ TEST(StreamRedactor, LongWordsOfBase64Wait) {
   for (char c : std::string("_:.,(!~@[]{-*<^`"))
     EXPECT_TRUE(flows(std::string(20, 'a') + c + std::string(20, 'a'))) << c;
   for (char c : std::string("09azAZ+/=")) EXPECT_FALSE(flows(std::string(20, 'a') + c + std::string(20, 'a'))) << c;
+  EXPECT_TRUE(flows("a-word-of-many-parts-as-in-the-name-of-a-branch-or-a-test"));
+  EXPECT_TRUE(flows("A-Word-Of-Many-Parts-With-Capitals-Also-A-Rather-Long-One"));
+  EXPECT_TRUE(flows("StreamRedactorTest #17"));
+  EXPECT_TRUE(flows("- StreamRedactorTest\n- EagerRedactorTest\n"));
   EXPECT_TRUE(flows(std::string(31, 'a')));
   EXPECT_FALSE(flows(std::string(32, 'a')));
 }

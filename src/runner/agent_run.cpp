@@ -38,8 +38,12 @@ AgentRun::AgentRun(const TaskOrder& order, TaskEvents& events, const Clock& cloc
 // Destroyed here and not with the members, because the link's last calls still need all of them.
 AgentRun::~AgentRun() {
   std::unique_ptr<AgentLink> gone;
+  std::unique_ptr<HostCalls> host;
   MutexLock lock(mutex_);
+  answering_ = false;
+  changed_.notify_all();
   gone = std::move(link_);
+  host = std::move(host_);
 }
 
 AgentOutcome AgentRun::run(AgentSettings settings) {
@@ -90,6 +94,7 @@ AgentRun::Start AgentRun::run_once(const LaunchOptions& options, int number) {
     return {std::nullopt, {State::failed, started.error().message, cause_, std::nullopt}};
   }
   AgentEnd end = wait_for_end();
+  end_host(end);
   std::unique_ptr<AgentLink> gone;  // joined without the lock, which its thread may need
   MutexLock lock(mutex_);
   ExitFacts exit{end.exit.code, end.exit.signal, end.by_ladder(), end.stream ? end.stream->message : ""};
@@ -106,12 +111,17 @@ AgentRun::Start AgentRun::run_once(const LaunchOptions& options, int number) {
 Result<void> AgentRun::start(const LaunchOptions& options, int number) {
   Result<LinkRequest> request = plan_start(options, number);
   if (!request) return fail(std::move(request.error()));
+  bool program = request->plan.program() != nullptr;
+  // Before the agent can rename anything.
+  Result<HostFiles> files = fail(ErrorCode::unavailable, "not_supported", "this agent runs elsewhere.");
+  if (program) files = HostFiles::open(request->settings.directory, request->settings.confinement.hidden);
   Result<OpenedLink> opened = open_link(*request, *this, clock_);
   MutexLock lock(mutex_);
   opening_ = false;
   changed_.notify_all();
   if (!opened) return fail(std::move(opened.error()));
-  return begin(request->plan, *std::move(opened));
+  if (program) begin_host(std::move(files), std::move(opened->beside));
+  return begin(request->plan, *opened);
 }
 
 Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int number) {
@@ -156,7 +166,7 @@ Result<LinkRequest> AgentRun::plan_start(const LaunchOptions& options, int numbe
   return request;
 }
 
-Result<void> AgentRun::begin(const LaunchPlan& plan, OpenedLink opened) {
+Result<void> AgentRun::begin(const LaunchPlan& plan, OpenedLink& opened) {
   link_ = std::move(opened.link);
   if (!opened.remark.empty()) events_.log(opened.remark);
   if (started_ms_ == 0) started_ms_ = clock_.steady_ms();
@@ -181,6 +191,37 @@ Result<void> AgentRun::begin(const LaunchPlan& plan, OpenedLink opened) {
     flush();
   }
   return {};
+}
+
+void AgentRun::begin_host(Result<HostFiles> files, Result<AgentSpec> beside) {
+  host_ = std::make_unique<HostCalls>(HostPlace{std::move(files), std::move(beside)}, clock_,
+                                      [this](const HostAnswer& answer) { give_answer(answer); });
+  answering_ = true;
+}
+
+void AgentRun::give_answer(const HostAnswer& answer) {
+  MutexLock lock(mutex_);
+  while (answering_ && link_->unread_bytes() > kMaxUnreadBytes) changed_.wait_for(mutex_, kUnreadPause);
+  if (!answering_) return;
+  driver_->answer(answer, clock_.wall_ms(), output_);
+  flush();
+  look();
+}
+
+void AgentRun::end_host(AgentEnd& end) {
+  std::unique_ptr<HostCalls> host;
+  {
+    MutexLock lock(mutex_);
+    host = std::move(host_);
+    if (host != nullptr && killed_) host->kill();
+  }
+  if (host == nullptr) return;
+  AgentEnd others = host->end();
+  if (!others.ended.empty()) {
+    events_.log("Commands that the agent had started beside itself were ended; " + std::to_string(others.ended.size()) +
+                (others.ended.size() == 1 ? " process" : " processes") + " gone");
+  }
+  add_end(end, std::move(others));
 }
 
 // A link's first words can come before it is installed.
@@ -257,6 +298,7 @@ void AgentRun::on_end(const AgentEnd& end) {
   err_lines_.finish(err);
   SHEPHERD_ASSERT(!end_, "an agent ends once");
   end_ = end;
+  answering_ = false;
   changed_.notify_all();
 }
 
@@ -284,9 +326,11 @@ void AgentRun::carry_out(Action& action, Result<void>& written) {
     events_.command_result(update->id, lost ? CommandState::refused : update->state,
                            lost ? written.error().message : update->reason, std::move(update->detail));
   } else if (const auto* call = std::get_if<HostCall>(&action)) {
-    // No agent is given files or terminals by the runner so far; one that waits for an answer gets one.
-    driver_->answer({call->id, fail(ErrorCode::unavailable, "not_supported", "not supported")}, clock_.wall_ms(),
-                    output_);
+    std::optional<HostAnswer> now =
+        host_ == nullptr
+            ? HostAnswer{call->id, fail(ErrorCode::unavailable, "not_supported", "this agent runs elsewhere.")}
+            : host_->take(*call);
+    if (now) driver_->answer(*now, clock_.wall_ms(), output_);
   } else if (link_ == nullptr) {
     return;
   } else if (std::holds_alternative<PauseAgent>(action)) {
@@ -294,8 +338,7 @@ void AgentRun::carry_out(Action& action, Result<void>& written) {
   } else if (std::holds_alternative<ResumeAgent>(action)) {
     link_->resume();
   } else if (std::holds_alternative<CloseInput>(action)) {
-    input_closed_ = true;
-    link_->close_input();
+    close_input();
   }
 }
 
@@ -345,6 +388,7 @@ void AgentRun::kill() {
   set_cause(EndCause::stopped, "");
   killed_ = true;
   if (link_ != nullptr) link_->kill();
+  if (host_ != nullptr) host_->kill();
 }
 
 void AgentRun::set_cause(EndCause cause, std::string message) {

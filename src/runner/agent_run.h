@@ -21,6 +21,7 @@
 #include "process/agent_link.h"
 #include "process/program_stop.h"
 #include "runner/agent_settings.h"
+#include "runner/host_calls.h"
 #include "runner/open_link.h"
 #include "runner/step.h"
 #include "runner/task_events.h"
@@ -73,8 +74,14 @@ class AgentRun final : public Step, private AgentObserver {
   // Makes the driver and its plan, opens the link without the lock, and begins.
   Result<void> start(const LaunchOptions& options, int number) EXCLUDES(mutex_);
   Result<LinkRequest> plan_start(const LaunchOptions& options, int number) EXCLUDES(mutex_);
-  Result<void> begin(const LaunchPlan& plan, OpenedLink opened) REQUIRES(mutex_);
+  Result<void> begin(const LaunchPlan& plan, OpenedLink& opened) REQUIRES(mutex_);
   void wait_for_link() REQUIRES(mutex_);
+  // Does what the agent asks of its machine, from the moment when it runs.
+  void begin_host(Result<HostFiles> files, Result<AgentSpec> beside) REQUIRES(mutex_);
+  // Called by host_'s own threads. Waits while the agent does not read what it is given.
+  void give_answer(const HostAnswer& answer) EXCLUDES(mutex_);
+  // Ends what the agent had started, too, and adds that to its end.
+  void end_host(AgentEnd& end) EXCLUDES(mutex_);
   void finish() REQUIRES(mutex_);
   void tell_going_on() REQUIRES(mutex_);
   AgentEnd wait_for_end() EXCLUDES(mutex_);
@@ -102,6 +109,8 @@ class AgentRun final : public Step, private AgentObserver {
   AgentSettings settings_ GUARDED_BY(mutex_);
   std::unique_ptr<Driver> driver_ GUARDED_BY(mutex_);
   std::unique_ptr<AgentLink> link_ GUARDED_BY(mutex_);  // while it runs
+  std::unique_ptr<HostCalls> host_ GUARDED_BY(mutex_);  // of a program
+  bool answering_ GUARDED_BY(mutex_) = false;           // it runs, so its requests are answered
   LineSplitter out_lines_ GUARDED_BY(mutex_), err_lines_ GUARDED_BY(mutex_);
   Actions output_ GUARDED_BY(mutex_);
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;

@@ -33,6 +33,20 @@ inline constexpr std::chrono::milliseconds kVersionTimeout{5'000};  // time for 
 inline constexpr std::size_t kMaxVersionBytes = 128;                // kept of its version text
 inline constexpr std::size_t kMaxRulesBytes = 64 * kKiB;  // passed as one argument, of which the kernel allows 128 KiB
 
+// --- runner: what an agent asks of its machine ---
+inline constexpr std::size_t kMaxHostCalls = 128;               // without their answers yet; more are refused
+inline constexpr std::size_t kMaxHostFileBytes = 2 * kMiB;      // of one read; as JSON at most six times as many, which
+                                                                // fit into kMaxStdinBytes
+inline constexpr std::size_t kMaxHostSkippedBytes = 64 * kMiB;  // read to find a line; reading more takes too long
+inline constexpr std::size_t kHostReadBytes = 64 * kKiB;        // one read of a file
+inline constexpr std::size_t kMaxUnreadBytes = 2 * kMiB;        // above it, answers wait until the agent reads
+inline constexpr std::chrono::milliseconds kUnreadPause{50};    // between two looks whether it did
+inline constexpr std::size_t kMaxTerminals = 32;                // open at the same time; each has a thread and a warden
+inline constexpr std::size_t kTerminalBytes = 256 * kKiB;       // kept of an output, if the agent names no number
+inline constexpr std::size_t kMaxTerminalBytes = 1 * kMiB;      // the largest number; 2 MiB of memory
+inline constexpr std::chrono::milliseconds kTerminalStopWait{500};  // SIGTERM to SIGKILL, so that git can tidy up
+inline constexpr std::size_t kMaxShownPathCharacters = 160;         // of a path or a name in a message
+
 // --- runner: many tasks ---
 inline constexpr std::int64_t kClaimSeconds = 20;                      // how long one claim waits; below kClientTimeout
 inline constexpr int kLeaseRenewals = 3;                               // attempts within one lease

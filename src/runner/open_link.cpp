@@ -29,6 +29,16 @@ void allow_state(const std::vector<std::string>& paths, Confinement& confinement
   }
 }
 
+// Not confined by a plan of its own, in which other paths would count: neither the command's nor its directory's.
+Result<AgentSpec> spec_beside(AgentSpec spec, const AgentProcess& process) {
+  Result<std::shared_ptr<const SharedConfinement>> shared = process.share_confinement();
+  if (!shared) return fail(std::move(shared.error()));
+  spec.command.clear();
+  spec.with_stdin = false;
+  spec.beside = *std::move(shared);
+  return spec;
+}
+
 struct Opener {
   const LinkRequest& request;
   AgentObserver& observer;
@@ -59,10 +69,12 @@ struct Opener {
   }
 
   Result<OpenedLink> operator()(const ProgramLaunch& program) const {
-    Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec_of(program), observer, clock);
+    AgentSpec spec = spec_of(program);
+    Result<std::unique_ptr<AgentProcess>> process = AgentProcess::start(spec, observer, clock);
     if (!process) return fail(std::move(process.error()));
     OpenedLink opened;
     tell_confined(**process, opened);
+    opened.beside = spec_beside(std::move(spec), **process);
     opened.link = *std::move(process);
     return opened;
   }

@@ -11,6 +11,7 @@
 #include "driver/driver.h"
 #include "process/agent_link.h"
 #include "process/confinement.h"
+#include "process/launch_warden.h"
 #include "runner/agent_settings.h"
 
 namespace shepherd {
@@ -26,6 +27,9 @@ struct OpenedLink {
   std::unique_ptr<AgentLink> link;
   ConfineLevel confined = ConfineLevel::none;
   std::string remark;  // for the log; empty for none
+  // How a command is started beside a program, without the command: it has the program's environment, directory and
+  // confinement.
+  Result<AgentSpec> beside = fail(ErrorCode::unavailable, "not_supported", "nothing can be started beside this agent.");
 };
 
 // Blocks until a program runs, which a slow disk or a slow machine can delay; a service is connected later. `observer`

@@ -42,13 +42,13 @@ Result<std::optional<Claim>> Claims::claim_in(WriteTxn& txn, const std::string& 
   if (named && !shepherd::suits(task->spec, request)) {
     return fail(ErrorCode::conflict, "not_claimable", "This task is meant for another runner or agent.");
   }
-  std::uint64_t epoch = task->state.last_sequence + 1;
+  auto epoch = txn.next_epoch();
+  if (!epoch) return fail(std::move(epoch.error()));
   auto appended = txn.append(status_event(id, State::starting, "claimed by " + request.runner,
-                                          claim_members(request.runner, epoch), {}, clock_.wall_ms()));
+                                          claim_members(request.runner, *epoch), {}, clock_.wall_ms()));
   if (!appended) return fail(appended.error());
-  SHEPHERD_ASSERT(appended->last_sequence == epoch, "a lease has the number of the event that gave it");
-  if (auto granted = leases_.grant(txn, id, request.runner, epoch); !granted) return fail(std::move(granted.error()));
-  return Claim{id, epoch};
+  if (auto granted = leases_.grant(txn, id, request.runner, *epoch); !granted) return fail(std::move(granted.error()));
+  return Claim{id, *epoch};
 }
 
 bool Claims::suits(const Offer& offer, const ClaimRequest& request) {

@@ -1,5 +1,5 @@
 // Matches waiting tasks and waiting runners. A claim is a transaction that finds the task still unclaimed and appends a
-// `status` event with the runner; the event's number is the lease's epoch. Claims that find no task are parked, without
+// `status` event with the runner; the event says the lease's epoch. Claims that find no task are parked, without
 // a thread, until a task arrives or their time is over.
 #pragma once
 

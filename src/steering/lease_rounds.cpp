@@ -1,6 +1,7 @@
 #include "steering/lease_rounds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -9,28 +10,42 @@
 namespace shepherd {
 
 void LeaseRounds::renew(const LeaseKey& key, std::uint64_t epoch, std::int64_t period_ms) {
+  constexpr std::int64_t kShare = 3;
   std::int64_t now_ms = clock_.now_ms();
   MutexLock lock(mutex_);
-  renewals_[key] = {epoch, now_ms, period_ms};
-  std::int64_t& end_ms = ends_[key];
-  end_ms = std::max(end_ms, now_ms + period_ms);
+  Known& lease = known_[key];
+  lease.end_ms = std::max(lease.end_ms, now_ms + period_ms);
+  bool written = lease.written_ms != 0 && lease.epoch == epoch;
+  renewals_[key] = {epoch, now_ms, period_ms, written ? lease.written_ms + period_ms / kShare : now_ms};
 }
 
 void LeaseRounds::watch(const LeaseKey& key, std::int64_t until_ms) {
   MutexLock lock(mutex_);
-  std::int64_t& end_ms = ends_[key];
+  std::int64_t& end_ms = known_[key].end_ms;
   end_ms = std::max(end_ms, until_ms);
 }
 
 void LeaseRounds::forget(const LeaseKey& key) {
   MutexLock lock(mutex_);
-  ends_.erase(key);
+  known_.erase(key);
   renewals_.erase(key);
 }
 
 bool LeaseRounds::is_due(std::int64_t now_ms) const {
-  if (std::ranges::any_of(ends_, [&](const auto& each) { return each.second <= now_ms; })) return true;
-  return now_ms >= next_ms_ && (!renewals_.empty() || (replicas_ && !ends_.empty()));
+  if (std::ranges::any_of(known_, [&](const auto& each) { return each.second.end_ms <= now_ms; })) return true;
+  if (now_ms < next_ms_) return false;
+  return (replicas_ && !known_.empty()) ||
+         std::ranges::any_of(renewals_, [&](const auto& each) { return each.second.due_ms <= now_ms; });
+}
+
+LeaseRounds::Renewals LeaseRounds::take_due(std::int64_t now_ms) {
+  Renewals due;
+  for (auto each = renewals_.begin(); each != renewals_.end();) {
+    auto next = std::next(each);
+    if (each->second.due_ms <= now_ms) due.insert(renewals_.extract(each));
+    each = next;
+  }
+  return due;
 }
 
 void LeaseRounds::tick(std::function<void(LeaseRound)> done) {
@@ -42,10 +57,10 @@ void LeaseRounds::tick(std::function<void(LeaseRound)> done) {
     if (writing_ || !is_due(now_ms)) return;
     writing_ = true;
     next_ms_ = now_ms + round_ms_;
-    renewals.swap(renewals_);
+    renewals = take_due(now_ms);
     // A lease that another process renewed is not over: this process looks again later.
-    for (auto& [key, end_ms] : ends_) {
-      if (end_ms <= now_ms) end_ms = now_ms + round_ms_;
+    for (auto& [key, lease] : known_) {
+      if (lease.end_ms <= now_ms) lease.end_ms = now_ms + round_ms_;
     }
   }
   journal_.write(
@@ -77,8 +92,14 @@ void LeaseRounds::finish(Renewals renewals, Result<LeaseRound> round, const std:
     if (!round) {
       renewals_.merge(renewals);  // newer ones stay
     } else {
+      for (const auto& [key, heard] : renewals) {
+        auto lease = known_.find(key);
+        if (lease == known_.end()) continue;
+        lease->second.epoch = heard.epoch;
+        lease->second.written_ms = heard.at_ms;
+      }
       for (const LeaseKey& key : round->missing) {
-        if (!renewals_.contains(key)) ends_.erase(key);
+        if (!renewals_.contains(key)) known_.erase(key);
       }
     }
   }

@@ -1,6 +1,8 @@
 // Renews leases in batches. A route that receives something from a holder notes it in memory; about every tenth of a
-// lease one round writes all renewals in one transaction and finds the leases that are over. So a post pays for no
-// write of its own.
+// lease one round writes the renewals in one transaction and finds the leases that are over. So a post pays for no
+// write of its own. A renewal waits until a third of its lease's period has passed since the last one that was written:
+// the lease in the store never ends earlier than what was noted, and a holder that only repeats that it is there costs
+// few commits.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +40,22 @@ class LeaseRounds {
   void tick(std::function<void(LeaseRound)> done) EXCLUDES(mutex_);
 
  private:
+  // Times are on the service clock.
   struct Heard {
     std::uint64_t epoch = 0;
-    std::int64_t at_ms = 0, period_ms = 0;  // on the service clock
+    std::int64_t at_ms = 0, period_ms = 0;
+    std::int64_t due_ms = 0;  // when the store must have it
   };
   using Renewals = std::map<LeaseKey, Heard>;
+  // What this process knows of a lease.
+  struct Known {
+    std::int64_t end_ms = 0;
+    std::uint64_t epoch = 0;      // of the renewal that was written last
+    std::int64_t written_ms = 0;  // when that holder was heard; 0: none was written
+  };
 
   bool is_due(std::int64_t now_ms) const REQUIRES(mutex_);
+  Renewals take_due(std::int64_t now_ms) REQUIRES(mutex_);
   void finish(Renewals renewals, Result<LeaseRound> round, const std::function<void(LeaseRound)>& done)
       EXCLUDES(mutex_);
 
@@ -54,8 +65,8 @@ class LeaseRounds {
   const bool replicas_;
   mutable Mutex mutex_;
   Renewals renewals_ GUARDED_BY(mutex_);
-  std::map<LeaseKey, std::int64_t> ends_ GUARDED_BY(mutex_);  // as far as this process knows
-  std::int64_t next_ms_ GUARDED_BY(mutex_) = 0;               // the next round that only renews
+  std::map<LeaseKey, Known> known_ GUARDED_BY(mutex_);
+  std::int64_t next_ms_ GUARDED_BY(mutex_) = 0;  // the next round that only renews
   bool writing_ GUARDED_BY(mutex_) = false;
 };
 

@@ -94,16 +94,13 @@ void Leases::lose(const Lease& lease, std::function<void()> lost) {
 
 void Leases::note(const TaskRow& task) {
   const std::string& id = task.spec.id;
-  if (!is_leased(task.state)) return forget(id);
-  {
-    MutexLock lock(mutex_);
-    Held& held = held_[id];
-    count_ = held_.size();
-    if (held.epoch == task.state.lease_epoch) return;
-    if (held.epoch != 0) rounds_.forget(key_of(id, held.runner));
-    held = {task.state.runner, task.state.lease_epoch};
-  }
+  if (is_leased(task.state) && knows(id, task.state.lease_epoch)) return;
+  forget(id);
+  if (!is_leased(task.state)) return;
   rounds_.watch(key_of(id, task.state.runner), service_.now_ms() + period_ms());
+  MutexLock lock(mutex_);
+  held_[id] = {task.state.runner, task.state.lease_epoch};
+  count_ = held_.size();
 }
 
 void Leases::forget(const std::string& task) {

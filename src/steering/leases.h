@@ -1,5 +1,5 @@
 // The leases of runners on tasks. A claim grants a lease, everything that its runner sends renews it, and it ends after
-// a period of silence. Its number (the epoch) is the number of the granting event. Whether a runner has a task is said
+// a period of silence. Its number is its epoch. Whether a runner has a task is said
 // by the task's row (store/lease_fence.h); the lease says until when.
 //
 // This process follows which tasks have a lease, to note cheaply which runner has reported; it decides nothing by that.
@@ -38,7 +38,7 @@ class Leases {
   // Does nothing if it was renewed meanwhile. `lost` is called if a runner lost its task.
   void lose(const Lease& lease, std::function<void()> lost);
 
-  // What the change stream says.
+  // What the change stream says. One call at a time.
   void note(const TaskRow& task) EXCLUDES(mutex_);
   void forget(const std::string& task) EXCLUDES(mutex_);
 

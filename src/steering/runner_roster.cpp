@@ -50,17 +50,16 @@ bool suits(const TaskInfo& spec, const ClaimRequest& request) {
 }
 
 void RunnerRoster::report(const std::string& runner, const RunnerAbout& about) {
+  bool same = false;
   {
     MutexLock lock(mutex_);
     auto known = there_.find(runner);
     bool full = known == there_.end() && there_.size() >= kMaxSeenRunners;
     if (full) return;
-    if (known != there_.end() && known->second == about) {
-      rounds_.renew(key_of(runner), 0, kRunnerSeenSeconds * 1'000);
-      return;
-    }
-    there_[runner] = about;
+    same = known != there_.end() && known->second == about;
+    if (!same) there_[runner] = about;
   }
+  if (same) return rounds_.renew(key_of(runner), 0, kRunnerSeenSeconds * 1'000);
   put(runner, about);
 }
 

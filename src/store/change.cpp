@@ -43,14 +43,4 @@ void align(ChangePage& page, Place after, bool more_batches, bool more_changes) 
   SHEPHERD_ASSERT(page.through.covers(after), "a page never leads back");
 }
 
-Result<void> WriteTxn::replace_record(const std::string& kind, const std::string& key, const std::string& expected,
-                                      const std::string& value) {
-  auto now = record(kind, key);
-  if (!now) return fail(std::move(now.error()));
-  if (*now != expected) {
-    return fail(ErrorCode::conflict, "record_changed", "The record " + kind + "/" + key + " has changed meanwhile.");
-  }
-  return put_record(kind, key, value);
-}
-
 }  // namespace shepherd

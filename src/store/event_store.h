@@ -128,6 +128,12 @@ class WriteTxn {
   virtual Result<void> end_lease(const LeaseKey& key) = 0;  // none: changes nothing
   // Moves the lease's end and returns true; false if there is none with this epoch. Not a change that anyone follows.
   virtual Result<bool> renew_lease(const LeaseRenewal& renewal) = 0;
+  // The next lease's epoch: greater than every one that was given before, also to a task that is deleted, and than the
+  // number of every event. Not a change that anyone follows.
+  Result<std::uint64_t> next_epoch();
+
+  // Of the newest event before this transaction.
+  virtual std::uint64_t position() const = 0;
 
   // Runs the function as one operation: if it fails, everything that it did in this transaction is undone, and the rest
   // of the transaction stays. Must not be nested.

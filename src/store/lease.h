@@ -13,7 +13,7 @@ namespace shepherd {
 
 // The numbers are stored.
 enum class LeaseKind : std::uint8_t {
-  task = 1,    // name: the task; holder: its runner; epoch: the number of the event that granted it
+  task = 1,    // name: the task; holder: its runner; epoch: WriteTxn::next_epoch()
   runner = 2,  // name: the runner, which is there; note: what it said about itself
   taker = 3,  // name: the task whose commands a program takes without a lease on it, "" for all; holder: the connection
 };

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -90,6 +91,11 @@ struct LedgerRange {
   By by = By::none;
 };
 
+// Milliseconds since 1970, `to` excluded.
+struct EndedIn {
+  std::int64_t from_ms = 0, to_ms = 0;
+};
+
 struct FindingFilter {
   std::string severity{}, task{};  // empty: any
   std::uint64_t before = 0;        // positions below this; 0: from the newest
@@ -127,8 +133,10 @@ class Ledger {
   using Curves = std::map<std::pair<std::string, std::size_t>, LedgerAmounts>;
   virtual Result<Curves> amounts(const LedgerRange& range) const = 0;
   virtual Result<std::map<std::string, ToolUse>> tools(const LedgerRange& range) const = 0;
-  // Tasks that were active at any time in the range.
-  virtual Result<std::vector<RunningTasks>> running(const LedgerRange& range) const = 0;
+  // Of the tasks that were active at any time in the range: those that ended then, or those that are still open.
+  virtual Result<std::vector<RunningTasks>> running(const LedgerRange& range,
+                                                    const std::optional<EndedIn>& ended) const = 0;
+  virtual Result<std::int64_t> newest_end_ms() const = 0;  // 0: no task has ended
   // Newest first.
   virtual Result<std::vector<FindingPlace>> findings(const FindingFilter& filter) const = 0;
 };

@@ -27,6 +27,7 @@ class Output {
   void flush();
   bool closed() const { return closed_; }
   bool is_terminal() const { return is_terminal_; }
+  bool colored() const { return colored_; }
   std::size_t columns() const;  // width of the terminal; a generous width for files and pipes
 
   std::string paint(Color color, std::string_view text) const;

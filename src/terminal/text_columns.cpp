@@ -34,7 +34,8 @@ std::size_t width_at(std::string_view text, std::size_t& size) {
   return static_cast<std::size_t>(character < 0x80 ? 1 : width_of(character));
 }
 
-// The number of bytes of the line that fit into `columns`; at least one character.
+}  // namespace
+
 std::size_t bytes_that_fit(std::string_view line, std::size_t columns) {
   std::size_t used = 0, end = 0, after_space = 0;
   while (end < line.size()) {
@@ -47,8 +48,6 @@ std::size_t bytes_that_fit(std::string_view line, std::size_t columns) {
   }
   return end;
 }
-
-}  // namespace
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "tools/limits.h"
 #include "tools/shown_text.h"
 
 namespace shepherd {
@@ -15,16 +14,12 @@ void CommandOutput::add(std::string_view bytes) {
   std::size_t room = kMaxCommandHeadBytes - head_.size();
   head_.append(bytes.substr(0, room));
   bytes.remove_prefix(std::min(room, bytes.size()));
-  if (bytes.size() > 2 * kMaxCommandTailBytes) bytes.remove_prefix(bytes.size() - kMaxCommandTailBytes);
-  tail_.append(bytes);
-  // Cut rarely, so that small pieces cost no copy each.
-  if (tail_.size() > 2 * kMaxCommandTailBytes) tail_.erase(0, tail_.size() - kMaxCommandTailBytes);
+  tail_.add(bytes);
 }
 
 std::string CommandOutput::text() const {
   if (binary_) return fmt::format("[{} bytes of binary output, which are not shown]", bytes_);
-  std::string_view tail(tail_);
-  tail.remove_prefix(tail.size() - std::min(tail.size(), kMaxCommandTailBytes));
+  std::string_view tail = tail_.bytes();
   std::uint64_t missing = bytes_ - head_.size() - tail.size();
   if (missing == 0) return valid_text(head_ + std::string(tail));
   // The marks of bytes that are no text are longer than these.
@@ -34,7 +29,7 @@ std::string CommandOutput::text() const {
 }
 
 std::string CommandOutput::last_line() const {
-  std::string_view all = tail_.empty() ? head_ : tail_;
+  std::string_view all = tail_.empty() ? head_ : tail_.bytes();
   std::size_t last = all.find_last_not_of(" \t\r\n");
   if (last == std::string_view::npos) return {};
   all = all.substr(0, last + 1);

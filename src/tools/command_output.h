@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "tools/limits.h"
+#include "tools/newest_bytes.h"
+
 namespace shepherd {
 
 class CommandOutput {
@@ -16,7 +19,8 @@ class CommandOutput {
   std::string last_line() const;  // the newest that is not blank; or empty
 
  private:
-  std::string head_, tail_;
+  std::string head_;
+  NewestBytes tail_{kMaxCommandTailBytes};
   std::uint64_t bytes_ = 0;
   bool binary_ = false;
 };

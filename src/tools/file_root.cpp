@@ -53,14 +53,14 @@ std::unexpected<Error> path_error(int number, std::string_view path) {
   }
 }
 
-Result<std::string> checked_path(const std::string& path) {
+Result<std::string> checked_path(const std::string& path, const std::string& called) {
   if (path.find('\0') != std::string::npos) {
     return fail(ErrorCode::invalid_argument, "bad_path", "a path has no NUL character.");
   }
   if (path.size() > kMaxToolPathBytes) return path_error(ENAMETOOLONG, path);
   if (path.starts_with('/')) {
     return fail(ErrorCode::permission_denied, "outside_root",
-                fmt::format("{} is absolute. Give a path relative to the directory of files.", quoted_path(path)));
+                fmt::format("{} is absolute. Give a path relative to {}.", quoted_path(path), called));
   }
   // "a//b/./c" is "a/b/c".
   std::string clean;
@@ -70,7 +70,7 @@ Result<std::string> checked_path(const std::string& path) {
     at = end + 1;
     if (part == "..") {
       return fail(ErrorCode::permission_denied, "outside_root",
-                  fmt::format("{} has \"..\" in it. Give a path below the directory of files.", quoted_path(path)));
+                  fmt::format("{} has \"..\" in it. Give a path below {}.", quoted_path(path), called));
     }
     if (part.empty() || part == ".") continue;
     if (!clean.empty()) clean += '/';
@@ -141,16 +141,23 @@ Result<FileRoot> FileRoot::open(Options options) {
                             options.directory));
   }
   for (const std::string& path : options.hidden) {
-    std::string real = real_path(path);
-    if (is_below(root.directory_, real)) {
+    Hidden hidden{real_path(path)};
+    if (struct stat facts{}; ::stat(hidden.path.c_str(), &facts) == 0) {
+      hidden.device = facts.st_dev;
+      hidden.inode = facts.st_ino;
+    }
+    // Its own place in Shepherd's directory, which is hidden otherwise.
+    if (options.pinned && hidden.path != root.directory_ && is_below(root.directory_, hidden.path)) continue;
+    if (is_below(root.directory_, hidden.path)) {
       return fail(ErrorCode::invalid_argument, "bad_config",
                   fmt::format("chat.tools_root: \"{}\" is inside {}, which tools must not see. Name another directory",
                               options.directory, path));
     }
-    root.hidden_.push_back(std::move(real));
+    root.hidden_.push_back(std::move(hidden));
   }
   // Older kernels, and sandboxes that do not know the call.
   if (open_beneath(opened.get(), ".", kToPass).error != 0) root.old_kernel_ = true;
+  if (options.pinned) root.pinned_ = std::move(opened);
   return root;
 }
 
@@ -171,7 +178,9 @@ Result<Descriptor> FileRoot::walk(int root, const std::string& path, int flags) 
 }
 
 Result<Descriptor> FileRoot::resolve(const std::string& path, int flags) const {
-  Descriptor root(::open(directory_.c_str(), kToPass));
+  Descriptor named;
+  if (!pinned_) named = Descriptor(::open(directory_.c_str(), kToPass));
+  const Descriptor& root = pinned_ ? pinned_ : named;
   if (!root) return path_error(errno, directory_);
   Result<Descriptor> found = Descriptor();
   if (old_kernel_) {
@@ -192,20 +201,58 @@ Result<void> FileRoot::check_hidden(int fd, const std::string& path) const {
   ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), target, sizeof target);
   std::string_view real(target, size > 0 ? static_cast<std::size_t>(size) : 0);
   bool refused = !real.starts_with('/');  // without /proc it cannot be checked
-  for (const std::string& hidden : hidden_) refused = refused || is_below(real, hidden);
-  if (refused) return path_error(EACCES, path);
+  for (const Hidden& hidden : hidden_) refused = refused || is_below(real, hidden.path);
+  if (refused || is_hidden(fd)) return path_error(EACCES, path);
   return {};
 }
 
+bool FileRoot::is_hidden_file(const struct stat& facts) const {
+  for (const Hidden& hidden : hidden_) {
+    if (hidden.inode == facts.st_ino && hidden.device == facts.st_dev && hidden.inode != 0) return true;
+  }
+  return false;
+}
+
+// By identity, up to the root of the machine. What is inside a hidden directory stays where it is meanwhile: who could
+// move it could read it.
+bool FileRoot::is_hidden(int fd) const {
+  struct stat facts{};
+  if (::fstat(fd, &facts) != 0 || is_hidden_file(facts)) return true;
+  Descriptor at;
+  if (S_ISDIR(facts.st_mode)) {
+    at = Descriptor(::openat(fd, ".", kToPass));
+  } else {
+    // The directory that has this very file now.
+    char target[PATH_MAX];
+    ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), target, sizeof target);
+    std::string real(target, size > 0 ? static_cast<std::size_t>(size) : 0);
+    std::size_t slash = real.rfind('/');
+    if (slash == std::string::npos) return true;
+    at = Descriptor(::open(real.substr(0, slash + 1).c_str(), kToPass));
+    struct stat entry{};
+    if (!at || ::fstatat(at.get(), real.c_str() + slash + 1, &entry, AT_SYMLINK_NOFOLLOW) != 0 ||
+        entry.st_ino != facts.st_ino || entry.st_dev != facts.st_dev) {
+      return true;
+    }
+  }
+  for (;;) {
+    struct stat here{}, above{};
+    if (!at || ::fstat(at.get(), &here) != 0 || is_hidden_file(here)) return true;
+    at = Descriptor(::openat(at.get(), "..", kToPass));
+    if (!at || ::fstat(at.get(), &above) != 0) return true;
+    if (here.st_ino == above.st_ino && here.st_dev == above.st_dev) return false;  // of the machine
+  }
+}
+
 Result<Descriptor> FileRoot::read(const std::string& path) const {
-  auto clean = checked_path(path);
+  auto clean = checked_path(path, called_);
   if (!clean) return fail(clean.error());
   auto file = resolve(*clean, kToRead);
   if (!file) return file;
   struct stat facts{};
   if (::fstat(file->get(), &facts) != 0) return path_error(errno, path);
   if (S_ISDIR(facts.st_mode)) {
-    return fail(ErrorCode::conflict, "wrong_kind", quoted_path(path) + " is a directory. Use list_files for it.");
+    return fail(ErrorCode::conflict, "wrong_kind", quoted_path(path) + " is a directory.");
   }
   if (!S_ISREG(facts.st_mode)) {
     return fail(ErrorCode::conflict, "wrong_kind", quoted_path(path) + " is not a regular file.");
@@ -214,16 +261,25 @@ Result<Descriptor> FileRoot::read(const std::string& path) const {
 }
 
 Result<Descriptor> FileRoot::list(const std::string& path) const {
-  auto clean = checked_path(path);
+  auto clean = checked_path(path, called_);
   if (!clean) return fail(clean.error());
   auto directory = resolve(*clean, kToRead);
   if (!directory) return directory;
   struct stat facts{};
   if (::fstat(directory->get(), &facts) != 0) return path_error(errno, path);
   if (!S_ISDIR(facts.st_mode)) {
-    return fail(ErrorCode::conflict, "wrong_kind", quoted_path(path) + " is not a directory. Use read_file for it.");
+    return fail(ErrorCode::conflict, "wrong_kind", quoted_path(path) + " is not a directory.");
   }
   return directory;
+}
+
+Result<std::string> FileRoot::real_directory(const std::string& path) const {
+  auto directory = list(path);
+  if (!directory) return fail(directory.error());
+  char target[PATH_MAX];
+  ssize_t size = ::readlink(fmt::format("/proc/self/fd/{}", directory->get()).c_str(), target, sizeof target);
+  if (size <= 0) return path_error(errno, path);
+  return std::string(target, static_cast<std::size_t>(size));
 }
 
 // Opens the directory, and makes it and those above it if they are missing.
@@ -240,7 +296,7 @@ Result<Descriptor> FileRoot::make_directory(const std::string& path) const {
 }
 
 Result<FileRoot::Place> FileRoot::parent_of(const std::string& path) const {
-  auto clean = checked_path(path);
+  auto clean = checked_path(path, called_);
   if (!clean) return fail(clean.error());
   if (*clean == "." || path.ends_with('/')) return path_error(EISDIR, path);
   std::size_t slash = clean->rfind('/');

@@ -22,8 +22,11 @@ class FileRoot {
     std::string directory;            // absolute
     std::vector<std::string> hidden;  // absolute paths that are refused, with everything below them
     bool old_kernel = false;          // for tests: without openat2()
+    // Keeps to this directory, also if its path becomes another one's; and `hidden` may be around it.
+    bool pinned = false;
+    std::string called = "the directory of files";  // in messages
   };
-  // invalid_argument/bad_config if it is not a directory that can be read.
+  // invalid_argument/bad_config if it is not a directory that can be read, or if it is hidden.
   static Result<FileRoot> open(Options options);
 
   const std::string& directory() const { return directory_; }
@@ -32,6 +35,8 @@ class FileRoot {
   Result<Descriptor> read(const std::string& path) const;
   // A directory to list.
   Result<Descriptor> list(const std::string& path) const;
+  // Its path without links, as it is now.
+  Result<std::string> real_directory(const std::string& path) const;
   // Replaces or creates a regular file: other processes see the old content or the new one. Makes its directories.
   // An existing file keeps its mode. True if it was created.
   Result<bool> write(const std::string& path, std::string_view content) const;
@@ -42,15 +47,26 @@ class FileRoot {
     std::string name;
   };
 
-  explicit FileRoot(const Options& options) : old_kernel_(options.old_kernel) {}
+  // Also known by its identity, because directories around it can be renamed.
+  struct Hidden {
+    std::string path;  // without links
+    dev_t device = 0;
+    ino_t inode = 0;  // 0: it did not exist
+  };
+
+  explicit FileRoot(const Options& options) : called_(options.called), old_kernel_(options.old_kernel) {}
   Result<Descriptor> resolve(const std::string& path, int flags) const;
   Result<Descriptor> walk(int root, const std::string& path, int flags) const;
   Result<void> check_hidden(int fd, const std::string& path) const;
+  bool is_hidden(int fd) const;
+  bool is_hidden_file(const struct stat& facts) const;
   Result<Place> parent_of(const std::string& path) const;
   Result<Descriptor> make_directory(const std::string& path) const;
 
-  std::string directory_;            // without links
-  std::vector<std::string> hidden_;  // the same
+  std::string directory_;  // without links
+  Descriptor pinned_;      // or empty
+  std::vector<Hidden> hidden_;
+  std::string called_;
   bool old_kernel_ = false;
 };
 

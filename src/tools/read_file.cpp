@@ -100,7 +100,10 @@ class LineReader {
 
 ToolOutcome read_lines(const FileRoot& root, const LineRange& range) {
   auto file = root.read(range.path);
-  if (!file) return failed_outcome(file.error().message);
+  if (!file) {
+    bool directory = file.error().message.ends_with(" is a directory.");
+    return failed_outcome(file.error().message + (directory ? " Use list_files for it." : ""));
+  }
   struct stat facts{};
   ::fstat(file->get(), &facts);
   LineReader lines(range);

@@ -14,7 +14,10 @@ inline constexpr std::size_t kMaxTimelineMarks = 500;  // marks in a time bar, w
 inline constexpr std::size_t kMaxTimelineEvents = 2'000'000;  // newest events of a log; each takes 10 bytes of memory
 inline constexpr std::uint64_t kMaxStatsPoints = 1'000;       // points of one curve
 inline constexpr std::size_t kMaxStatsSeries = 20;            // curves in a chart; the rest become one, "other"
-inline constexpr std::size_t kMaxStatsTools = 50;             // most used tools
-inline constexpr std::size_t kMaxFigureSeries = 30;           // series per metric; Prometheus keeps each forever
+// Minutes, or quarters of an hour, of one step of a read: a few ten thousand rows of a busy fleet, and few
+// milliseconds.
+inline constexpr std::int64_t kStatsStepUnits = 256;
+inline constexpr std::size_t kMaxStatsTools = 50;    // most used tools
+inline constexpr std::size_t kMaxFigureSeries = 30;  // series per metric; Prometheus keeps each forever
 
 }  // namespace shepherd

@@ -30,6 +30,12 @@ void add_running(std::map<std::string, std::vector<std::int64_t>>& changes, cons
   }
 }
 
+std::int64_t part_of(const LedgerRange& range) {
+  bool coarse = range.step % kLedgerCoarseSeconds == 0 && range.from % kLedgerCoarseSeconds == 0;
+  std::int64_t most = kStatsStepUnits * (coarse ? kLedgerCoarseSeconds : kMinute);
+  return range.step < most ? most / range.step * range.step : most;
+}
+
 LedgerAmounts total_of(const StatsSeries& series) {
   LedgerAmounts total;
   for (const StatsPoint& point : series.points) total += point.amounts;
@@ -103,38 +109,100 @@ std::int64_t round_step(std::int64_t seconds) {
 
 }  // namespace
 
-Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
-  auto curves = ledger.amounts(range);
-  if (!curves) return fail(curves.error());
-  auto running_tasks = ledger.running(range);
-  if (!running_tasks) return fail(running_tasks.error());
-  auto tools = ledger.tools(range);
-  if (!tools) return fail(tools.error());
-
-  std::map<std::string, StatsSeries> by_key;
-  std::size_t steps = steps_of(range);
-  auto series_of = [&](const std::string& key) -> StatsSeries& {
-    StatsSeries& series = by_key[key];
-    series.key = key;
-    series.points.resize(steps);
-    return series;
-  };
+// Parts that begin and end with a step, if several steps fit into one, and parts of a step otherwise. Both are whole
+// units of the ledger, and read with the unit of the whole range.
+StatsScan::StatsScan(const Ledger& ledger, const LedgerRange& range)
+    : ledger_(ledger), range_(range), part_seconds_(part_of(range)), at_(range.from) {
   if (range.by == LedgerRange::By::none) series_of("");  // an empty chart has one flat line
+}
+
+StatsSeries& StatsScan::series_of(const std::string& key) {
+  StatsSeries& series = series_[key];
+  series.key = key;
+  series.points.resize(steps_of(range_));
+  return series;
+}
+
+Result<void> StatsScan::read_figures(const LedgerRange& part, std::size_t offset) {
+  auto curves = ledger_.amounts(part);
+  if (!curves) return fail(std::move(curves.error()));
   for (const auto& [at, amounts] : *curves) {
-    if (at.second < steps) series_of(at.first).points[at.second].amounts += amounts;
+    StatsSeries& series = series_of(at.first);
+    if (std::size_t step = at.second + offset; step < series.points.size()) series.points[step].amounts += amounts;
   }
-  std::map<std::string, std::vector<std::int64_t>> changes;
-  add_running(changes, *running_tasks, steps);
+  auto tools = ledger_.tools(part);
+  if (!tools) return fail(std::move(tools.error()));
+  for (const auto& [name, use] : *tools) {
+    ToolUse& tool = tools_[name];
+    tool.calls += use.calls;
+    tool.failures += use.failures;
+    for (const auto& [of_class, count] : use.times) tool.times[of_class] += count;
+  }
+  return {};
+}
+
+Result<void> StatsScan::read_running(const std::optional<EndedIn>& ended) {
+  auto running = ledger_.running(range_, ended);
+  if (!running) return fail(std::move(running.error()));
+  add_running(changes_, *running, steps_of(range_));
+  for (const RunningTasks& tasks : *running) {
+    tasks_ += tasks.count;
+    if (tasks.open) open_ += tasks.count;
+  }
+  return {};
+}
+
+Result<bool> StatsScan::step() {
+  Result<void> read;
+  switch (part_) {
+    case Part::figures: {
+      LedgerRange part = range_;
+      part.from = at_;
+      part.step = std::min(range_.step, part_seconds_);
+      std::int64_t offset = (at_ - range_.from) / range_.step;
+      std::int64_t end_of_step = range_.from + (offset + 1) * range_.step;
+      at_ += part_seconds_;
+      if (range_.step > part_seconds_) at_ = std::min(at_, end_of_step);
+      at_ = std::min(at_, range_.to);
+      part.to = at_;
+      read = read_figures(part, static_cast<std::size_t>(offset));
+      if (read) read = read_running(EndedIn{part.from * 1'000, part.to * 1'000});
+      if (at_ < range_.to) break;
+      auto newest_end_ms = ledger_.newest_end_ms();
+      if (!newest_end_ms) return fail(std::move(newest_end_ms.error()));
+      newest_end_ = *newest_end_ms / 1'000;
+      part_ = newest_end_ < at_ ? Part::open : Part::ended_later;
+      break;
+    }
+    case Part::ended_later: {  // these were active in the range, too
+      constexpr std::int64_t kDay = 86'400;
+      std::int64_t from = std::exchange(at_, at_ + std::max(part_seconds_, kDay));
+      read = read_running(EndedIn{from * 1'000, at_ * 1'000});
+      if (at_ > newest_end_) part_ = Part::open;
+      break;
+    }
+    case Part::open:
+      read = read_running(std::nullopt);
+      part_ = Part::done;
+      break;
+    case Part::done:
+      break;
+  }
+  if (!read) return fail(std::move(read.error()));
+  return part_ == Part::done;
+}
+
+Stats StatsScan::stats() {
   Stats stats;
-  for (const auto& [key, change] : changes) {
+  for (const auto& [key, change] : changes_) {
     StatsSeries& series = series_of(key);
     std::int64_t running = 0;
-    for (std::size_t step = 0; step < steps; ++step) {
+    for (std::size_t step = 0; step < series.points.size(); ++step) {
       running += change[step];
       series.points[step].running = static_cast<std::uint64_t>(running);
     }
   }
-  for (auto& [key, series] : by_key) {
+  for (auto& [key, series] : series_) {
     stats.totals.amounts += total_of(series);
     stats.series.push_back(std::move(series));
   }
@@ -144,12 +212,19 @@ Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
     return std::pair(right.nano_usd, right.events) < std::pair(left.nano_usd, left.events);
   });
   join_the_rest(stats.series);
-  stats.tools = tool_stats(*tools);
-  for (const RunningTasks& tasks : *running_tasks) {
-    stats.tasks += tasks.count;
-    if (tasks.open) stats.totals.running += tasks.count;
-  }
+  stats.tools = tool_stats(tools_);
+  stats.tasks = tasks_;
+  stats.totals.running = open_;
   return stats;
+}
+
+Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range) {
+  StatsScan scan(ledger, range);
+  for (;;) {
+    auto done = scan.step();
+    if (!done) return fail(std::move(done.error()));
+    if (*done) return scan.stats();
+  }
 }
 
 Result<LedgerRange> stats_range(std::int64_t from_ms, std::int64_t to_ms, std::int64_t step_seconds,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,37 @@ struct Stats {
 
 inline constexpr const char* kOtherSeries = "other";
 
-// Blocks, so call it from a worker thread. The range must come from stats_range().
+// Reads the figures in steps of kStatsStepUnits, so that a long range holds up no other reader. Each step blocks, so
+// call it from a worker thread. The range must come from stats_range().
+// Threads: caller.
+class StatsScan {
+ public:
+  StatsScan(const Ledger& ledger, const LedgerRange& range);
+
+  // Reads on; true when everything is read. Do not call it again after that, or after an error.
+  Result<bool> step();
+  Stats stats();  // once, when everything is read
+
+ private:
+  enum class Part : std::uint8_t { figures, ended_later, open, done };
+
+  Result<void> read_figures(const LedgerRange& part, std::size_t offset);
+  Result<void> read_running(const std::optional<EndedIn>& ended);
+  StatsSeries& series_of(const std::string& key);
+
+  const Ledger& ledger_;
+  const LedgerRange range_;
+  const std::int64_t part_seconds_;  // of one step
+  Part part_ = Part::figures;
+  std::int64_t at_;  // read up to here
+  std::int64_t newest_end_ = 0;
+  std::map<std::string, StatsSeries> series_;
+  std::map<std::string, std::vector<std::int64_t>> changes_;  // of the number of active tasks, by key and step
+  std::map<std::string, ToolUse> tools_;
+  std::uint64_t tasks_ = 0, open_ = 0;
+};
+
+// All steps at once.
 Result<Stats> read_stats(const Ledger& ledger, const LedgerRange& range);
 
 // Aligns the range with the ledger's grid: steps of full minutes, at most kMaxStatsPoints of them, starting at a full

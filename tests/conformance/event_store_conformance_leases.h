@@ -104,6 +104,40 @@ TEST_P(EventStoreConformance, ADeletedTaskLeavesNoLeaseOnIt) {
   EXPECT_EQ(store().leases(LeaseKind::runner)->size(), 1U) << "a runner's name is no task's";
 }
 
+// Two of one transaction, after a restart, after a deletion, and after a program that gave the number of an event.
+TEST_P(EventStoreConformance, AnEpochIsGivenOnce) {
+  std::vector<std::uint64_t> given;
+  auto give = [&](WriteTxn& txn) {
+    auto epoch = txn.next_epoch();
+    ASSERT_TRUE(epoch) << epoch.error().message;
+    given.push_back(*epoch);
+  };
+  Place start = *store().newest_place();
+  in_txn(store(), [&](WriteTxn& txn) {
+    give(txn);
+    give(txn);
+  });
+  EXPECT_EQ(*store().newest_place(), start) << "nobody follows it";
+  make_task("t");
+  Batch many;
+  for (int i = 0; i < 20; ++i) many.log("event " + std::to_string(i));
+  in_txn(store(), [&](WriteTxn& txn) {
+    EXPECT_EQ(txn.position(), start.position);
+    ASSERT_TRUE(txn.append(request("t", many)));
+  });
+  in_txn(store(), [&](WriteTxn& txn) {
+    EXPECT_EQ(txn.position(), start.position + 20);
+    give(txn);
+    EXPECT_GT(given.back(), txn.row("t")->state.last_sequence) << "an earlier program may have given each of these";
+    ASSERT_TRUE(txn.delete_task("t"));
+    give(txn);
+  });
+  reopen();
+  in_txn(store(), give);
+  in_txn(store(), give);
+  for (std::size_t i = 1; i < given.size(); ++i) EXPECT_GT(given[i], given[i - 1]);
+}
+
 TEST_P(EventStoreConformance, AnOperationThatFailsLeavesLeasesAsTheyWere) {
   make_task("t");
   Lease kept = lease_on("t", "r1", 1, 1'000);

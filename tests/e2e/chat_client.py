@@ -19,13 +19,13 @@ INTEGER, TEXT, FLAG, OBJECT = int, str, bool, dict
 # What the clients read in the data of each kind of event: required, then allowed to be absent.
 EVENTS = {
     "connected": ({"client_id": TEXT}, {}),
-    "message_added": ({"role": TEXT, "content": TEXT, "tokens": INTEGER}, {"tool_calls": list, "tool_call_id": TEXT}),
+    "message_added": ({"role": TEXT, "content": TEXT, "tokens": INTEGER}, {"cut": FLAG, "tool_calls": list, "tool_call_id": TEXT}),
     "delta": ({"delta": TEXT}, {}),
     "reasoning": ({"delta": TEXT}, {}),
     "codeblock": ({"content": TEXT}, {"language": TEXT}),
     "tool_call": ({"tool_call": TEXT, "parameters": OBJECT}, {"tool_call_id": TEXT}),
     "tool_result": ({"tool_name": TEXT, "success": FLAG}, {"error": TEXT}),
-    "response_complete": ({"response": TEXT}, {"finish_reason": TEXT, "usage": OBJECT, "total_tokens": INTEGER}),
+    "response_complete": ({"response": TEXT}, {"cut": FLAG, "finish_reason": TEXT, "usage": OBJECT, "total_tokens": INTEGER, "cost_usd": (int, float), "unpriced": FLAG}),
     "error": ({"error": TEXT}, {"code": TEXT}),
     "eviction": ({"messages_evicted": INTEGER, "tokens_freed": INTEGER, "total_tokens": INTEGER}, {"resync": FLAG}),
     "cleared": ({}, {}),

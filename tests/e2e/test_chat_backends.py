@@ -115,6 +115,7 @@ def test_a_call_that_cannot_work_is_a_result_for_the_model(bench, name, argument
         result = next(each.data for each in watched.turn() if each.type == "tool_result")
     assert result["success"] is False and words in result["error"], result
     assert words in made.backend.requests[1].last()["content"]
+    made.chat.session()  # which checks that a client can parse the arguments, too
     json.loads(made.backend.requests[1].body["messages"][-2]["tool_calls"][0]["function"]["arguments"])  # a strict template needs JSON
 
 
@@ -243,6 +244,25 @@ def test_a_context_that_is_always_full(bench):
     assert len(made.backend.requests) <= 3
 
 
+NO_ROOM = [{"error": "the prompt is longer than the context length"},
+           openai_error("the request exceeds the available context size", "exceed_context_size_error", 400, n_prompt_tokens=99999, n_ctx=20000)]
+
+
+@pytest.mark.parametrize("body", NO_ROOM)
+def test_a_prompt_that_can_never_fit_costs_nothing(bench, body):
+    """Without a count the server finds out by trying with fewer messages; those come back when that did not help."""
+    made = bench("openai", lambda request: refusal(400, body) if "BIG" in request.words() else text("Fine."), context=0)
+    for i in range(4):
+        assert made.chat.ask(f"Hello {i}") == "Fine."
+    before = made.chat.messages()
+    with made.chat.updates() as watched:
+        assert made.chat.fails("BIG")["code"] == "context_full"
+        evicted = [each.data["messages_evicted"] for each in watched.until("response_complete") if each.type == "eviction"]
+    assert evicted == [1], "only the prompt itself is taken back"
+    assert made.chat.messages() == before
+    assert made.chat.ask("Hello") == "Fine." and len(made.chat.messages()) == len(before) + 2
+
+
 # --- text ---
 
 def test_invalid_utf8_is_replaced(bench):
@@ -279,6 +299,44 @@ def test_only_fields_that_strict_backends_know(bench):
     assert set(body) <= {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "max_tokens", "max_completion_tokens"}, set(body)
     assert body["tool_choice"] == "auto" and body["stream_options"] == {"include_usage": True} and body["model"] == MODEL
     assert [each["role"] for each in body["messages"]] == ["system", "user"]
+
+
+REFUSED_MEMBERS = {
+    "OpenAI's newer models": ("max_tokens", 400, openai_error(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "invalid_request_error",
+        "unsupported_parameter")),
+    "a gateway with FastAPI": ("stream_options", 422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}),
+    "Mistral": ("stream_options", 422, {"object": "error", "type": "invalid_request_error", "message": {
+        "detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_MEMBERS)
+def test_a_member_that_the_server_takes_otherwise_or_not_at_all(bench, case):
+    member, status, body = REFUSED_MEMBERS[case]
+    made = bench("openai", lambda request: refusal(status, body) if member in request.body else text("Fine."), context=0)
+    for _ in range(3):
+        assert made.chat.ask("Hello", max_tokens=50) == "Fine."
+    assert len(made.backend.requests) == 4, "it is learnt once"
+    assert made.backend.requests[-1].body.get("max_tokens", made.backend.requests[-1].body.get("max_completion_tokens")) == 50
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_template_that_wants_alternating_roles(bench, status):
+    """A turn without an answer leaves two messages of the user in a row, which Gemma's and Mistral's templates refuse for ever."""
+    def answer(request):
+        roles = [each["role"] for each in request.body["messages"]]
+        if request.last()["content"] == "Fails":
+            return refusal(400, openai_error("no"))
+        if any(one == other for one, other in zip(roles, roles[1:])):
+            return refusal(status, openai_error("Conversation roles must alternate user/assistant/user/assistant/..."))
+        return text("Fine.")
+    made = bench("openai", answer)
+    assert made.chat.ask("Hello") == "Fine."
+    made.chat.fails("Fails")
+    assert made.chat.ask("Two") == "Fine."
+    assert made.backend.requests[-1].last()["content"] == "Fails\n\nTwo"
+    assert made.chat.messages()[2:] == [("user", "Fails"), ("user", "Two"), ("assistant", "Fine.")]
 
 
 def test_context_and_counts_of_vllm(bench):
@@ -420,6 +478,20 @@ def test_anthropic_usage_with_caches_and_prices(bench):
     assert used["outputTokens"] == 7 and used["cacheReadTokens"] == 100 and used["cacheWriteTokens"] == 200 and used["inputTokens"] in (700, 1000)
     assert abs(used["costUSD"] - (700 * 3.0 + 100 * 0.3 + 200 * 3.75 + 7 * 15.0) / 1e6) < 1e-9
     assert made.chat.session()["total_tokens"] == 1007
+
+
+def test_what_a_turn_costs(bench):
+    """The sum of its calls; a class of tokens without a price makes it unpriced, never a guess."""
+    price = {"as_of": "2026-11-01", "input": 3.0, "output": 15.0}
+    answers = [messages(("tool", "list_files", LIST), output=10), messages("Done.", output=20), messages("Cached.", output=5, cached=100)]
+    made = bench("anthropic", *answers, price=price, count=lambda body: 1000)
+    with made.chat.updates() as watched:
+        made.chat.ask("Look")
+        end = watched.turn()[-1].data
+        assert abs(end["cost_usd"] - (2000 * 3.0 + 30 * 15.0) / 1e6) < 1e-12 and "unpriced" not in end, end
+        made.chat.ask("Again")
+        end = watched.turn()[-1].data
+        assert end["unpriced"] is True and "cost_usd" not in end, end
 
 
 ANTHROPIC_FAILURES = {

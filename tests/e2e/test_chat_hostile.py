@@ -207,9 +207,25 @@ def test_a_huge_prompt(hostile, size):
             answer = chat.http.post(chat.base + "/request", content=json.dumps({"prompt": "ECHO " + "x" * (size * MIB)}), headers={"Content-Type": "application/json"}, timeout=60)
         except httpx.WriteError:
             return  # refused while it was sent
-        assert answer.status_code in (200, 400, 413, 500), answer.status_code
-        assert answer.json().get("success") is True or answer.json()["error"]
+        assert answer.status_code == 413 and answer.json()["success"] is False and answer.json()["error"], answer.text[:300]
+        assert answer.json()["code"] == ("prompt_too_large" if size == 1 else "body_too_large")
         assert hostile.server.rss_bytes() < 1200 * MIB
+
+
+def test_a_long_answer_is_whole_or_says_that_it_is_cut(hostile):
+    """The events of a long message have its beginning. Its live text, the answer of /request and /session are whole."""
+    with hostile.new() as chat, chat.updates() as watched:
+        words = "word " * 40000
+        assert chat.ask("ECHO " + words) == words
+        turn = watched.until("response_complete")
+        assert "".join(each.data["delta"] for each in turn if each.type == "delta") == words
+        for event in turn:
+            if event.type != "delta":
+                shown = event.data.get("response", event.data.get("content"))
+                assert event.data["cut"] is True and 50000 < len(shown) < 200000, event.type
+        assert [len(content) for _, content in chat.messages()] == [200005, 200000]
+        chat.ask("ECHO short")
+        assert all("cut" not in each.data for each in watched.turn())
 
 
 @pytest.mark.parametrize("prompt", ["\x00", "\u2028", "a\r\n\r\ndata: {\"type\":\"delta\"}", "\U0001f600" * 1000, "</tool_call><|im_end|>", "\x1b[2J", "�"])
@@ -228,7 +244,7 @@ def test_many_prompts_in_the_queue(hostile):
         watched.until("delta")
         answers = [chat.http.post(chat.base + "/request", json={"prompt": "Hello", "async": True}) for _ in range(300)]
         full = [answer for answer in answers if answer.status_code != 200]
-        assert full and all(answer.status_code in (429, 503) and answer.json()["success"] is False for answer in full), "the queue has no bound"
+        assert full and all(answer.status_code == 429 and answer.json()["code"] == "queue_full" for answer in full), "the queue has no bound"
         chat.clear()
         eventually(lambda: not chat.status()["processing"] and chat.status()["queue_depth"] == 0)
 

@@ -151,7 +151,9 @@ def test_an_endless_answer_is_cancelled_and_its_slot_is_free(place, chat):
         eventually(lambda: place.backend.busy_slots() == 0)
         watched.until("response_complete")
     role, content = chat.messages()[-1]
-    assert role == "assistant" and content.startswith("lorem ipsum")
+    # At least what was shown before the cancellation; a slow backend may have said one word until then.
+    shown = said(watched.received)
+    assert role == "assistant" and content.startswith("lorem") and content.startswith(shown), (content[:100], shown[:100])
     assert chat.ask("Hello") == scripted_model.said("text")
 
 
@@ -268,12 +270,14 @@ def test_a_backend_that_goes_away_and_comes_back(tmp_path):
     try:
         with place.new() as chat:
             assert chat.ask("Hello") == scripted_model.said("text")
+            assert chat.call("GET", "/health")["backend_connected"] is True
             place.backend.stop()
             body = chat.fails("Hello")
             assert body["code"] in ("model_unreachable", "model_broke_off", "model_failed"), body
-            assert chat.call("GET", "/health")["backend_connected"] in (True, False)
+            assert chat.call("GET", "/health")["backend_connected"] is False
             place.backend.start()
             place.proxy._backend = place.backend.port
+            eventually(lambda: chat.call("GET", "/health")["backend_connected"], 60)
             eventually(lambda: chat.request("Hello")["success"] if chat.status() else None, 60)
     finally:
         close_place(place)

@@ -23,7 +23,8 @@ def reserve(context):
 # --- /health, /status, /session ---
 
 def test_health(world):
-    answer = world.chat().call("GET", "/health")
+    answer = eventually(lambda: (value := world.chat().call("GET", "/health"))["backend_connected"] and value)
+    assert answer["model_configured"] is True
     assert answer["status"] == "ok" and answer["server_type"] == "cli" and answer["backend_connected"] is True
 
 
@@ -88,6 +89,14 @@ def test_a_streamed_request(chat):
     assert "connected" not in raw.text
 
 
+def test_a_streamed_request_and_a_silent_model(chat):
+    """Comments come meanwhile, for clients with short time-outs."""
+    with httpx.Client(trust_env=False, timeout=3.0) as impatient:
+        answer = impatient.post(chat.base + "/request", json={"prompt": "SILENT 5", "stream": True})
+    assert answer.text.count(": keepalive\n\n") >= 3 and "At last." in answer.text
+    assert answer.text.endswith('data: {"done":true}\n\n')
+
+
 def test_asynchronous_requests_wait_in_a_queue(world, chat):
     gate = world.script.gates["queue"]
     gate.clear()
@@ -102,6 +111,33 @@ def test_asynchronous_requests_wait_in_a_queue(world, chat):
         assert watched.until("response_complete")[-1].data["response"] == "Beginning and end."
         assert [said(watched.turn()) for _ in range(2)] == ["two", "three"]
     assert [content for role, content in chat.messages() if role == "user"] == ["HOLD queue", "ECHO two", "ECHO three"]
+
+
+def test_what_is_sent_after_an_asynchronous_answer_comes_behind_it(world):
+    """One client's requests keep their order, whatever their kind, and the answer says how many wait."""
+    for _ in range(20):
+        with world.new() as chat:
+            chat.session()
+            world.script.gates["first"].clear()
+            chat.request("HOLD first", **{"async": True})
+            places = [chat.request(f"ECHO {i}", **{"async": True})["queue_position"] for i in range(3)]
+            assert places == [2, 3, 4], places
+            threading.Timer(0.01, world.script.gates["first"].set).start()
+            assert chat.ask("ECHO last") == "last"
+            assert [content for role, content in chat.messages() if role == "user"] == ["HOLD first", "ECHO 0", "ECHO 1", "ECHO 2", "ECHO last"]
+
+
+def test_an_asynchronous_request_keeps_its_max_tokens(world, chat):
+    before = len(world.backend.requests)
+    with chat.updates() as watched:
+        chat.request("Hello", max_tokens=77, **{"async": True})
+        watched.turn()
+    assert world.backend.requests[before].body["max_tokens"] == 77
+
+
+def test_an_asynchronous_prompt_that_is_too_long_for_the_log(chat):
+    body = chat.refused("POST", "/request", 413, "prompt_too_large", json={"prompt": "x" * 600000, "async": True})
+    assert "async" in body["error"] and "detail" not in body["error"], body
 
 
 def test_one_order_for_all_kinds_of_requests(world, chat):
@@ -148,6 +184,13 @@ def test_a_prompt_as_plain_text(chat):
     assert chat.call("POST", "/request", content="ECHO grüße {", headers={"Content-Type": "text/plain; charset=utf-8"}) == {"success": True, "response": "grüße {"}
 
 
+def test_a_request_without_a_media_type(chat):
+    """What looks like a request is one; everything else is the prompt."""
+    assert chat.call("POST", "/request", content=b'{"prompt":"ECHO json"}') == {"success": True, "response": "json"}
+    assert chat.call("POST", "/request", content=b"ECHO text") == {"success": True, "response": "text"}
+    chat.refused("POST", "/request", 400, "bad_json", content=b'{"prompt":')
+
+
 def test_unknown_fields_are_ignored(chat):
     assert chat.ask("ECHO yes", memory=False, temperature=3, model="other") == "yes"
 
@@ -162,6 +205,15 @@ def test_a_failure_of_the_model(chat):
         kinds = [event.type for event in chat.stream("FAIL")]
         assert kinds == ["message_added", "error", "response_complete"], "a streamed failure stays 200"
     assert chat.ask("ECHO again") == "again"
+
+
+def test_a_prompt_that_is_refused_is_seen_by_observers(chat):
+    """Some clients show nothing but what comes on /updates, and wait there for the end of their turn."""
+    with chat.updates() as watched:
+        body = chat.refused("POST", "/request", 413, "prompt_too_large", json={"prompt": "x" * 1100000})
+        seen = watched.until("response_complete")
+        assert [event.type for event in seen] == ["error", "response_complete"] and seen[0].data["error"] == body["error"]
+    assert chat.messages() == [] and chat.ask("ECHO after") == "after"
 
 
 def test_a_silent_model_keeps_the_answer_alive(chat):
@@ -253,6 +305,24 @@ def test_a_reconnect_with_the_last_id_misses_nothing(world, chat):
         chat.ask("ECHO four")
         assert again.turn()[-1].data["response"] == "four"
         assert again.kinds().count("response_complete") == 3
+
+
+def test_a_reconnect_in_the_middle_of_an_answer(world, chat):
+    """Live text has no number: what was said of the unfinished message comes with the first event."""
+    world.script.gates["torn"].clear()
+    with chat.updates() as first:
+        chat.request("HOLD torn", **{"async": True})
+        first.until("delta")
+        last = first.last_id()
+    opened = Updates(chat.base + "/updates", {"Last-Event-ID": last})
+    try:
+        answer = opened.next().data["answer"]
+        assert answer["text"] == "Beginning" and answer["after"] >= int(last), answer
+        world.script.gates["torn"].set()
+        seen = opened.until("response_complete")
+        assert answer["text"] + said(seen) == seen[-1].data["response"] == "Beginning and end."
+    finally:
+        opened.close()
 
 
 def test_a_reconnect_with_a_useless_id(chat):
@@ -384,7 +454,8 @@ def test_without_a_model_every_path_says_what_to_configure(make_server):
         for method, path in (("GET", "/session"), ("POST", "/request"), ("GET", "/updates"), ("POST", "/clear"), ("POST", "/cancel"), ("GET", "/status")):
             body = chat.refused(method, path, 503, "no_model")
             assert "No model is configured" in body["error"] and "models" in body["error"], body
-        assert chat.call("GET", "/health")["backend_connected"] is False
+        health = chat.call("GET", "/health")
+        assert health["backend_connected"] is False and health["model_configured"] is False
 
 
 def test_keys(make_world):
@@ -397,7 +468,9 @@ def test_keys(make_world):
         for each in (none, wrong):
             for method, path in (("GET", "/session"), ("POST", "/request"), ("GET", "/updates"), ("POST", "/clear"), ("GET", "/status"), ("GET", "/sessions")):
                 answer = each.http.request(method, each.base + path)
-                assert answer.status_code == 401 and answer.json()["success"] is False and answer.json()["error"], f"{method} {path}: {answer.text}"
+                assert answer.status_code == 401 and answer.json()["success"] is False, f"{method} {path}: {answer.text}"
+                error = answer.json()["error"]
+                assert error["type"] == "authentication_error" and error["code"] == "401" and error["message"], f"{method} {path}: {answer.text}"
     for headers in ({"Authorization": f"Bearer {tokens['operator']}"}, {"x-api-key": tokens["operator"]}):
         with world.chat(headers=headers) as known:
             assert known.ask("Hello") == ANSWER

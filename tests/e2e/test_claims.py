@@ -38,12 +38,13 @@ def test_a_claim_and_its_task(api, runner):
                     task={"description": "Fix it", "context": "It is broken", "sourceURL": "https://example.com/1",
                           "sourceType": "issue", "sourceID": "1"})
     claimed = claim(runner, "r1")
-    assert claimed == {"taskID": task, "leaseEpoch": 1, "leaseSeconds": 30}
+    epoch = claimed["leaseEpoch"]
+    assert claimed == {"taskID": task, "leaseEpoch": epoch, "leaseSeconds": 30}
     row = api.get(f"/api/v1/tasks/{task}").json()
     assert (row["status"]["state"], row["runner"], row["command"]) == ("starting", "r1", ["make", "test"])
     [event] = api.get(f"/api/v1/tasks/{task}/events").json()["events"]
     assert event["type"] == "status"
-    assert event["data"] == {"state": "starting", "message": "claimed by r1", "runner": "r1", "leaseEpoch": 1}
+    assert event["data"] == {"state": "starting", "message": "claimed by r1", "runner": "r1", "leaseEpoch": epoch}
     data = runner.get(f"/api/v1/tasks/{task}/data").json()
     assert data == {"id": task, "description": "Fix it", "context": "It is broken", "sourceURL": "https://example.com/1",
                     "sourceType": "issue", "sourceID": "1", "repo": {"url": "https://example.com/app.git", "ref": "main"},
@@ -51,9 +52,9 @@ def test_a_claim_and_its_task(api, runner):
                     "allowedTools": ["Read"], "mcpServers": {"files": {"command": "x"}}, "budget": 1.5, "timeout": 300,
                     "resumeOf": earlier, "resumeSession": "s-77", "labels": {"team": "web"}}
     assert command(api, task, "interrupt")["state"] == "accepted", "a lease is somebody"
-    assert renew(runner, task, "r1", 1) == {"leaseEpoch": 1, "leaseSeconds": 30}
+    assert renew(runner, task, "r1", epoch) == {"leaseEpoch": epoch, "leaseSeconds": 30}
     end_task(runner, task)
-    wait_for(lambda: runner.put(f"/api/v1/tasks/{task}/lease", json={"runner": "r1", "leaseEpoch": 1}).status_code == 409)
+    wait_for(lambda: runner.put(f"/api/v1/tasks/{task}/lease", json={"runner": "r1", "leaseEpoch": epoch}).status_code == 409)
 
 
 def test_each_task_is_claimed_exactly_once(server, api):

@@ -1,5 +1,6 @@
 """The dashboard's requests: inbox, time bar, the state at an event, findings, stats, agents and sessions."""
 
+import json
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -323,6 +324,35 @@ def test_rows_carry_no_payload(server, api, runner):
     assert len(whole["task"]["description"]) == 500_011 and len(whole["command"][2]) == 100_005 and whole["allowedTools"] == ["Read"]
     assert [task["id"] for task in api.get("/api/v1/tasks", params={"text": "dddd"}).json()] == [big]
     assert len(runner.get(f"/api/v1/tasks/{big}/data").json()["context"]) == 1_000_000
+
+
+def test_rows_updates_and_inbox_cost_what_they_show(make_server):
+    """Ten tasks with 1 MiB each beside ten small ones: the same bytes. `shepherd bench --only rows` has the times."""
+    server, cost = make_server().start(), {}
+    with server.api() as api, server.runner() as runner:
+        for size in (100, 1_000_000):
+            label = {"size": str(size)}
+            tasks = [new_task(api, labels=label, title="One of ten", task={"description": "d" * size, "context": "c" * size})
+                     for _ in range(10)]
+            with server.websocket("/api/v1/events?tasks=" + ",".join(tasks)) as feed:
+                feed.until(lambda message: message.type == "caught_up")
+                for task in tasks:
+                    for _ in range(15):
+                        post_events(runner, task, *[note("a small step")] * 10)
+                behind, watched = set(tasks), 0
+                while behind:
+                    message = feed.next()
+                    watched += len(json.dumps(message.data))
+                    if message.type == "task_update" and message.data["lastSequence"] == 150:
+                        behind.discard(message.task)
+            post_events(runner, tasks[0], approval("a"))
+            eventually(lambda: entries(api, tasks[0]))
+            listed = api.get("/api/v1/tasks", params={"label": f"size={size}"})
+            assert len(listed.json()) == 10
+            cost[size] = (watched, len(listed.content), len(json.dumps(entries(api, tasks[0]))))
+    (_, *small), (watched, *large) = cost.values()
+    assert watched < 2_000_000, "1,500 small events"
+    assert all(much < 1.1 * little for much, little in zip(large, small)), cost
 
 
 def test_what_every_row_shows_is_short(api):

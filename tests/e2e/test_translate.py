@@ -74,3 +74,35 @@ def test_plain_text_and_unknown_agents(tmp_path):
     assert "claude" in unknown.stderr and "text" in unknown.stderr
     missing = translate(tmp_path, "claude", tmp_path / "nothing.jsonl")
     assert missing.returncode == 2 and "nothing.jsonl" in missing.stderr
+
+
+CODEX = CLAUDE.parent / "codex"
+
+
+def summaries(text):
+    return [event["summary"] for event in events_of(text) if event["type"] in ("thinking", "tool_call", "approval", "error")]
+
+
+@pytest.mark.parametrize("name", ["codex-01-exec-tools", "codex-01-exec-tools.rollout", "codex-app-02-approvals"])
+def test_codex_in_each_of_its_forms(name, tmp_path):
+    """Lines as they were printed, a file of a session, a recording of both directions."""
+    result = translate(tmp_path, "codex", CODEX / "recordings" / f"{name}.jsonl")
+    assert result.returncode == 0 and result.stderr == ""
+    golden = "\n".join(line for line in (CODEX / "expected" / f"{name}.ndjson").read_text().splitlines() if '"type":' in line[:60])
+    assert summaries(result.stdout) == summaries(golden) != []
+
+
+def test_a_session_of_codex_is_imported_once(server, tmp_path):
+    kept = tmp_path / ".codex" / "sessions" / "2026" / "11" / "15"
+    kept.mkdir(parents=True)
+    session = "01a1e084-3774-77e3-bcf3-2762b7953482"
+    file = kept / f"rollout-2026-11-15T18-42-03-{session}.jsonl"
+    file.write_bytes((CODEX / "recordings" / "codex-01-exec-tools.rollout.jsonl").read_bytes())
+    env = {"HOME": str(tmp_path), "CODEX_HOME": ""}
+    assert "events added" in server.cli("import", "--from", "codex", session, env=env).stdout
+    assert "already there" in server.cli("import", "--from", "codex", "--all", env=env).stdout
+    with server.api() as api:
+        task = api.get(f"/api/v1/tasks/codex-{session}").json()
+    assert task["task"]["description"] == "Fix the add function" and task["usage"]["outputTokens"] == 294
+    missing = server.cli("import", "--from", "codex", "no-such-session", env=env, check=False)
+    assert missing.returncode != 0 and "no-such-session" in missing.stderr

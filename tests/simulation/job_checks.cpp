@@ -56,7 +56,9 @@ class LogReader {
     auto state = state_named(text(data, "state"));
     if (!find_member(data, "leaseEpoch").empty()) {
       EXPECT_TRUE(queued_ && !ended) << where_ << ": another runner has it";
-      epoch_ = event.sequence;
+      std::uint64_t epoch = count_value(find_member(data, "leaseEpoch")).value_or(0);
+      EXPECT_GT(epoch, epoch_) << where_ << ": the lease is not newer than the one before";
+      epoch_ = epoch;
       queued_ = false;
     } else if (state == State::queued) {
       queued_ = true;

@@ -5,40 +5,24 @@
 #include <algorithm>
 #include <charconv>
 
+#include "hub/test_frames.h"
+
 namespace shepherd::simulation {
 namespace {
 
-class LineEncoder final : public FrameEncoder {
- public:
-  explicit LineEncoder(bool all) : all_(all) {}
-  void event(std::string& out, const EventBatch& stored, std::size_t i) const override {
-    out += "E " + std::to_string(all_ ? stored.position + i : stored.first + i) + "\n";
-  }
-  void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
-    out += "G " + std::to_string(from) + " " + std::to_string(to) + "\n";
-  }
-  void caught_up(std::string& out, std::string_view, std::uint64_t number) const override {
-    out += "U " + std::to_string(number) + "\n";
-  }
-  void position(std::string& out, std::string_view, std::uint64_t number) const override {
-    out += "P " + std::to_string(number) + "\n";
-  }
-  void delta(std::string& out, std::string_view, std::string_view) const override { out += "D 0\n"; }
-  void complete(std::string& out, std::string_view, std::string_view, std::uint64_t last) const override {
-    out += "C " + std::to_string(last) + "\n";
-  }
+const TextFrames kTaskEncoder(false);
+const TextFrames kAllEncoder(true);
 
- private:
-  bool all_;
-};
-
-const LineEncoder kTaskEncoder(false);
-const LineEncoder kAllEncoder(true);
+bool take(std::string_view& text, std::string_view beginning) {
+  if (!text.starts_with(beginning)) return false;
+  text.remove_prefix(beginning.size());
+  return true;
+}
 
 }  // namespace
 
-const FrameEncoder& kTaskLines = kTaskEncoder;
-const FrameEncoder& kAllLines = kAllEncoder;
+const FrameEncoder& kTaskFrames = kTaskEncoder;
+const FrameEncoder& kAllFrames = kAllEncoder;
 
 std::uint64_t take_number(std::string_view& text) {
   std::uint64_t value = 0;
@@ -67,46 +51,38 @@ void SimConsumer::on_frames(FrameBatch&& batch) {
   for (const auto& span : batch.spans) {
     std::string_view rest = span.bytes;
     while (!rest.empty()) {
-      auto line_end = rest.find('\n');
-      frame(rest.substr(0, line_end));
-      rest.remove_prefix(line_end + 1);
+      auto end = rest.find(' ');
+      take_frame(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
     }
   }
   ended_ = batch.end;
   ready_ = !ended_;
 }
 
-void SimConsumer::frame(std::string_view line) {
-  char kind = line[0];
-  line.remove_prefix(2);
-  std::uint64_t number = take_number(line);
+void SimConsumer::take_frame(std::string_view text) {
   bool filtered = !options_.types.everything() || options_.tasks;
-  switch (kind) {
-    case 'E':
-      if (filtered) {
-        EXPECT_GT(number, cursor_) << name_ << ": repeat or disorder";
-      } else {
-        EXPECT_EQ(number, cursor_ + 1) << name_ << ": hole, repeat or disorder";
-      }
-      received_.push_back(number);
-      cursor_ = number;
-      break;
-    case 'G': {
-      if (filtered) {
-        EXPECT_GT(number, cursor_) << name_ << ": a gap lies ahead";
-      } else {
-        EXPECT_EQ(number, cursor_ + 1) << name_ << ": a gap begins where the consumer is";
-      }
-      cursor_ = take_number(line);
-      break;
+  if (take(text, "e")) {
+    std::uint64_t number = take_number(text);
+    if (filtered) {
+      EXPECT_GT(number, cursor_) << name_ << ": repeat or disorder";
+    } else {
+      EXPECT_EQ(number, cursor_ + 1) << name_ << ": hole, repeat or disorder";
     }
-    case 'P':
-    case 'U':
-      EXPECT_GE(number, cursor_) << name_;
-      cursor_ = number;
-      break;
-    default:
-      break;
+    received_.push_back(number);
+    cursor_ = number;
+  } else if (take(text, "gap")) {
+    std::uint64_t from = take_number(text);
+    if (filtered) {
+      EXPECT_GT(from, cursor_) << name_ << ": a gap lies ahead";
+    } else {
+      EXPECT_EQ(from, cursor_ + 1) << name_ << ": a gap begins where the consumer is";
+    }
+    cursor_ = take_number(text);
+  } else if (take(text, "position") || take(text, "caught_up")) {
+    std::uint64_t number = take_number(text);
+    EXPECT_GE(number, cursor_) << name_;
+    cursor_ = number;
   }
 }
 

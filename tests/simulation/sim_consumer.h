@@ -14,9 +14,9 @@
 
 namespace shepherd::simulation {
 
-// Encode frames as text lines that a consumer can parse: E sequence, G from to, C last.
-extern const FrameEncoder& kTaskLines;
-extern const FrameEncoder& kAllLines;
+// Of one task, and of all; hub/test_frames.h.
+extern const FrameEncoder& kTaskFrames;
+extern const FrameEncoder& kAllFrames;
 
 inline constexpr ReadLimit kEverything{1'000'000, 1'000'000'000};
 
@@ -45,7 +45,7 @@ class SimConsumer final : public FeedConsumer {
   void check_complete(const EventStore& store) const;
 
  private:
-  void frame(std::string_view line);
+  void take_frame(std::string_view text);
 
   std::string name_;
   FeedOptions options_;

@@ -13,8 +13,7 @@ namespace {
 
 // What a runner's own deeds cannot prevent: its lease has ended, or its task.
 bool is_over(const Error& error) {
-  return error.reason == "lease_lost" || error.code == ErrorCode::not_found || error.code == ErrorCode::gone ||
-         error.reason == "sequence_hole";  // another task got the id, and another runner a lease of this number
+  return error.reason == "lease_lost" || error.code == ErrorCode::not_found || error.code == ErrorCode::gone;
 }
 
 }  // namespace
@@ -93,6 +92,10 @@ void SimRunner::ask(Replica& replica, const std::vector<std::string>& jobs, cons
        &replica](Result<std::optional<Claim>> claim) {
         asking_ = false;
         --claims_.active;
+        if (claim && *claim && !(*claim)->again) {
+          EXPECT_TRUE(claims_.epochs.insert((*claim)->epoch).second)
+              << name_ << " got " << (*claim)->task << " with the epoch of another lease, " << (*claim)->epoch;
+        }
         if (claim && *claim && !*gone) job_ = Job{(*claim)->task, (*claim)->epoch, ++spools_, 1, {}, false};
         if (wait.empty() || begun != claims_.begun || !claim || *claim) return;
         for (const auto& each : waiting(replica.journal.store(), jobs)) {

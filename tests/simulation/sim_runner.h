@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ClaimWatch {
   bool exact = false;       // the store does not fail
   std::uint64_t begun = 0;  // also counts what else can come between a claim and its answer
   std::size_t active = 0;
+  std::set<std::uint64_t> epochs;  // that were given
 };
 
 class SimRunner {

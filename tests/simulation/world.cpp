@@ -93,7 +93,7 @@ void World::add_consumers() {
   for (std::size_t i = 0; i < count; ++i) {
     FeedOptions options;
     if (random_.below(3) != 0) options.task = tasks_[random_.below(tasks_.size())];
-    options.encoder = options.task.empty() ? &kAllLines : &kTaskLines;
+    options.encoder = options.task.empty() ? &kAllFrames : &kTaskFrames;
     if (random_.below(4) == 0) options.types.known = mask_of(EventType::tool_call) | mask_of(EventType::status);
     if (options.task.empty() && random_.below(3) == 0) options.tasks = std::set<std::string>{tasks_[0]};
     options.deltas = random_.below(4) == 0;

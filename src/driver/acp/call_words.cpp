@@ -32,11 +32,20 @@ const KindWords* words_of(std::string_view kind) {
   return nullptr;
 }
 
-std::string inside(std::string path, std::string_view cwd) {
-  if (!cwd.empty() && path.size() > cwd.size() + 1 && path.starts_with(cwd) && path[cwd.size()] == '/') {
-    path.erase(0, cwd.size() + 1);
+// The text with paths inside `cwd` relative to it.
+std::string inside(std::string text, std::string_view cwd) {
+  if (cwd.size() < 2) return text;
+  std::string folder = std::string(cwd) + "/";
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+    bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '"' || text[at - 1] == '\'';
+    bool ends = at + folder.size() == text.size();
+    if (begins && !ends) {
+      text.erase(at, folder.size());
+    } else {
+      ++at;
+    }
   }
-  return path;
+  return text;
 }
 
 std::string first_location(const AcpCall& call) {
@@ -92,7 +101,7 @@ std::string acp_call_summary(const AcpCall& call, std::string_view cwd) {
   std::string command = text_member(call.input, "command");
   std::string place = inside(first_location(call), cwd);
   std::string summary = inside(call.title, cwd);
-  if (call.kind == "execute" && !command.empty()) {
+  if ((call.kind == "execute" || call.kind.empty()) && !command.empty()) {
     summary = "Running " + command;
   } else if (words != nullptr && (summary.empty() || is_bare_word(summary) || summary == place)) {
     bool says_where = call.kind != "execute" && !place.empty();

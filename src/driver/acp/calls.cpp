@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "driver/acp/limits.h"
 #include "driver/limits.h"
+#include "json/scan.h"
 
 namespace shepherd {
 namespace {
@@ -17,6 +18,18 @@ void take_text(std::string& into, std::string_view said) {
 // Text that is too large to keep stays in the agent's record alone.
 void take_json(std::string& into, const JsonNode& node, JsonKind kind) {
   if (node.kind == kind && node.slice.size() <= kMaxWholeBytes) into = node.slice;
+}
+
+// The tool's name, where agents keep it in additions of their own: {"goose":{"toolCall":{"toolName":"shell"}}}.
+std::string name_in_additions(std::string_view additions) {
+  JsonMembers members(additions.empty() ? "{}" : additions);
+  while (members.next()) {
+    if (!members.value().starts_with('{')) continue;
+    std::string name = text_member(members.value(), "toolName");
+    if (name.empty()) name = text_member(find_member(members.value(), "toolCall"), "toolName");
+    if (!name.empty()) return name;
+  }
+  return {};
 }
 
 }  // namespace
@@ -47,7 +60,8 @@ AcpCall* AcpCalls::merge(const JsonSlices& record, const JsonNode& node, bool fi
   }
   call->changed_ms = now_ms;
   take_text(call->name, record.string(node, "name"));
-  take_text(call->kind, record.string(node, "kind"));
+  if (call->name.empty()) take_text(call->name, name_in_additions(record.find(node, "_meta").slice));
+  if (auto kind = record.string(node, "kind"); kind != "other") take_text(call->kind, kind);
   take_text(call->title, record.string(node, "title"));
   take_text(call->status, record.string(node, "status"));
   take_json(call->content, record.find(node, "content"), JsonKind::array);

@@ -145,12 +145,31 @@ class AcpPlay {
       driver.command(acp_command(R"({"kind":"interrupt","id":")" + id + "\"}"), now, out);
     } else if (method.starts_with("no/")) {
       foreign_.insert(std::string(find_member(line, "id")));
-    } else if (method.empty() && find_member(line, "result") == "null") {
-      for (const auto& call : out.of<HostCall>()) host_ = call.id;
-      driver.answer({host_, HostDone{}}, now, out);
-    } else if (method.empty()) {
+    } else if (method.empty() && !find_member(find_member(line, "result"), "outcome").empty()) {
       answer(id, text_member(find_member(find_member(line, "result"), "outcome"), "optionId"));
+    } else if (method.empty()) {
+      host_answer(find_member(line, "result"));
     }
+  }
+
+  // What the machine said then, to the newest call.
+  void host_answer(std::string_view result) {
+    HostCall call = out.of<HostCall>().back();
+    HostAnswer answer{call.id, HostDone{}};
+    if (std::holds_alternative<ReadFile>(call.request)) answer.result = FileText{text_member(result, "content")};
+    if (std::holds_alternative<StartTerminal>(call.request)) {
+      answer.result = TerminalStarted{text_member(result, "terminalId")};
+    }
+    bool looks = std::holds_alternative<LookAtTerminal>(call.request);
+    if (looks || std::holds_alternative<AwaitTerminal>(call.request)) {
+      TerminalState state;
+      state.output = text_member(result, "output");
+      auto code = count_value(find_member(looks ? find_member(result, "exitStatus") : result, "exitCode"));
+      state.running = !code;
+      if (code) state.code = static_cast<int>(*code);
+      answer.result = state;
+    }
+    driver.answer(answer, now, out);
   }
 
   void answer(const std::string& id, const std::string& option) {
@@ -170,7 +189,7 @@ class AcpPlay {
   Recording recording_;
   std::size_t at_ = 0;
   int commands_ = 0;
-  std::string options_, host_;
+  std::string options_;
   std::set<std::string> foreign_;
 };
 

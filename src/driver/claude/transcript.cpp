@@ -52,7 +52,7 @@ class TranscriptReader {
     for (const PlacedLine& line : lines) take(line);
     Actions rest;
     driver_.finish({}, session_.last_ms, rest);
-    add(std::move(rest));
+    add_events(session_, std::move(rest));
     if (session_.events.empty()) return std::move(session_);
     session_.session_id = driver_.hints().session_id;
     add_start();
@@ -74,7 +74,7 @@ class TranscriptReader {
     for (const DriverEvent& event : out.events()) {
       if (own && event.type != EventType::usage) last_own_ = event.type;
     }
-    add(std::move(out));
+    add_events(session_, std::move(out));
   }
 
   // What a task says about itself.
@@ -97,13 +97,6 @@ class TranscriptReader {
     if (typed && session_.prompt.empty()) session_.prompt = string_value(content).value_or("");
   }
 
-  void add(Actions out) {
-    for (DriverEvent& event : out.take_events()) {
-      auto time = parse_timestamp(text_member(event.json, "timestamp"));
-      session_.events.push_back({time ? *time : session_.last_ms, std::move(event)});
-    }
-  }
-
   void add_start() {
     std::string data = object_text([&](JsonObject& object) {
       object.text_unless_empty("cwd", event_text(session_.cwd));
@@ -119,21 +112,7 @@ class TranscriptReader {
     parts.data = data;
     parts.event_id = "start";
     session_.events.insert(session_.events.begin(), {session_.first_ms, make_event(parts)});
-    name_the_nameless();
-  }
-
-  // Totals and damaged lines have no id of the agent's: they are known by their kind, time and place among equals.
-  void name_the_nameless() {
-    std::string before;
-    int repeat = 0;
-    for (auto& [at_ms, event] : session_.events) {
-      if (!find_member(event.json, "eventID").empty()) continue;
-      std::string id = std::string(name(event.type)) + "/" + std::to_string(at_ms);
-      repeat = id == before ? repeat + 1 : 0;
-      before = id;
-      if (repeat > 0) id += "/" + std::to_string(repeat);
-      event.json.insert(event.json.size() - 1, ",\"eventID\":\"" + id + "\"");
-    }
+    name_the_nameless(session_);
   }
 
   void conclude() {
@@ -163,29 +142,6 @@ class TranscriptReader {
 
 ImportedSession read_claude_transcript(const std::vector<TranscriptFile>& files) {
   return TranscriptReader(files).read();
-}
-
-DriverEvent claude_session_end(const ImportedSession& session) {
-  std::string data = object_text([&](JsonObject& object) {
-    object.text("state", name(session.state));
-    object.text("message", session.message);
-  });
-  std::string event_id = "end/" + std::to_string(session.last_ms);
-  EventParts parts;
-  parts.type = EventType::status;
-  parts.timestamp_ms = session.last_ms;
-  parts.session_id = session.session_id;
-  parts.summary = session.message;
-  parts.data = data;
-  parts.event_id = event_id;
-  return make_event(parts);
-}
-
-std::size_t newest_usage(const ImportedSession& session) {
-  for (std::size_t i = session.events.size(); i-- > 0;) {
-    if (session.events[i].event.type == EventType::usage) return i;
-  }
-  return session.events.size();
 }
 
 }  // namespace shepherd

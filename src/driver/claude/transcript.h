@@ -6,12 +6,10 @@
 // Threads: caller.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "driver/driver.h"
+#include "driver/imported_session.h"
 
 namespace shepherd {
 
@@ -21,24 +19,6 @@ struct TranscriptFile {
   std::vector<std::string> lines;
 };
 
-struct TranscriptEvent {
-  std::int64_t at_ms = 0;
-  DriverEvent event;
-};
-
-struct ImportedSession {
-  std::string session_id, cwd, model;
-  std::string prompt;                   // the first one
-  std::vector<TranscriptEvent> events;  // in order; empty: nothing happened
-  State state = State::completed;       // how it ended
-  std::string message;
-  std::int64_t first_ms = 0, last_ms = 0;
-};
-
 ImportedSession read_claude_transcript(const std::vector<TranscriptFile>& files);
-
-// The status event that ends a session's task, and the newest usage event of it (events.size(): none).
-DriverEvent claude_session_end(const ImportedSession& session);
-std::size_t newest_usage(const ImportedSession& session);
 
 }  // namespace shepherd

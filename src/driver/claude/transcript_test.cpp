@@ -38,7 +38,7 @@ TEST(ClaudeTranscript, SaysWhatTheSessionWas) {
   EXPECT_EQ(session.state, State::completed);
   ASSERT_FALSE(session.events.empty());
   EXPECT_EQ(session.events.front().event.type, EventType::session_start);
-  EXPECT_EQ(find_member(claude_session_end(session).json, "type"), R"("status")");
+  EXPECT_EQ(find_member(session_end(session).json, "type"), R"("status")");
 }
 
 TEST(ClaudeTranscript, SubAgentsWorkInsideTheirCall) {

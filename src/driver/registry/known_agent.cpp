@@ -8,9 +8,21 @@ namespace {
 
 constexpr std::array kKnownAgents{
     KnownAgent{"claude", "Claude Code", "claude", "claude", "npm install -g @anthropic-ai/claude-code"},
+    KnownAgent{"claude-acp", "Claude Code over ACP", "acp", "claude-agent-acp",
+               "npm install -g @agentclientprotocol/claude-agent-acp"},
+    KnownAgent{"codex", "Codex", "codex", "codex", "npm install -g @openai/codex"},
+    KnownAgent{"codex-acp", "Codex over ACP", "acp", "codex-acp", "npm install -g @agentclientprotocol/codex-acp"},
+    KnownAgent{"copilot", "GitHub Copilot CLI", "acp", "copilot --acp", "npm install -g @github/copilot"},
+    KnownAgent{"gemini", "Gemini CLI", "acp", "gemini --acp", "npm install -g @google/gemini-cli"},
     KnownAgent{"gemini-stream", "Gemini CLI, one way", "gemini-stream", "gemini", "npm install -g @google/gemini-cli"},
+    KnownAgent{"goose", "Goose", "acp", "goose acp --with-builtin developer",
+               "npm install -g @aaif/goose-binary-linux-x64, and link its program as goose"},
+    KnownAgent{"kilo", "Kilo", "acp", "kilo acp", "npm install -g @kilocode/cli"},
+    KnownAgent{"kimi", "Kimi Code", "acp", "kimi acp", "npm install -g @moonshot-ai/kimi-code"},
     KnownAgent{"opencode", "OpenCode", "opencode", "opencode", "npm install -g opencode-ai"},
     KnownAgent{"opencode-run", "OpenCode, one way", "opencode-run", "opencode", "npm install -g opencode-ai"},
+    KnownAgent{"qwen", "Qwen Code", "acp", "qwen --acp", "npm install -g @qwen-code/qwen-code"},
+    KnownAgent{"vibe", "Mistral Vibe", "acp", "vibe-acp", "uv tool install mistral-vibe"},
 };
 
 }  // namespace

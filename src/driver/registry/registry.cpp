@@ -4,6 +4,7 @@
 
 #include "driver/acp/acp_agent.h"
 #include "driver/claude/claude_code.h"
+#include "driver/codex/codex.h"
 #include "driver/gemini/gemini_stream.h"
 #include "driver/grpc/grpc_agent.h"
 #include "driver/opencode/opencode_run.h"
@@ -26,6 +27,7 @@ std::unique_ptr<Driver> make() {
 constexpr std::array kDrivers{
     Entry{"acp", &make<AcpAgent>},
     Entry{"claude", &make<ClaudeCode>},
+    Entry{"codex", &make<Codex>},
     Entry{"gemini-stream", &make<GeminiStream>},
     Entry{"grpc", &make<GrpcAgent>},
     Entry{"opencode", &make<OpenCodeServer>},

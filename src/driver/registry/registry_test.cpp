@@ -31,8 +31,8 @@ TEST(KnownAgents, CommandsAreSplitAtBlanks) {
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {
-  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "gemini-stream", "grpc", "opencode",
-                                                           "opencode-run", "text"}));
+  EXPECT_EQ(driver_names(), (std::vector<std::string_view>{"acp", "claude", "codex", "gemini-stream", "grpc",
+                                                           "opencode", "opencode-run", "text"}));
 }
 
 }  // namespace

@@ -258,6 +258,11 @@ Result<bool> MemoryTxn::renew_lease(const LeaseRenewal& renewal) {
   return true;
 }
 
+std::uint64_t MemoryTxn::position() const {
+  MutexLock lock(store_.mutex_);
+  return store_.position_;
+}
+
 Result<void> MemoryTxn::atomically(const std::function<Result<void>(WriteTxn&)>& operation) {
   collect();
   Work before = work_;

@@ -38,6 +38,7 @@ class MemoryTxn final : public WriteTxn {
   Result<void> put_lease(const Lease& lease) override;
   Result<void> end_lease(const LeaseKey& key) override;
   Result<bool> renew_lease(const LeaseRenewal& renewal) override;
+  std::uint64_t position() const override;
   Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   Commit commit();

@@ -192,14 +192,15 @@ class SqliteLedger final : public Ledger {
   }
 
   // Counted here, because SQLite would sort all rows, which takes four times as long as reading them.
-  Result<std::vector<RunningTasks>> running(const LedgerRange& range) const override {
+  Result<std::vector<RunningTasks>> running(const LedgerRange& range,
+                                            const std::optional<EndedIn>& ended) const override {
     auto database = readers_->lease();
+    EndedIn in = ended ? EndedIn{std::max({ended->from_ms, range.from * 1000, std::int64_t{1}}), ended->to_ms}
+                       : EndedIn{0, 1};  // the end of an open task is 0
     auto row = database->use(
         "SELECT begun, ended, CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END FROM span"
-        " WHERE ended = 0 AND begun < ?3 UNION ALL "
-        "SELECT begun, ended, CASE ?1 WHEN 1 THEN agent WHEN 2 THEN model ELSE '' END FROM span"
-        " WHERE ended >= max(?2, 1) AND begun < ?3",
-        static_cast<int>(range.by), range.from * 1000, range.to * 1000);
+        " WHERE ended >= ?2 AND ended < ?3 AND begun < ?4",
+        static_cast<int>(range.by), in.from_ms, in.to_ms, range.to * 1000);
     using Steps = std::tuple<std::size_t, std::size_t, bool>;  // first, last, open
     std::map<std::string, std::map<Steps, std::uint64_t>, std::less<>> counts;
     auto step_of = [&](std::int64_t ms) {
@@ -225,6 +226,13 @@ class SqliteLedger final : public Ledger {
       }
     }
     return tasks;
+  }
+
+  Result<std::int64_t> newest_end_ms() const override {
+    auto database = readers_->lease();
+    auto newest = one_number(*database, "SELECT coalesce(max(ended), 0) FROM span");
+    if (!newest) return fail(noted(newest.error()));
+    return static_cast<std::int64_t>(*newest);
   }
 
   Result<std::vector<FindingPlace>> findings(const FindingFilter& filter) const override {

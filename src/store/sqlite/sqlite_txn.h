@@ -63,6 +63,7 @@ class SqliteTxn final : public WriteTxn {
   Result<void> put_lease(const Lease& lease) override;
   Result<void> end_lease(const LeaseKey& key) override;
   Result<bool> renew_lease(const LeaseRenewal& renewal) override;
+  std::uint64_t position() const override { return position_before_; }
   Result<void> atomically(const std::function<Result<void>(WriteTxn&)>& operation) override;
 
   // Writes what this transaction still has in memory, and as much from earlier ones as `flush` says. Leaves at most

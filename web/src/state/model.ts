@@ -9,7 +9,7 @@ export const hasModel = signal<boolean | undefined>(undefined);  // undefined: n
 
 export async function lookForModel(): Promise<boolean> {
   const {value} = await askAt<unknown>("/health", "GET");
-  hasModel.value = objectOf(value)?.["backend_connected"] === true;
+  hasModel.value = objectOf(value)?.["model_configured"] === true;
   return hasModel.value;
 }
 
