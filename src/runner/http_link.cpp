@@ -23,6 +23,13 @@ std::string new_password() {
   return password;
 }
 
+// With padding, which services insist on.
+std::string basic_authorization(const std::string& user, const std::string& password) {
+  std::string encoded = encode_base64(user + ":" + password);
+  while (encoded.size() % 4 != 0) encoded.push_back('=');
+  return "Basic " + encoded;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HttpLink>> HttpLink::start(AgentSpec spec, HttpLaunch service, AgentObserver& listener,
@@ -40,7 +47,7 @@ Result<std::unique_ptr<HttpLink>> HttpLink::start(AgentSpec spec, HttpLaunch ser
 
 HttpLink::HttpLink(HttpLaunch service, std::string password, AgentObserver& listener, const Clock& clock)
     : service_(std::move(service)),
-      authorization_("Basic " + encode_base64(service_.user + ":" + password)),
+      authorization_(basic_authorization(service_.user, password)),
       listener_(listener),
       clock_(clock),
       last_output_ms_(clock.steady_ms()),

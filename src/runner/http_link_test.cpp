@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.h"
 #include "net/server_for_test.h"
 #include "process/test_agents.h"
 
@@ -123,7 +124,7 @@ class HttpLinkTest : public ::testing::Test {
 };
 
 TEST_F(HttpLinkTest, EventsAndAnswersComeAndTheEndOfTheInputEndsTheService) {
-  run("echo warming up; echo listening on " + address() + "; exec sleep 300");
+  run("echo \"warming up, password=$THE_PASSWORD;\"; echo listening on " + address() + "; exec sleep 300");
   ASSERT_TRUE(
       link_->write(http_request_line({"1", "POST", "/a", R"({"x":1})"}) + http_request_line({"2", "GET", "/bad", ""})));
   EXPECT_TRUE(heard_.has("warming up")) << "what it prints is for the log";
@@ -137,7 +138,12 @@ TEST_F(HttpLinkTest, EventsAndAnswersComeAndTheEndOfTheInputEndsTheService) {
   EXPECT_EQ(asked[1], R"(POST /a {"x":1})") << "in the order in which they were written";
   {
     MutexLock lock(mutex_);
-    EXPECT_TRUE(authorization_.starts_with("Basic "));
+    ASSERT_TRUE(authorization_.starts_with("Basic "));
+    std::string encoded = authorization_.substr(6);
+    EXPECT_EQ(encoded.size() % 4, 0U) << "services insist on the padding";
+    auto credentials = decode_base64(encoded);
+    ASSERT_TRUE(credentials);
+    EXPECT_TRUE(heard_.has("password=" + credentials->substr(3) + ";")) << "the service was given the same";
   }
   link_->close_input();
   auto end = heard_.end();
