@@ -2,7 +2,7 @@
 """A small agent that speaks the Agent Client Protocol (version 1, JSON-RPC lines on stdio) and asks its client for files and terminals.
 
 Its prompt is a JSON list of requests: [method, parameters]. It sends them one after the other, each when the answer to the
-last one has come, and its message is the list of the answers, as JSON. "$N.key" in a parameter is that member of answer N.
+last one has come, and leaves the list of the answers as answers.json in its directory. "$N.key" in a parameter is that member of answer N.
 ["write", path, text] writes a file by itself, ["hold"] keeps its turn open until it is cancelled, and ["burst", path, count]
 reads a file that often and reads its input only after the last request; the answer is the length of each text.
 """
@@ -69,14 +69,16 @@ class Agent:
             elif request[0] == "burst":
                 answers.append(self.burst(session, *request[1:]))
             elif request[0] == "hold":
-                self.say(session, json.dumps(answers))
+                self.say(session, "holding")
                 while self.read().get("method") != "session/cancel":
                     pass
                 return "cancelled"
             else:
                 parameters = {key: self.filled(value, answers) for key, value in request[1].items()}
                 answers.append(self.ask(request[0], {"sessionId": session, **parameters}))
-        self.say(session, json.dumps(answers))
+        with open("answers.json", "w") as file:
+            json.dump(answers, file)
+        self.say(session, "done")
         return "end_turn"
 
     def serve(self):

@@ -23,14 +23,8 @@ def acp(server, tmp_path):
     def start(*requests, flags=()):
         return AgentRun(server, ["--config", config, "--agent", "asker", *flags, json.dumps(requests)], work, server.env)
     start.work = work
+    start.answers = lambda: json.loads((work / "answers.json").read_text())
     return start
-
-
-def answers(run):
-    """What the agent says it was answered."""
-    return json.loads("".join(event["data"]["text"] for event in run.of_type("output")
-                              if event["data"].get("text", "").startswith("[")) or
-                      "".join(event["summary"] for event in run.of_type("thinking")))
 
 
 def test_files_of_the_directory(acp):
@@ -40,7 +34,7 @@ def test_files_of_the_directory(acp):
              ["fs/read_text_file", {"path": str(acp.work / "missing")}]) as run:
         _, code = run.to_end()
     assert code == 0, run.story()
-    _, whole, part, missing = answers(run)
+    _, whole, part, missing = acp.answers()
     assert (acp.work / "new/a.txt").read_text() == "one\ntwo\nthree\n"
     assert whole == {"content": "one\ntwo\nthree\n"} and part == {"content": "two\n"}
     assert "there is no" in missing["message"]
@@ -57,7 +51,7 @@ def test_an_escape_is_refused(acp, server, tmp_path):
              ["terminal/create", {"command": "pwd", "cwd": str(tmp_path)}]) as run:
         _, code = run.to_end()
     assert code == 0, run.story()
-    refused = answers(run)
+    refused = acp.answers()
     assert len(refused) == 5 and all("code" in each and "content" not in each for each in refused), refused
     assert (tmp_path / "outside").read_text() == "outside"
 
@@ -69,7 +63,7 @@ def test_answers_wait_for_an_agent_that_does_not_read(acp):
     with acp(["burst", "large", 20]) as run:
         _, code = run.to_end()
     assert code == 0, run.story()
-    assert answers(run) == [[size] * 20]
+    assert acp.answers() == [[size] * 20]
 
 
 def test_a_terminal_from_start_to_release(acp):
@@ -81,7 +75,7 @@ def test_a_terminal_from_start_to_release(acp):
              ["terminal/output", {"terminalId": "$0.terminalId"}]) as run:
         _, code = run.to_end()
     assert code == 0, run.story()
-    _, ended, output, _, gone = answers(run)
+    _, ended, output, _, gone = acp.answers()
     assert ended["exitCode"] == 3
     assert output["output"] == f"hello\n{acp.work}\n" and output["exitStatus"]["exitCode"] == 3
     assert "released" in gone["message"]
@@ -101,16 +95,16 @@ def test_a_terminal_is_confined_as_the_agent_is(acp, server, level):
         task, code = run.to_end()
     Path("/tmp/of-this-agent").unlink(missing_ok=True)
     assert code == 0 and task["confined"] == level, run.story()
-    output = answers(run)[3]["output"]
+    output = acp.answers()[3]["output"]
     assert token.read_text().strip() not in output and "No such file" in output
     assert "the agent's own" in output, "it shares the agent's temporary directory"
-    assert "No such file" in answers(run)[4]["message"]
+    assert "No such file" in acp.answers()[4]["message"]
 
 
 def test_the_end_of_the_run_ends_open_terminals(acp):
     stubborn = ["sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done"]
     with acp(["terminal/create", {"command": stubborn[0], "args": stubborn[1:]}], ["hold"]) as run:
-        run.until(lambda event: "terminalId" in event["summary"])
+        run.until(lambda event: "holding" in event["summary"])
         assert any("trap" in Path(f"/proc/{pid}/cmdline").read_text() for pid in survivors(run.mark))
         run.send("stop")
         task, code = run.to_end()
@@ -122,7 +116,7 @@ def test_the_end_of_the_run_ends_open_terminals(acp):
 
 def test_no_terminal_outlives_a_runner_that_is_killed(acp):
     with acp(["terminal/create", {"command": "sleep", "args": ["600"]}], ["hold"]) as run:
-        run.until(lambda event: "terminalId" in event["summary"])
+        run.until(lambda event: "holding" in event["summary"])
         assert survivors(run.mark)
         run.process.kill()
         assert wait_until_gone(run.mark) == []
