@@ -75,7 +75,7 @@ def test_runners_claim_its_tasks(make_server):
 
 
 @pytest.mark.parametrize("entry, message", [
-    ({"command": ["x"]}, 'needs a "driver"'), ({"driver": "claud", "command": ["x"]}, "must be one of claude"),
+    ({"command": ["x"]}, 'needs a "driver"'), ({"driver": "claud", "command": ["x"]}, "must be one of acp, claude"),
     ({"driver": "claude"}, 'needs a "command"'), ({"driver": "claude", "command": "x"}, "a program and its arguments"),
     ({"driver": "claude", "comand": ["x"]}, 'did you mean "command"'),
     ({"driver": "claude", "command": ["x"], "env": {"A=B": "c"}}, "no name for a variable"),

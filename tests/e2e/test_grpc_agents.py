@@ -340,7 +340,7 @@ def test_wrong_words_say_what_to_do(server, tmp_path, peer):
     config = tmp_path / "config.yaml"
     config.write_text(f"agents: {{auditor: {{type: grpc, address: '{peer.address}'}}}}\n")
     assert 'did you mean "auditor"' in said("--config", str(config), "--agent", "auditr", "hello")
-    for entry, message in [("{type: http}", "must be one of claude, grpc"), ("{type: grpc}", "needs an \"address\""), ("{type: grpc, adress: x}", "did you mean \"address\""),
+    for entry, message in [("{type: http}", "must be one of acp, claude"), ("{type: grpc}", "needs an \"address\""), ("{type: grpc, adress: x}", "did you mean \"address\""),
                            ("{type: grpc, address: 'far.example:1', token_file: x}", "in clear text"),
                            ("{type: grpc, address: 'a:1', metadata: {Big: x}}", "no name for metadata")]:
         config.write_text(f"agents:\n  auditor: {entry}\n")
