@@ -52,7 +52,7 @@ void ChatTalk::print_asked(const ChatFrame& frame, const AskedCall& call) {
 }
 
 bool ChatTalk::answer_approval(const Key& key) {
-  if (asked_.empty() || !editor_.empty() || key.kind != KeyKind::text || key.pasted) return false;
+  if (asked_.empty() || !editor_.empty() || key.kind != TypedKey::text || key.pasted) return false;
   AskedCall& call = asked_.front();
   bool yes = key.text == "y" || key.text == "a";
   if (!yes && key.text != "n") return false;
@@ -107,24 +107,24 @@ void ChatTalk::press(const Key& key) {
   }
   if (answer_approval(key)) return;
   switch (key.kind) {
-    case KeyKind::interrupt:
+    case TypedKey::interrupt:
       return interrupt();
-    case KeyKind::suspend:
+    case TypedKey::suspend:
       return suspend();
-    case KeyKind::redraw:
+    case TypedKey::redraw:
       return screen_.clear_screen();
-    case KeyKind::open:
+    case TypedKey::open:
       return show_tool_call(0);
-    case KeyKind::finish:
+    case TypedKey::finish:
       if (editor_.empty()) {
         leave();
       } else {
-        editor_.press({KeyKind::erase});
+        editor_.press({TypedKey::erase});
       }
       return;
-    case KeyKind::tab:
+    case TypedKey::tab:
       return complete();
-    case KeyKind::enter:
+    case TypedKey::enter:
       return once() ? void() : enter();
     default:
       if (!once()) editor_.press(key);
@@ -134,8 +134,8 @@ void ChatTalk::press(const Key& key) {
 void ChatTalk::enter() {
   // A backslash at the end of a line goes on with the next one, as in a shell.
   if (editor_.text().ends_with('\\')) {
-    editor_.press({KeyKind::backspace});
-    editor_.press({KeyKind::newline});
+    editor_.press({TypedKey::backspace});
+    editor_.press({TypedKey::newline});
     return;
   }
   std::string text = editor_.text();

@@ -58,9 +58,10 @@ TEST(TaskFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(problem("- prompt: x\n  name: n\n- prompt: y\n  name: n\n"), "tasks.yaml:3: two tasks are called \"n\"");
   EXPECT_EQ(problem("- prompt: x\n  timeout: soon\n"),
             "tasks.yaml:2: this must be a span of time such as 90s, 10m or 2h");
-  EXPECT_EQ(problem("- prompt: x\n  agent: nobody\n"),
-            "tasks.yaml:2: there is no agent \"nobody\"; known are claude, claude-acp, codex, codex-acp, copilot, gemini, "
-            "gemini-stream, goose, kilo, kimi, opencode, opencode-run, qwen, vibe, text, grpc (with --address)");
+  EXPECT_EQ(
+      problem("- prompt: x\n  agent: nobody\n"),
+      "tasks.yaml:2: there is no agent \"nobody\"; known are claude, claude-acp, codex, codex-acp, copilot, gemini, "
+      "gemini-stream, goose, kilo, kimi, opencode, opencode-run, qwen, vibe, text, grpc (with --address)");
   EXPECT_NE(problem("tasks: []\n").find("there are no tasks"), std::string::npos);
   EXPECT_NE(problem("parallel: 0\ntasks: [{prompt: x}]\n").find("parallel must be 1 to"), std::string::npos);
   EXPECT_NE(problem("- prompt: [\n"), "");

@@ -120,7 +120,7 @@ void ChatLink::attempt() {
   }
   status_ = 0;
   refusal_.clear();
-  events_ = EventStream();
+  events_ = SseReader();
   stream_ = caller_.start(*std::move(made), *this);
 }
 

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "client/event_stream.h"
 #include "client/find_server.h"
 #include "client/live_link.h"
+#include "client/sse_reader.h"
 #include "net/http_call.h"
 #include "net/timers.h"
 #include "net/whole_answer.h"
@@ -96,7 +96,7 @@ class ChatLink final : private net::CallObserver {
   int failures_ = 0;  // since the last event
   int status_ = 0;
   std::string refusal_;  // the body of an error answer
-  EventStream events_;
+  SseReader events_;
   net::HttpCall stream_;
   net::Timer pause_;
   std::shared_ptr<bool> alive_;  // work that was posted looks whether the link is there

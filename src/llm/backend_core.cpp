@@ -67,7 +67,8 @@ net::CallRequest BackendCore::request(const Question& question, const std::strin
 }
 
 RequestPlan BackendCore::plan(RequestUse use) const {
-  return {config, model(), findings.facts.max_output_tokens, findings.server == ServerKind::llama_cpp, use, habits};
+  return {config, model(), findings.facts.max_output_tokens, findings.server == ModelServerKind::llama_cpp,
+          use,    habits};
 }
 
 std::string BackendCore::hide(std::string text) const {

@@ -24,13 +24,13 @@ struct Question {
 enum class CountWay : std::uint8_t { none, input_tokens, template_and_tokenize, tokenize, anthropic };
 
 // Which server stands behind an address of OpenAI's kind.
-enum class ServerKind : std::uint8_t { unknown, llama_cpp, vllm, ollama };
+enum class ModelServerKind : std::uint8_t { unknown, llama_cpp, vllm, ollama };
 
 // What probing found. Threads: value.
 struct Findings {
   ModelFacts facts;
   CountWay count = CountWay::none;
-  ServerKind server = ServerKind::unknown;
+  ModelServerKind server = ModelServerKind::unknown;
 };
 
 // Several questions, each depending on the answers before it. Its user asks next() until there is none, and takes every

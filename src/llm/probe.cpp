@@ -56,7 +56,7 @@ class OpenAiProbe final : public InquirySteps<Probe> {
   void take_props(int status, std::string_view body) {
     auto context = status == 200 ? slot_context(body) : std::nullopt;
     if (!context) return;
-    found_.server = ServerKind::llama_cpp;
+    found_.server = ModelServerKind::llama_cpp;
     allocated_ = context;
     find_context(found_.facts, config_, context);
     ask({false, "/chat/completions/input_tokens", small_body()}, [this](int code, std::string_view) {
@@ -67,13 +67,13 @@ class OpenAiProbe final : public InquirySteps<Probe> {
     });
   }
   void ask_vllm() {
-    found_.server = ServerKind::vllm;
+    found_.server = ModelServerKind::vllm;
     ask({true, "/tokenize", small_body()}, [this](int status, std::string_view) {
       if (status == 200) count_by(CountWay::tokenize);
     });
   }
   void ask_ollama() {
-    found_.server = ServerKind::ollama;
+    found_.server = ModelServerKind::ollama;
     ask({true, "/api/ps", ""}, [this](int status, std::string_view body) {
       auto context = status == 200 ? loaded_context(body, found_.facts.model) : std::nullopt;
       if (context) {
@@ -166,7 +166,7 @@ class OllamaProbe final : public InquirySteps<Probe> {
  public:
   explicit OllamaProbe(const ModelConfig& config) : config_(config) {
     found_.facts = configured_facts(config);
-    found_.server = ServerKind::ollama;
+    found_.server = ModelServerKind::ollama;
     if (!config.model.empty()) {
       ask_shown();
       return;

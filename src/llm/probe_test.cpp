@@ -58,7 +58,7 @@ TEST_F(Probing, LlamaCppHasItsContextPerSlotAndCounts) {
   EXPECT_EQ(found.facts.context_tokens, 16'384);
   EXPECT_TRUE(found.facts.counts_exactly);
   EXPECT_EQ(found.count, CountWay::input_tokens);
-  EXPECT_EQ(found.server, ServerKind::llama_cpp);
+  EXPECT_EQ(found.server, ModelServerKind::llama_cpp);
   EXPECT_EQ(found.facts.warning, "");
   EXPECT_EQ(asked, "base/models //props POST base/chat/completions/input_tokens ");
 }
@@ -80,7 +80,7 @@ TEST_F(Probing, VllmTellsItsLengthAndTokenizes) {
   Findings found = openai();
   EXPECT_EQ(found.facts.context_tokens, 40'960);
   EXPECT_EQ(found.count, CountWay::tokenize);
-  EXPECT_EQ(found.server, ServerKind::vllm);
+  EXPECT_EQ(found.server, ModelServerKind::vllm);
 }
 
 TEST_F(Probing, OllamaBehindOpenAisAddressIsWarnedAbout) {

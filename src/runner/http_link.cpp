@@ -173,8 +173,8 @@ void HttpLink::listening(const std::string& address) {
   net::CallRequest stream = call("GET", service_.events);
   stream.headers.emplace_back("Accept", "text/event-stream");
   stream.timeouts.idle = {};  // an agent may think for a long time
-  events_.emplace(EventStream::Sinks{[this] { opened(); }, [this](std::string_view data) { event(data); },
-                                     [this](std::string_view why) { lost(why); }});
+  events_.emplace(ServiceEvents::Sinks{[this] { opened(); }, [this](std::string_view data) { event(data); },
+                                       [this](std::string_view why) { lost(why); }});
   stream_ = caller_.start(std::move(stream), *events_);
 }
 

@@ -28,7 +28,7 @@
 #include "net/whole_answer.h"
 #include "process/agent_link.h"
 #include "process/agent_process.h"
-#include "runner/event_stream.h"
+#include "runner/service_events.h"
 
 namespace shepherd {
 
@@ -98,7 +98,7 @@ class HttpLink final : public AgentLink, private AgentObserver, private net::Eve
   net::EventLoop loop_;
   net::HttpCaller caller_{loop_};
   net::Url base_;
-  std::optional<EventStream> events_;
+  std::optional<ServiceEvents> events_;
   net::HttpCall stream_;
   bool open_ = false;  // the stream is
   std::deque<HttpEnvelope> requests_;

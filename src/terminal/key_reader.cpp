@@ -14,81 +14,81 @@ constexpr std::string_view kPasteBegin = "\x1b[200~";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
 constexpr std::size_t kMostSequence = 16;  // bytes; no key has more
 
-KeyKind control_key(char c) {
+TypedKey control_key(char c) {
   switch (c) {
     case 1:
-      return KeyKind::home;
+      return TypedKey::home;
     case 2:
-      return KeyKind::left;
+      return TypedKey::left;
     case 3:
-      return KeyKind::interrupt;
+      return TypedKey::interrupt;
     case 4:
-      return KeyKind::finish;
+      return TypedKey::finish;
     case 5:
-      return KeyKind::end;
+      return TypedKey::end;
     case 6:
-      return KeyKind::right;
+      return TypedKey::right;
     case 8:
     case 127:
-      return KeyKind::backspace;
+      return TypedKey::backspace;
     case 9:
-      return KeyKind::tab;
+      return TypedKey::tab;
     case 10:
-      return KeyKind::newline;
+      return TypedKey::newline;
     case 11:
-      return KeyKind::erase_to_end;
+      return TypedKey::erase_to_end;
     case 12:
-      return KeyKind::redraw;
+      return TypedKey::redraw;
     case 13:
-      return KeyKind::enter;
+      return TypedKey::enter;
     case 14:
-      return KeyKind::down;
+      return TypedKey::down;
     case 15:
-      return KeyKind::open;
+      return TypedKey::open;
     case 16:
-      return KeyKind::up;
+      return TypedKey::up;
     case 18:
-      return KeyKind::search;
+      return TypedKey::search;
     case 21:
-      return KeyKind::erase_to_start;
+      return TypedKey::erase_to_start;
     case 23:
-      return KeyKind::erase_word;
+      return TypedKey::erase_word;
     case 26:
-      return KeyKind::suspend;
+      return TypedKey::suspend;
     default:
-      return KeyKind::other;
+      return TypedKey::other;
   }
 }
 
 struct Sequence {
   std::string_view bytes;  // behind the escape
-  KeyKind kind;
+  TypedKey kind;
 };
 constexpr std::array kSequences{
-    Sequence{"[A", KeyKind::up},
-    Sequence{"OA", KeyKind::up},
-    Sequence{"[B", KeyKind::down},
-    Sequence{"OB", KeyKind::down},
-    Sequence{"[C", KeyKind::right},
-    Sequence{"OC", KeyKind::right},
-    Sequence{"[D", KeyKind::left},
-    Sequence{"OD", KeyKind::left},
-    Sequence{"[H", KeyKind::home},
-    Sequence{"OH", KeyKind::home},
-    Sequence{"[1~", KeyKind::home},
-    Sequence{"[7~", KeyKind::home},
-    Sequence{"[F", KeyKind::end},
-    Sequence{"OF", KeyKind::end},
-    Sequence{"[4~", KeyKind::end},
-    Sequence{"[8~", KeyKind::end},
-    Sequence{"[3~", KeyKind::erase},
-    Sequence{"[1;5C", KeyKind::word_right},
-    Sequence{"[1;3C", KeyKind::word_right},
-    Sequence{"[1;5D", KeyKind::word_left},
-    Sequence{"[1;3D", KeyKind::word_left},
-    Sequence{"[13;2u", KeyKind::newline},
-    Sequence{"[27;2;13~", KeyKind::newline},
-    Sequence{"OM", KeyKind::enter},
+    Sequence{"[A", TypedKey::up},
+    Sequence{"OA", TypedKey::up},
+    Sequence{"[B", TypedKey::down},
+    Sequence{"OB", TypedKey::down},
+    Sequence{"[C", TypedKey::right},
+    Sequence{"OC", TypedKey::right},
+    Sequence{"[D", TypedKey::left},
+    Sequence{"OD", TypedKey::left},
+    Sequence{"[H", TypedKey::home},
+    Sequence{"OH", TypedKey::home},
+    Sequence{"[1~", TypedKey::home},
+    Sequence{"[7~", TypedKey::home},
+    Sequence{"[F", TypedKey::end},
+    Sequence{"OF", TypedKey::end},
+    Sequence{"[4~", TypedKey::end},
+    Sequence{"[8~", TypedKey::end},
+    Sequence{"[3~", TypedKey::erase},
+    Sequence{"[1;5C", TypedKey::word_right},
+    Sequence{"[1;3C", TypedKey::word_right},
+    Sequence{"[1;5D", TypedKey::word_left},
+    Sequence{"[1;3D", TypedKey::word_left},
+    Sequence{"[13;2u", TypedKey::newline},
+    Sequence{"[27;2;13~", TypedKey::newline},
+    Sequence{"OM", TypedKey::enter},
 };
 
 // The size of a sequence behind its escape; 0 if it is not whole.
@@ -128,7 +128,7 @@ std::vector<Key> KeyReader::flush() {
   if (!waits()) return {};
   bool alone = held_ == "\x1b";
   held_.clear();
-  return {{alone ? KeyKind::escape : KeyKind::other}};
+  return {{alone ? TypedKey::escape : TypedKey::other}};
 }
 
 std::size_t KeyReader::take(std::vector<Key>& out) {
@@ -141,7 +141,7 @@ std::size_t KeyReader::take(std::vector<Key>& out) {
   std::size_t size = character_size(first);
   if (held_.size() < size) return 0;
   std::string text = terminal_text(std::string_view(held_).substr(0, size), Lines::keep);
-  if (!text.empty()) out.push_back({KeyKind::text, std::move(text)});
+  if (!text.empty()) out.push_back({TypedKey::text, std::move(text)});
   return size;
 }
 
@@ -158,16 +158,16 @@ std::size_t KeyReader::take_escape(std::vector<Key>& out) {
   if (known != kSequences.end()) {
     out.push_back({known->kind});
   } else if (sequence == "\r" || sequence == "\n") {
-    out.push_back({KeyKind::newline});  // Alt-Enter
+    out.push_back({TypedKey::newline});  // Alt-Enter
   } else if (sequence == "b" || sequence == "f") {
-    out.push_back({sequence == "b" ? KeyKind::word_left : KeyKind::word_right});
+    out.push_back({sequence == "b" ? TypedKey::word_left : TypedKey::word_right});
   } else if (sequence == "\x7f" || sequence == "\b") {
-    out.push_back({KeyKind::erase_word});
+    out.push_back({TypedKey::erase_word});
   } else if (sequence == "\x1b") {
-    out.push_back({KeyKind::escape});
+    out.push_back({TypedKey::escape});
     return 1;
   } else {
-    out.push_back({KeyKind::other});
+    out.push_back({TypedKey::other});
   }
   return 1 + size;
 }
@@ -196,7 +196,7 @@ bool KeyReader::take_paste(std::vector<Key>& out) {
     if (tab < text.size()) clean += '\t';
     at = tab + 1;
   }
-  if (!clean.empty()) out.push_back({KeyKind::text, std::move(clean), true});
+  if (!clean.empty()) out.push_back({TypedKey::text, std::move(clean), true});
   held_.erase(0, end + kPasteEnd.size());
   pasting_ = false;
   return true;

@@ -9,7 +9,7 @@
 
 namespace shepherd {
 
-enum class KeyKind : std::uint8_t {
+enum class TypedKey : std::uint8_t {
   text,   // one character, or a whole pasted text
   enter,  // sends
   newline,
@@ -38,7 +38,7 @@ enum class KeyKind : std::uint8_t {
 };
 
 struct Key {
-  KeyKind kind = KeyKind::other;
+  TypedKey kind = TypedKey::other;
   std::string text = {};
   bool pasted = false;
   bool operator==(const Key&) const = default;

@@ -42,50 +42,50 @@ std::string LineEditor::take() {
 bool LineEditor::press(const Key& key) {
   if (searching_) return press_in_search(key);
   switch (key.kind) {
-    case KeyKind::text:
+    case TypedKey::text:
       insert(key.text);
       return true;
-    case KeyKind::newline:
+    case TypedKey::newline:
       insert("\n");
       return true;
-    case KeyKind::backspace:
+    case TypedKey::backspace:
       erase(before(cursor_), cursor_);
       return true;
-    case KeyKind::erase:
+    case TypedKey::erase:
       erase(cursor_, after(cursor_));
       return true;
-    case KeyKind::erase_word:
+    case TypedKey::erase_word:
       erase(word_before(cursor_), cursor_);
       return true;
-    case KeyKind::erase_to_start:
+    case TypedKey::erase_to_start:
       erase(line_start(cursor_), cursor_);
       return true;
-    case KeyKind::erase_to_end:
+    case TypedKey::erase_to_end:
       erase(cursor_, line_end(cursor_) == cursor_ ? after(cursor_) : line_end(cursor_));
       return true;
-    case KeyKind::left:
+    case TypedKey::left:
       cursor_ = before(cursor_);
       return true;
-    case KeyKind::right:
+    case TypedKey::right:
       cursor_ = after(cursor_);
       return true;
-    case KeyKind::word_left:
+    case TypedKey::word_left:
       cursor_ = word_before(cursor_);
       return true;
-    case KeyKind::word_right:
+    case TypedKey::word_right:
       cursor_ = word_after(cursor_);
       return true;
-    case KeyKind::home:
+    case TypedKey::home:
       cursor_ = line_start(cursor_);
       return true;
-    case KeyKind::end:
+    case TypedKey::end:
       cursor_ = line_end(cursor_);
       return true;
-    case KeyKind::up:
+    case TypedKey::up:
       return up();
-    case KeyKind::down:
+    case TypedKey::down:
       return down();
-    case KeyKind::search:
+    case TypedKey::search:
       searching_ = true;
       wanted_.clear();
       if (place_ == history_.size()) draft_ = text_;
@@ -97,25 +97,25 @@ bool LineEditor::press(const Key& key) {
 
 bool LineEditor::press_in_search(const Key& key) {
   switch (key.kind) {
-    case KeyKind::text:
+    case TypedKey::text:
       wanted_ += key.text;
       find(history_.size());
       return true;
-    case KeyKind::backspace:
+    case TypedKey::backspace:
       while (!wanted_.empty() && continues(wanted_.back())) wanted_.pop_back();
       if (!wanted_.empty()) wanted_.pop_back();
       find(history_.size());
       return true;
-    case KeyKind::search:
+    case TypedKey::search:
       find(place_);
       return true;
-    case KeyKind::escape:
-    case KeyKind::interrupt:
+    case TypedKey::escape:
+    case TypedKey::interrupt:
       searching_ = false;
       place_ = history_.size();
       set(draft_);
       return true;
-    case KeyKind::enter:
+    case TypedKey::enter:
       searching_ = false;  // the found line can be changed before it is sent
       return true;
     default:

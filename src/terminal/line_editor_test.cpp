@@ -31,12 +31,12 @@ TEST(KeyReader, SequencesInPieces) {
   EXPECT_TRUE(reader.read("\x1b").empty());
   EXPECT_TRUE(reader.waits());
   EXPECT_TRUE(reader.read("[1;").empty());
-  EXPECT_EQ(reader.read("5C"), (std::vector<Key>{{KeyKind::word_right}}));
+  EXPECT_EQ(reader.read("5C"), (std::vector<Key>{{TypedKey::word_right}}));
   EXPECT_TRUE(reader.read("\xc3").empty());
-  EXPECT_EQ(reader.read("\xa9"), (std::vector<Key>{{KeyKind::text, "é"}}));
+  EXPECT_EQ(reader.read("\xa9"), (std::vector<Key>{{TypedKey::text, "é"}}));
   EXPECT_TRUE(reader.read("\x1b").empty());
-  EXPECT_EQ(reader.flush(), (std::vector<Key>{{KeyKind::escape}}));
-  EXPECT_EQ(reader.read("\x1b[99;99X\x1b\r"), (std::vector<Key>{{KeyKind::other}, {KeyKind::newline}}));
+  EXPECT_EQ(reader.flush(), (std::vector<Key>{{TypedKey::escape}}));
+  EXPECT_EQ(reader.read("\x1b[99;99X\x1b\r"), (std::vector<Key>{{TypedKey::other}, {TypedKey::newline}}));
 }
 
 TEST(KeyReader, PastedText) {
@@ -44,7 +44,7 @@ TEST(KeyReader, PastedText) {
   EXPECT_TRUE(reader.read("\x1b[200~one\r\ntw").empty());
   EXPECT_FALSE(reader.waits());
   EXPECT_EQ(reader.read("o\t\x1b[31mred\x03\x1b[201~x"),
-            (std::vector<Key>{{KeyKind::text, "one\ntwo\tred", true}, {KeyKind::text, "x"}}));
+            (std::vector<Key>{{TypedKey::text, "one\ntwo\tred", true}, {TypedKey::text, "x"}}));
 }
 
 TEST(LineEditor, Moves) {
@@ -95,7 +95,7 @@ TEST(LineEditor, View) {
 
 TEST(LineEditor, Bounds) {
   Typing typing;
-  typing.editor.press({KeyKind::text, std::string(kMaxTypedBytes, 'a'), true});
+  typing.editor.press({TypedKey::text, std::string(kMaxTypedBytes, 'a'), true});
   typing.press("b");
   EXPECT_EQ(typing.editor.text().size(), kMaxTypedBytes);
 }

@@ -2,7 +2,8 @@
 
 Names in unnamed namespaces are unique within a module, whatever the batches are. None of them may equal the name of a
 function that another file of the module calls through a header: the compiler would silently call the nearer one
-instead.
+instead. A type outside an unnamed namespace has its name alone in the whole program: two classes of one name in one
+namespace link without a word, and each runs the other's members.
 """
 
 import re
@@ -69,13 +70,36 @@ def included(path, source, seen):
     return seen
 
 
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{\n(.*?)^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+DEFINED = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:class|struct|enum class|enum) (\w+)\b(?!::)(?: final)?(?:\s*:(?!:)[^;{]*)?\s*\{",
+                     re.MULTILINE)
+
+
+def types_defined(path):
+    """The types that other files can name, as namespace::name."""
+    text = path.read_text(errors="replace")
+    return {f"{space}::{name}" for space, body in NAMESPACE.findall(text)
+            for name in DEFINED.findall(HIDDEN.sub("", body))}
+
+
+def twin_types(root):
+    holders = defaultdict(list)
+    for path in sorted(source_tree.files(root / "src")):
+        if source_tree.is_test(path) or path.parent.name == "main":
+            continue
+        for name in types_defined(path):
+            holders[name].append(str(path.relative_to(root)))
+    return [f"{name} is defined in {', '.join(files)}; give all but one another name"
+            for name, files in sorted(holders.items()) if len(files) > 1]
+
+
 def problems(root):
     source = root / "src"
     declared = {}
     for header in source_tree.files(source, ".h"):
         text = re.sub(r"namespace [\w:]+ \{", "", code(header.read_text(errors="replace")))
         declared[header] = {name for name, _ in functions(outermost(text))}
-    found = []
+    found = twin_types(root)
     for folder in source_tree.modules(source):
         sources = [Source(path) for path in sorted(folder.glob("*.cpp")) if not source_tree.is_test(path)]
         holders = defaultdict(list)

@@ -185,6 +185,17 @@ class Unity(Tree):
         self.write("src/hub/b.cpp", '#include "model/word.h"\n' + self.own("int twice(int x) {\n  return word(x);\n}\n"))
         self.assert_one(check_unity.problems(self.root), "src/hub/a.cpp", "word() hides", "b.cpp")
 
+    # The server once crashed in its gRPC port: another module's class had the name of its stream.
+    def test_types_of_one_name(self):
+        for kind in ("class Stream final : public Base {", "struct Stream {", "enum class Stream : int {"):
+            self.write("src/rpc/stream.h", "// Threads: any.\nnamespace shepherd {\n\n" + kind + "\n};\n\n}  // namespace shepherd\n")
+            self.write("src/client/flow.h", "// Threads: any.\nnamespace shepherd {\n\nclass Stream {\n};\n\n}  // namespace shepherd\n")
+            self.assert_one(check_unity.problems(self.root), "shepherd::Stream", "src/client/flow.h, src/rpc/stream.h")
+        self.write("src/client/flow.h", "// Threads: any.\nnamespace shepherd::client {\n\nclass Stream {\n};\n\n}  // namespace shepherd::client\n")
+        self.assertEqual(check_unity.problems(self.root), [])
+        self.write("src/client/flow.h", "// Threads: any.\nnamespace shepherd {\n\nclass Stream;\n\n}  // namespace shepherd\n")
+        self.assertEqual(check_unity.problems(self.root), [], "naming is not defining")
+
     def test_member_behind_a_second_namespace(self):
         self.write("src/model/word.h", "// Threads: any.\nnamespace other {\nclass X;\n}\nnamespace shepherd {\n"
                    "class Book {\n  int word(int x);\n};\n}\n")

@@ -8,7 +8,7 @@
 
 namespace shepherd {
 
-class EventStream {
+class SseReader {
  public:
   // Calls take(id, data) for each whole event with data; the views are valid during the call. False if an event
   // exceeds kMaxStreamEventBytes, or take() returned false; then nothing more may be given.

@@ -12,14 +12,14 @@
 
 namespace shepherd {
 
-class EventStream final : public net::CallObserver {
+class ServiceEvents final : public net::CallObserver {
  public:
   struct Sinks {
     std::function<void()> opened;                 // the service answered with a stream
     std::function<void(std::string_view)> event;  // its data; lines are joined by newlines
     std::function<void(std::string_view)> ended;  // why, once; also when it never began
   };
-  explicit EventStream(Sinks sinks) : sinks_(std::move(sinks)) {}
+  explicit ServiceEvents(Sinks sinks) : sinks_(std::move(sinks)) {}
 
   void on_head(net::ResponseHead&& head) override;
   void on_body(std::string_view piece) override;

@@ -1,11 +1,11 @@
-#include "client/event_stream.h"
+#include "client/sse_reader.h"
 
 #include "client/limits.h"
 
 namespace shepherd {
 
-bool EventStream::read(std::string_view bytes,
-                       const std::function<bool(std::string_view id, std::string_view data)>& take) {
+bool SseReader::read(std::string_view bytes,
+                     const std::function<bool(std::string_view id, std::string_view data)>& take) {
   while (!bytes.empty()) {
     if (after_cr_ && bytes.front() == '\n') bytes.remove_prefix(1);
     after_cr_ = false;
@@ -22,7 +22,7 @@ bool EventStream::read(std::string_view bytes,
   return true;
 }
 
-bool EventStream::end_line(std::string_view line, const std::function<bool(std::string_view, std::string_view)>& take) {
+bool SseReader::end_line(std::string_view line, const std::function<bool(std::string_view, std::string_view)>& take) {
   if (line.empty()) {
     bool more = !has_data_ || take(id_, data_);
     has_data_ = false;

@@ -1,27 +1,27 @@
-#include "runner/event_stream.h"
+#include "runner/service_events.h"
 
 #include "driver/limits.h"
 
 namespace shepherd {
 
-void EventStream::on_head(net::ResponseHead&& head) {
+void ServiceEvents::on_head(net::ResponseHead&& head) {
   status_ = head.status;
   if (status_ == 200) sinks_.opened();
 }
 
-void EventStream::on_body(std::string_view piece) {
+void ServiceEvents::on_body(std::string_view piece) {
   if (status_ != 200) return;
   lines_.add(piece, [this](const Line& line) { take(line.text); });
 }
 
-void EventStream::on_end(Result<void> result) {
+void ServiceEvents::on_end(Result<void> result) {
   sinks_.ended(!result          ? result.error().message
                : status_ == 200 ? "the service ended its stream of events"
                                 : "the service answered " + std::to_string(status_) + " to the stream of events");
 }
 
 // A blank line ends an event; fields other than `data`, and comments, say nothing that is needed.
-void EventStream::take(std::string_view line) {
+void ServiceEvents::take(std::string_view line) {
   constexpr std::string_view kData = "data:";
   if (line.empty()) {
     std::string data = std::exchange(data_, {});
