@@ -92,7 +92,8 @@ class Desk:
         """Types the command into the shell; returns (exit code, output, statuses of curl)."""
         self.statuses.write_text("")
         for old, new in self.placeholders.items():
-            command = command.replace(old, new)
+            if old in command:
+                command = command.replace(old, new() if callable(new) else new)
         # A command must not read the rest of the script as its input.
         self.shell.stdin.write(f"{{ {self.real(command)}\n}} </dev/null; code=$?; echo; echo end-of-example $code\n")
         self.shell.stdin.flush()
@@ -319,6 +320,13 @@ class World:
         elif heading == "Who may do what":
             made = self.api.post("/api/v1/tokens", json={"name": "old", "scope": "viewer"}).json()
             self.desk.placeholders["/tokens/ID"] = f"/tokens/{made['id']}"
+        elif heading == "Run tasks":
+            self.desk.placeholders["EPOCH"] = self.epoch
+
+    def epoch(self):
+        """The number of the lease that an example has claimed: the same claim again has the same answer."""
+        again = {"runner": "build-7", "agents": ["claude"], "taskID": "fix-login"}
+        return str(self.runner.post("/api/v1/claims", json=again).json()["leaseEpoch"])
 
 
 def test_the_http_api(desk):
