@@ -53,6 +53,11 @@ class Agent:
         send({"method": "session/update", "params": {"sessionId": session, "update": {
             "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}}})
 
+    # Shown at once. The words of a message are shown when it is whole, which an open turn does not tell.
+    def plan(self, session, step):
+        send({"method": "session/update", "params": {"sessionId": session, "update": {
+            "sessionUpdate": "plan", "entries": [{"content": step, "priority": "medium", "status": "in_progress"}]}}})
+
     def filled(self, value, answers):
         if isinstance(value, str) and value.startswith("$"):
             number, key = value[1:].split(".")
@@ -69,7 +74,7 @@ class Agent:
             elif request[0] == "burst":
                 answers.append(self.burst(session, *request[1:]))
             elif request[0] == "hold":
-                self.say(session, "holding")
+                self.plan(session, "holding")
                 while self.read().get("method") != "session/cancel":
                     pass
                 return "cancelled"
