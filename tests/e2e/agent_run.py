@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streams import WAIT
 
+AGENT_WAIT = 120  # a real agent's program starts slowly on a busy machine
 EXIT_CODE = {"completed": 0, "failed": 7, "timed_out": 8, "cancelled": 9}
 MARK = "SHEPHERD_TEST_MARK"  # in the environment of every process that an agent starts
 
@@ -67,7 +68,7 @@ class AgentRun:
 
     def _task_id(self):
         while True:
-            line = self._lines.get(timeout=60)
+            line = self._lines.get(timeout=AGENT_WAIT)
             assert line is not None, f"`shepherd run` ended: {self.process.wait()}\n{self.errors.decode()}"
             value = json.loads(line)
             if "taskID" in value:
@@ -85,7 +86,7 @@ class AgentRun:
 
     # --- facts ---
 
-    def until(self, wanted, timeout=60):
+    def until(self, wanted, timeout=AGENT_WAIT):
         """The next event that `wanted` accepts."""
         deadline = time.monotonic() + timeout
         while True:
@@ -97,13 +98,13 @@ class AgentRun:
             if wanted(message.data):
                 return message.data
 
-    def until_type(self, kind, timeout=60):
+    def until_type(self, kind, timeout=AGENT_WAIT):
         return self.until(lambda event: event["type"] == kind, timeout)
 
-    def until_state(self, state, timeout=60):
+    def until_state(self, state, timeout=AGENT_WAIT):
         return self.until(lambda e: e["type"] == "status" and e.get("data", {}).get("state") == state, timeout)
 
-    def to_end(self, timeout=60):
+    def to_end(self, timeout=AGENT_WAIT):
         """Reads the log to its end; returns the task and the exit code."""
         deadline = time.monotonic() + timeout
         while True:
@@ -127,6 +128,15 @@ class AgentRun:
         """Posts a command and waits until it settles; returns its last state and reason."""
         return self.settled(self.send(kind, **members))
 
+    def stand_still(self, go_on):
+        """Pauses an agent that acknowledges nothing, calls `go_on` while it is paused, and lets it continue."""
+        last = ("delivered", "refused", "expired")  # `delivered` is the final state of such an agent's commands
+        interrupt = self.send("interrupt")
+        self.until_state("paused")  # comes before the command's result
+        assert self.settled(interrupt, last)["state"] == "delivered", self.story()
+        go_on()
+        assert self.settled(self.send("resume"), last)["state"] == "delivered", self.story()
+
     def send(self, kind, **members):
         """Posts a command and returns its id."""
         name = uuid.uuid4().hex
@@ -134,7 +144,7 @@ class AgentRun:
         assert answer.status_code == 202, answer.text
         return name
 
-    def settled(self, name, states=("acknowledged", "refused", "expired"), timeout=60):
+    def settled(self, name, states=("acknowledged", "refused", "expired"), timeout=AGENT_WAIT):
         """The last state of a command, which may have settled already."""
         def about(event):
             return event["type"] == "command_result" and event["data"]["id"] == name and event["data"]["state"] in states

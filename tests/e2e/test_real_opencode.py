@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
+from agent_run import AGENT_WAIT, EXIT_CODE, AgentRun, survivors, wait_until_gone
 from model_fakes import Fake, calls, openai_error, refusal, text
 from one_way_agents import OPENCODE, needs_opencode, opencode_environment
 from opencode_model import by_number, configuration, script
@@ -99,10 +99,7 @@ def test_a_session_is_taken_up_again(desk, agent):
 def test_an_interrupt_is_a_pause_one_way(desk):
     with desk.run("opencode-run", script(shell(UNTIL_GO), text("Went on.")), "--mode", "autonomous") as run:
         wait_for_file(desk.work / "began")
-        assert run.command("interrupt")["state"] == "delivered", run.story()
-        run.until_state("paused")
-        (desk.work / "go").touch()
-        assert run.command("resume")["state"] == "delivered", run.story()
+        run.stand_still((desk.work / "go").touch)
         task, code = run.to_end()
     assert code == 0, run.story()
 
@@ -117,8 +114,9 @@ def test_nobody_can_be_asked_one_way(desk):
 def test_interrupt_and_resume(desk):
     with desk.run("opencode", script(shell("touch began; sleep 300"), text("Went on.")), "--mode", "autonomous") as run:
         wait_for_file(desk.work / "began")
-        assert run.command("interrupt", reason="not that")["state"] == "acknowledged", run.story()
-        run.until_state("interrupted")
+        interrupt = run.send("interrupt", reason="not that")
+        run.until_state("interrupted")  # comes before the service's answer, or after it
+        assert run.settled(interrupt)["state"] == "acknowledged", run.story()
         assert run.process.poll() is None, "an interrupted task waits for an operator"
         assert run.command("resume", guidance="finish without it")["state"] == "acknowledged", run.story()
         task, code = run.to_end()
@@ -185,7 +183,7 @@ def test_an_api_that_is_overloaded_does_not_look_like_a_hang(desk):
 def test_one_way_a_failing_api_is_a_run_that_says_nothing(desk):
     failing = refusal(500, openai_error("scripted failure"))
     with desk.run("opencode-run", by_number(lambda *_: failing), "--mode", "autonomous") as run:
-        desk.model.wait_for_request(2, timeout=60)
+        desk.model.wait_for_request(2, timeout=AGENT_WAIT)
         assert run.of_type("error") == [], "it prints nothing; the runner tells silence after some minutes"
         run.send("stop", reason="enough")
         task, code = run.to_end()
@@ -193,7 +191,7 @@ def test_one_way_a_failing_api_is_a_run_that_says_nothing(desk):
         assert wait_until_gone(run.mark) == []
 
 
-def wait_for_file(path, timeout=60):
+def wait_for_file(path, timeout=AGENT_WAIT):
     deadline = threading.Event()
     timer = threading.Timer(timeout, deadline.set)
     timer.start()
