@@ -49,9 +49,10 @@ class Asked:
     def history(self):
         return json.dumps(self.body["input"], ensure_ascii=False)
 
-    def words(self):
-        """What users have said."""
-        return [part["text"] for item in self.body["input"] if item.get("role") == "user" for part in item["content"]]
+    def words(self, role="user"):
+        """What users, or others of that role, have said."""
+        said = [item for item in self.body["input"] if item.get("role") == role]
+        return [part["text"] for item in said for part in item.get("content", ())]
 
 
 class ResponsesAPI:
