@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from agent_run import EXIT_CODE, AgentRun, command_line, survivors, wait_until_gone
+from agent_run import EXIT_CODE, AgentRun, survivors, wait_until_gone
 from responses_api import ResponsesAPI, Turn, run as shell, say
 from test_real_claude import wait_for_file
 
@@ -145,8 +145,6 @@ def test_interrupt_and_resume(desk):
         wait_for_file(desk.work / "began")
         assert run.command("interrupt", reason="not that")["state"] == "acknowledged", run.story()
         run.until_state("interrupted")
-        others = [pid for pid in survivors(run.mark) if "sleep 300" not in command_line(pid)]
-        assert wait_until_gone(run.mark, but=others) == []
         assert run.process.poll() is None, "an interrupted task waits for an operator"
         assert run.command("resume", guidance="finish without it")["state"] == "acknowledged", run.story()
         task, code = run.to_end()
@@ -154,6 +152,7 @@ def test_interrupt_and_resume(desk):
     result = run.of_type("tool_result")[0]
     assert result["summary"] == "Interrupted" and result["callID"] == call["callID"]
     assert desk.model.requests[1].words()[-1] == "finish without it"
+    assert wait_until_gone(run.mark) == [], "it may leave the command running; the end of the run ends it"
 
 
 def test_stop_in_the_middle_of_a_command(desk):

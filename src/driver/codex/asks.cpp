@@ -366,11 +366,12 @@ void Codex::answer_approval(const Command& command, Actions& out) {
   std::string request = ask.id;
   talk_.decided.insert_or_assign(request, command.id);
   close_approval(command.approval_id, state, command.message, out);
-  out.write(answer_line(request, result));
-  out.settle({command.id, CommandState::delivered, ""});
-  // An answer has no room for words; they follow as a message of their own.
+  // An answer has no room for words. They go before it as a message of their own, because the agent asks its model
+  // again as soon as it has the answer.
   if (command.kind != CommandKind::answer && !command.message.empty())
     say(command.id + "/message", "", command.message, out);
+  out.write(answer_line(request, result));
+  out.settle({command.id, CommandState::delivered, ""});
 }
 
 }  // namespace shepherd

@@ -201,9 +201,10 @@ TEST(CodexSteering, ApprovesAndDenies) {
     c.message = "Keep the notes";
   });
   auto said = lines_of(run.out.written());
-  EXPECT_EQ(said[said.size() - 2], R"({"id":1,"result":{"decision":"decline"}})");
-  EXPECT_EQ(text_member(said.back(), "method"), "turn/steer") << "the model is told why";
-  EXPECT_NE(said.back().find("Keep the notes"), std::string::npos);
+  EXPECT_EQ(said.back(), R"({"id":1,"result":{"decision":"decline"}})");
+  const std::string& why = said[said.size() - 2];
+  EXPECT_EQ(text_member(why, "method"), "turn/steer") << "the model is told why, before it is asked again";
+  EXPECT_NE(why.find("Keep the notes"), std::string::npos);
   run.until({"item/completed", "declined"});
   EXPECT_EQ(text_member(run.out.events().back().json, "summary"), "Denied");
 }
