@@ -122,7 +122,7 @@ def test_a_queued_message_is_the_next_turn(desk):
 
 
 def test_an_approval_and_a_denial(desk):
-    with desk.run([Turn(shell("touch asked")), Turn(shell("touch other")), Turn(say("Then not."))],
+    with desk.run([Turn(shell("touch asked")), Turn(shell("touch other")), Turn(say("Then not.")), Turn(say("I see."))],
                   "--mode", "interactive") as run:
         asked = run.until_type("approval")
         assert asked["data"]["state"] == "pending" and asked["data"]["input"]["command"] == "touch asked"
@@ -134,7 +134,8 @@ def test_an_approval_and_a_denial(desk):
         task, code = run.to_end()
     assert code == 0 and task["status"]["state"] == "completed", run.story()
     assert desk.files() == ["asked"]
-    assert "keep the tree clean" in desk.model.requests[2].words(), "the model is told why"
+    # Codex takes the message up with the refusal or, if it was quicker, right after it.
+    assert any("keep the tree clean" in asked.words() for asked in desk.model.requests[2:]), "the model is told why"
     assert run.of_type("tool_result")[1]["output"]["denied"]
 
 
