@@ -208,6 +208,7 @@ void ChatTalk::print(std::vector<StyledLine> lines) {
 
 void ChatTalk::every_second() {
   mark();
+  show_answers();
   if (busy()) tick();
 }
 

@@ -40,7 +40,9 @@ struct AskedCall {
 struct SentPrompt {
   std::uint64_t number = 0;
   std::string text;
-  bool begun = false;  // its turn, as far as the events say
+  bool begun = false;                      // its turn, as far as the events say
+  std::optional<std::string> answer = {};  // came before the turn's events, which have a connection of their own
+  std::int64_t answered_ms = 0;            // steady clock
 };
 
 // Runs until the person leaves; with a prompt, until its answer is complete. Ctrl-C cancels the turn that runs, not the
@@ -88,6 +90,7 @@ class ChatTalk final : private ChatLinkUser, private net::EventLoop::Watcher {
   void send(std::string text);
   // The answer of a prompt's request. What it says came as events before, unless something is wrong.
   void take_answer(std::uint64_t number, const Result<std::string>& answer);
+  void show_answers();
   void interrupt();
   void cancel();
   void leave() { end_ = ExitCode::ok; }

@@ -164,23 +164,35 @@ void ChatTalk::take_answer(std::uint64_t number, const Result<std::string>& answ
   SentPrompt sent = *found;
   // The connection broke after its turn had begun: the events say how it ends.
   if (!answer && answer.error().code == ErrorCode::unavailable && sent.begun) return;
+  if (answer && !sent.begun && lost_.empty()) {
+    found->answer = text_member(*answer, "response");
+    found->answered_ms = clock_.steady_ms();
+    return;
+  }
   sent_.erase(found);
-  if (answer && sent.begun) return;
   if (!answer) {
     if (answer.error().message != error_) complain(answer.error().message);
     if (!sent.begun && editor_.empty() && answer.error().reason != "cancelled") editor_.set(sent.text);
-  } else if (lost_.empty()) {
-    // A server whose events do not have it.
-    print(transcript_.event("message_added", object_text([&](JsonObject& object) {
-                              object.text("role", "user");
-                              object.text("content", sent.text);
-                            })));
-    print(transcript_.event("message_added", object_text([&](JsonObject& object) {
-                              object.text("role", "assistant");
-                              object.text("content", text_member(*answer, "response"));
-                            })));
   }
   mark();
+}
+
+// Answers whose events do not come: the server does not send them to us.
+void ChatTalk::show_answers() {
+  auto message = [&](std::string_view role, std::string_view content) {
+    print(transcript_.event("message_added", object_text([&](JsonObject& object) {
+                              object.text("role", role);
+                              object.text("content", content);
+                            })));
+  };
+  std::erase_if(sent_, [&](const SentPrompt& sent) {
+    if (!sent.answer || clock_.steady_ms() - sent.answered_ms < kChatEventWait.count()) return false;
+    if (!sent.begun) {
+      message("user", sent.text);
+      message("assistant", *sent.answer);
+    }
+    return true;
+  });
 }
 
 void ChatTalk::interrupt() {

@@ -36,6 +36,7 @@ inline constexpr std::size_t kChatShownMessages = 20;        // of a session whe
 inline constexpr std::chrono::milliseconds kChatRedraw{33};  // between two drawings, so that fast models cost little
 inline constexpr std::chrono::milliseconds kChatEscapeWait{
     50};  // an escape that stands alone for this long is the key itself
+inline constexpr std::chrono::milliseconds kChatEventWait{1'000};  // for the events of an answer that is here
 inline constexpr std::chrono::milliseconds kChatReadingTime{500};  // a faster answer was typed before the question came
 
 // --- runner: many tasks ---
