@@ -161,14 +161,14 @@ void ChatTalk::send(std::string text) {
 void ChatTalk::take_answer(std::uint64_t number, const Result<std::string>& answer) {
   auto found = std::ranges::find(sent_, number, &SentPrompt::number);
   if (found == sent_.end()) return;  // its turn has ended, or another session was opened
-  SentPrompt sent = *found;
   // The connection broke after its turn had begun: the events say how it ends.
-  if (!answer && answer.error().code == ErrorCode::unavailable && sent.begun) return;
-  if (answer && !sent.begun && lost_.empty()) {
+  if (!answer && answer.error().code == ErrorCode::unavailable && found->begun) return;
+  if (answer && !found->begun && lost_.empty()) {
     found->answer = text_member(*answer, "response");
     found->answered_ms = clock_.steady_ms();
     return;
   }
+  SentPrompt sent = std::move(*found);
   sent_.erase(found);
   if (!answer) {
     if (answer.error().message != error_) complain(answer.error().message);

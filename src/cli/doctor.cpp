@@ -184,7 +184,8 @@ std::vector<Finding> examine_agents(const Config& config) {
     std::string program = find_program(entry->program()->command.front(), {});
     if (!program.empty()) {
       std::string version = version_of_program(*make_driver(entry->driver), program);
-      findings.push_back({Level::ok, "agent " + name, version.empty() ? program : program + " is " + version, ""});
+      findings.push_back(
+          {Level::ok, "agent " + name, version.empty() ? program : fmt::format("{} is {}", program, version), ""});
     } else if (config.agents.contains(name)) {
       findings.push_back({Level::warn, "agent " + name,
                           fmt::format("there is no program {}", entry->program()->command.front()),

@@ -51,7 +51,8 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
     if (const ProgramAgent* program = entry->program()) {
       settings.program = program->command.front();
       if (program->command.size() > 1) settings.command = program->command;
-      for (const auto& [name, value] : program->environment) settings.environment.push_back(name + "=" + value);
+      for (const auto& [name, value] : program->environment)
+        settings.environment.push_back(fmt::format("{}={}", name, value));
       settings.secrets = secrets_of(*program);
     }
   }

@@ -178,6 +178,7 @@ bool is_divider(std::string_view row) {
 std::vector<StyledLine> table_lines(const std::vector<std::string>& rows) {
   if (rows.size() < 2 || !is_divider(rows[1])) {
     std::vector<StyledLine> lines;
+    lines.reserve(rows.size());
     for (const std::string& row : rows) lines.push_back(inline_markdown(row));
     return lines;
   }

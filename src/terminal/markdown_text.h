@@ -25,7 +25,7 @@ class MarkdownText {
   bool empty() const { return held_.empty() && table_.empty(); }
 
  private:
-  void take_line(std::string_view line, std::vector<StyledLine>& out);
+  void take_line(std::string_view source, std::vector<StyledLine>& out);
   void end_table(std::vector<StyledLine>& out);
 
   std::string held_;                // a line without its end

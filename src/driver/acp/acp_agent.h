@@ -114,7 +114,7 @@ class AcpAgent final : public Driver {
   bool plan_option(std::string_view id, std::string_view value);
   void plan_mode(std::string_view mode);
   std::string asking_mode() const;  // to be entered so that the agent asks; empty: none, or it asks already
-  void option_update(const JsonNode& options, Actions& out);
+  void option_update(const JsonNode& update, Actions& out);
 
   // turns.cpp
   void prompt(std::string_view text, std::string command_id, Actions& out);

@@ -21,8 +21,7 @@ constexpr std::array kHostMethods{
 };
 
 std::optional<std::size_t> size_member(const JsonSlices& record, const JsonNode& params, std::string_view key) {
-  auto count = count_of(record.find(params, key));
-  return count ? std::optional<std::size_t>(*count) : std::nullopt;
+  return count_of(record.find(params, key));
 }
 
 // Some agents give a whole line for a shell instead of a command and its arguments.

@@ -42,7 +42,7 @@ AcpServers acp_servers(std::string_view servers, bool http, bool sse) {
     if (type == "streamable-http" || type == "streamable_http") type = "http";
     bool known = type == "stdio" || (type == "http" && http) || (type == "sse" && sse);
     if (!known) {
-      out.refused.push_back(name + " (" + type + ")");
+      out.refused.push_back(name.append(" (").append(type).append(")"));
       continue;
     }
     ++count;

@@ -42,7 +42,7 @@ struct CodexItem {
   std::int64_t started_ms = 0, completed_ms = 0;  // 0: not said
 };
 
-CodexItem read_codex_item(const JsonSlices& record, const JsonNode& item);
+CodexItem read_codex_item(const JsonSlices& record, const JsonNode& node);
 
 // Whether an item has to be looked into under this key; for JsonSlices::parse().
 bool codex_item_looks_into(std::string_view key, std::string_view parent);

@@ -188,7 +188,6 @@ void OpenCodeServer::answer_approval(const Command& command, Actions& out) {
     body = command.remember.empty() ? R"({"reply":"once"})" : R"({"reply":"always"})";
     state = "approved";
   }
-  std::string call = ask->call_id;
   replies_.insert_or_assign(id, command.id);
   close_approval(id, state, command.message, out);
   send({Asked::reply, command.id, false}, "POST", std::move(path), std::move(body), out);
