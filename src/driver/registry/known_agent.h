@@ -14,7 +14,7 @@ struct KnownAgent {
   std::string_view title;    // what people call it
   std::string_view driver;   // a name of registry.h
   std::string_view command;  // its program and the words behind it, with a blank between two
-  std::string_view install;  // a command for a shell; empty: see `title`
+  std::string_view install;  // what a person types to install it
 
   std::vector<std::string> words() const;  // of `command`
 };
