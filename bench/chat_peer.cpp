@@ -3,7 +3,7 @@
 //
 //   chat_peer backend
 //     An OpenAI-compatible backend on loopback; it prints its port. A prompt "TOKENS n EVERY us" gets n tokens, one
-//     every so many microseconds, each with the time at which it was written: "t123456789 ".
+//     per interval of that many microseconds, each with the time at which it was written: "t123456789 ".
 //   chat_peer watch HOST PORT TOKENS REQUEST…
 //     Opens a connection for each file REQUEST, sends the file, and reads until each stream has had TOKENS tokens.
 //     Prints one JSON object: how many came, and how long after they were written.
@@ -158,7 +158,7 @@ int backend() {
   event.data.fd = listener;
   epoll_ctl(poll, EPOLL_CTL_ADD, listener, &event);
 
-  std::unordered_map<int, std::pair<Client, std::uint64_t>> clients;  // and a number that no later connection has
+  std::unordered_map<int, std::pair<Client, std::uint64_t>> clients;  // each with a number that no later connection has
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due;
   std::uint64_t serial = 0;
   std::vector<epoll_event> events(256);

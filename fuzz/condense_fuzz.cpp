@@ -36,7 +36,8 @@ bool is_bounded(const boost::json::value& value, std::size_t characters) {
 
 void check_text(std::string_view text, std::size_t characters) {
   std::string_view kept = first_characters(text, characters);
-  SHEPHERD_ASSERT(text.starts_with(kept) && characters_in(kept) <= characters, "a beginning of so many characters");
+  SHEPHERD_ASSERT(text.starts_with(kept) && characters_in(kept) <= characters,
+                  "a beginning of at most as many characters");
   std::string store;
   SHEPHERD_ASSERT(readable_text(kept, store) == kept, "of whole characters");
   bool whole = characters_in(text) <= characters;

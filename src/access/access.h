@@ -60,7 +60,7 @@ class Access {
   // /bad_token_expiry; conflict/too_many_tokens.
   void create_token(std::string token_name, Scope scope, std::string only_task, std::int64_t expires_ms,
                     Done<NewToken> done);
-  // Also revokes the browser sessions made with it, in one transaction. not_found/unknown_token.
+  // Revokes the token and the browser sessions made with it, in one transaction. not_found/unknown_token.
   void revoke_token(std::string id, Done<void> done);
   std::vector<TokenInfo> tokens() const;  // oldest first
 

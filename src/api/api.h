@@ -64,7 +64,7 @@ struct ApiParts {
   ApiConfig config;
   Chats* chats = nullptr;               // nullptr: no model is configured
   net::EventLoop* chat_loop = nullptr;  // where the chats live
-  Completions* completions = nullptr;   // with the chats, on their loop
+  Completions* completions = nullptr;   // there if `chats` is, on the same loop
 
   // A path for the audit. The caller chose parts of it, which may contain a secret.
   std::string audited(std::string_view path) const { return config.redact ? redactor.redact(path) : std::string(path); }

@@ -215,7 +215,7 @@ void read_options(JsonRequest& from, ModelRequest& request) {
   if (!options.empty()) request.options = options + "}";
 }
 
-// What a client asks for in vain would be missing in the answer without a word.
+// What the server cannot give would be missing in the answer, and the client would not learn why.
 void refuse_unanswerable(JsonRequest& from) {
   bool logprobs = false;
   read_flag(from, "logprobs", logprobs);

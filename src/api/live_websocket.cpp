@@ -146,7 +146,7 @@ Result<void> LiveWebSocket::change(const json::object& message, bool subscribe) 
     auto named = named_tasks(*given);
     if (!named) return fail(named.error());
     if (!subscribe && !selection_->tasks) {
-      return fail(bad_message("This stream hears every task. Subscribe to those you want to keep."));
+      return fail(bad_message("This stream has every task. Subscribe to those you want to keep."));
     }
     next = selection_->tasks ? *selection_->tasks : std::set<std::string>();
     for (const std::string& task : *named) {

@@ -21,11 +21,11 @@ inline constexpr std::chrono::milliseconds kWriteDeadline{30'000};  // a peer th
 inline constexpr std::size_t kSegmentBytes = 64 * kKiB;
 
 // --- SQLite ---
-inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // while another process locks the database
+inline constexpr std::chrono::milliseconds kBusyWait{5'000};  // longest wait while another process locks the database
 inline constexpr std::size_t kReadConnections = 14;           // at least one for each thread below and each follower
 
 // --- lanes ---
-inline constexpr std::size_t kLaneThreads = 2;        // so that one caller's work leaves a thread to the others
+inline constexpr std::size_t kLaneThreads = 2;        // two: one caller's work leaves a thread to the others
 inline constexpr std::size_t kMaxLaneQueue = 1'024;   // requests that wait for a lane; then 503 with Retry-After
 inline constexpr std::size_t kMaxLaneCaller = 256;    // those of one caller
 inline constexpr std::size_t kMaxFeedQueue = 16'384;  // streams to open: after a restart all clients come at once

@@ -47,7 +47,7 @@ class LoadRun {
         publishers_(plan_.publish, *plan_.wire, texts_, poller_) {}
 
   Result<LoadResult> run() {
-    // Otherwise the kernel may round a wait up by 50 microseconds.
+    // By default the kernel may round a wait up by 50 microseconds.
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     if (plan_.subscribe.count > 0) {
       if (Result<void> connected = subscribers_.connect(kConnectSeconds); !connected) return fail(connected.error());

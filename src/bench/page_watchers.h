@@ -22,7 +22,7 @@ class PageWatchers {
   void stop();
 
   std::uint64_t updates() const { return updates_; }  // of all pages
-  std::uint64_t bytes() const { return bytes_; }      // that all pages received
+  std::uint64_t bytes() const { return bytes_; }      // received by all pages
   std::uint64_t lost() const { return lost_; }        // connections that ended
 
  private:

@@ -20,7 +20,7 @@ std::string first_line(std::string_view text) {
   return truncated(text.substr(0, text.find_first_of("\r\n")), kLineCharacters);
 }
 
-// The beginning of a text that has at most so many bytes in JSON, not cut inside a character.
+// The beginning of a text that has at most `most` bytes in JSON, not cut inside a character.
 std::string_view beginning(std::string_view text, std::size_t most) {
   if (text.size() <= most / 6) return text;
   std::size_t at = 0, bytes = 0;

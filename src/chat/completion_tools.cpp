@@ -57,7 +57,8 @@ std::string CompletionTools::refusal(const ToolRequest& call) const {
   if (!entry->asks || is_listed(allow_, entry->own)) return {};
   std::string rule = box_.rule_of(entry->own, call.arguments);
   if (is_listed(allow_, rule)) return {};
-  return "Error: this call needs the approval of a person, and there is nobody to ask. chat.allow does not have \"" +
+  return "Error: this call needs the approval of a person, and a stateless call has none to ask. chat.allow does not "
+         "have \"" +
          rule + "\".";
 }
 

@@ -1,4 +1,4 @@
-// The tools of the server that a stateless call may use: nobody can be asked there, so only those that need no
+// The tools of the server that a stateless call may use. It has no operator to ask, so only those that need no
 // approval.
 #pragma once
 

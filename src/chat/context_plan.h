@@ -24,7 +24,7 @@ std::int64_t most_tokens(const ModelMessage& message);
 
 struct Eviction {
   std::vector<std::uint64_t> messages;  // sequences; empty: nothing is left that may go
-  std::int64_t tokens = 0;              // that they have
+  std::int64_t tokens = 0;              // sum of those messages
   bool inside_turn = false;             // not only from the front, so a client must read the session again
 };
 // Whole units, oldest first, that free at least `needed` tokens, or all there are: first whole turns before the current

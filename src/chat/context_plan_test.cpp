@@ -146,7 +146,7 @@ void check_plan(std::uint64_t seed) {
   // Enough, or all there is.
   bool all = (talk.turn == 0 || front) && groups_left <= 1;
   ASSERT_TRUE(plan.tokens >= needed || all);
-  // And no unit more than that.
+  // It evicts no unit more than that.
   if (needed > 0 && plan.tokens >= needed) {
     Eviction less = plan_eviction(talk.messages, talk.turn, plan.tokens);
     ASSERT_EQ(less.messages, plan.messages);

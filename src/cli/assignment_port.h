@@ -21,7 +21,7 @@ namespace shepherd {
 struct AssignmentOptions {
   std::string listen = "127.0.0.1:8888";
   bool open = false;                  // no token needed
-  std::string token;                  // otherwise callers must send this; not empty
+  std::string token;                  // if not `open`, callers must send this; not empty
   std::vector<std::string> api_urls;  // servers whose tasks are accepted, under their own names
 };
 

@@ -44,7 +44,7 @@ inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
 inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
 inline constexpr std::chrono::milliseconds kBoardTick{250};  // redraw interval of the live lines
 inline constexpr std::size_t kBoardFixedColumns = 32;        // state, time and cost of the last table, and its gaps
-inline constexpr std::size_t kBoardResultColumns = 20;       // with less room than this the table has no results
+inline constexpr std::size_t kBoardResultColumns = 20;       // in less room than this the table has no results
 inline constexpr std::size_t kBoardNameColumns = 8;          // names are not cut shorter than this
 
 }  // namespace shepherd

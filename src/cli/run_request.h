@@ -14,8 +14,8 @@ namespace shepherd {
 struct RunRequest {
   std::string name;                  // the task's title, or empty
   std::string id;                    // empty: the server creates one
-  std::string prompt;                // either a prompt,
-  std::vector<std::string> command;  // or a command line to run
+  std::string prompt;                // a task has a prompt or a command
+  std::vector<std::string> command;  // a command line to run
   std::string agent = "claude";      // for a prompt
   std::string address;               // of an agent of type grpc
   std::string program;               // the agent's program; empty: the default

@@ -124,9 +124,9 @@ Result<ExitCode> runner(Context& context, const RunnerOptions& options) {
     context.out.line(fmt::format("{} runs up to {} tasks of {}. Ctrl-C ends it.", slots.runner(), options.parallel,
                                  server->internal_url));
     if (port) {
-      context.out.line(fmt::format(
-          "Tasks are also taken at {}/task, {}", port->url(),
-          options.listen_auth == kNoAuth ? "from anybody who reaches it" : "with the bearer token in " + token_file));
+      context.out.line(fmt::format("Tasks are also taken at {}/task, {}", port->url(),
+                                   options.listen_auth == kNoAuth ? "from every caller that reaches it"
+                                                                  : "with the bearer token in " + token_file));
     }
   }
   context.out.flush();

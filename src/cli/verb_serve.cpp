@@ -90,7 +90,7 @@ Result<ExitCode> serve(Context& context, const ServeOptions& options) {
   if (!loaded) return fail(loaded.error());
   loaded->config.grpc_required = loaded->sources.at("grpc.listen") != "default";
   const Config& config = loaded->config;
-  // Otherwise each of the threads that come and go would keep an arena of freed memory.
+  // By default each of the threads that come and go keeps an arena of freed memory.
   mallopt(M_ARENA_MAX, kMallocArenas);
   mallopt(M_MMAP_THRESHOLD, kMallocKeepBytes);
   mallopt(M_TRIM_THRESHOLD, kMallocKeepBytes);

@@ -68,7 +68,7 @@ class FindServerTest : public testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-// Otherwise an agent could run `shepherd approve` as its own operator.
+// With the admin token an agent could run `shepherd approve` as its own operator.
 TEST_F(FindServerTest, TheAdminTokenIsNotUsedInsideATask) {
   serve();
   variables_["SHEPHERD_TASK_ID"] = "task-1";

@@ -31,7 +31,7 @@ using LaunchOptions = std::map<std::string, std::string, std::less<>>;
 // What is to be started.
 struct Launch {
   std::string id;                          // unique per start: makes the driver's own message ids unique
-  std::string task;                        // whose work it is
+  std::string task;                        // the task that it works on
   std::string program;                     // path or name of the agent program; empty: the driver's usual one
   std::string version;                     // what the program says of itself; empty: unknown
   std::vector<std::string> command;        // the program and its own arguments; empty: the program alone

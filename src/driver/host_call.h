@@ -63,7 +63,7 @@ struct TerminalState {
   bool cut = false;  // its beginning is missing
   bool running = true;
   std::optional<int> code;    // how the command ended: its exit code
-  std::optional<int> signal;  // or what killed it
+  std::optional<int> signal;  // what killed it instead
 };
 struct HostDone {};
 

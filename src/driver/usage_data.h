@@ -13,7 +13,7 @@ namespace shepherd {
 struct UsageData {
   Usage total;                          // calls of the model's API: 0 when they are not known
   std::map<std::string, Usage> models;  // by name; may be empty
-  bool cost_known = false;              // otherwise no cost is told: none is not the same as 0
+  bool cost_known = false;              // if false, no cost is reported: none is not the same as 0
 };
 
 // `more_members`: JSON members that follow, or nothing.

@@ -65,7 +65,7 @@ class Indexer {
   WakeSignal wake_;
   WakeSignal retry_;                                               // set only to stop
   Mutex mutex_;                                                    // held while the index changes
-  std::map<std::string, Forgotten> forgotten_ GUARDED_BY(mutex_);  // until the index has passed their position
+  std::map<std::string, Forgotten> forgotten_ GUARDED_BY(mutex_);  // kept until the index has passed their position
   std::thread thread_;                                             // last, because it uses all of the above
 };
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kRetentionBatchesPerStep =
     500;  // rows that one retention step deletes, so that other writes come in between
 inline constexpr std::size_t kRetentionEventsPerStep =
     2'000;  // each may have details; a step of 40,000 events with details held up other writes for seven seconds
-inline constexpr int kIndexRestRatio = 3;  // while events arrive, the indexer rests this many times as long as it works
+inline constexpr int kIndexRestRatio = 3;  // the indexer rests this many times as long as it works, while events arrive
 inline constexpr std::size_t kIndexBatchEvents = 2'000;          // events per indexing transaction
 inline constexpr std::size_t kMaxIndexedBytes = 8 * kKiB;        // indexed text of one event
 inline constexpr std::chrono::milliseconds kIndexRetry{1'000};   // after the store or the index failed

@@ -24,7 +24,8 @@ inline constexpr std::chrono::milliseconds kPositionInterval{5'000};
 inline constexpr std::chrono::milliseconds kHeadSweep{1'000};  // how often lost bus hints are repaired
 
 // --- followers ---
-inline constexpr std::size_t kMaxFollowerCommits = 1'024;  // that wait for a slow follower; then it reads the store
+inline constexpr std::size_t kMaxFollowerCommits =
+    1'024;  // maximum that waits for a slow follower; then it reads the store
 inline constexpr std::chrono::milliseconds kCursorInterval{5'000};  // maximum span that a restart follows again
 
 // --- writing ---

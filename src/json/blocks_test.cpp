@@ -30,8 +30,8 @@ void expect_the_same(const std::string& bytes) {
       << testing::PrintToString(bytes);
 }
 
-// Also the block that other machines use. The bytes are those next to the ones that matter, where a borrow or a sign
-// makes a difference.
+// This covers the block of other machines, too. The bytes are those next to the ones that matter, where a borrow or a
+// sign makes a difference.
 TEST(JsonBlocks, FindWhatALookAtEachByteFinds) {
   constexpr std::uint64_t kSeed = 11;
   SeededRandom random(kSeed);

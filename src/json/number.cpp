@@ -6,7 +6,7 @@ namespace shepherd {
 namespace {
 
 constexpr std::size_t kSafeDigits = 18;         // whole numbers up to this fit into any type
-constexpr std::size_t kSafeExponentDigits = 2;  // with so many digits before the point, so do these
+constexpr std::size_t kSafeExponentDigits = 2;  // these fit, too, behind kSafeDigits digits
 
 // Passes digits; how many there were.
 std::size_t pass_digits(const char*& at, const char* end) {

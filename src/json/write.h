@@ -18,7 +18,7 @@ void append_number(std::string& out, std::int64_t value);
 void append_number(std::string& out, double value);  // shortest text that reads back the same; not finite: null
 
 // The members of an object while it is written; made by write_object() and object_text() alone, so that an object is
-// closed before anybody reads its text. Keys must not need escaping.
+// closed before its text is read. Keys must not need escaping.
 class JsonObject {
  public:
   JsonObject(const JsonObject&) = delete;

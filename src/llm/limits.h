@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxModelKeyBytes = 16 * kKiB;
 inline constexpr std::size_t kMinHiddenBytes = 6;  // a shorter header value is hidden from no error: it may be a word
 
 // --- tokens ---
-inline constexpr std::int64_t kMaxCount = 1'000'000'000'000;  // that a backend reports; sums of them fit
+inline constexpr std::int64_t kMaxCount = 1'000'000'000'000;  // maximum that a backend reports; sums of them fit
 inline constexpr std::int64_t kSmallContext = 8'192;          // tools and a system prompt fill less
 inline constexpr std::int64_t kUntoldOllamaContext = 4'096;   // what Ollama allocates on a small machine, untold
 inline constexpr std::int64_t kUntoldMaxTokens = 4'096;       // for a dialect that must be told a bound for the answer

@@ -84,7 +84,7 @@ std::string ollama_request(const RequestPlan& plan, const ModelRequest& request)
       tools.push_back(']');
     }
     body.flag("stream", true);
-    // Otherwise a prompt that is too long loses its beginning without a word.
+    // By default Ollama silently cuts the beginning of a prompt that is too long.
     body.flag("truncate", false);
     body.flag("shift", false);
 

@@ -32,7 +32,7 @@ void judge_context(ModelFacts& facts, const ModelConfig& config, std::optional<s
                             *allocated));
   }
   if (facts.context_tokens == 0) {
-    warn(facts, "the server does not tell its context; set \"context\"");
+    warn(facts, "the server does not report the size of its context; set \"context\"");
   } else if (facts.context_tokens < kSmallContext) {
     warn(facts,
          fmt::format("its context of {} tokens is small for tools and long conversations", facts.context_tokens));

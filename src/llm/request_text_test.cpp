@@ -251,7 +251,7 @@ TEST_F(RequestText, AnthropicTakesImages) {
             R"({"type":"image","source":{"type":"url","url":"https://e.org/a.png"}}]}])");
 }
 
-// Untold, Ollama cuts the beginning of a long prompt without a word.
+// By default Ollama silently cuts the beginning of a long prompt.
 TEST_F(RequestText, OllamaIsToldItsContextAndNotToCut) {
   config.context_tokens = 16'384;
   config.options = R"({"temperature":0.5,"keep_alive":"5m","think":true})";

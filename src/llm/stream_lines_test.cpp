@@ -60,7 +60,7 @@ TEST(EventLines, RefusesWhatIsTooLong) {
   std::string most(kMaxStreamLineBytes, 'x');
   EXPECT_TRUE(whole.cut(most, ignore)) << "a line of the greatest length";
   EXPECT_FALSE(whole.cut("x", ignore));
-  // Nor may many lines of one event be more together.
+  // Many lines of one event may not be more together, either.
   EventLines joined;
   std::string line = "data: " + std::string(kMaxStreamLineBytes / 2, 'x') + "\n";
   EXPECT_TRUE(joined.cut(line, ignore));

@@ -397,7 +397,7 @@ TEST_F(McpConnections, TryAgainWithTheStateThatAServerGave) {
   EXPECT_NE(second.id, first.id);
   EXPECT_NE(second.text.find(R"(,"requestState":"{\"n\":1}")"), std::string::npos) << second.text;
   EXPECT_EQ(second.text.find("inputResponses"), std::string::npos);
-  // A question that nobody is there to answer is declined, and there is no state this time.
+  // A question that no operator can answer is declined, and there is no state this time.
   reply(second,
         R"({"resultType":"input_required","inputRequests":{"confirm":{"method":"elicitation/create","params":{}}}})");
   McpOutgoing third = next("tools/call");

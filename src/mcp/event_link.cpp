@@ -10,7 +10,7 @@ std::optional<net::Url> endpoint_of(const net::Url& base, std::string_view named
   net::Url made = base;
   if (named.starts_with("http://") || named.starts_with("https://")) {
     auto whole = net::parse_url(named);
-    // A key must not go to a server that nobody has configured.
+    // A key must not go to a server that is not configured.
     if (!whole || whole->host != base.host || whole->port != base.port || whole->secure != base.secure) return {};
     return *whole;
   }

@@ -15,7 +15,7 @@ namespace shepherd {
 // An argument that goes into the header Mcp-Param-NAME.
 struct McpHeaderParameter {
   std::vector<std::string> path;  // property names from the arguments' root
-  std::string header;             // with Mcp-Param-
+  std::string header;             // begins with Mcp-Param-
 };
 
 // The marked parameters of a tool. invalid_argument/bad_header_mark if a mark is wrong: such a tool must not be used

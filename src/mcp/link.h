@@ -27,7 +27,7 @@ struct McpOutgoing {
 struct McpFault {
   enum class Kind : std::uint8_t {
     unreachable,   // nothing was answered
-    refused,       // with an HTTP status
+    refused,       // answered by an HTTP status that is an error
     session_lost,  // the server does not know the session any more, and has done nothing
     broke_off,     // the answer's stream ended
   };

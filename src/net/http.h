@@ -111,7 +111,7 @@ class Responder {
 struct Admission {
   std::size_t max_body_bytes = 0;
   std::optional<Response> refuse;  // sent instead; the body is not read and the connection closes
-  std::string caller = {};         // whose share the body's bytes count for; empty for the peer's address
+  std::string caller = {};         // the caller whose share has the body's bytes; empty: the peer's address
 };
 
 // Threads: any (called from all io threads).

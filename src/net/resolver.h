@@ -25,7 +25,7 @@ struct Address {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   bool is_v6() const { return storage.ss_family == AF_INET6; }
   std::string host() const;  // "10.0.0.1", "fe80::1"; an IPv4 address inside an IPv6 one as IPv4
-  std::string text() const;  // with its port: "10.0.0.1:80", "[::1]:80"
+  std::string text() const;  // host and port: "10.0.0.1:80", "[::1]:80"
 };
 
 // The address that the host itself is ("127.0.0.1", "::1"); nullopt for a name.

@@ -35,8 +35,8 @@ struct CallbackRecord {
   enum class State : std::uint8_t { pending, sent, failed };
   State state = State::pending;
   std::int64_t attempts = 0;
-  std::int64_t next_ms = 0;     // while pending: time of the next attempt
-  std::int64_t claimed_ms = 0;  // while pending: start of the current attempt; 0 if there is none
+  std::int64_t next_ms = 0;     // time of the next attempt, if pending
+  std::int64_t claimed_ms = 0;  // start of the current attempt, if pending; 0 if there is none
   std::string claimed_by;       // the process that makes it
   std::int64_t created_ms = 0;  // of the task, because another one may get its id; 0 if an earlier version wrote it
   int status = 0;               // of the last answer; 0 if there was none

@@ -104,8 +104,8 @@ bool Callbacks::look(const TaskRow& task, bool fresh, std::vector<NewCallbacks>&
     if (cursor != before) news.cursor = cursor;
     std::size_t room = kMaxTaskCallbacks - std::min(pending, kMaxTaskCallbacks);
     if (news.places.size() > room) {
-      log_warn("{} reports of task {} are not told: its receiver has not taken those before", news.places.size() - room,
-               id);
+      log_warn("{} reports of task {} are not sent: its receiver has not taken the earlier ones",
+               news.places.size() - room, id);
       news.places.resize(room);
     }
   }

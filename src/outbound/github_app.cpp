@@ -22,8 +22,8 @@
 namespace shepherd {
 namespace {
 
-constexpr std::int64_t kClockSkewSeconds = 60;    // because GitHub refuses a JWT from the future
-constexpr std::int64_t kJwtLifeSeconds = 9 * 60;  // because GitHub refuses a JWT valid for more than ten minutes
+constexpr std::int64_t kClockSkewSeconds = 60;    // GitHub refuses a JWT from the future
+constexpr std::int64_t kJwtLifeSeconds = 9 * 60;  // GitHub refuses a JWT valid for more than ten minutes
 
 template <class T, void (*Free)(T*)>
 struct Freed {

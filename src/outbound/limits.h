@@ -9,11 +9,11 @@
 
 namespace shepherd {
 
-inline constexpr std::chrono::milliseconds kCallbackTimeout{10'000};    // one attempt, including the answer
-inline constexpr std::int64_t kCallbackAttempts = 12;                   // with the pauses below, about half an hour
-inline constexpr std::size_t kMaxTaskCallbacks = 100;                   // undelivered reports of one task
-inline constexpr std::size_t kCallbacksInFlight = 64;                   // each is a socket; slow ones delay the others
-inline constexpr std::size_t kCallbacksPerHost = 4;                     // one slow receiver must not use up the others
+inline constexpr std::chrono::milliseconds kCallbackTimeout{10'000};  // one attempt, including the answer
+inline constexpr std::int64_t kCallbackAttempts = 12;  // about half an hour, together with the pauses below
+inline constexpr std::size_t kMaxTaskCallbacks = 100;  // undelivered reports of one task
+inline constexpr std::size_t kCallbacksInFlight = 64;  // each is a socket; slow ones delay the others
+inline constexpr std::size_t kCallbacksPerHost = 4;    // one slow receiver must not use up the others
 inline constexpr std::chrono::milliseconds kCallbackFirstPause{1'000};  // before the second attempt; doubles
 inline constexpr std::chrono::milliseconds kCallbackMostPause{600'000};
 inline constexpr std::chrono::milliseconds kCallbackTakeover{300'000};  // a claim older than this has lost its owner

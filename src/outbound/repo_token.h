@@ -25,7 +25,7 @@ Result<RepoToken> parse_repo_token(std::string_view text);
 struct RepoTokenConfig {
   std::string file;
   std::vector<std::string> command;  // argv; the process gets SHEPHERD_TASK_ID, SHEPHERD_REPO_URL, SHEPHERD_REPO_REF
-  std::string github_app_id;         // with github_app_key_file
+  std::string github_app_id;         // has the key in github_app_key_file
   std::string github_app_key_file;   // PEM
   std::string github_api_url = "https://api.github.com";
 };

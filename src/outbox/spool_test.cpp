@@ -75,7 +75,7 @@ TEST_F(SpoolTest, ReadsInPortions) {
   EXPECT_EQ(texts(*spool, 2, 1000, 15), R"(3{"n":3} 4{"n":4} )");
   EXPECT_EQ(texts(*spool, 4, 1000, 1), R"(5{"n":5} )");  // at least one
   EXPECT_EQ(texts(*spool, 0, 1), R"(1{"n":1} )");        // back to the start
-  EXPECT_EQ(texts(*spool, 8), R"(9{"n":9} )");           // and ahead
+  EXPECT_EQ(texts(*spool, 8), R"(9{"n":9} )");           // ahead
   EXPECT_EQ(texts(*spool, 9), "");
 }
 

@@ -88,7 +88,8 @@ class Plan {
   Result<void> grant(const std::string& path, bool writable) {
     files::file_type type = type_of(path);
     if (type == files::file_type::symlink || type == files::file_type::not_found) return {};
-    if (grants.size() == kMaxLandlockGrants) return not_by_landlock("grant so many paths");
+    if (grants.size() == kMaxLandlockGrants)
+      return not_by_landlock("grant more than " + std::to_string(kMaxLandlockGrants) + " paths");
     grants.push_back({path, writable});
     return {};
   }

@@ -51,7 +51,7 @@ Result<void> separate(bool joins_users) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "shepherd-init");
-  // Otherwise the agent's streams would never end.
+  // While this process held them, the agent's streams would not end.
   for (int fd : {kWardenAgentIn, kWardenAgentOut, kWardenAgentErr}) ::close(fd);
   sigset_t child;
   ::sigemptyset(&child);

@@ -39,7 +39,7 @@ bool is_plain_word(std::string_view word) {
 
 bool EagerRedactor::plain(std::string_view text) const {
   if (redactor_->may_match(text) || redactor_->beginning_of_secret(text) > 0 || ends_with_number(text)) return false;
-  // Also the words before the last one: a key can go on behind a line end.
+  // The words before the last one count, too: a key can go on behind a line end.
   while (!text.empty()) {
     std::size_t end = text.find_first_of(" \t\r\n");
     if (!is_plain_word(text.substr(0, end))) return false;

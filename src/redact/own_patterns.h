@@ -37,7 +37,7 @@ class OwnPatterns {
   };
   std::vector<Rule> rules_;
   std::unique_ptr<re2::RE2> literals_;  // some literal is in every text that a rule matches; null: nothing to look for
-  bool always_ = false;                 // unless a rule has no such literal
+  bool always_ = false;                 // some rule has no such literal
 };
 
 }  // namespace shepherd

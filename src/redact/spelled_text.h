@@ -16,8 +16,8 @@ namespace shepherd {
 struct SpelledText {
   std::string_view source;  // must outlive it
   std::string text;
-  std::vector<std::uint32_t> origin;  // of each byte: where its spelling begins in the source
-  std::vector<std::uint32_t> ends;    // and where it ends
+  std::vector<std::uint32_t> origin;  // where the spelling of each byte begins in the source
+  std::vector<std::uint32_t> ends;    // where the spelling of each byte ends
 
   void add(char byte, std::size_t begin, std::size_t end) {
     text.push_back(byte);

@@ -8,8 +8,8 @@ namespace {
 // Longer parameter lists than 38;2;255;255;255 are not colours.
 constexpr std::size_t kMostColourBytes = 20;
 
-// JSON five times inside JSON spells a quote with 31 before it. What redaction finds behind so many, the prefilter has
-// to see behind twice as many and one.
+// JSON five times inside JSON spells a quote with 31 before it. What redaction finds behind n backslashes, the
+// prefilter has to see behind 2n + 1.
 constexpr std::size_t kMostBackslashes = 64;
 
 // `[1;31m` before text[at], after an ESC byte or the escaped spelling of one.

@@ -93,7 +93,7 @@ class EventStreamTest : public testing::Test {
     clock_.advance_ms(1'000);
     server_->tick();
   }
-  // Also proves that the server's threads have run once more: the threads that end writes send its answers.
+  // True proves, too, that the server's threads have run once more: the threads that end writes send its answers.
   bool lives() {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);

@@ -46,7 +46,7 @@ Result<void> GrpcCall::write(std::string_view bytes) {
   MutexLock lock(mutex_);
   if (closing_ || over_) return fail(ErrorCode::gone, "stdin_closed", "the agent takes no more messages");
   if (queued_bytes_ + bytes.size() > kMaxStdinBytes) {
-    return fail(ErrorCode::rate_limited, "stdin_full", "the agent does not read what it is told; try again later");
+    return fail(ErrorCode::rate_limited, "stdin_full", "the agent does not read its messages; try again later");
   }
   while (auto message = take_frame(bytes)) {
     queue_.emplace_back(*message);

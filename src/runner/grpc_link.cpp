@@ -24,7 +24,7 @@ std::shared_ptr<grpc::Channel> open_channel(const GrpcTarget& target) {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // an agent may think for a long time
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a separate connection
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // agent addresses are literal
-  // Otherwise gRPC would retry forever a call that the agent rejects after the handshake.
+  // By default gRPC retries forever a call that the agent rejects after the handshake.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // Several attempts within the connect timeout, because an agent may be just starting.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, static_cast<int>(kAgentConnectLook.count()));

@@ -36,7 +36,7 @@ LeaseKeeper::~LeaseKeeper() {
   if (!greeted) return;
   api_.resume();
   if (Result<void> left = api_.leave(card_.runner, kLeavePatience); !left) {
-    spdlog::debug("the server did not hear that this runner ends: {}", left.error().message);
+    spdlog::debug("cannot report to the server that this runner ends: {}", left.error().message);
   }
 }
 
@@ -171,7 +171,7 @@ void LeaseKeeper::note_failure(const Error& error) {
   if (tell) {
     log_error("the server does not know runners and renews no leases; it is older than this runner: {}", error.message);
   } else {
-    spdlog::debug("the server did not hear of this runner: {}", error.message);
+    spdlog::debug("cannot report to the server that this runner is there: {}", error.message);
   }
 }
 

@@ -150,7 +150,7 @@ TEST_F(ClaimsTest, AClaimWhoseAnswerWasLostGoesToAnother) {
   auto first = *claim(runner("r1"));
   pass_ms(kLeaseMs);
   EXPECT_EQ(state("t").state, State::queued) << "nobody was heard of: nothing was begun";
-  EXPECT_EQ(state("t").message, "r1 took it and was not heard of again");
+  EXPECT_EQ(state("t").message, "r1 took it and did not report again");
   auto second = *claim(runner("r2"));
   ASSERT_TRUE(second);
   EXPECT_GT(second->epoch, first->epoch);

@@ -29,7 +29,7 @@ Submitted as_submitted(const TaskCommand& command) {
 }
 
 Error task_ended(const TaskRow& task) {
-  return Error{ErrorCode::conflict, "task_ended", "The task has ended; there is nobody left to tell.", {}}.with(
+  return Error{ErrorCode::conflict, "task_ended", "The task has ended; no agent is left to take a command.", {}}.with(
       "currentState", std::string(name(task.state.state)));
 }
 

@@ -37,7 +37,7 @@ Result<bool> lose_in(WriteTxn& txn, const LeaseKey& key, std::uint64_t epoch, st
   if (!is_leased(task->state) || task->state.lease_epoch != epoch) return false;
   std::string number = std::to_string(epoch);
   auto told = goes_to_another(*task, *lease)
-                  ? txn.append(status_event(key.name, State::queued, key.holder + " took it and was not heard of again",
+                  ? txn.append(status_event(key.name, State::queued, key.holder + " took it and did not report again",
                                             {}, "given-back:" + number, wall_ms))
                   : txn.append(status_event(key.name, State::failed, "runner lost", {}, "lost:" + number, wall_ms));
   if (!told) return fail(std::move(told.error()));
@@ -56,7 +56,7 @@ Result<void> end_task_leases(WriteTxn& txn, const std::string& task) {
 }
 
 Result<void> Leases::grant(WriteTxn& txn, const std::string& task, const std::string& runner, std::uint64_t epoch) {
-  SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that nobody has claimed the task");
+  SHEPHERD_ASSERT(epoch > 0, "epoch 0 says that no runner has claimed the task");
   auto now_ms = service_.now_in(txn);
   if (!now_ms) return fail(std::move(now_ms.error()));
   if (auto ended = end_task_leases(txn, task); !ended) return ended;

@@ -15,10 +15,10 @@ inline constexpr std::size_t kMaxParkedClaims = 10'000;            // claims tha
 inline constexpr std::int64_t kLeaseSeconds = 30;                  // a runner that sends nothing for this long is lost
 inline constexpr std::chrono::milliseconds kMostLeaseStep{1'000};  // a longer pause between ticks is the server's own
 inline constexpr std::int64_t kLeaseRounds = 10;                   // rounds of renewals within a lease's period
-inline constexpr std::size_t kMostLeasesOver = 1'000;              // that one round looks at; the next one goes on
+inline constexpr std::size_t kMostLeasesOver = 1'000;              // looked at in one round; the next one goes on
 inline constexpr std::int64_t kTakerSeconds = 60;                  // a killed server's command feeds end after this
 inline constexpr std::int64_t kRunnerSeenSeconds = 60;             // a runner is there for this long after its word
-inline constexpr std::size_t kMaxSeenRunners = 10'000;             // that may be there at the same time
+inline constexpr std::size_t kMaxSeenRunners = 10'000;             // there at the same time
 inline constexpr std::size_t kMaxNamedAgents = 10;                 // named in one sentence about available agents
 inline constexpr std::chrono::milliseconds kRunnerCount{1'000};    // how often runners are counted, for metrics
 inline constexpr std::uint64_t kMaxSilentClaims = 3;               // runners that may claim a task and never report

@@ -44,7 +44,7 @@ bool is_expired(const TaskCommand& command, std::int64_t now_ms) {
 // otherwise it would wait in the inbox forever.
 Result<void> settle_approval(WriteTxn& txn, const TaskRow& task, const TaskApproval& approval, bool taken,
                              std::int64_t now_ms) {
-  constexpr const char* kWhy = "nobody answered in time";
+  constexpr const char* kWhy = "no operator answered in time";
   const TaskCommand* answer = answer_to(task.state, approval.id);
   if (answer != nullptr && !is_expired(*answer, now_ms)) return {};
   if (!taken || find_command(task.state, deadline_id(approval)) != nullptr) {
@@ -68,7 +68,7 @@ Result<void> settle_approval(WriteTxn& txn, const TaskRow& task, const TaskAppro
 // A session that waited for a person at the end of a turn has completed; in the middle of a turn it has failed.
 Result<void> end_session(WriteTxn& txn, const TaskRow& task, std::int64_t idle_seconds, std::int64_t now_ms) {
   bool done = task.state.state == State::waiting_for_input;
-  std::string message = (done ? "session over: " : "session lost: ") + std::string("nothing was heard of it for ") +
+  std::string message = (done ? "session over: " : "session lost: ") + std::string("it reported nothing for ") +
                         std::to_string(idle_seconds) + " s";
   auto ended = txn.append(
       status_event(task.spec.id, done ? State::completed : State::failed, message, {}, "session-idle", now_ms));

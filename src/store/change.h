@@ -26,7 +26,7 @@ struct Place {
   bool covers(const Place& other) const { return position >= other.position && change >= other.change; }
 };
 std::string encode_place(const Place& place);  // "P.C"
-// Also reads "P", which is a place before any change.
+// Reads "P", too, which is a place before any change.
 std::optional<Place> decode_place(std::string_view text);
 
 enum class ChangeKind : std::uint8_t {

@@ -47,7 +47,7 @@ class FileRoot {
     std::string name;
   };
 
-  // Also known by its identity, because directories around it can be renamed.
+  // A hidden file is known by its identity, too, because directories around it can be renamed.
   struct Hidden {
     std::string path;  // without links
     dev_t device = 0;
@@ -64,7 +64,7 @@ class FileRoot {
   Result<Descriptor> make_directory(const std::string& path) const;
 
   std::string directory_;  // without links
-  Descriptor pinned_;      // or empty
+  Descriptor pinned_;      // may be empty
   std::vector<Hidden> hidden_;
   std::string called_;
   bool old_kernel_ = false;

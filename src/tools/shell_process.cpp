@@ -90,7 +90,7 @@ void ShellProcess::on_end(const AgentEnd& end) {
     end_ = end;
     launched = process_ != nullptr;
   }
-  // Otherwise launch() finds the end.
+  // If launch() is still under way, it finds the end itself.
   if (launched) blocking_.post([this] { release(); });
 }
 

@@ -36,7 +36,7 @@ std::string bytes_of(std::string_view hex) {
   return out;
 }
 
-// Two short numbers: one long one looks like a card number to whoever redacts.
+// Two short numbers: one long one looks like a card number to a redactor.
 std::string seconds(std::int64_t ns) {
   std::array<char, 32> out;
   std::snprintf(out.data(), out.size(), "%lld.%09lld", static_cast<long long>(ns / 1'000'000'000),

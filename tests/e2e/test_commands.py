@@ -162,7 +162,7 @@ def test_an_approval_with_a_deadline_is_denied(api, runner, task, runner_feed):
     post_events(runner, task, approval(expiresAt=soon.isoformat()))
     [denial] = runner_feed.events(1)
     assert denial["data"]["kind"] == "deny" and denial["data"]["approvalID"] == "a1"
-    assert denial["data"]["by"] == "shepherd" and denial["data"]["message"] == "nobody answered in time"
+    assert denial["data"]["by"] == "shepherd" and denial["data"]["message"] == "no operator answered in time"
     assert command(api, task, "approve", approvalID="a1")["reason"] == "already_answered"
 
 

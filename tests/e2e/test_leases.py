@@ -198,7 +198,7 @@ def test_between_two_runners_a_task_is_queued(make_server):
         task = new_task(api, agent=AGENT)
         epoch = claim(runner, "r1")["leaseEpoch"]
         eventually(lambda: state_of(api, task) == "queued", 30)
-        assert "r1 took it and was not heard of again" in api.get(f"/api/v1/tasks/{task}").json()["status"]["message"]
+        assert "r1 took it and did not report again" in api.get(f"/api/v1/tasks/{task}").json()["status"]["message"]
         answer = runner.post(f"/api/v1/tasks/{task}/events", json=note("x"), headers={"Shepherd-Lease": str(epoch)})
         assert (answer.status_code, answer.json()["code"]) == (409, "lease_lost")
     server.kill()

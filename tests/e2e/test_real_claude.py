@@ -315,7 +315,7 @@ def test_an_approval_and_a_question_in_a_queued_turn(desk):
 def test_a_question_in_a_queued_turn_that_nobody_is_there_for(desk):
     with QueuedTurn(desk, "autonomous", Reply(tool("AskUserQuestion", questions=QUESTION)), Reply(text("Red."))) as turn:
         turn.ends_well()
-    assert "Nobody is here to answer" in "".join(desk.model.requests[3].results.values())
+    assert "No operator is here to answer" in "".join(desk.model.requests[3].results.values())
 
 
 @pytest.mark.parametrize("mode", ["interactive", "autonomous"])

@@ -21,9 +21,9 @@ namespace shepherd::simulation {
 // that waits.
 struct ClaimWatch {
   bool exact = false;       // the store does not fail
-  std::uint64_t begun = 0;  // also counts what else can come between a claim and its answer
+  std::uint64_t begun = 0;  // claims, and what else can come between a claim and its answer
   std::size_t active = 0;
-  std::set<std::uint64_t> epochs;  // that were given
+  std::set<std::uint64_t> epochs;  // those that were given
 };
 
 class SimRunner {
@@ -43,8 +43,8 @@ class SimRunner {
     std::uint64_t epoch = 0;
     std::uint64_t spool = 0;  // of its events; one that starts again has a new one
     std::uint64_t next = 1;   // number of the next event
-    std::string unsaid;       // that event, if it is not acknowledged yet
-    bool ends = false;        // with it
+    std::string unsaid;       // text of the next event, if it is not acknowledged yet
+    bool ends = false;        // the next event is the last one
   };
   void ask(Replica& replica, const std::vector<std::string>& jobs, const std::string& task, bool diligent);
   // The jobs that wait for a runner like this one, with the end of their logs.

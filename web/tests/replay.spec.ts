@@ -15,7 +15,7 @@ test("a link with a moment opens exactly there, with the state of that moment", 
   await expect(side.locator(".at-moment")).toContainText("at event 8");
   await expect(side.locator(".facts .state")).toHaveText("running");
   await expect(side.locator("tbody")).toHaveText(/Bash\s*1\s*1.*Grep\s*1/);
-  await expect(side).toContainText("nothing told yet");
+  await expect(side).toContainText("nothing reported yet");
   await fleet.goto(server.url + "/?task=t");
   await expect(side.locator(".facts .state")).toHaveText("completed");
   await expect(side).toContainText("$0.42");

@@ -240,7 +240,7 @@ void Conversation::tend() {
   {
     Lock lock(mutex_);
     auto now = std::chrono::steady_clock::now();
-    // Also after the work has ended: then no sender waits, and only this check releases the stream.
+    // This counts after the work has ended, too: then no sender waits, and only this check releases the stream.
     hangs = writing_ && !cancel_asked_ && !cancelling_ && now - write_since_ > options_.send_deadline;
     if (hangs) {
       give_up(StopReason::send_deadline);

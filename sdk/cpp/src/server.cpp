@@ -98,7 +98,7 @@ AgentServer::AgentServer(ServerOptions options, Work work) {
   const ServerOptions& given = impl_->options;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(given.address, credentials(given), &impl_->port);
-  // Two agents on one port would each get half of the calls, without a word.
+  // Two agents on one port would each get half of the calls, and no error.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&impl_->service);
   impl_->server = builder.BuildAndStart();

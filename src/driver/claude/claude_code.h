@@ -141,7 +141,7 @@ class ClaudeCode final : public Driver {
   std::string last_text_;           // the agent's newest words, which a result repeats
   std::string last_error_;          // reported in this turn
   std::string message_id_;          // being streamed; its end has its numbers
-  std::int64_t usage_told_ms_ = 0;  // or when the turn began
+  std::int64_t usage_told_ms_ = 0;  // when usage was last reported, or the turn began
   std::string stderr_tail_;
   bool lives_ = false;           // a program that prints now: it says how a turn begins, which transcripts do not
   bool turn_announced_ = false;  // it runs by the word of a message that was taken up; no line of its own has come yet

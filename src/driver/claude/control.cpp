@@ -115,7 +115,7 @@ void ClaudeCode::decide_by_mode(std::string_view approval_id, Actions& out) {
   if (found == nullptr) return;
   const PendingAsk& approval = *found;
   if (approval.kind == PendingAsk::Kind::question) {
-    constexpr std::string_view kAlone = "Nobody is here to answer. Decide by yourself and say how you decided.";
+    constexpr std::string_view kAlone = "No operator is here to answer. Decide by yourself and say how you decided.";
     out.write(deny_line(approval_id, kAlone));
     return close_approval(approval_id, "denied", "autonomous: no operator to answer", out);
   }

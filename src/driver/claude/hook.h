@@ -1,6 +1,6 @@
 // What a hook of Claude Code says: one call of a hook in, the events it becomes out.
 //
-// Hooks report a session that somebody else started, in its own terminal; nobody can be told anything through them.
+// Hooks report a session that a person started, in its own terminal; they carry nothing to the agent.
 // Event ids are those of the driver (tool_use_id and kind), so a step that is reported twice is one event. What the
 // agent gives no id for is named by its time.
 // Threads: value.

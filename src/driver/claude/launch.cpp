@@ -45,7 +45,7 @@ constexpr std::string_view kPartialMessages = "--include-partial-messages";
 constexpr std::string_view kSubagentText = "--forward-subagent-text";
 constexpr std::string_view kBudget = "--max-budget-usd";
 
-// Also keeps rules that begin with a dash, as lists do, from reading as an option.
+// The heading also keeps rules that begin with a dash, as lists do, from reading as an option.
 constexpr std::string_view kRulesHeading = "# Rules\n\n";
 
 // Without an operator to ask, what is not allowed beforehand is refused: these are the tools for working alone.

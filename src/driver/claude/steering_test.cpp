@@ -223,7 +223,7 @@ TEST(ClaudeSteering, AnOldAgentIsGivenItWhenTheTurnEnds) {
   EXPECT_EQ(talk.settled("q1"), "accepted delivered");
 }
 
-// The log said that it has expired before it heard that it is held: then nobody may give it to the agent any more.
+// The log said that it has expired before it said that it is held: then the driver may not give it to the agent.
 TEST(ClaudeSteering, WhatIsWithdrawnIsNeverGiven) {
   Talk talk("claude-v2.1.197-bidi-01-steering.jsonl");
   talk.until("\"Long job\"");
@@ -385,7 +385,7 @@ TEST(ClaudeSteering, AutonomousAnswersByItself) {
   bound.until("\"can_use_tool\"");
   EXPECT_NE(bound.out.written().find(R"("behavior":"deny")"), std::string::npos);
 
-  // Asking operators starts at once, without a word from the agent.
+  // Asking operators starts at once; the agent need not confirm it.
   Talk changed("claude-bidi-02-permissions.jsonl", launch);
   changed.say(R"({"id":"m","kind":"set_mode","mode":"interactive"})");
   changed.out.clear();

@@ -152,7 +152,7 @@ void read_search(CodexItem& item, const JsonSlices& record, const JsonNode& node
     input.text_unless_empty("query", record.string(node, "query"));
     input.text_unless_empty("pattern", record.string(action, "pattern"));
   });
-  item.state = Ended::done;  // it says no status; whoever started it knows better
+  item.state = Ended::done;  // it says no status; the agent that started it knows better
 }
 
 void read_agent_call(CodexItem& item, const JsonSlices& record, const JsonNode& node) {

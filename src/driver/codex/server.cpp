@@ -227,15 +227,14 @@ void Codex::answered(Actions& out) {
   const JsonNode& result = record_.find("result");
   const JsonNode& error = record_.find("error");
   lives_ = true;
-  // The thread itself is told by whoever asked for it.
+  // The answer to the request for it describes the thread.
   if (record_.find(result, "thread").kind == JsonKind::object && !record_.string(result, "model").empty()) {
     begin_session(result, out);
   }
   auto id = count_of(record_.find("id"));
   auto found = id ? talk_.requests.find(*id) : talk_.requests.end();
   if (found == talk_.requests.end()) {
-    if (error.kind == JsonKind::object)
-      log(out, "An answer to nobody: " + std::string(record_.string(error, "message")));
+    if (error.kind == JsonKind::object) log(out, "Unexpected answer: " + std::string(record_.string(error, "message")));
     return;
   }
   CodexRequest request = std::move(found->second);

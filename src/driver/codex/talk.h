@@ -48,7 +48,7 @@ struct CodexTalk {
   PendingAsks approvals;                                    // what it asked an operator
   std::map<std::string, CodexAsk, std::less<>> asks;        // the same, by approval id
   std::map<std::uint64_t, CodexRequest> requests;           // by our request id
-  std::deque<CodexWord> words;                              // until their turn is over, oldest first
+  std::deque<CodexWord> words;                              // those whose turn is not over, oldest first
   std::deque<Command> held;                                 // for the next turn
   std::map<std::string, std::string, std::less<>> decided;  // by the server's request id: the command that answered it
   std::uint64_t next_request = 1;

@@ -1,9 +1,8 @@
 // The driver of Gemini CLI in its one-way form: `gemini -p --output-format stream-json`, and reading its batch format.
 //
 // The model's words come in pieces only; they are put together here. A tool result says nothing of a command's exit
-// code, and what tools print is often left out. It cannot be spoken to and asks nobody: tools that need an approval are
-// not offered to the model. Interrupted, it exits with 0 and prints no result.
-// Threads: caller.
+// code, and what tools print is often left out. It takes no commands and asks no operator: tools that need an approval
+// are not offered to the model. Interrupted, it exits with 0 and prints no result. Threads: caller.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ Result<LaunchPlan> GeminiStream::launch(const Launch& launch) {
   if (!launch.mcp_servers_json.empty()) {
     add_remark(plan.remark, "It takes MCP servers from its settings only, so it does not get those of the task.");
   }
-  // Otherwise it starts itself a second time to have more memory, and in a new place to work it does nothing.
+  // By default it starts itself a second time to have more memory, and in a new place to work it does nothing.
   program.environment = {{"GEMINI_CLI_NO_RELAUNCH", "true"}, {"GEMINI_CLI_TRUST_WORKSPACE", "true"}};
   plan.way = std::move(program);
   plan.input = whole_prompt(launch);  // can be larger than an argument may be

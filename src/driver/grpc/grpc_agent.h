@@ -76,7 +76,7 @@ class GrpcAgent final : public Driver {
   void expire(Actions& out);
 
   std::unique_ptr<gibson::agent::AgentMessage> message_;  // the one at hand
-  std::string json_;                                      // and its JSON form
+  std::string json_;                                      // its JSON form
   std::int64_t now_ms_ = 0;                               // of the call
   std::int64_t at_ms_ = 0;                                // of the message, by the agent's clock when it says
 

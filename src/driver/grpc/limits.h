@@ -13,6 +13,6 @@ inline constexpr std::size_t kChunkJoinBytes = 8 * kKiB;           // bytes of c
 inline constexpr std::size_t kChunkJoinMessages =
     256;                                           // chunks joined into one event: each leaves its record in the detail
 inline constexpr std::size_t kSequenceNotes = 20;  // an agent that cannot count is told about so often, then counted
-inline constexpr std::size_t kRecentMessages = 256;  // whose repetition is recognised
+inline constexpr std::size_t kRecentMessages = 256;  // newest messages of which a repetition is recognised
 
 }  // namespace shepherd

@@ -259,7 +259,7 @@ void GrpcAgent::status(Actions& out) {
   // Waiting for input is no answer to an interrupt: it may have been said before the interrupt arrived.
   if (meaning->state == "interrupted" || meaning->state == "paused") settle(CommandKind::interrupt, out);
   if (said_ == Said::running || over) settle(CommandKind::resume, out);
-  // It has let go of its work and waits for the end of the stream.
+  // It has put its work down and waits for the end of the stream.
   if (stopping_ && (said_ == Said::interrupted || over)) out.close_input();
 }
 

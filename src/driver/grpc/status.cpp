@@ -37,8 +37,8 @@ StreamFault stream_fault(int code, std::string_view message, bool answered) {
                                        "); look at token_file, metadata and tls of this agent in the configuration"};
   }
   if (code == kUnimplemented && !answered) {
-    return {"not_a_streaming_agent", "nobody at this address serves gibson.agent.AgentService/StreamExecute (" + said +
-                                         "); check an agent with \"shepherd agent test --stream ADDRESS\""};
+    return {"not_a_streaming_agent", "no program at this address serves gibson.agent.AgentService/StreamExecute (" +
+                                         said + "); check an agent with \"shepherd agent test --stream ADDRESS\""};
   }
   if (code == kInvalidArgument && !answered) {
     return {"start_refused", "the agent refused the task (" + said + ")"};

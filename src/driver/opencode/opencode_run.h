@@ -2,8 +2,8 @@
 //
 // It prints finished parts only: no live text, no tool that still runs, no end. The end is a step that finished with
 // the reason "stop", and the end of the output. While the model's API fails it tries again without an end and prints
-// nothing; the runner tells that silence. What its configuration asks about is refused, because nobody can be asked.
-// Threads: caller.
+// nothing; the runner tells that silence. What its configuration asks about is refused, because it cannot ask an
+// operator. Threads: caller.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ class OpenCodeRun final : public Driver {
   StandStill still_{"this agent does not listen while it works"};
   Hints hints_;
   bool begun_ = false;              // it has said that a session began
-  bool refused_ = false;            // the newest step ended with a call that nobody could allow
+  bool refused_ = false;            // the newest step ended with a call that no operator could allow
   std::string reason_;              // of the newest finished step; empty while one runs
-  std::int64_t usage_told_ms_ = 0;  // or when the session began
+  std::int64_t usage_told_ms_ = 0;  // when usage was last reported, or the session began
   std::string last_text_;
   std::string last_error_;
 };

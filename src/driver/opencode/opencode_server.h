@@ -41,7 +41,7 @@ class OpenCodeServer final : public Driver {
   // A request of ours that has no answer.
   struct Request {
     Asked what = Asked::prompt;
-    std::string command_id;  // empty: nobody's
+    std::string command_id;  // empty: no command asked for it
     bool stops = false;      // the abort of a task that is to end
   };
   // A word of ours to the model, until its turn is over.

@@ -58,7 +58,7 @@ void OpenCodeServer::session_opened(const JsonNode& body, Actions& out) {
   events_.emit(out, parts);
   cwd_ = json.string(body, "directory");
   if (stopping_) return out.close_input();
-  if (prompt_.empty()) return;  // nobody launched it
+  if (prompt_.empty()) return;  // it was not launched for a task
   say("", prompt_, out);
   for (Command& early : std::exchange(held_, {})) say(early.id, early.content, out);
 }

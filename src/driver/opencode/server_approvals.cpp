@@ -145,7 +145,7 @@ void OpenCodeServer::decide_by_mode(const std::string& id, Actions& out) {
   const PendingAsk* ask = approvals_.find(id);
   if (ask == nullptr) return;
   if (ask->kind == PendingAsk::Kind::question) {
-    constexpr std::string_view kAlone = "Nobody is here to answer. Decide by yourself and say how you decided.";
+    constexpr std::string_view kAlone = "No operator is here to answer. Decide by yourself and say how you decided.";
     std::string answers = same_answer(find_member(ask->input, "questions"), kAlone);
     send({Asked::reply, "", false}, "POST", "/question/" + id + "/reply", "{\"answers\":" + answers + "}", out);
     return close_approval(id, "denied", "autonomous: no operator to answer", out);

@@ -29,7 +29,7 @@ class PlainText final : public Driver {
   TextJoiner lines_, errors_;
   std::string last_line_, last_error_;
   Hints hints_;
-  StandStill still_{"a plain command cannot be told anything"};
+  StandStill still_{"a plain program takes no commands"};
 };
 
 }  // namespace shepherd

@@ -10,7 +10,7 @@ constexpr std::chrono::milliseconds kStep{60};
 constexpr std::chrono::milliseconds kLook{10};
 constexpr int kSteps = 5;
 constexpr std::size_t kFloodPiece = 64 * 1024;
-// Of the protocol's numbers, so that the messages of this agent do not depend on anybody's ideas about ids.
+// Of the protocol's numbers, so that the messages of this agent do not depend on how a library makes ids.
 const char* const kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const char* const kSpan = "00f067aa0ba902b7";
 
@@ -266,7 +266,7 @@ grpc::Status Stream::run() {
     whole = breathe() && pause_if_interrupted() && !mode_broke_ && wait_if_interactive();
   }
   if (has("ignores_cancel") && cancelled_)
-    std::this_thread::sleep_for(std::chrono::seconds(60));  // nobody waits for it
+    std::this_thread::sleep_for(std::chrono::seconds(60));  // no client waits for it
   if (mode_broke_) return {grpc::StatusCode::UNKNOWN, "what mode?"};
   if (failed_) return grpc::Status::OK;
   if (whole) return end();

@@ -14,7 +14,7 @@ import {mayCommand} from "../state/session";
 const kPoints = 120;
 const kEveryMs = 15_000;
 const kLookStep = 300;  // fine enough to tell a first-time user's minutes from an hour
-const kAgainMs = 500;   // while the server is still computing
+const kAgainMs = 500;   // pause before the next look, if the server is still computing
 
 // Round steps, so that points are at whole minutes and hours.
 function stepFor(seconds: number): number {

@@ -90,7 +90,7 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
           <Line name="cache read">{count(usage.cacheReadTokens ?? 0)}</Line>
           <Line name="cache write">{count(usage.cacheWriteTokens ?? 0)}</Line>
         </dl>
-      ) : <p class="quiet">{isTerminal(then.status?.state ?? "queued") ? "not told" : "nothing told yet"}</p>}
+      ) : <p class="quiet">{isTerminal(then.status?.state ?? "queued") ? "not reported" : "nothing reported yet"}</p>}
       {(then.errors ?? 0) > 0 && <dl class="facts numbers"><Line name="errors"><span class="bad">{then.errors}</span></Line></dl>}
       <h2>Tools</h2>
       <Counted view={view} moment={moment} />
