@@ -1,6 +1,7 @@
-"""Plain English, as far as a script can check it: commit subjects, phrases that hide the actor, and file names.
+"""Plain English, as far as a script can check it: commit subjects, phrases, comments that stand alone, and file names.
 
-Phrases are searched in documents, in strings that people read, and in the comments of PLAIN_FOLDERS.
+Phrases are searched in documents, in the C++ strings and comments of PLAIN_FOLDERS, and in all text of the page and of
+the description of the API. A comment that finishes the sentence of the comment above it is found by its first word.
 
     check_words.py TREE [--since COMMIT]      checks commits after COMMIT, if TREE is a git checkout that has it
 """
@@ -9,6 +10,7 @@ import argparse
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import source_tree
@@ -24,25 +26,28 @@ PREFIX = re.compile(r"[a-z][\w/.+-]*(, [a-z][\w/.+-]*)*: \S")
 PHRASES = {
     "whoever": "name the person, process or caller",
     "whomever": "name the person, process or caller",
+    "somebody": "name the person, process or caller",
+    "anybody": "name the person, process or caller",
+    "nobody": "name who does not: no runner, no process",
     "so many": "write how many, or: maximum number of",
     "asks leave": "asks for approval",
     "ask leave": "ask for approval",
+    "asks for leave": "asks for approval",
     "same breath": "immediately",
     "to whom you would": "only to people you would",
     "a word on the way": "optional guidance",
     "for ever": "forever",
-    "asks for leave": "asks for approval",
-    "nobody": "name who does not: no runner, no process",
+    "heard of": "write who receives what, or: reports",
+    "did not hear": "did not receive",
+    "lets? go of": "releases, or: forgets",
 }
-SPOKEN = ("src/cli", "src/config", "src/terminal")  # folders whose strings people read
-# Folders whose comments are free of PHRASES_OF_COMMENTS. A folder that is rewritten joins the list.
-PLAIN_FOLDERS = ("src/access", "src/api", "src/base", "src/bench", "src/bus", "src/cli", "src/client", "src/config", "src/demo",
-                 "src/follow", "src/harness", "src/hooks", "src/host", "src/hub", "src/journal", "src/model", "src/net",
-                 "src/outbound", "src/outbox", "src/process", "src/rpc", "src/runner", "src/sqlite", "src/steering",
-                 "src/store", "src/terminal", "src/views", "sdk/cpp", "tests/conformance", "tests/simulation", "fuzz")
-PHRASES_OF_COMMENTS = {"whoever": "name the person, process or caller", "nobody": "name who does not: no runner, no process",
-                       "somebody": "name the person, process or caller", "for ever": "forever",
-                       "heard of": "write who receives what, or: reports", "so many": "write how many, or: maximum number of"}
+# Folders whose C++ is read for phrases: strings and comments, but only comments in tests, whose strings are data.
+PLAIN_FOLDERS = ("src", "sdk", "fuzz", "examples", "bench", "tests/conformance", "tests/simulation", "tests/agents")
+PLAIN_TEXT = ("web/index.html", "src/api/openapi.json")  # files without a language of their own, besides web/src
+# The first words of a comment that finishes the sentence of the comment above it.
+CONTINUING = ("and", "or", "nor", "but", "so", "also", "then", "otherwise", "than", "that", "which", "whose", "who")
+CONTINUING_BESIDE = (*CONTINUING, "until", "while", "because", "unless", "with")  # of a comment at the end of a line
+TITLES = ("Which", "Whose", "Who", "That")  # "Which claims are under way." is a title
 ABOUT_WORDS = "## Plain English"  # the section that names the words to avoid
 
 # Parts of file names under src/, and the glossary's word for the same idea.
@@ -89,39 +94,78 @@ def phrases_in_documents(root):
 
 
 def phrases_in_strings(root):
-    for folder in SPOKEN:
-        for path in source_tree.files(root / folder, ".h", ".cpp"):
-            if source_tree.is_test(path.relative_to(root)):
-                continue
-            for tok in cpp.tokens(path.read_text(errors="replace")):
-                if tok.kind == "string":
-                    for problem in phrases_in(tok.text, PHRASES):
-                        yield f"{path.relative_to(root)}:{tok.line}: {problem}"
+    for path in code(root):
+        if source_tree.is_test(path.relative_to(root)):
+            continue
+        for tok in cpp.tokens(path.read_text(errors="replace")):
+            if tok.kind == "string":
+                for problem in phrases_in(tok.text, PHRASES):
+                    yield f"{path.relative_to(root)}:{tok.line}: {problem}"
+
+
+def code(root):
+    for folder in PLAIN_FOLDERS:
+        yield from source_tree.files(root / folder, ".h", ".cpp")
+
+
+def phrases_in_page(root):
+    """The page mixes code, markup and text in its files, so all of their words count."""
+    paths = [path for path in source_tree.files(root / "web/src", ".ts", ".tsx") if not source_tree.is_test(path.relative_to(root))]
+    for path in (*paths, *(root / name for name in PLAIN_TEXT if (root / name).exists())):
+        lines = path.read_text(errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            following = lines[number].strip("/ ").split(" ")[:1] if number < len(lines) else []
+            for problem in phrases_in(" ".join([line, *following]), PHRASES, len(line)):
+                yield f"{path.relative_to(root)}:{number}: {problem}"
+
+
+@dataclass
+class Comment:
+    line: int
+    words: str
+    alone: bool  # no code on its line
+    below: bool  # the line above has another comment
 
 
 def comments(text):
-    """[line, words] of every comment. A line with only a `//` comment continues the comment of the line above."""
-    found, line, last, code = [], 1, 0, 0
+    """Every comment. A `//` exactly below another continues it."""
+    found, line, last, column_of_last, code_line = [], 1, -1, 0, 0
     for match in cpp.TOKEN.finditer(text):
-        token = match.group()
+        token, column = match.group(), match.start() - text.rfind("\n", 0, match.start())
         if match.lastgroup != "space":
-            code = line
+            code_line = line
         elif token.startswith("/"):
-            if found and token.startswith("//") and last == line - 1 and code != line:
-                found[-1][1] += " " + token[2:].strip()
+            alone, beside = code_line != line, last == line - 1
+            if alone and beside and column == column_of_last and token.startswith("//"):
+                found[-1].words += " " + token[2:].strip()
             else:
-                found.append([line, token[2:].strip()])
-            last = line
+                found.append(Comment(line, token[2:].strip(), alone, beside))
+            last, column_of_last = line, column
         line += token.count("\n")
     return found
 
 
 def phrases_in_comments(root):
-    for folder in PLAIN_FOLDERS:
-        for path in source_tree.files(root / folder, ".h", ".cpp"):
-            for line, words in comments(path.read_text(errors="replace")):
-                for problem in phrases_in(words, PHRASES_OF_COMMENTS):
-                    yield f"{path.relative_to(root)}:{line}: {problem}"
+    for path in code(root):
+        for comment in comments(path.read_text(errors="replace")):
+            for problem in phrases_in(comment.words, PHRASES):
+                yield f"{path.relative_to(root)}:{comment.line}: {problem}"
+
+
+def is_fragment(comment):
+    word = re.match(r"[A-Za-z]*", comment.words).group()
+    if comment.alone:
+        return word.lower() in CONTINUING and word not in TITLES
+    return comment.below and word in CONTINUING_BESIDE
+
+
+def fragments(root):
+    """Comments that finish a sentence of the comment above, or of the code that they stand before."""
+    for path in (*code(root), *source_tree.files(root / "web/src", ".ts", ".tsx")):
+        for comment in comments(path.read_text(errors="replace")):
+            if is_fragment(comment):
+                yield (f"{path.relative_to(root)}:{comment.line}: the comment does not stand alone; do not begin it with "
+                       f"\"{comment.words.split()[0]}\": {comment.words[:60]}")
 
 
 def glossary(root):
@@ -143,7 +187,8 @@ def files_with_other_words(root):
 
 
 def problems(root, since=None):
-    found = [*phrases_in_documents(root), *phrases_in_strings(root), *phrases_in_comments(root), *files_with_other_words(root)]
+    found = [*phrases_in_documents(root), *phrases_in_strings(root), *phrases_in_comments(root), *phrases_in_page(root), *fragments(root),
+             *files_with_other_words(root)]
     return found + (list(long_or_unnamed_subjects(root, since)) if since else [])
 
 

@@ -455,19 +455,47 @@ class Words(Tree):
         self.assert_one(check_words.problems(self.root), "src/cli/verb_run.cpp:1", "no runner")
 
     def test_phrases_in_comments(self):
-        for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// so\n// many\nint a;\n", 1, "maximum number"),
+        for text, line, word in (("int a;  // Whoever asks\n", 1, "name the person"), ("// takes so\n// many\nint a;\n", 1, "maximum number"),
                                  ("int a;\n// kept for\n//   ever\n", 2, "forever"), ("/* nobody */\n", 1, "no runner"),
                                  ("int a; // x\n\n// never heard of\n", 3, "receives")):
             self.write("src/hub/hub.cpp", text)
             self.assert_one(check_words.problems(self.root), f"src/hub/hub.cpp:{line}:", word)
 
     def test_strings_and_code_are_no_comments(self):
-        self.write("src/hub/hub.cpp", 'auto nobody = "// whoever";\n// for\nint a;  // ever\nint b;\n// forever, so\n\n// many\n')
+        self.write("src/hub/hub.cpp", 'auto nobody = "// and";\n// for\nint a;  // ever\nint b;\n// forever, so\n\n// many\n')
         self.assertEqual(check_words.problems(self.root), [])
 
-    def test_comments_of_other_folders_are_not_checked_yet(self):
-        self.write("src/other/CMakeLists.txt", "shepherd_module(NAME other LAYER 3)\n")
-        self.write("src/other/other.cpp", "// nobody\n")
+    def test_strings_of_tests_are_data(self):
+        self.write("src/hub/hub_test.cpp", 'auto name = "nobody";\n')
+        self.assertEqual(check_words.problems(self.root), [])
+        self.write("src/hub/hub.cpp", 'auto name = "nobody";\n')
+        self.assert_one(check_words.problems(self.root), "src/hub/hub.cpp:1", "no runner")
+
+    def test_phrases_of_the_page(self):
+        for name, text, line in (("web/src/views/x.tsx", "<p>\n  It waits for\n  ever.</p>\n", 2), ("web/src/x.ts", "// takes so\n// many\n", 1),
+                                 ("web/index.html", "<p>Nobody</p>\n", 1), ("src/api/openapi.json", '{"description": "whoever"}\n', 1)):
+            self.write(name, text)
+            self.assert_one(check_words.problems(self.root), f"{name}:{line}:")
+            (self.root / name).unlink()
+        self.write("web/src/x_test.ts", 'it("is kept for ever", () => {});\n')
+        self.assertEqual(check_words.problems(self.root), [])
+
+    def test_comments_that_continue_the_one_above(self):
+        for name, text, line in (
+                ("src/hub/hub.cpp", "int a;  // how many run\nint b;  // and how many wait\n", 2),
+                ("src/hub/hub.cpp", "// How many run.\nint a;\n// and how many wait\nint b;\n", 3),
+                ("src/hub/hub.cpp", "f();\n// Otherwise it hangs.\ng();\n", 2),
+                ("src/hub/hub_test.cpp", "int a;  // one\nint b;  // until the end\n", 2),
+                ("web/src/x.ts", "const a = 1;  // one\nconst b = 2;  // which is two\n", 2)):
+            self.write(name, text)
+            self.assert_one(check_words.problems(self.root), f"{name}:{line}:", "does not stand alone")
+            (self.root / name).unlink()
+
+    def test_comments_that_stand_alone(self):
+        self.write("src/hub/hub.cpp", "// Lanes wait here\n// and run there.\nint a;\n"
+                   "int b;  // one\n        // or two\n"
+                   "// Which tasks wait.\nint c;\nint d;  // or null\n\nint e;  // otherwise null\n"
+                   'auto f = "// and";\nint g;  // under way\nint h;  // android\n')
         self.assertEqual(check_words.problems(self.root), [])
 
     def test_every_plain_folder_exists(self):
