@@ -82,6 +82,13 @@ class Llama:
     def busy_slots(self):
         return sum(slot["is_processing"] for slot in self.api.get("/slots").raise_for_status().json())
 
+    def pause(self):
+        """It stands still, so that an endless answer cannot end at its bound while a test looks at the rest. It answers nothing meanwhile."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def __enter__(self):
         return self.start()
 

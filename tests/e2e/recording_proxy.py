@@ -67,6 +67,13 @@ class Proxy:
                 found += [(each["usage"]["prompt_tokens"], each["usage"]["completion_tokens"]) for each in answer if each.get("usage")]
         return found
 
+    def unfinished(self):
+        """How many requests of the model have no whole answer: it goes on, or one side has hung up."""
+        with self._lock:
+            exchanges = [(bytes(each["asked"]), bytes(each["answered"])) for each in self._exchanges]
+        waiting = [head for asked, answered in exchanges for head, _ in list(messages(asked))[len(list(messages(answered))):]]
+        return sum(head.split(" ")[1].endswith("/chat/completions") for head in waiting)
+
     def close(self):
         self._listener.close()
 

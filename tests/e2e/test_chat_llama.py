@@ -142,14 +142,20 @@ def test_a_long_answer(chat):
     assert chat.ask("LONG", max_tokens=50).startswith("lorem ipsum dolor")
 
 
+# The model needs a moment for the 16,384 tokens of its context. It stands still while a test decides, so that an endless
+# answer is one on every machine.
+
 def test_an_endless_answer_is_cancelled_and_its_slot_is_free(place, chat):
+    before = place.proxy.unfinished()
     with chat.updates() as watched:
-        chat.request("LONG", **{"async": True})
+        chat.request("LONG", max_tokens=-1, **{"async": True})
         watched.until("delta")
-        assert place.backend.busy_slots() == 1
+        place.backend.pause()
         assert chat.cancel()["cancelled"] is True
-        eventually(lambda: place.backend.busy_slots() == 0)
         watched.until("response_complete")
+        place.backend.resume()
+    eventually(lambda: place.backend.busy_slots() == 0)
+    assert place.proxy.unfinished() == before + 1, "the answer came to its own end"
     role, content = chat.messages()[-1]
     # At least what was shown before the cancellation; a slow backend may have said one word until then.
     shown = said(watched.received)
@@ -158,14 +164,18 @@ def test_an_endless_answer_is_cancelled_and_its_slot_is_free(place, chat):
 
 
 def test_two_sessions_use_two_slots(place):
+    """The second one gets words while the first one's answer goes on."""
     with place.new() as one, place.new() as two, one.updates() as first, two.updates() as second:
-        one.request("LONG", **{"async": True})
-        two.request("LONG", **{"async": True})
+        one.request("LONG", max_tokens=-1, **{"async": True})
         first.until("delta")
+        two.request("LONG", max_tokens=-1, **{"async": True})
         second.until("delta")
-        assert place.backend.busy_slots() == 2
-        one.cancel()
-        two.cancel()
+        place.backend.pause()
+        assert [one.cancel()["cancelled"], two.cancel()["cancelled"]] == [True, True]
+        for each in (first, second):
+            each.until("response_complete")
+        place.backend.resume()
+    eventually(lambda: place.backend.busy_slots() == 0)
 
 
 def test_every_count_is_the_backends_own(place, tmp_path):

@@ -14,6 +14,7 @@ import yaml
 
 from llama import Llama
 from model_fakes import MODEL, Drop, Fake, Silence, Wait, calls, chunk, frame, messages, openai_error, refusal, text
+from recording_proxy import Proxy
 from server import Server
 from tasks import eventually
 from v1_client import Raw, ask, finish, official, said
@@ -528,13 +529,13 @@ def test_calls_are_no_tasks_otherwise(world):
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    with Llama(context=4096, slots=2) as backend:
-        server = start(tmp_path_factory.mktemp("v1-llama"), {"local": {"type": "openai", "url": backend.url + "/v1", "options": {"parallel_tool_calls": True}}})
-        yield backend, server
+    with Llama(context=16384, slots=2) as backend, Proxy(backend.port) as proxy:
+        server = start(tmp_path_factory.mktemp("v1-llama"), {"local": {"type": "openai", "url": proxy.url + "/v1", "options": {"parallel_tool_calls": True}}})
+        yield backend, server, proxy
         server.kill()
 
 def test_llama_answers_through_the_server_as_it_does_alone(real):
-    backend, server = real
+    backend, server, _ = real
     alone = openai.OpenAI(base_url=backend.url + "/v1", api_key="none", http_client=httpx2.Client(trust_env=False))
     ours = official(server)
     for words, tools in (("What?", None), ("WEATHER", TOOLS), ("TWO", TOOLS), ("THINK", None), ("CODE", None), ("UTF8", None)):
@@ -551,16 +552,20 @@ def test_llama_answers_through_the_server_as_it_does_alone(real):
         assert streamed[-1].usage.prompt_tokens == expected.usage.prompt_tokens
 
 def test_llama_stops_when_the_client_goes(real):
-    backend, server = real
+    backend, server, proxy = real
+    before = proxy.unfinished()
     stream = official(server).chat.completions.create(**ask("LONG"), stream=True)
-    assert [next(stream) for _ in range(5)] and backend.busy_slots() == 1
+    assert [next(stream) for _ in range(5)]
+    backend.pause()  # so that the answer cannot come to its own end
     stream.close()
+    backend.resume()
     eventually(lambda: backend.busy_slots() == 0)
+    assert proxy.unfinished() == before + 1, "the answer came to its own end"
 
 def test_llama_bounds_and_overflows(real):
-    _, server = real
+    _, server, _ = real
     cut = official(server).chat.completions.create(**ask("LONG"), max_tokens=7)
     assert cut.choices[0].finish_reason == "length" and cut.usage.completion_tokens == 7
     with pytest.raises(openai.BadRequestError) as error:
-        official(server).chat.completions.create(**ask("x" * 5000))
+        official(server).chat.completions.create(**ask("x" * 20000))
     assert error.value.code == "context_length_exceeded"
