@@ -18,7 +18,6 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kWriteBytes = 256 * kKiB;         // lines written in one piece
 constexpr std::size_t kHurryRecords = kAuditQueue / 2;  // a queue this full is written without waiting
 
 void append_text(std::string& out, std::string_view member, std::string_view text) {
@@ -125,7 +124,7 @@ class FileAudit final : public Audit {
     for (const auto& record : batch) {
       append_line(lines, record);
       ++in_lines;
-      if (lines.size() < kWriteBytes) continue;
+      if (lines.size() < kAuditWriteBytes) continue;
       flush(lines, in_lines);
     }
     unreported_ += lost;

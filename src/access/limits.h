@@ -30,5 +30,6 @@ inline constexpr std::size_t kLoginCodesPerToken = 20;    // open login links of
 inline constexpr std::size_t kSessionsPerToken = 200;     // browsers of one token; the oldest session is evicted
 inline constexpr std::chrono::hours kExpiredTokenKeep{7 * 24};  // expired tokens are remembered this long
 inline constexpr std::chrono::milliseconds kAuditFlush{250};    // records wait this long to be written together
+inline constexpr std::size_t kAuditWriteBytes = 256 * kKiB;     // records written to the file in one piece
 
 }  // namespace shepherd

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/limits.h"
 
@@ -70,5 +71,8 @@ inline constexpr std::size_t kMaxUnsentCompletionBytes =
 inline constexpr std::size_t kMaxCompletionMessages = 10'000;  // of one request
 inline constexpr std::size_t kMaxCompletionTools = 512;        // of one request; backends take fewer
 inline constexpr std::size_t kMaxCallerToolNameBytes = 64;     // what backends take as the name of a function
+inline constexpr std::size_t kMaxRouteSegments = 8;            // of one path; a longer one has no route
+inline constexpr std::uint64_t kMaxStatsStepSeconds = 366 * 86'400;     // of one point of a curve
+inline constexpr std::int64_t kMaxTokenSeconds = 100LL * 366 * 86'400;  // life of a token that a caller may ask for
 
 }  // namespace shepherd

@@ -38,7 +38,7 @@ bool matches(const std::vector<std::string_view>& pattern, std::span<const std::
 
 Router::Router(unsigned listener) : listener_(listener) {
   for (const Route& route : routes()) {
-    std::array<std::string_view, kMaxSegments> segments;
+    std::array<std::string_view, kMaxRouteSegments> segments;
     std::size_t count = 0;
     SHEPHERD_ASSERT(split(route.pattern, segments, count, false), "a route's pattern is a short path");
     by_length_[count].push_back({&route, {segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(count)}});
@@ -55,7 +55,7 @@ Found Router::find(std::string_view method, std::string_view path) const {
 
 Found Router::find(std::string_view method, std::string_view path, bool joined) const {
   Found found;
-  std::array<std::string_view, kMaxSegments> segments;
+  std::array<std::string_view, kMaxRouteSegments> segments;
   std::size_t count = 0;
   if (!split(path, segments, count, joined)) return found;
   std::span<const std::string_view> given(segments.data(), count);

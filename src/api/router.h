@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/limits.h"
 #include "api/route.h"
 
 namespace shepherd {
@@ -37,10 +38,9 @@ class Router {
     const Route* route;
     std::vector<std::string_view> segments;
   };
-  static constexpr std::size_t kMaxSegments = 8;
 
   unsigned listener_;
-  std::array<std::vector<Entry>, kMaxSegments + 1> by_length_;
+  std::array<std::vector<Entry>, kMaxRouteSegments + 1> by_length_;
 };
 
 }  // namespace shepherd

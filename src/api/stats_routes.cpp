@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/handlers.h"
+#include "api/limits.h"
 #include "api/problem.h"
 #include "api/query.h"
 #include "base/limits.h"
@@ -203,8 +204,7 @@ void get_stats(Call call) {
     return call.fail(bad_parameter("by", "`by` must be agent, model or none."));
   }
   using By = LedgerRange::By;
-  constexpr std::uint64_t kLongestStep = 366 * 86'400;
-  auto seconds = static_cast<std::int64_t>(std::min(step->value_or(0), kLongestStep));
+  auto seconds = static_cast<std::int64_t>(std::min(step->value_or(0), kMaxStatsStepSeconds));
   auto range = stats_range(*from, *to, seconds, by == "agent" ? By::agent : by == "model" ? By::model : By::none);
   if (!range) return call.fail(range.error());
   auto answer = std::make_unique<StatsAnswer>(call.parts(), *range);

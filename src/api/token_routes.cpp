@@ -48,8 +48,7 @@ Result<std::int64_t> expiry(const json::object& object, std::int64_t now_ms) {
   if (seconds == nullptr || seconds->is_null()) {
     return now_ms + std::chrono::milliseconds(kTokenLife).count();
   }
-  constexpr std::int64_t kMostSeconds = std::int64_t{100} * 366 * 24 * 3600;
-  if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > kMostSeconds) {
+  if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > kMaxTokenSeconds) {
     return fail(bad_member("expiresInSeconds", "`expiresInSeconds` must be a whole number from 1 to a hundred years."));
   }
   return now_ms + seconds->get_int64() * 1000;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/answer_words.h"
+#include "cli/limits.h"
 #include "json/scan.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_columns.h"
@@ -16,7 +17,6 @@ namespace {
 constexpr std::string_view kValueMark = "| ";
 constexpr std::string_view kBreakMark = "  ";
 constexpr std::string_view kMarkWord = "redacted";  // as in [redacted:password:8]
-constexpr std::size_t kMaxMarkerBytes = 48;
 
 void add_wrapped(std::vector<std::string>& lines, std::string_view mark, std::string_view text, std::size_t columns) {
   std::size_t room = columns > 20 ? columns - kBreakMark.size() - mark.size() : columns;

@@ -4,13 +4,13 @@
 #include <iterator>
 #include <utility>
 
+#include "cli/limits.h"
 #include "terminal/text_columns.h"
 
 namespace shepherd {
 namespace {
 
 constexpr std::string_view kPromptMark = "> ";
-constexpr std::size_t kLeastColumns = 10;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void ChatScreen::print(std::vector<StyledLine> lines) {
 bool ChatScreen::draw(const std::vector<StyledLine>& unfinished, const StyledLine& status, const LineEditor* editor) {
   LiveArea::Size size = area_.size();
   // The last column stays free, because terminals differ in where the cursor is behind it.
-  std::size_t columns = std::max(size.columns, kLeastColumns) - 1;
+  std::size_t columns = std::max(size.columns, kChatLeastColumns) - 1;
   std::vector<std::string> lines;
   for (const StyledLine& line : std::exchange(lines_, {})) {
     for (const StyledLine& row : wrapped(line, columns)) lines.push_back(painted(row, colored_));

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cli/known_agents.h"
+#include "cli/limits.h"
 #include "driver/registry/registry.h"
 #include "follow/limits.h"
 #include "host/data_lock.h"
@@ -34,8 +35,6 @@ namespace {
 
 using Level = Finding::Level;
 
-constexpr std::uint64_t kDiskWarnBytes = 1024 * kMiB;
-constexpr std::uint64_t kDiskFailBytes = 100 * kMiB;
 constexpr std::size_t kShownProblems = 10;
 constexpr const char* kRestore = "stop the server, keep a copy of the data directory, restore the newest backup";
 constexpr std::int64_t kEarliestMs = 1'735'689'600'000;  // 2025; an earlier clock was never set

@@ -1,6 +1,7 @@
 #include "cli/event_printer.h"
 
 #include "cli/approval_view.h"
+#include "cli/limits.h"
 #include "json/scan.h"
 #include "terminal/terminal_text.h"
 #include "terminal/text_columns.h"
@@ -9,7 +10,6 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kBelow = "    ";
-constexpr std::size_t kLeastRoom = 20;  // no wrapping on a terminal narrower than this
 
 // The text without surrounding blank lines.
 std::string_view trimmed(std::string_view text) {
@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
 std::size_t EventPrinter::room() const {
   if (!out_.is_terminal()) return 0;
   std::size_t columns = out_.columns();
-  return columns > kBelow.size() + kLeastRoom ? columns - kBelow.size() : 0;
+  return columns > kBelow.size() + kLeastWrapColumns ? columns - kBelow.size() : 0;
 }
 
 std::string EventPrinter::whole_text(std::string_view task, const EventLine& line) {

@@ -41,10 +41,20 @@ inline constexpr std::chrono::milliseconds kChatReadingTime{500};  // a faster a
 
 // --- runner: many tasks ---
 inline constexpr std::size_t kMaxTaskFileBytes = 4 * kMiB;
-inline constexpr std::size_t kMaxFileTasks = 1'000;          // tasks in one file
-inline constexpr std::chrono::milliseconds kBoardTick{250};  // redraw interval of the live lines
-inline constexpr std::size_t kBoardFixedColumns = 32;        // state, time and cost of the last table, and its gaps
-inline constexpr std::size_t kBoardResultColumns = 20;       // in less room than this the table has no results
-inline constexpr std::size_t kBoardNameColumns = 8;          // names are not cut shorter than this
+inline constexpr std::size_t kMaxFileTasks = 1'000;           // tasks in one file
+inline constexpr std::chrono::milliseconds kBoardTick{250};   // redraw interval of the live lines
+inline constexpr std::size_t kBoardFixedColumns = 32;         // state, time and cost of the last table, and its gaps
+inline constexpr std::size_t kBoardResultColumns = 20;        // in less room than this the table has no results
+inline constexpr std::size_t kBoardNameColumns = 8;           // names are not cut shorter than this
+inline constexpr std::size_t kMaxMarkerBytes = 48;            // of [redacted:KIND:N]; a longer text in brackets is none
+inline constexpr std::size_t kChatLeastColumns = 10;          // a narrower terminal is treated as one with these
+inline constexpr std::uint64_t kDiskWarnBytes = 1024 * kMiB;  // free space below which `doctor` warns
+inline constexpr std::uint64_t kDiskFailBytes = 100 * kMiB;   // free space below which `doctor` fails: commits soon do
+inline constexpr std::size_t kLeastWrapColumns = 20;          // no wrapping on a terminal narrower than this
+inline constexpr std::chrono::milliseconds kTerminalLook{100};  // poll interval of `run` for signals, keys and the end
+inline constexpr std::chrono::milliseconds kReadingTime{500};   // a faster answer was meant for the previous question
+inline constexpr int kTopEscapeWaitMs = 25;             // an escape that stands alone for this long is the key itself
+inline constexpr std::chrono::minutes kImportQuiet{2};  // a transcript written to since may belong to an active session
+inline constexpr std::chrono::milliseconds kReplayLook{50};  // between two looks at the keys, also at full speed
 
 }  // namespace shepherd

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/answer_words.h"
+#include "cli/limits.h"
 #include "cli/live_printer.h"
 #include "client/limits.h"
 #include "json/scan.h"
@@ -21,9 +22,6 @@
 
 namespace shepherd {
 namespace {
-
-constexpr std::chrono::milliseconds kLook{100};         // poll interval for signals, the keyboard and the end
-constexpr std::chrono::milliseconds kReadingTime{500};  // a faster answer was meant for the previous question
 
 // An approval that the agent waits for and the person was asked about. Threads: value.
 struct Asked {
@@ -216,7 +214,7 @@ void show_log(Context& context, LiveClient& live, RunPrinter& printer, const std
     if (end || closing) return;
     if (end.error().reason == "task_deleted") return;  // the run itself ends and reports this
     if (!retryable(end.error().code)) return context.complain(end.error().message);
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kTerminalLook);
   }
 }
 
@@ -255,7 +253,7 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   }
   Interrupts interrupts(context, runner, run, options.quiet);
   while (!done) {
-    if (int signal = signals.wait(kLook); signal != 0) interrupts.take(signal);
+    if (int signal = signals.wait(kTerminalLook); signal != 0) interrupts.take(signal);
     if (auto line = keyboard.line()) take_typed(context, runner, run, printer, clock, *line);
     while (auto text = host.news()) {
       if (!options.quiet) context.err.line(context.err.paint(Color::yellow, fmt::format("-- {}", *text)));
@@ -265,7 +263,7 @@ TaskOutcome run_at_terminal(Context& context, LocalRunner& runner, TaskRun& run,
   worker.join();
   // Waits for delivered events to be printed; undelivered ones cannot be.
   std::int64_t until_ms = clock.steady_ms() + (outcome.drained.everything ? kConnectTimeout.count() : 0);
-  while (!printed && clock.steady_ms() < until_ms && signals.wait(kLook) == 0) {
+  while (!printed && clock.steady_ms() < until_ms && signals.wait(kTerminalLook) == 0) {
   }
   closing = true;
   live.stop();

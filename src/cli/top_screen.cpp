@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/limits.h"
+
 namespace shepherd {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr int kCtrlZ = 26;
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
 constexpr int kBackspace = 8;
-constexpr int kEscapeWaitMs = 25;  // an escape that stands alone for this long is the key itself
 
 // Colours by pair number; bold, dim and plain are attributes.
 short pair_of(Color color) {
@@ -71,7 +72,7 @@ Result<TopScreen> TopScreen::open(bool colored) {
   nonl();
   keypad(stdscr, true);
   nodelay(stdscr, true);
-  set_escdelay(kEscapeWaitMs);
+  set_escdelay(kTopEscapeWaitMs);
   curs_set(0);
   if (colored && has_colors()) {
     start_color();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/limits.h"
 #include "cli/task_import.h"
 #include "cli/transcript_import.h"
 #include "cli/verbs.h"
@@ -27,9 +28,6 @@ struct ImportOptions {
   std::string from = "ndjson", file;
   bool json = false, all = false;
 };
-
-// A transcript written to more recently than this may belong to an active session.
-constexpr std::chrono::minutes kQuiet{2};
 
 Result<ImportTotals> import_lines(ApiClient& client, LineInput& input, const std::string& name) {
   TaskImport import(client);
@@ -77,7 +75,7 @@ Result<TranscriptImport::Done> import_transcript(TranscriptImport& import, const
   if (!files) return fail(files.error());
   std::error_code error;
   auto written = std::filesystem::last_write_time(path, error);
-  bool ended = error || std::filesystem::file_time_type::clock::now() - written > kQuiet;
+  bool ended = error || std::filesystem::file_time_type::clock::now() - written > kImportQuiet;
   return import.session(from == "codex" ? read_codex_rollout(files->front().lines) : read_claude_transcript(*files),
                         ended);
 }

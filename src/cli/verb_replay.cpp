@@ -98,7 +98,7 @@ class Player {
       if (left.count() > 0 || paused_) say_where();
       std::int64_t begun_ms = clock_.steady_ms();
       // Even at full speed, polls the keys from time to time.
-      if (left.count() == 0 && !paused_ && begun_ms - looked_ms_ < kLookEvery.count()) return true;
+      if (left.count() == 0 && !paused_ && begun_ms - looked_ms_ < kReplayLook.count()) return true;
       looked_ms_ = begun_ms;
       int key = keys_.wait(paused_ ? std::nullopt : std::optional(left));
       if (!paused_) pace_.passed(std::chrono::milliseconds(clock_.steady_ms() - begun_ms));
@@ -136,8 +136,6 @@ class Player {
                     last_, pace_.text(), paused_ ? "play" : "pause");
     context_.out.status(context_.out.paint(Color::dim, cut_to(text, context_.out.columns() - 1)));
   }
-
-  static constexpr std::chrono::milliseconds kLookEvery{50};
 
   Context& context_;
   const ReplayOptions& options_;

@@ -11,8 +11,6 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kMaxRefusalBytes = 64 * kKiB;
-
 // An error answer of the protocol; also one that came with status 200, because the turn failed late.
 Error chat_error(int status, std::string_view body) {
   Error error = read_problem(status, body);

@@ -25,5 +25,6 @@ inline constexpr std::size_t kMaxStreamEventBytes = 16 * kMiB;  // one event of 
 
 // --- terminal, hooks and imports ---
 inline constexpr std::chrono::milliseconds kHookTimeout{10'000};  // one delivery, in the background
+inline constexpr std::size_t kMaxRefusalBytes = 64 * kKiB;        // body of a refused chat request; the rest is ignored
 
 }  // namespace shepherd

@@ -9,11 +9,10 @@
 #include "config/bad_config.h"
 #include "config/config_file.h"
 #include "config/config_keys.h"
+#include "config/limits.h"
 
 namespace shepherd {
 namespace {
-
-constexpr std::size_t kMaxConfigBytes = 1 * kMiB;  // people write this file by hand
 
 struct FoundFile {
   std::string path;

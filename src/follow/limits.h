@@ -29,5 +29,7 @@ inline constexpr std::chrono::milliseconds kLedgerPause{100};  // after a batch,
 inline constexpr int kLedgerMinuteDays = 32;  // by the minute; older days by the quarter of an hour, a fifteenth of it
 inline constexpr std::uint64_t kLedgerBytes = 512 * kMiB;  // for statistics; a busy fleet's year takes 400 MiB
 inline constexpr std::chrono::milliseconds kLedgerTrimInterval{600'000};  // time between two trims of old figures
+inline constexpr std::size_t kMaxRetentionBatches =
+    64 * kRetentionBatchesPerStep;  // examined in one round of retention
 
 }  // namespace shepherd

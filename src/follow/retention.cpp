@@ -15,7 +15,6 @@ namespace shepherd {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-constexpr std::size_t kMaxRuns = 64 * kRetentionBatchesPerStep;  // examined in one round
 
 using Drops = std::map<std::string, std::uint64_t>;  // task -> its batches through this sequence
 
@@ -89,7 +88,7 @@ Result<Due> find_due(const EventStore& store, const RetentionPolicy& policy, std
     // By size, one round must suffice: the store's size shrinks only some time after its deletes, and a second look at
     // once would drop more than necessary.
     due.more = !saw_all && dropped > 0 && *excess == 0;
-    if (saw_all || limit >= kMaxRuns) return due;
+    if (saw_all || limit >= kMaxRetentionBatches) return due;
   }
 }
 

@@ -16,10 +16,8 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 // For a flood of output the rules only need to see that the pieces are large, so output is cut to this size. Other
-// messages are kept whole, up to this total per transcript.
+// messages are kept whole, up to kMaxTranscriptBytes per transcript.
 constexpr std::size_t kKeptOutputBytes = 10 * kFloodBytes;
-constexpr std::size_t kMaxTranscriptBytes = kMaxTranscriptMessages * kKiB;
-constexpr std::size_t kMaxUnread = kFloodMessages * 10;  // received messages that the harness has not processed yet
 
 std::int64_t milliseconds(auto duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -57,7 +55,7 @@ struct AgentStream::Impl {
                        .wall_ms = milliseconds(std::chrono::system_clock::now().time_since_epoch())};
       message.Clear();
       MutexLock lock(mutex);
-      while (unread.size() >= kMaxUnread && !over) taken.wait(mutex);
+      while (unread.size() >= kMaxUnreadMessages && !over) taken.wait(mutex);
       unread.push_back(std::move(seen));
       arrived.notify_all();
     }

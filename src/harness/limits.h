@@ -18,5 +18,9 @@ inline constexpr std::chrono::milliseconds kAgentClockSlack{300'000};  // betwee
 inline constexpr std::size_t kFloodMessages = 50;                      // output messages within a second
 inline constexpr std::size_t kFloodBytes = 100;                        // if they are smaller than this on average
 inline constexpr std::size_t kMaxTranscriptMessages = 100'000;         // per stream; more are read but not kept
+inline constexpr std::size_t kMaxTranscriptBytes =
+    kMaxTranscriptMessages * 1024;  // of the messages that are kept whole
+inline constexpr std::size_t kMaxUnreadMessages =
+    kFloodMessages * 10;  // received and not yet processed; then the agent has to wait
 
 }  // namespace shepherd

@@ -12,5 +12,6 @@ inline constexpr std::size_t kHookBatchBytes = 1 * kMiB;   // waiting hook calls
 inline constexpr std::size_t kHookSpoolBytes = 64 * kMiB;  // hook calls that wait on disk for a server
 inline constexpr std::size_t kMaxLostSessions = 100;       // sessions named when calls did not fit into the spool
 inline constexpr std::size_t kMaxSidechains = 10'000;      // sub-agents' files beside one transcript
+inline constexpr std::size_t kMaxMetaBytes = 64 * kKiB;    // description of a sub-agent beside its transcript
 
 }  // namespace shepherd

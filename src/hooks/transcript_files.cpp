@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxMetaBytes = 64 * kKiB;
-
 Result<std::vector<std::string>> read_lines(const std::string& path) {
   Result<ByteInput> input = ByteInput::open(path);
   if (!input) return fail(input.error());

@@ -5,15 +5,9 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "hub/limits.h"
 
 namespace shepherd {
-namespace {
-
-// Segment sizes double up to kSegmentBytes, so that a quiet task does not take a busy task's memory.
-constexpr std::size_t kFirstSegmentBytes = 4 * kKiB;
-
-}  // namespace
-
 void Segment::append(std::string_view more) {
   SHEPHERD_ASSERT(fits(more.size()), "a segment never moves: spans of its bytes are on their way");
   std::memcpy(bytes_.get() + size_, more.data(), more.size());

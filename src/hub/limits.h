@@ -20,5 +20,7 @@ inline constexpr std::size_t kFeedsPerTurn = 64;  // feeds that an io thread ser
 inline constexpr std::size_t kPendingDeltas = 4'096;
 inline constexpr std::size_t kPendingDeltaBytes = 1 * kMiB;
 inline constexpr std::uint64_t kDeltaEvents = 64;  // live text this many events ago has its finished event
+inline constexpr std::size_t kFirstSegmentBytes =
+    4 * kKiB;  // sizes double up to kSegmentBytes, so that a quiet task takes little memory
 
 }  // namespace shepherd

@@ -11,17 +11,11 @@
 #include "json/text.h"
 
 namespace shepherd {
-namespace {
-
-constexpr std::size_t kFirstCapacity = 64 * kKiB;
-
-}  // namespace
-
 bool JsonTokens::read(std::string_view text) {
   if (!is_utf8(text)) return false;
   bool oversized = capacity_ > kParserKeepBytes && text.size() <= kParserKeepBytes;
   if (oversized || capacity_ < text.size()) {
-    capacity_ = std::max(kFirstCapacity, text.size() + text.size() / 2);
+    capacity_ = std::max(kFirstParserBytes, text.size() + text.size() / 2);
     buffer_ = std::string(capacity_ + kBlock, '\0');
     strings_ = buffer_;
   }

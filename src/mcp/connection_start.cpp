@@ -8,6 +8,7 @@
 #include "json/scan.h"
 #include "json/write.h"
 #include "mcp/connection.h"
+#include "mcp/limits.h"
 
 namespace shepherd {
 namespace {
@@ -19,7 +20,6 @@ constexpr std::array<std::string_view, 4> kLegacyVersions{kMcpLegacy, "2025-06-1
 
 constexpr std::int64_t kUnsupportedVersion = -32022;
 constexpr std::int64_t kMethodNotFound = -32601;
-constexpr int kMaxDiscoveries = 2;
 
 bool is_modern_error(std::int64_t code) {
   return code <= -32020 && code >= -32022;
@@ -73,7 +73,7 @@ void McpConnection::take_discovery(std::expected<std::string, McpFailure> reply)
   const McpFailure& why = reply.error();
   if (why.cause == McpFailure::Cause::error && why.code == kUnsupportedVersion) {
     Versions versions = read_versions(find_member(why.data, "supported"));
-    if (versions.modern && discoveries_ < kMaxDiscoveries && initializing_ == 0) return discover();
+    if (versions.modern && discoveries_ < kMaxMcpDiscoveries && initializing_ == 0) return discover();
     if (versions.legacy && !versions.modern) return initialize();
     return close(fmt::format("it speaks only {}", versions.text));
   }

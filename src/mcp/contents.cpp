@@ -15,10 +15,9 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kCutMark = "\n[The rest of this result was cut.]";
-constexpr std::size_t kMaxLabelBytes = 300;  // of a name, an address or a type in a line for the model
 
 std::string label_of(std::string_view object, std::string_view key) {
-  std::string text = shortened(text_member(object, key), kMaxLabelBytes);
+  std::string text = shortened(text_member(object, key), kMaxMcpLabelBytes);
   for (char& c : text) {
     if (c >= 0 && c < 0x20) c = ' ';
   }

@@ -16,8 +16,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kStreamRest{1'000};  // the answer has come; its stream usually ends at once
-
 bool is_media(const net::ResponseHead& head, std::string_view wanted) {
   std::string_view media = head.header("content-type");
   media = media.substr(0, media.find(';'));
@@ -128,7 +126,7 @@ bool McpExchange::take_event(const McpEvent& event) {
   } else {
     take_json(event.data);
   }
-  if (owner_ != nullptr && answered_) pause_.arm(steady_clock::now() + kStreamRest);
+  if (owner_ != nullptr && answered_) pause_.arm(steady_clock::now() + kMcpStreamRest);
   return owner_ != nullptr;
 }
 

@@ -66,5 +66,12 @@ inline constexpr int kMaxMcpRestarts = 5;                       // of a program,
 inline constexpr std::chrono::milliseconds kMcpRetryPause{1'000};       // before a stream is resumed, unless told
 inline constexpr std::chrono::milliseconds kMostMcpRetryPause{60'000};  // a server that asks for more gets this
 inline constexpr int kMaxMcpResumes = 10;                               // in a row that bring nothing new
+inline constexpr int kMaxMcpDiscoveries = 2;  // of one start: a second one with the version that the first answer named
+inline constexpr std::size_t kMaxMcpLabelBytes = 300;  // of a name, an address or a type in a line for the model
+inline constexpr std::chrono::milliseconds kMcpStreamRest{1'000};  // for a stream to end after its answer
+inline constexpr std::size_t kMaxMcpShownArgumentBytes = 160;      // of a call, in one line for people
+inline constexpr std::size_t kMaxMcpToolNameBytes = 256;           // the protocol's own advice is 128
+inline constexpr std::size_t kMaxMcpFunctionNameBytes = 64;        // what backends take as the name of a function
+inline constexpr std::size_t kMaxMcpServerNameBytes = 32;          // leaves half of a function's name to the tool
 
 }  // namespace shepherd

@@ -8,15 +8,10 @@
 #include "base/log.h"
 #include "json/text.h"
 #include "mcp/contents.h"
+#include "mcp/limits.h"
 #include "mcp/tool_names.h"
 
 namespace shepherd {
-namespace {
-
-constexpr std::size_t kMaxShownArguments = 160;  // of a call, in one line for people
-
-}  // namespace
-
 Result<std::unique_ptr<McpToolbox>> McpToolbox::make(McpParts parts, std::vector<McpServerConfig> servers,
                                                      const std::vector<std::string>& allowed) {
   std::unique_ptr<McpToolbox> box(new McpToolbox(std::move(parts)));
@@ -104,7 +99,7 @@ std::string McpToolbox::describe(std::string_view name, std::string_view argumen
     if (c >= 0 && c < 0x20) c = ' ';
   }
   return fmt::format("Calls {} of MCP server {} with {}", place->tool, place->server->config().name,
-                     shortened(text, kMaxShownArguments));
+                     shortened(text, kMaxMcpShownArgumentBytes));
 }
 
 std::string McpToolbox::rule_of(std::string_view name, std::string_view) const {

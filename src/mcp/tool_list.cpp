@@ -13,13 +13,11 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kMaxToolNameBytes = 256;  // the protocol's own advice is 128
-
 // Why the tool cannot be used; empty: it can.
 std::string read_tool(std::string_view json, bool over_http, McpTool& tool) {
   tool.name = text_member(json, "name");
   bool printable = std::none_of(tool.name.begin(), tool.name.end(), [](char c) { return c >= 0 && c < 0x20; });
-  if (tool.name.empty() || tool.name.size() > kMaxToolNameBytes || !printable) return "it has no usable name";
+  if (tool.name.empty() || tool.name.size() > kMaxMcpToolNameBytes || !printable) return "it has no usable name";
   std::string_view schema = find_member(json, "inputSchema");
   if (!schema.starts_with('{')) return "it has no schema for its arguments";
   if (schema.size() > kMaxMcpSchemaBytes) return fmt::format("its schema has more than {} bytes", kMaxMcpSchemaBytes);
@@ -50,7 +48,7 @@ McpToolPage read_tool_page(std::string_view result, bool over_http) {
     if (why.empty()) {
       page.tools.push_back(std::move(tool));
     } else {
-      page.dropped.push_back(fmt::format("{}: {}", shortened(tool.name, kMaxToolNameBytes), why));
+      page.dropped.push_back(fmt::format("{}: {}", shortened(tool.name, kMaxMcpToolNameBytes), why));
     }
   }
   std::string_view cursor = find_member(result, "nextCursor");

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "mcp/limits.h"
+
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kMaxFunctionName = 64;
-constexpr std::size_t kMaxServerName = 32;
 constexpr std::string_view kNameSeparator = "__";
 
 bool is_letter_or_digit(char c) {
@@ -30,7 +30,7 @@ std::uint64_t hash_of(std::string_view server, std::string_view tool) {
 
 std::string tool_name_for_model(std::string_view server, std::string_view tool) {
   std::string name = fmt::format("{}{}{}", server, kNameSeparator, tool);
-  bool legal = name.size() <= kMaxFunctionName;
+  bool legal = name.size() <= kMaxMcpFunctionNameBytes;
   for (char& c : name) {
     if (is_letter_or_digit(c) || c == '_' || c == '-') continue;
     c = '_';
@@ -38,12 +38,13 @@ std::string tool_name_for_model(std::string_view server, std::string_view tool) 
   }
   if (legal) return name;
   std::string mark = fmt::format("_{:010x}", hash_of(server, tool) & 0xFFFFFFFFFFU);
-  return name.substr(0, kMaxFunctionName - mark.size()) + mark;
+  return name.substr(0, kMaxMcpFunctionNameBytes - mark.size()) + mark;
 }
 
 bool is_server_name(std::string_view name) {
-  bool right = !name.empty() && name.size() <= kMaxServerName && name.find(kNameSeparator) == std::string_view::npos &&
-               is_letter_or_digit(name.front()) && is_letter_or_digit(name.back());
+  bool right = !name.empty() && name.size() <= kMaxMcpServerNameBytes &&
+               name.find(kNameSeparator) == std::string_view::npos && is_letter_or_digit(name.front()) &&
+               is_letter_or_digit(name.back());
   return right &&
          std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; });
 }

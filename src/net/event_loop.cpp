@@ -17,7 +17,6 @@ namespace shepherd::net {
 
 namespace {
 
-constexpr int kEventsPerWait = 256;
 constexpr std::size_t kSpareBuffers = 8;
 
 constexpr auto kNever = std::chrono::steady_clock::time_point::max();

@@ -28,6 +28,7 @@ inline constexpr std::size_t kSweepSlice = 256;                     // connectio
 inline constexpr std::size_t kMaxClientResponseBytes = 256 * kMiB;  // for our own clients: pages and exports
 inline constexpr int kReadsPerTurn = 4;  // of one connection before the others get their turn
 inline constexpr int kAcceptsPerTurn = 64;
+inline constexpr int kEventsPerWait = 256;  // of all sockets that one look takes up
 // Work posted to one io thread that it has not run: a few pieces for each connection, stream, feed and call, which have
 // their own bounds, and all of them may be on one thread. More is a part of the program that posts without waiting.
 inline constexpr std::size_t kMaxPosted = 1'000'000;
@@ -55,5 +56,7 @@ inline constexpr std::size_t kIdlePerOrigin = 8;               // kept connectio
 inline constexpr std::size_t kIdleConnections = 64;            // kept connections to all servers
 inline constexpr std::chrono::milliseconds kKeptIdle{60'000};  // a server's own limit is usually longer
 inline constexpr int kMaxInterimResponses = 16;                // 1xx before the real response
+inline constexpr std::size_t kMaxMethodBytes = 32;             // of a request's method; registered ones have at most 17
+inline constexpr std::size_t kFirstBodyReserve = 256 * kKiB;   // for a body of any declared length, before it comes
 
 }  // namespace shepherd

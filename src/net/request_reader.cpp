@@ -12,8 +12,6 @@ namespace shepherd::net {
 
 namespace {
 
-constexpr std::size_t kMaxMethodBytes = 32;
-constexpr std::size_t kFirstBodyReserve = 256 * kKiB;  // at most this for a declared length
 constexpr std::size_t kUsualHeaders = 16;
 
 bool is_target_char(char c) {

@@ -26,5 +26,6 @@ inline constexpr std::int64_t kTimeoutGraceSeconds = 60;  // time for the runner
 
 // --- terminal, hooks and imports ---
 inline constexpr std::int64_t kSessionIdleSeconds = 12 * 3600;  // a session that is silent for this long has ended
+inline constexpr std::int64_t kSettleRetryMs = 1'000;           // pause after the write of a settlement failed
 
 }  // namespace shepherd

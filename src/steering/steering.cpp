@@ -14,8 +14,7 @@
 namespace shepherd {
 namespace {
 
-constexpr std::size_t kRestorePage = 1'000;     // tasks read at once
-constexpr std::int64_t kSettleRetryMs = 1'000;  // after a write failed
+constexpr std::size_t kRestorePage = 1'000;  // tasks read at once
 
 std::string process_name(const SteeringParts& parts) {
   return make_sortable_id(parts.clock.wall_ms(), parts.random);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kPasteBegin = "\x1b[200~";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
-constexpr std::size_t kMostSequence = 16;  // bytes; no key has more
 
 TypedKey control_key(char c) {
   switch (c) {
@@ -99,7 +98,7 @@ std::size_t sequence_size(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] < 0x20 || text[i] > 0x3F) return i + 1;
   }
-  return text.size() > kMostSequence ? text.size() : 0;
+  return text.size() > kMaxKeySequenceBytes ? text.size() : 0;
 }
 
 std::size_t character_size(char lead) {

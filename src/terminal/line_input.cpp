@@ -11,12 +11,6 @@
 #include "terminal/limits.h"
 
 namespace shepherd {
-namespace {
-
-constexpr int kPauseMs = 50;  // after a pause this long, the lines read so far are posted
-
-}  // namespace
-
 bool LineInput::take_line(std::string& line) {
   std::size_t end = pending_.find('\n', taken_);
   if (end == std::string::npos) {
@@ -48,7 +42,7 @@ Result<std::vector<std::string>> LineInput::next(std::size_t most_lines, std::si
                   fmt::format("line {} is longer than {} bytes", lines_read_ + 1, kMaxInputLineBytes));
     }
     pollfd poll_input{descriptor_, POLLIN, 0};
-    if (!lines.empty() && poll(&poll_input, 1, kPauseMs) == 0) break;
+    if (!lines.empty() && poll(&poll_input, 1, kInputPauseMs) == 0) break;
     std::size_t before = pending_.size();
     pending_.resize(before + 64 * kKiB);
     ssize_t got = read(descriptor_, pending_.data() + before, 64 * kKiB);

@@ -14,7 +14,6 @@ namespace {
 constexpr TextLook kCodeLook{.color = Color::cyan};
 constexpr TextLook kMarkLook{.dim = true};
 constexpr std::size_t kRuleColumns = 24;
-constexpr std::size_t kMostQuotes = 8;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80) != 0;
@@ -267,7 +266,7 @@ StyledLine block_line(std::string_view line, std::size_t quotes = 0) {
     for (std::size_t i = 0; i < kRuleColumns; ++i) rule += "─";
     return styled(rule, kMarkLook);
   }
-  if (text.starts_with('>') && quotes < kMostQuotes) {
+  if (text.starts_with('>') && quotes < kMaxQuoteDepth) {
     std::string_view quoted = text.substr(1);
     if (quoted.starts_with(' ')) quoted.remove_prefix(1);
     return with_front({{before + "│ ", kMarkLook}}, block_line(quoted, quotes + 1));

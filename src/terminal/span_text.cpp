@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "terminal/limits.h"
+
 namespace shepherd {
 
 Result<std::int64_t> parse_span_seconds(std::string_view text) {
@@ -17,8 +19,7 @@ Result<std::int64_t> parse_span_seconds(std::string_view text) {
                          : unit == "d" ? 86'400
                          : unit == "w" ? 7 * 86'400
                                        : 0;
-  constexpr std::int64_t kMost = 100LL * 366 * 86'400;
-  if (error != std::errc() || seconds == 0 || number <= 0 || number > kMost / seconds) {
+  if (error != std::errc() || seconds == 0 || number <= 0 || number > kMaxSpanSeconds / seconds) {
     return fail(ErrorCode::invalid_argument, "bad_span",
                 fmt::format("\"{}\" is not a span of time; write 45s, 30m, 12h, 7d or 2w", text));
   }

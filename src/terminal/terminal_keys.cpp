@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "terminal/limits.h"
+
 namespace shepherd {
 namespace {
 
@@ -44,8 +46,7 @@ void TerminalKeys::apply() {
 int TerminalKeys::wait(std::optional<std::chrono::milliseconds> most) {
   std::array<pollfd, 2> polled{pollfd{signal_descriptor_, POLLIN, 0},
                                pollfd{before_ && !input_ended_ ? STDIN_FILENO : -1, POLLIN, 0}};
-  constexpr std::int64_t kMost = 24 * 3'600'000;
-  int timeout = most ? static_cast<int>(std::clamp<std::int64_t>(most->count(), 0, kMost)) : -1;
+  int timeout = most ? static_cast<int>(std::clamp<std::int64_t>(most->count(), 0, kMaxKeyWaitMs)) : -1;
   int ready = poll(polled.data(), polled.size(), timeout);
   if (ready <= 0) return kNone;
   if (polled[0].revents != 0) {

@@ -17,7 +17,8 @@ inline constexpr std::size_t kMaxStatsSeries = 20;            // curves in a cha
 // Minutes, or quarters of an hour, of one step of a read: a few ten thousand rows of a busy fleet, and few
 // milliseconds.
 inline constexpr std::int64_t kStatsStepUnits = 256;
-inline constexpr std::size_t kMaxStatsTools = 50;    // most used tools
-inline constexpr std::size_t kMaxFigureSeries = 30;  // series per metric; Prometheus keeps each forever
+inline constexpr std::size_t kMaxStatsTools = 50;         // most used tools
+inline constexpr std::size_t kMaxFigureSeries = 30;       // series per metric; Prometheus keeps each forever
+inline constexpr std::int64_t kMaxTimeUnits = 1'000'000;  // of a time before now, as in -24h
 
 }  // namespace shepherd

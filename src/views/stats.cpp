@@ -266,10 +266,9 @@ Result<std::int64_t> time_named(std::string_view text, std::int64_t now_ms) {
   auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), count);
   constexpr std::array<std::pair<char, std::int64_t>, 4> kUnits{
       {{'s', 1'000}, {'m', 60'000}, {'h', 3'600'000}, {'d', 86'400'000}}};
-  constexpr std::int64_t kMost = 1'000'000;
   for (auto [unit, ms] : kUnits) {
     bool fits = error == std::errc() && end + 1 == text.data() + text.size() && *end == unit;
-    if (fits && count >= 0 && count <= kMost) return now_ms - count * ms;
+    if (fits && count >= 0 && count <= kMaxTimeUnits) return now_ms - count * ms;
   }
   return fail(ErrorCode::invalid_argument, "bad_parameter", "Write a time before now as -90s, -30m, -24h or -7d.");
 }

@@ -3,13 +3,12 @@
 #include <utility>
 
 #include "driver/acp/acp_agent.h"
+#include "driver/acp/limits.h"
 #include "driver/limits.h"
 #include "json/write.h"
 
 namespace shepherd {
 namespace {
-
-constexpr std::size_t kMostChoices = 2'000;  // an agent lists every model of every provider
 
 // Modes that ask before they change anything, by the ids of known agents; the first that is offered is taken.
 constexpr std::array<std::string_view, 4> kAskingModes{"default", "approve", "ask", "manual"};
@@ -30,7 +29,7 @@ void AcpAgent::take_settings(const JsonNode& result) {
     if (list.kind != JsonKind::array) return;
     into.clear();
     auto add = [&](const JsonNode& each) {
-      if (into.size() < kMostChoices) {
+      if (into.size() < kMaxAcpChoices) {
         into.push_back({std::string(record_.string(each, key).substr(0, kMaxAgentIdBytes)),
                         std::string(record_.string(each, "name").substr(0, kMaxAgentIdBytes))});
       }

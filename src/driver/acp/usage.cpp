@@ -1,12 +1,11 @@
 #include "driver/acp/usage.h"
 
+#include "driver/acp/limits.h"
 #include "driver/limits.h"
 #include "json/write.h"
 
 namespace shepherd {
 namespace {
-
-constexpr std::size_t kMostModels = 50;
 
 // The protocol's names, and those that agents use in their own additions.
 Usage tokens_of(const JsonSlices& record, const JsonNode& node) {
@@ -57,7 +56,7 @@ void AcpUsage::turn_ended(const JsonSlices& record, const JsonNode& result) {
   const JsonNode& by_model = record.find(quota, "model_usage");
   for (const JsonNode* each = record.first(by_model); each != nullptr; each = record.after(*each)) {
     std::string_view model = record.string(*each, "model").substr(0, kMaxAgentIdBytes);
-    if (model.empty() || (models_.size() >= kMostModels && models_.find(model) == models_.end())) continue;
+    if (model.empty() || (models_.size() >= kMaxAcpModels && models_.find(model) == models_.end())) continue;
     models_[std::string(model)] += tokens_of(record, record.find(*each, "token_count"));
   }
 }

@@ -17,8 +17,6 @@ namespace shepherd {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 1000;  // a badly damaged file has one problem per row
-
 class Check {
  public:
   explicit Check(Database& database) : database_(database) {}
@@ -34,7 +32,7 @@ class Check {
 
  private:
   void problem(std::string text) {
-    if (problems_.size() < kMostProblems) problems_.push_back(std::move(text));
+    if (problems_.size() < kMaxCheckProblems) problems_.push_back(std::move(text));
   }
 
   Result<void> each(Statement row, const std::function<void(const Statement&)>& look) {

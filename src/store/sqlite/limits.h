@@ -23,7 +23,10 @@ inline constexpr std::size_t kReaderCacheBytes =
 inline constexpr std::chrono::milliseconds kIdleProject{
     1'000};  // idle time without writes before projections are written
 inline constexpr std::size_t kMaxUnplacedBatches =
-    16'384;                               // batches whose places wait in memory to be written together
-inline constexpr int kVacuumPages = 256;  // pages returned to the file system in one step
+    16'384;                                              // batches whose places wait in memory to be written together
+inline constexpr int kVacuumPages = 256;                 // pages returned to the file system in one step
+inline constexpr std::size_t kMaxCheckProblems = 1'000;  // a badly damaged file has one problem per row
+inline constexpr int kMaxWalPasses =
+    4;  // each leaves what was committed meanwhile; once that stops shrinking, another does not help
 
 }  // namespace shepherd

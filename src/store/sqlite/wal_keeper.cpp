@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "store/sqlite/limits.h"
 
 namespace shepherd {
-
-namespace {
-
-// Each pass leaves what was committed meanwhile. Once that stops shrinking, another pass does not help.
-constexpr int kMostPasses = 4;
-
-}  // namespace
 
 WalKeeper::Finish WalKeeper::committed(std::uint64_t frames) {
   MutexLock lock(mutex_);
@@ -59,7 +53,7 @@ void WalKeeper::pass() {
   MutexLock lock(mutex_);
   copied(code, in_database);
   ++passes_;
-  nearly_ = passes_ >= kMostPasses || uncopied_bytes() <= limits_.rest_bytes;
+  nearly_ = passes_ >= kMaxWalPasses || uncopied_bytes() <= limits_.rest_bytes;
 }
 
 void WalKeeper::copied(int code, int frames) {
