@@ -1,4 +1,4 @@
-"""Rules about files: length, names, machine-specific paths, the Threads line, unused bounds, and hidden members."""
+"""Rules about files: length, names, machine-specific paths, the Threads line, bounds, children, and hidden members."""
 
 import re
 import sys
@@ -66,6 +66,72 @@ def unused_limits(root):
                 yield f"{path.relative_to(root)}: {name} is used nowhere; a bound that nobody keeps is no bound"
 
 
+# A name of a bound, by its beginning or by a part of it.
+BOUND = re.compile(r"k(Max|Most|Min(?!ute)|Least|Longest|Shortest|Largest|Smallest)|"
+                   r"k\w*(Timeout|Deadline|Patience|Grace|Wait(?!ing)|Interval|Period|Limit|Retry|Retries|Attempts|Pause)")
+CONSTANT = re.compile(r"\bconstexpr\s+(?P<type>[\w:<>, ]+?)\s+(?P<name>k\w+)\s*[={](?P<value>[^;]*);")
+SIZE = re.compile(r"\bk[KMG]iB\b|\bchrono\b")
+# Folders whose numbers are no bounds of the program, with the reason.
+WITHOUT_BOUNDS = {
+    "src/redact": "numbers of a shape of a secret, which are read together with its rule",
+    "src/bench": "what a measurement must reach, beside the measurement",
+    "src/model/bench": "sizes of what is measured",
+    "src/driver/claude/bench": "sizes of what is measured",
+    "src/demo": "an agent for demonstrations, whose pace is its script",
+    "src/process/misbehaving_agent": "an agent for tests",
+    "src/mcp/mcp_check": "a client for tests",
+}
+# Constants that are named like bounds and are none, with the reason.
+NO_BOUNDS = {
+    ("src/base/clock.cpp", "kLongestHoldMs"): "base/limits.h is for bounds that modules share; all are compiled when it changes",
+    ("src/cli/event_line.cpp", "kMaxUtf8Bytes"): "UTF-8",
+    ("src/driver/claude/result.cpp", "kLeastShownUsd"): "what rounds to $0.0001",
+    ("src/driver/codex/item.cpp", "kMostCode"): "the largest int",
+    ("src/driver/codex/item.cpp", "kMostSeconds"): "keeps a product within its type",
+    ("src/driver/grpc/status.cpp", "kDeadlineExceeded"): "a code of gRPC",
+    ("src/driver/opencode/parts.cpp", "kLeastShownUsd"): "what rounds to $0.0001",
+    ("src/driver/opencode/server_events.cpp", "kLongestMs"): "a larger difference means two clocks that differ",
+    ("src/journal/cursor.cpp", "kMaxDigits"): "the encoding of 66 bits",
+    ("src/json/slices.cpp", "kMostDepth"): "follows from kMaxJsonDepth",
+    ("src/mcp/header_values.cpp", "kMostSafeInteger"): "the numbers that JSON readers hold exactly",
+    ("src/model/event_members.cpp", "kLongestName"): "the longest name of a known member",
+    ("src/model/event_members.cpp", "kMostWhole"): "the numbers that JSON readers hold exactly",
+    ("src/model/wire_json_task_in.cpp", "kMostUnits"): "keeps a sum within its type",
+    ("src/net/timers.cpp", "kFarAway"): "no timer is armed",
+    ("src/net/websocket_frame.cpp", "kMaxControlBytes"): "RFC 6455",
+    ("src/net/websocket_frame.cpp", "kMaxFrameHeaderBytes"): "RFC 6455",
+    ("src/net/websocket_frame.cpp", "kMaxReasonBytes"): "RFC 6455",
+    ("src/rpc/proto_bytes.h", "kMostOfField"): "the encoding of Protocol Buffers",
+    ("src/runner/host_terminal.cpp", "kLongestCharacter"): "UTF-8",
+    ("src/store/append_plan.cpp", "kMaxProducerSequence"): "the numbers that JSON readers hold exactly",
+}
+
+
+def within(name, folders):
+    return any(name.startswith(folder + "/") for folder in folders)
+
+
+def bounds_elsewhere(root):
+    """Constants with a number of their own that are named like a bound, are a time, or a size in KiB or MiB."""
+    found = set()
+    for path in source_tree.files(root / "src", ".h", ".cpp"):
+        name = path.relative_to(root).as_posix()
+        if path.name == "limits.h" or source_tree.is_test(path.relative_to(root)) or within(name, WITHOUT_BOUNDS):
+            continue
+        text = path.read_text(errors="replace")
+        for made in CONSTANT.finditer(text):
+            is_bound = BOUND.match(made["name"]) or SIZE.search(made["type"] + made["value"])
+            if not is_bound or "string_view" in made["type"] or not re.search(r"(?<!\w)\d", made["value"]):
+                continue
+            found.add((name, made["name"]))
+            if (name, made["name"]) not in NO_BOUNDS:
+                line = text.count("\n", 0, made.start()) + 1
+                yield f"{name}:{line}: {made['name']} is a bound; put it into limits.h of its module, with its reason"
+    for name, constant in NO_BOUNDS:
+        if (root / name).exists() and (name, constant) not in found:
+            yield f"{name}: has no {constant} any more; take it out of NO_BOUNDS"
+
+
 # The text exists once its filling has returned; until then its name is an object that was never made.
 FILLED = re.compile(r"\bstd::string (\w+) = object_text\(")
 
@@ -97,7 +163,7 @@ def hidden_members(root):
 
 
 def problems(root):
-    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, filled_by_name,
+    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, bounds_elsewhere, filled_by_name,
              hidden_members)
     return [p for rule in rules for p in rule(root)]
 
