@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "base/base64.h"
 
 namespace shepherd {
 namespace {
 
-constexpr std::string_view kBase64Url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretCharacters = 43;
@@ -41,17 +41,13 @@ bool operator==(const Digest& a, const Digest& b) {
 
 std::string make_secret(std::string_view prefix, Random& random) {
   SHEPHERD_ASSERT(prefix.size() == kPrefixCharacters, "digest_secret relies on the length");
-  std::array<unsigned char, kSecretBytes + 1> bytes{};  // a zero byte of padding completes the last group
+  std::array<char, kSecretBytes> bytes{};
   for (std::size_t i = 0; i < kSecretBytes; i += 8) {
     std::uint64_t word = random.next();
     std::memcpy(&bytes[i], &word, sizeof word);
   }
-  std::string out(prefix);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned group = static_cast<unsigned>(bytes[i]) << 16 | static_cast<unsigned>(bytes[i + 1]) << 8 | bytes[i + 2];
-    for (int shift = 18; shift >= 0; shift -= 6) out += kBase64Url[group >> shift & 63];
-  }
-  out.resize(kPrefixCharacters + kSecretCharacters);
+  std::string out = std::string(prefix) + encode_base64url({bytes.data(), bytes.size()});
+  SHEPHERD_ASSERT(out.size() == kPrefixCharacters + kSecretCharacters, "digest_secret relies on the length");
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "api/header_text.h"
+#include "base/base64.h"
 
 namespace shepherd {
 namespace {
@@ -18,35 +19,7 @@ void each_part(std::string_view text, char separator, Visit visit) {
   }
 }
 
-int base64url_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '-') return 62;
-  if (c == '_') return 63;
-  return -1;
-}
-
 }  // namespace
-
-std::optional<std::string> decode_base64url(std::string_view text) {
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  if (text.size() % 4 == 1) return std::nullopt;
-  std::string out;
-  unsigned bits = 0;
-  int count = 0;
-  for (char c : text) {
-    int digit = base64url_digit(c);
-    if (digit < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<unsigned>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>(bits >> count & 0xff);
-    }
-  }
-  return out;
-}
 
 std::string_view bearer_secret(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";

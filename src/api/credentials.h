@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +34,6 @@ Credential find_credential(const net::Request& request, CredentialRules rules);
 std::string_view cookie_value(std::string_view cookies, std::string_view name);
 // Whether the client offered our subprotocol.
 bool offers_subprotocol(const net::Request& request);
-std::optional<std::string> decode_base64url(std::string_view text);
 // "Bearer x" -> "x"; empty for other schemes.
 std::string_view bearer_secret(std::string_view authorization);
 

@@ -124,14 +124,6 @@ TEST(Credentials, QueryParametersNeedPermission) {
   EXPECT_EQ(find_credential(get, {.stream = true, .token_parameter = true}).kind, CredentialKind::none);
 }
 
-TEST(Base64Url, Decodes) {
-  EXPECT_EQ(decode_base64url("aGk"), "hi");
-  EXPECT_EQ(decode_base64url("aGk="), "hi");
-  EXPECT_EQ(decode_base64url("-_8"), "\xfb\xff");
-  EXPECT_EQ(decode_base64url("a"), std::nullopt);
-  EXPECT_EQ(decode_base64url("a+b/"), std::nullopt);
-}
-
 TEST(HostCheck, BelievesAddressesLoopbackAndConfiguredNames) {
   ListenerConfig config;
   config.hosts = {"tower.example.com"};

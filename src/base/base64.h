@@ -14,4 +14,8 @@ std::optional<std::string> decode_base64(std::string_view text);
 // Standard alphabet, without padding.
 std::string encode_base64(std::string_view bytes);
 
+// The same with the alphabet for URLs: - and _ instead of + and /.
+std::optional<std::string> decode_base64url(std::string_view text);
+std::string encode_base64url(std::string_view bytes);
+
 }  // namespace shepherd

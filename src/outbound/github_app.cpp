@@ -32,12 +32,6 @@ struct Freed {
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
 using SignContext = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX, EVP_MD_CTX_free>>;
 
-std::string base64url(std::string_view bytes) {
-  std::string text = encode_base64(bytes);
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  return text;
-}
-
 Key read_key(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string pem((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -152,10 +146,10 @@ class GithubAppProvider final : public RepoTokenProvider {
       object.number("exp", now + kJwtLifeSeconds);
       object.text("iss", app_id_);
     });
-    std::string text = base64url(R"({"alg":"RS256","typ":"JWT"})") + "." + base64url(claims);
+    std::string text = encode_base64url(R"({"alg":"RS256","typ":"JWT"})") + "." + encode_base64url(claims);
     std::string signature = rs256(key.get(), text);
     if (signature.empty()) return fail(token_provider_failed("the GitHub App's key cannot sign"));
-    return text + "." + base64url(signature);
+    return text + "." + encode_base64url(signature);
   }
 
   static Result<std::string> ask(net::HttpClient& client, const std::string& jwt, std::string_view method,
