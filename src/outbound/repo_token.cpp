@@ -1,86 +1,92 @@
 #include "outbound/repo_token.h"
 
-#include <fcntl.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <optional>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <utility>
 
-#include "base/descriptor.h"
+#include "base/mutex.h"
+#include "base/whole_file.h"
 #include "json/read.h"
 #include "json/write.h"
 #include "outbound/limits.h"
-#include "outbound/token_command.h"
+#include "process/program_output.h"
 
 namespace shepherd {
 namespace {
-
-// Reads to the end, at most kMaxTokenBytes and until the deadline. Returns false if one of them was exceeded.
-bool read_all(int fd, int stop, std::string& out, TokenCommand::Deadline deadline) {
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    if (!wait_readable(fd, stop, deadline)) return false;
-    ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got == 0;
-    out.append(buffer.data(), static_cast<std::size_t>(got));
-    if (out.size() > kMaxTokenBytes) return false;
-  }
-}
 
 class FileProvider final : public RepoTokenProvider {
  public:
   explicit FileProvider(std::string path) : path_(std::move(path)) {}
 
   Result<RepoToken> token(const TaskInfo&) override {
-    Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    std::string text;
-    if (file.get() < 0 || !read_all(file.get(), -1, text, std::chrono::steady_clock::now() + kTokenCommandTimeout)) {
-      return fail(token_provider_failed("the configured file cannot be read"));
-    }
-    return parse_repo_token(text);
+    auto text = read_whole_file(path_, kMaxTokenBytes);
+    if (!text || !*text) return fail(token_provider_failed("the configured file cannot be read"));
+    return parse_repo_token(**text);
   }
 
  private:
   std::string path_;
 };
 
+// The command runs under a warden, so no process of it outlives the call, nor the server.
 class CommandProvider final : public RepoTokenProvider {
  public:
-  explicit CommandProvider(std::vector<std::string> command)
-      : command_(std::move(command)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-  Result<RepoToken> token(const TaskInfo& task) override {
-    std::array<int, 2> ends{-1, -1};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(token_provider_failed("out of descriptors"));
-    Descriptor ours(ends[0]), theirs(ends[1]);
-    auto command = TokenCommand::start(command_, environment_of(task), theirs.get());
-    if (!command) return fail(command.error());
-    theirs.reset();
-    std::string text;
-    TokenCommand::Deadline deadline = std::chrono::steady_clock::now() + kTokenCommandTimeout;
-    bool complete = read_all(ours.get(), stop_.get(), text, deadline);
-    std::optional<int> code = complete ? command->wait(stop_.get(), deadline) : std::nullopt;
-    if (!code) {
-      return fail(token_provider_failed("the configured command did not end in time, or said too much; it was ended"));
-    }
-    if (*code != 0) {
-      return fail(token_provider_failed("the configured command failed" +
-                                        (*code > 0 ? " with exit code " + std::to_string(*code) : std::string())));
-    }
-    return parse_repo_token(text);
+  CommandProvider(const RepoTokenConfig& config, const Clock& clock) : clock_(clock) {
+    spec_.command = config.command;
+    std::error_code error;
+    spec_.directory = std::filesystem::current_path(error).string();  // a program's path may be relative to it
+    if (error) spec_.directory = "/";
+    spec_.with_stdin = false;
+    spec_.warden_program = config.warden_program;
   }
 
-  void cancel() override {
-    std::uint64_t one = 1;
-    [[maybe_unused]] ssize_t wrote = ::write(stop_.get(), &one, sizeof one);  // never read, so it stays readable
+  Result<RepoToken> token(const TaskInfo& task) override {
+    AgentSpec spec = spec_;
+    spec.environment = environment_of(task);
+    Running running(*this);
+    auto ran = run_program(spec, kTokenCommandTimeout, clock_, &running.stop);
+    if (!ran) return fail(token_provider_failed("the configured command does not give one: " + ran.error().message));
+    std::fwrite(ran->err.data(), 1, ran->err.size(), stderr);  // for the operator whose program it is
+    if (ran->exit.signal != 0) {
+      return fail(token_provider_failed("the configured command ended with " + describe(ran->exit)));
+    }
+    if (ran->exit.code != 0) {
+      return fail(
+          token_provider_failed("the configured command failed with exit code " + std::to_string(ran->exit.code)));
+    }
+    if (ran->out.size() > kMaxTokenBytes) return fail(token_provider_failed("the configured command printed too much"));
+    return parse_repo_token(ran->out);
+  }
+
+  void cancel() override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    for (ProgramStop* each : running_) each->stop();
   }
 
  private:
+  // A call that can be cancelled, for its lifetime. Threads: caller.
+  struct Running {
+    explicit Running(CommandProvider& all) : owner(all) {
+      MutexLock lock(owner.mutex_);
+      owner.running_.insert(&stop);
+      if (owner.cancelled_) stop.stop();
+    }
+    ~Running() {
+      MutexLock lock(owner.mutex_);
+      owner.running_.erase(&stop);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+    CommandProvider& owner;
+    ProgramStop stop;
+  };
+
   static std::vector<std::string> environment_of(const TaskInfo& task) {
     std::vector<std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
@@ -90,8 +96,11 @@ class CommandProvider final : public RepoTokenProvider {
     return variables;
   }
 
-  std::vector<std::string> command_;
-  Descriptor stop_;
+  const Clock& clock_;
+  AgentSpec spec_;
+  Mutex mutex_;
+  std::set<ProgramStop*> running_ GUARDED_BY(mutex_);
+  bool cancelled_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace
@@ -130,7 +139,7 @@ Result<RepoToken> parse_repo_token(std::string_view text) {
 }
 
 std::unique_ptr<RepoTokenProvider> make_repo_token_provider(const RepoTokenConfig& config, const Clock& clock) {
-  if (!config.command.empty()) return std::make_unique<CommandProvider>(config.command);
+  if (!config.command.empty()) return std::make_unique<CommandProvider>(config, clock);
   if (!config.github_app_id.empty()) return make_github_app_provider(config, clock);
   if (!config.file.empty()) return std::make_unique<FileProvider>(config.file);
   return nullptr;

@@ -28,6 +28,7 @@ struct RepoTokenConfig {
   std::string github_app_id;         // has the key in github_app_key_file
   std::string github_app_key_file;   // PEM
   std::string github_api_url = "https://api.github.com";
+  std::string warden_program = "/proc/self/exe";  // see AgentSpec
 };
 
 // Threads: any. Blocks, so call it on a thread that may wait.
