@@ -37,7 +37,7 @@ constexpr Scenario kScenarios[] = {
 
 constexpr int kPermissionDenied = 7, kUnimplemented = 12, kUnauthenticated = 16;  // gRPC status codes
 
-std::string last_words(const AgentCommand& command) {
+std::string last_words(AgentCommand& command) {
   std::string tail = command.tail();
   return tail.empty() ? "" : "; it printed:\n" + tail;
 }
@@ -69,9 +69,9 @@ Result<void> Trial::connect(const std::string& to) {
   channel.reset();
   command.reset();
   if (!options.command.empty()) {
-    auto started = AgentCommand::start(options.command, address);
+    auto started = AgentCommand::start(options.command, address, options.warden_program);
     if (!started) return fail(started.error());
-    command.emplace(*std::move(started));
+    command = *std::move(started);
   }
   AgentTarget target = options.target;
   target.address = address;

@@ -23,6 +23,7 @@ struct HarnessOptions {
   std::chrono::milliseconds answer = kAgentAnswer;
   std::chrono::milliseconds run = kAgentRun;
   std::function<void(const std::string&)> progress = {};  // called with what is tried next
+  std::string warden_program = "/proc/self/exe";          // see AgentSpec
 };
 
 Result<Report> test_agent(const HarnessOptions& options);

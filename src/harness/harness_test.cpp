@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -60,6 +63,7 @@ class TestDirectory {
 Report tested(std::vector<std::string> command, std::chrono::milliseconds answer = std::chrono::milliseconds(10'000),
               const std::string& address = {}) {
   HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
   options.target.address = address;
   options.command = std::move(command);
   options.answer = answer;
@@ -99,6 +103,7 @@ TEST(Harness, FindsNothingWrongWithAnAgentWithoutDefect) {
 
 TEST(Harness, SaysWhatACommandPrintedThatDoesNotListen) {
   HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
   options.command = {"sh", "-c", "echo no such model >&2; exit 4"};
   auto report = test_agent(options);
   ASSERT_FALSE(report.has_value());
@@ -106,8 +111,32 @@ TEST(Harness, SaysWhatACommandPrintedThatDoesNotListen) {
   EXPECT_NE(report.error().message.find("no such model"), std::string::npos) << report.error().message;
 }
 
+TEST(Harness, SaysThatThereIsNoSuchCommand) {
+  HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
+  options.command = {"no-such-agent", "{address}"};
+  auto report = test_agent(options);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_NE(report.error().message.find("no-such-agent"), std::string::npos) << report.error().message;
+}
+
+// It left its process group, so a signal to the group would not reach it.
+TEST(Harness, LeavesNoProcessOfACommand) {
+  TestDirectory directory;
+  std::string mark = directory.path("mark");
+  HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
+  options.command = {"sh", "-c", "setsid sleep 777 >&- 2>&- & echo $! > " + mark + "; exit 4"};
+  ASSERT_FALSE(test_agent(options).has_value());
+  std::ifstream file(mark);
+  pid_t left = 0;
+  ASSERT_TRUE(file >> left);
+  EXPECT_TRUE(::kill(left, 0) != 0 && errno == ESRCH) << "process " << left << " is left";
+}
+
 TEST(Harness, SaysThatNothingAnswers) {
   HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
   options.target.address = *free_loopback_address();
   options.answer = std::chrono::milliseconds(300);
   auto report = test_agent(options);
@@ -135,6 +164,7 @@ TEST(Harness, SaysThatAnAgentDoesNotStartAgain) {
 // that.
 TEST(Harness, AFloodIsReadAndForgotten) {
   HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
   options.command = {"sh", "-c", "yes & exec " DEFECTIVE_AGENT " {address} floods_without_end"};
   options.run = kShort;
   auto report = test_agent(options);
@@ -155,6 +185,7 @@ TEST(Harness, SomethingThatListensButSaysNothingIsNoAgent) {
   ASSERT_EQ(::listen(silent, 8), 0);
   ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
   HarnessOptions options;
+  options.warden_program = MISBEHAVING_AGENT;
   options.target.address = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   options.answer = std::chrono::milliseconds(300);
   auto report = test_agent(options);

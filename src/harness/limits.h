@@ -13,7 +13,6 @@ inline constexpr std::chrono::milliseconds kAgentQuiet{500};         // time to 
 inline constexpr std::chrono::milliseconds kAgentTooQuick{250};      // an agent that ends sooner could not have reacted
 inline constexpr std::chrono::milliseconds kAgentStartWait{30'000};  // for a command to listen; may include compiling
 inline constexpr std::chrono::milliseconds kAgentEndsWait{10'000};   // after SIGTERM, before it is killed
-inline constexpr std::chrono::milliseconds kAgentLook{20};           // between two polls of a process or an address
 inline constexpr std::chrono::milliseconds kAgentClockSlack{300'000};  // between the agent's clock and this one
 inline constexpr std::size_t kFloodMessages = 50;                      // output messages within a second
 inline constexpr std::size_t kFloodBytes = 100;                        // if they are smaller than this on average

@@ -2,6 +2,7 @@
 // It opens its own streams and passes their transcripts to the rules. Threads: caller.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "harness/agent_command.h"
@@ -15,7 +16,7 @@ struct Trial {
   const HarnessOptions& options;
   Report& report;
   std::shared_ptr<AgentChannel> channel = {};
-  std::optional<AgentCommand> command = {};
+  std::unique_ptr<AgentCommand> command = {};
   std::optional<Error> refused = {};  // set if the agent refuses all streams, so there is nothing to check
   bool silent = false;                // the agent did not answer a start in time, so it would not answer the next one
   std::string address = {};           // of the newest connect()
