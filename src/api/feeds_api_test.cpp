@@ -195,7 +195,7 @@ TEST_F(FeedsApi, ARunnerMayWaitForCommandsOfManyTasks) {
   next(runner, "subscribed");
   EXPECT_EQ(command("a"), "accepted") << "all is everybody";
   runner.close();
-  while (steering_->command_feeds().is_open("b")) std::this_thread::yield();
+  while (steering_->command_takers().is_open("b")) std::this_thread::yield();
   EXPECT_EQ(command("b"), "refused");
 }
 
@@ -274,7 +274,7 @@ TEST_F(LogByLog, ALogThatCannotBeFollowedLeavesTheOthers) {
 
 TEST_F(LogByLog, ARunnerTakesTheCommandsOfItsLogs) {
   create("t2");
-  auto& takers = steering_->command_feeds();
+  auto& takers = steering_->command_takers();
   auto runner = open("&types=command");
   ASSERT_TRUE(runner.send(R"({"type":"subscribe","logs":{"t1":0,"t2":0}})"));
   next(runner, "subscribed");
@@ -292,7 +292,7 @@ TEST_F(FeedsApi, AWatcherOfCommandsIsNoRunner) {
   create("a");
   auto watcher = follow("/api/v1/events?types=command");
   next(watcher, "caught_up");
-  EXPECT_FALSE(steering_->command_feeds().is_open("a"));
+  EXPECT_FALSE(steering_->command_takers().is_open("a"));
 }
 
 TEST_F(FeedsApi, ChangedRowsAreTold) {

@@ -56,9 +56,9 @@ void LiveStream::follows(const std::optional<std::set<std::string>>& tasks) {
 }
 
 void LiveStream::listen_for_commands(std::vector<std::string> tasks) {
-  CommandTakers& feeds = core_.parts.steering.command_feeds();
-  for (const std::string& task : tasks) feeds.opened(task);
-  for (const std::string& task : trail_->command_tasks) feeds.closed(task);
+  CommandTakers& takers = core_.parts.steering.command_takers();
+  for (const std::string& task : tasks) takers.opened(task);
+  for (const std::string& task : trail_->command_tasks) takers.closed(task);
   trail_->command_tasks = std::move(tasks);
 }
 

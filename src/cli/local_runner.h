@@ -14,7 +14,7 @@
 #include "config/config.h"
 #include "host/run_host.h"
 #include "outbox/spool.h"
-#include "runner/command_feed.h"
+#include "runner/command_reader.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -65,7 +65,7 @@ class LocalRunner {
   SystemRandom random_;
   const std::string runner_;
   LeaseKeeper leases_;
-  CommandFeed commands_;
+  CommandReader commands_;
   AgentVersions versions_;
 };
 

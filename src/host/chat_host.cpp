@@ -81,7 +81,7 @@ Result<std::unique_ptr<ChatHost>> ChatHost::open(ChatHostParts parts, const Conf
   for (const auto& each : host->models_) completions.models.push_back(each.get());
   host->completions_ = std::make_unique<Completions>(std::move(completions), config.chat);
   host->probe();
-  parts.steering.command_feeds().opened(taker_of_agent(std::string(kChatAgent)));
+  parts.steering.command_takers().opened(taker_of_agent(std::string(kChatAgent)));
   if (Result<void> started = host->chats_->start(); !started) return fail(started.error());
   if (Result<void> started = host->completions_->start(); !started) return fail(started.error());
   return host;
@@ -112,7 +112,7 @@ void ChatHost::tick() {
 
 void ChatHost::stop() {
   if (std::exchange(stopped_, true)) return;
-  parts_.steering.command_feeds().closed(taker_of_agent(std::string(kChatAgent)));
+  parts_.steering.command_takers().closed(taker_of_agent(std::string(kChatAgent)));
   completions_->stop();
   chats_->stop();
   if (mcp_ != nullptr) end_mcp_tools(*mcp_, parts_.loop);

@@ -17,7 +17,7 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "outbox/spool_courier.h"
-#include "runner/command_feed.h"
+#include "runner/command_reader.h"
 #include "runner/lease_keeper.h"
 #include "runner/task_run.h"
 
@@ -83,7 +83,7 @@ class RunnerPool {
   const Clock& clock_;
   SystemRandom random_;
   LeaseKeeper leases_;
-  CommandFeed commands_;
+  CommandReader commands_;
   AgentVersions versions_;
   SpoolCourier courier_;
 

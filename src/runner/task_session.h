@@ -20,7 +20,7 @@
 #include "process/program_stop.h"
 #include "redact/redact.h"
 #include "runner/agent_version.h"
-#include "runner/command_feed.h"
+#include "runner/command_reader.h"
 #include "runner/lease_keeper.h"
 #include "runner/limits.h"
 #include "runner/step.h"
@@ -45,7 +45,7 @@ struct SessionOptions {
 struct RunnerParts {
   Locate locate;  // looks up the server again when it is unreachable
   net::ClientTls tls;
-  CommandFeed* commands = nullptr;
+  CommandReader* commands = nullptr;
   AgentVersions* versions = nullptr;  // null for no version queries
   const Clock* clock = nullptr;
 };

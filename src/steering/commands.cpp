@@ -99,7 +99,7 @@ std::string encode_submitted(const std::string& task, const Submitted& submitted
   return out;
 }
 
-Fate outcome_of(const TaskRow& task, const Command& command, bool taken) {
+CommandOutcome outcome_of(const TaskRow& task, const Command& command, bool taken) {
   bool begun = task.state.state != State::queued && task.state.state != State::starting;
   if (!taken) {
     if (command.kind == CommandKind::stop && !begun) return {CommandState::acknowledged, "", true};
@@ -128,7 +128,7 @@ Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Comma
     return fail(ErrorCode::conflict, "command_id_used", "A command with this id has settled long ago. Use a new id.");
   }
   Submitted submitted{command.id, command.kind, CommandState::accepted, "", appended->last_sequence};
-  Fate outcome = outcome_of(task, command, taken);
+  CommandOutcome outcome = outcome_of(task, command, taken);
   if (outcome.state == CommandState::accepted) return submitted;
   submitted.state = outcome.state;
   submitted.reason = outcome.reason;

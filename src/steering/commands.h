@@ -28,12 +28,12 @@ struct Submitted {
 std::string encode_submitted(const std::string& task, const Submitted& submitted);
 
 // The immediate outcome of a command; unsettled if it may go to the agent.
-struct Fate {
+struct CommandOutcome {
   CommandState state = CommandState::accepted;
   std::string reason;
   bool cancels = false;  // a stop of a task that no runner has begun
 };
-Fate outcome_of(const TaskRow& task, const Command& command, bool taken);
+CommandOutcome outcome_of(const TaskRow& task, const Command& command, bool taken);
 
 // Appends a command with its immediate outcome. The task must not be terminal nor have a command with this id. For use
 // in a transaction.

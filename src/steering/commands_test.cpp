@@ -22,25 +22,25 @@ TEST_F(CommandsTest, NobodyRunsIt) {
 
 TEST_F(CommandsTest, AFeedThatTakesCommandsIsSomebody) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   EXPECT_EQ(outcome("t", kSteer), "accepted");
-  steering_->command_feeds().closed("t");
+  steering_->command_takers().closed("t");
   EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
 }
 
 // One connection may take the commands of many tasks or of all.
 TEST_F(CommandsTest, AFeedOverAllLogsTakesEverybodysCommands) {
   create("t");
-  steering_->command_feeds().opened("");
+  steering_->command_takers().opened("");
   EXPECT_EQ(outcome("t", kSteer), "accepted");
-  steering_->command_feeds().closed("");
+  steering_->command_takers().closed("");
   EXPECT_EQ(outcome("t", R"({"id":"c2","kind":"interrupt"})"), "refused/no_runner");
 }
 
 // The process that had the feed was killed; the next one does not take its word for it.
 TEST_F(CommandsTest, AFeedOfAKilledServerTakesNothing) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   settle();
   EXPECT_EQ(journal_.store().leases(LeaseKind::taker)->size(), 1U);
   restart();
@@ -51,7 +51,7 @@ TEST_F(CommandsTest, AFeedOfAKilledServerTakesNothing) {
 TEST_F(CommandsTest, AnOpenFeedStaysATaker) {
   create("t");
   fault_ = Fault::fail_before_commit;
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   settle();
   fault_ = Fault::none;
   pass_ms(1'000);
@@ -66,7 +66,7 @@ TEST_F(CommandsTest, AnOpenFeedStaysATaker) {
 
 TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   auto first = submit("t", kSteer);
   auto again = submit("t", kSteer);
   ASSERT_TRUE(first && again);
@@ -79,7 +79,7 @@ TEST_F(CommandsTest, TheSameIdGetsTheSameAnswer) {
 
 TEST_F(CommandsTest, TheSameIdWithOtherWordsIsRefused) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"steer","content":"use password=Xk29vbQ1"})"), "accepted");
   EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"stop"})"), "command_id_reused");
   EXPECT_EQ(outcome("t", R"({"id":"c1","kind":"steer","content":"do something else"})"), "command_id_reused");
@@ -130,7 +130,7 @@ TEST_F(CommandsTest, StopOfARunningTaskGoesToItsRunner) {
 
 TEST_F(CommandsTest, WhatTheAgentCannotDo) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   ASSERT_TRUE(post("t", R"({"type":"status","summary":"running","data":{"state":"running",)"
                         R"("capabilities":{"commands":["interrupt","stop"],"acknowledges":["stop"]}}})"));
   EXPECT_EQ(outcome("t", kSteer), "refused/unsupported");
@@ -139,7 +139,7 @@ TEST_F(CommandsTest, WhatTheAgentCannotDo) {
 
 TEST_F(CommandsTest, TheFirstAnswerWins) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   EXPECT_EQ(outcome("t", R"({"id":"x","kind":"approve","approvalID":"a1"})"), "refused/approval_not_open");
   ASSERT_TRUE(post("t", kApproval));
   ASSERT_EQ(state("t").approvals.size(), 1U);
@@ -157,7 +157,7 @@ TEST_F(CommandsTest, TheFirstAnswerWins) {
 // Two people click at the same moment: one commit has both answers, and the second sees the first.
 TEST_F(CommandsTest, TheFirstAnswerWinsWithinOneCommit) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   ASSERT_TRUE(post("t", kApproval));
   std::vector<std::string> answers;
   for (const char* command :
@@ -176,7 +176,7 @@ TEST_F(CommandsTest, TheFirstAnswerWinsWithinOneCommit) {
 
 TEST_F(CommandsTest, SettlesAsTheRunnerSays) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   submit("t", kSteer);
   ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"c1","state":"acknowledged"}})"));
   EXPECT_EQ(command_state_of("t", "c1"), "acknowledged");
@@ -186,7 +186,7 @@ TEST_F(CommandsTest, SettlesAsTheRunnerSays) {
 
 TEST_F(CommandsTest, WhatNobodyTakesExpires) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   submit("t", kSteer);
   submit("t", R"({"id":"c2","kind":"queue","content":"then this","expiresSeconds":5})");
   submit("t", R"({"id":"c3","kind":"queue","content":"and this"})");
@@ -206,7 +206,7 @@ TEST_F(CommandsTest, WhatNobodyTakesExpires) {
 // A message for the next turn may wait longer than a command that no runner takes.
 TEST_F(CommandsTest, WhatARunnerHoldsDoesNotExpire) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   submit("t", R"({"id":"q","kind":"queue","content":"then this"})");
   ASSERT_TRUE(post("t", R"({"type":"command_result","data":{"id":"q","state":"accepted","reason":"held"}})"));
   pass_ms(3'600'000);
@@ -220,7 +220,7 @@ TEST_F(CommandsTest, WhatARunnerHoldsDoesNotExpire) {
 // A runner that returns together with the server must not get a message that is long out of date.
 TEST_F(CommandsTest, WhatExpiredWhileTheServerWasAwayIsSettledBeforeAnybodyComes) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   submit("t", kSteer);
   stop();
   clock_.advance_ms(60'000);
@@ -232,7 +232,7 @@ TEST_F(CommandsTest, WhatExpiredWhileTheServerWasAwayIsSettledBeforeAnybodyComes
 
 TEST_F(CommandsTest, NotMoreThanSoManyAreOpen) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   for (std::size_t i = 0; i < kMaxTaskCommands; ++i) {
     EXPECT_EQ(outcome("t", R"({"id":"n)" + std::to_string(i) + R"(","kind":"interrupt"})"), "accepted");
   }
@@ -247,7 +247,7 @@ TEST_F(CommandsTest, NotMoreThanSoManyAreOpen) {
 
 TEST_F(CommandsTest, SecretsInCommandsAreRedacted) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   submit("t", R"({"id":"c","kind":"steer","content":"use ghp_0123456789abcdefghijABCDEFGHIJ012345"})");
   auto page = journal_.store().read("t", 0, {});
   EXPECT_EQ(page->batches.at(0)->bytes.find("ghp_0123"), std::string::npos) << page->batches[0]->bytes;
@@ -255,7 +255,7 @@ TEST_F(CommandsTest, SecretsInCommandsAreRedacted) {
 
 TEST_F(CommandsTest, AnApprovalWithADeadlineIsDenied) {
   create("t");
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   std::string expires = format_timestamp(clock_.wall_ms() + 10'000);
   ASSERT_TRUE(
       post("t", R"({"type":"approval","summary":"may I","data":{"approvalID":"a1","state":"open","expiresAt":")" +
@@ -263,7 +263,7 @@ TEST_F(CommandsTest, AnApprovalWithADeadlineIsDenied) {
   pass_ms(9'000);
   EXPECT_EQ(log_of("t"), "approval");
   restart();
-  steering_->command_feeds().opened("t");
+  steering_->command_takers().opened("t");
   pass_ms(1'000);
   EXPECT_EQ(log_of("t"), "approval command");
   const TaskState now = state("t");
@@ -290,7 +290,7 @@ TEST_F(CommandsTest, AnApprovalThatNobodyCanBeDeniedExpires) {
   EXPECT_EQ(log_of("t"), "approval approval") << "once";
 
   create("left");
-  steering_->command_feeds().opened("left");
+  steering_->command_takers().opened("left");
   ASSERT_TRUE(post("left", asked));
   pass_ms(10'000);
   EXPECT_EQ(log_of("left"), "approval command") << "somebody ran it then";

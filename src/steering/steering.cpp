@@ -28,7 +28,7 @@ Steering::Steering(SteeringParts parts, SteeringConfig config)
       service_(parts_.clock),
       rounds_(parts_.journal, service_, config_.lease_seconds * 1'000 / kLeaseRounds, parts_.journal.has_replicas()),
       leases_(parts_.journal, parts_.clock, rounds_, service_, config_.lease_seconds),
-      feeds_(parts_.journal, rounds_, service_, process_name(parts_)),
+      takers_(parts_.journal, rounds_, service_, process_name(parts_)),
       roster_(parts_.journal, rounds_, service_),
       commands_(parts_.journal, parts_.workers, parts_.clock, parts_.random, parts_.redactor),
       claims_(parts_.journal, leases_, roster_, parts_.clock, parts_.metrics),
@@ -183,7 +183,7 @@ void Steering::note(const TaskRow& task) {
 void Steering::tick() {
   leases_held_.set(static_cast<std::int64_t>(leases_.size()));
   claims_.tick();
-  feeds_.tick();
+  takers_.tick();
   rounds_.tick([this](const LeaseRound& round) { take(round); });
   count_runners();
   for (const std::string& task : due_.take(parts_.clock.wall_ms())) settle(task);
@@ -200,7 +200,7 @@ void Steering::count_runners() {
 }
 
 void Steering::take(const LeaseRound& round) {
-  for (const LeaseKey& key : round.missing) feeds_.restore(key);
+  for (const LeaseKey& key : round.missing) takers_.restore(key);
   std::set<std::string> busy = leases_.runners();
   for (const Lease& lease : round.over) {
     switch (lease.key.kind) {

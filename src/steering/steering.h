@@ -56,7 +56,7 @@ class Steering {
   // found.
   void claim(ClaimRequest request, Claims::Answer answer, Claims::PeerGone gone = {});
   Leases& leases() { return leases_; }
-  CommandTakers& command_feeds() { return feeds_; }
+  CommandTakers& command_takers() { return takers_; }
   RunnerRoster& runners() { return roster_; }
   Callbacks& callbacks() { return callbacks_; }
 
@@ -83,7 +83,7 @@ class Steering {
   ServiceClock service_;
   LeaseRounds rounds_;
   Leases leases_;
-  CommandTakers feeds_;
+  CommandTakers takers_;
   RunnerRoster roster_;
   Commands commands_;
   Claims claims_;

@@ -26,8 +26,8 @@
 
 namespace shepherd {
 
-// Called on a thread of the feed, one call at a time. `withdraw`: a delivered command has expired and must no longer be
-// carried out. `deleted`: the server no longer has the task; nothing follows.
+// Called on a thread of the reader, one call at a time. `withdraw`: a delivered command has expired and must no longer
+// be carried out. `deleted`: the server no longer has the task; nothing follows.
 struct CommandTaker {
   std::function<void(const Command&)> take;
   std::function<void(const std::string& id)> withdraw;
@@ -35,13 +35,13 @@ struct CommandTaker {
 };
 
 // Threads: any. All follows have ended before it is destroyed.
-class CommandFeed final : private LogsObserver {
+class CommandReader final : private LogsObserver {
  public:
   // Connects when the first task is followed. `random` and `clock` must outlive it.
-  CommandFeed(Locate locate, net::ClientTls tls, const Clock& clock, Random& random);
-  ~CommandFeed() override;
-  CommandFeed(const CommandFeed&) = delete;
-  CommandFeed& operator=(const CommandFeed&) = delete;
+  CommandReader(Locate locate, net::ClientTls tls, const Clock& clock, Random& random);
+  ~CommandReader() override;
+  CommandReader(const CommandReader&) = delete;
+  CommandReader& operator=(const CommandReader&) = delete;
 
   // Delivers the task's commands, from its log's beginning on, until leave(). A task is followed once at a time.
   LogKey follow(const std::string& task, CommandTaker taker) EXCLUDES(mutex_);
@@ -87,14 +87,14 @@ class CommandFeed final : private LogsObserver {
 // A task's commands for its lifetime. Threads: caller.
 class FollowedCommands {
  public:
-  FollowedCommands(CommandFeed& feed, const std::string& task, CommandTaker taker)
-      : feed_(feed), log_(feed.follow(task, std::move(taker))) {}
-  ~FollowedCommands() { feed_.leave(log_); }
+  FollowedCommands(CommandReader& reader, const std::string& task, CommandTaker taker)
+      : reader_(reader), log_(reader.follow(task, std::move(taker))) {}
+  ~FollowedCommands() { reader_.leave(log_); }
   FollowedCommands(const FollowedCommands&) = delete;
   FollowedCommands& operator=(const FollowedCommands&) = delete;
 
  private:
-  CommandFeed& feed_;
+  CommandReader& reader_;
   const LogKey log_;
 };
 

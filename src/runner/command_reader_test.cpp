@@ -1,5 +1,5 @@
 // Tests for the commands of a runner's tasks as it receives them, over a real API on loopback.
-#include "runner/command_feed.h"
+#include "runner/command_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace shepherd {
 namespace {
 
-class CommandFeedTest : public ApiFixture {
+class CommandReaderTest : public ApiFixture {
  protected:
   void SetUp() override {
     ApiFixture::SetUp();
@@ -25,7 +25,7 @@ class CommandFeedTest : public ApiFixture {
   }
   void TearDown() override {
     followed_.clear();
-    feed_.reset();
+    reader_.reset();
     ApiFixture::TearDown();
   }
 
@@ -37,14 +37,14 @@ class CommandFeedTest : public ApiFixture {
                   .deleted = [this, of] { note(of + "deleted"); }});
   }
   void follow(const std::string& task, CommandTaker taker) {
-    if (!feed_) {
+    if (!reader_) {
       auto locate = [this]() -> Result<Destination> {
         MutexLock lock(mutex_);
         return Destination{"http://127.0.0.1:1", url_, admin_};
       };
-      feed_ = std::make_unique<CommandFeed>(locate, net::ClientTls{}, clock_, random_);
+      reader_ = std::make_unique<CommandReader>(locate, net::ClientTls{}, clock_, random_);
     }
-    followed_[task] = std::make_unique<FollowedCommands>(*feed_, task, std::move(taker));
+    followed_[task] = std::make_unique<FollowedCommands>(*reader_, task, std::move(taker));
   }
   void leave(const std::string& task) { followed_.erase(task); }
   std::int64_t streams_open() { return metrics_.gauge("shepherd_live_streams", "").value(); }
@@ -100,11 +100,11 @@ class CommandFeedTest : public ApiFixture {
 
   Mutex mutex_;
   std::string url_ GUARDED_BY(mutex_), heard_ GUARDED_BY(mutex_);
-  std::unique_ptr<CommandFeed> feed_;
+  std::unique_ptr<CommandReader> reader_;
   std::map<std::string, std::unique_ptr<FollowedCommands>> followed_;
 };
 
-TEST_F(CommandFeedTest, WhatIsSettledBeforeTheFeedCatchesUpIsPassedOver) {
+TEST_F(CommandReaderTest, WhatIsSettledBeforeTheFeedCatchesUpIsPassedOver) {
   command("refused");
   result("refused", "refused");
   command("expired");
@@ -114,7 +114,7 @@ TEST_F(CommandFeedTest, WhatIsSettledBeforeTheFeedCatchesUpIsPassedOver) {
   EXPECT_EQ(heard_until("open"), "take open") << "what was never handed out is not taken back either";
 }
 
-TEST_F(CommandFeedTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
+TEST_F(CommandReaderTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
   command("held");
   open();
   EXPECT_EQ(heard_until("take held"), "take held");
@@ -128,7 +128,7 @@ TEST_F(CommandFeedTest, WhatExpiresAfterItWasHandedOutIsWithdrawn) {
 }
 
 // A task that lives for months must not fill the memory of its runner.
-TEST_F(CommandFeedTest, OnlyTheNewestIdsAreKept) {
+TEST_F(CommandReaderTest, OnlyTheNewestIdsAreKept) {
   command("first");
   open();
   heard_until("take first");
@@ -139,7 +139,7 @@ TEST_F(CommandFeedTest, OnlyTheNewestIdsAreKept) {
   EXPECT_EQ(heard.rfind("take first"), heard.size() - std::string("take first, take last").size());
 }
 
-TEST_F(CommandFeedTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheServer) {
+TEST_F(CommandReaderTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheServer) {
   command("before");
   command("expires meanwhile");
   open();
@@ -155,7 +155,7 @@ TEST_F(CommandFeedTest, EverythingIsHandedOutAndWithdrawnOnceOverARestartOfTheSe
             "take before, take expires meanwhile, withdraw expires meanwhile, take meanwhile");
 }
 
-TEST_F(CommandFeedTest, ATaskThatIsDeletedIsToldAtOnce) {
+TEST_F(CommandReaderTest, ATaskThatIsDeletedIsToldAtOnce) {
   command("first");
   open();
   heard_until("take first");
@@ -163,7 +163,7 @@ TEST_F(CommandFeedTest, ATaskThatIsDeletedIsToldAtOnce) {
   EXPECT_EQ(heard_until("deleted"), "take first, deleted");
 }
 
-TEST_F(CommandFeedTest, ATaskThatIsDeletedWhileTheServerIsAwayIsToldAfterwards) {
+TEST_F(CommandReaderTest, ATaskThatIsDeletedWhileTheServerIsAwayIsToldAfterwards) {
   create("u");
   command("first");
   open();
@@ -180,7 +180,7 @@ TEST_F(CommandFeedTest, ATaskThatIsDeletedWhileTheServerIsAwayIsToldAfterwards) 
   EXPECT_NE(heard_until("u: take other").find("u: take other"), std::string::npos) << heard;
 }
 
-TEST_F(CommandFeedTest, TasksShareAConnectionAndComeAndGo) {
+TEST_F(CommandReaderTest, TasksShareAConnectionAndComeAndGo) {
   create("u");
   command("before", "u");
   command("refused", "u");
@@ -193,19 +193,19 @@ TEST_F(CommandFeedTest, TasksShareAConnectionAndComeAndGo) {
   EXPECT_EQ(heard_until("u: take before"), "take one, u: take before") << "from the beginning of its own log";
   EXPECT_EQ(streams_open(), streams);
   EXPECT_EQ(streams, 1);
-  EXPECT_TRUE(steering_->command_feeds().is_open("t") && steering_->command_feeds().is_open("u"));
+  EXPECT_TRUE(steering_->command_takers().is_open("t") && steering_->command_takers().is_open("u"));
   leave("t");
   command("two");
   command("three", "u");
   heard_until("u: take three");
-  EXPECT_TRUE(eventually([&] { return !steering_->command_feeds().is_open("t"); }));
+  EXPECT_TRUE(eventually([&] { return !steering_->command_takers().is_open("t"); }));
   open();
   EXPECT_EQ(heard_until(", take two"), "take one, u: take before, u: take three, take one, take two")
       << "followed again, and nothing of it is settled";
 }
 
 // A step that does not return from a command delays only its own task.
-TEST_F(CommandFeedTest, ATakerThatHangsDelaysNoOtherTask) {
+TEST_F(CommandReaderTest, ATakerThatHangsDelaysNoOtherTask) {
   create("u");
   create("v");
   std::promise<void> release;
@@ -232,7 +232,7 @@ TEST_F(CommandFeedTest, ATakerThatHangsDelaysNoOtherTask) {
 }
 
 // The runner may be started before the task is on this server, or with a wrong address.
-TEST_F(CommandFeedTest, ATaskThatTheServerDoesNotHaveYetIsAskedForAgain) {
+TEST_F(CommandReaderTest, ATaskThatTheServerDoesNotHaveYetIsAskedForAgain) {
   open("late");
   open();
   command("one");

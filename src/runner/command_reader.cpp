@@ -1,4 +1,4 @@
-#include "runner/command_feed.h"
+#include "runner/command_reader.h"
 
 #include <utility>
 
@@ -20,11 +20,11 @@ Locate internal_port(Locate locate) {
 
 }  // namespace
 
-CommandFeed::CommandFeed(Locate locate, net::ClientTls tls, const Clock& clock, Random& random)
+CommandReader::CommandReader(Locate locate, net::ClientTls tls, const Clock& clock, Random& random)
     : clock_(clock),
       client_(internal_port(std::move(locate)), "command,command_result", clock, random, std::move(tls)) {}
 
-CommandFeed::~CommandFeed() {
+CommandReader::~CommandReader() {
   std::vector<std::thread> threads;
   {
     MutexLock lock(mutex_);
@@ -37,7 +37,7 @@ CommandFeed::~CommandFeed() {
   for (std::thread& thread : threads) thread.join();
 }
 
-LogKey CommandFeed::follow(const std::string& task, CommandTaker taker) {
+LogKey CommandReader::follow(const std::string& task, CommandTaker taker) {
   auto followed = std::make_shared<Followed>();
   followed->taker = std::move(taker);
   LogKey log = 0;
@@ -51,7 +51,7 @@ LogKey CommandFeed::follow(const std::string& task, CommandTaker taker) {
   return log;
 }
 
-void CommandFeed::leave(LogKey log) {
+void CommandReader::leave(LogKey log) {
   client_.leave(log);
   MutexLock lock(mutex_);
   auto found = followed_.find(log);
@@ -63,7 +63,7 @@ void CommandFeed::leave(LogKey log) {
   while (followed->delivering) changed_.wait(mutex_);
 }
 
-void CommandFeed::read() {
+void CommandReader::read() {
   for (;;) {
     Result<void> end = client_.run(*this);
     if (end) return;  // stopped
@@ -75,7 +75,7 @@ void CommandFeed::read() {
   }
 }
 
-bool CommandFeed::pause() {
+bool CommandReader::pause() {
   std::int64_t until_ms = clock_.steady_ms() + kClaimPause.count();
   MutexLock lock(mutex_);
   while (!stopping_) {
@@ -86,24 +86,24 @@ bool CommandFeed::pause() {
   return false;
 }
 
-void CommandFeed::on_log_event(LogKey log, std::string_view event) {
+void CommandReader::on_log_event(LogKey log, std::string_view event) {
   change(log, [&](CommandLog& commands) { commands.take_event(event); });
 }
 
-void CommandFeed::on_log_live(LogKey log) {
+void CommandReader::on_log_live(LogKey log) {
   change(log, [](CommandLog& commands) { commands.go_live(); });
 }
 
-void CommandFeed::on_log_deleted(LogKey log) {
+void CommandReader::on_log_deleted(LogKey log) {
   change(log, [](CommandLog& commands) { commands.take_deletion(); });
 }
 
-void CommandFeed::on_logs_lost() {
+void CommandReader::on_logs_lost() {
   MutexLock lock(mutex_);
   for (const auto& [log, followed] : followed_) followed->log.lose();
 }
 
-void CommandFeed::change(LogKey log, const std::function<void(CommandLog&)>& act) {
+void CommandReader::change(LogKey log, const std::function<void(CommandLog&)>& act) {
   MutexLock lock(mutex_);
   auto found = followed_.find(log);
   if (found == followed_.end()) return;  // left meanwhile
@@ -119,14 +119,14 @@ void CommandFeed::change(LogKey log, const std::function<void(CommandLog&)>& act
   }
 }
 
-void CommandFeed::deliver() {
+void CommandReader::deliver() {
   while (FollowedPtr followed = next_ready()) {
     while (std::optional<CommandNotice> notice = next_notice(*followed)) tell(followed->taker, *notice);
   }
 }
 
 // Returns null when stopping.
-CommandFeed::FollowedPtr CommandFeed::next_ready() {
+CommandReader::FollowedPtr CommandReader::next_ready() {
   MutexLock lock(mutex_);
   ++idle_;
   while (!stopping_ && ready_.empty()) changed_.wait(mutex_);
@@ -137,7 +137,7 @@ CommandFeed::FollowedPtr CommandFeed::next_ready() {
   return followed;
 }
 
-std::optional<CommandNotice> CommandFeed::next_notice(Followed& followed) {
+std::optional<CommandNotice> CommandReader::next_notice(Followed& followed) {
   MutexLock lock(mutex_);
   if (!followed.log.empty()) return followed.log.next();
   followed.delivering = false;
@@ -145,7 +145,7 @@ std::optional<CommandNotice> CommandFeed::next_notice(Followed& followed) {
   return std::nullopt;
 }
 
-void CommandFeed::tell(const CommandTaker& taker, const CommandNotice& notice) {
+void CommandReader::tell(const CommandTaker& taker, const CommandNotice& notice) {
   switch (notice.what) {
     case CommandNotice::What::take:
       return taker.take(notice.command);
