@@ -132,6 +132,35 @@ def bounds_elsewhere(root):
             yield f"{name}: has no {constant} any more; take it out of NO_BOUNDS"
 
 
+# A call that starts a process, or becomes another program.
+CHILD = re.compile(r"\b(?:v?fork\s*\(\s*\)|posix_spawnp?\s*\(|(?:execl|execle|execlp|execv|execve|execvp|execvpe|fexecve)\s*\(|"
+                   r"popen\s*\()|(?<!\w)(?:std)?::system\s*\(")
+# Files outside src/process that start a process themselves, with the reason (docs/decisions/0019).
+OWN_CHILDREN = {
+    "src/bench/process.cpp": "servers and peers that are measured: nothing may run between them and the measurement",
+    "src/cli/detach.cpp": "the program itself goes on in the background: a fork without a program",
+    "src/cli/verb_hook.cpp": "the program itself delivers in the background, and must outlive the agent's call",
+    "src/demo/agent_tools.cpp": "it plays an agent, which starts its tools by itself; the warden of the agent has them",
+}
+
+
+def own_children(root):
+    seen = set()
+    for path in source_tree.files(root / "src", ".h", ".cpp"):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("src/process/") or source_tree.is_test(path.relative_to(root)):
+            continue
+        text = re.sub(r"//[^\n]*", "", path.read_text(errors="replace"))
+        if made := CHILD.search(text):
+            seen.add(name)
+            if name not in OWN_CHILDREN:
+                line = text.count("\n", 0, made.start()) + 1
+                yield f"{name}:{line}: starts a process; let src/process do it, whose warden ends all processes of a child"
+    for name in OWN_CHILDREN:
+        if (root / name).exists() and name not in seen:
+            yield f"{name}: starts no process any more; take it out of OWN_CHILDREN"
+
+
 # The text exists once its filling has returned; until then its name is an object that was never made.
 FILLED = re.compile(r"\bstd::string (\w+) = object_text\(")
 
@@ -163,8 +192,8 @@ def hidden_members(root):
 
 
 def problems(root):
-    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, bounds_elsewhere, filled_by_name,
-             hidden_members)
+    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, bounds_elsewhere, own_children,
+             filled_by_name, hidden_members)
     return [p for rule in rules for p in rule(root)]
 
 

@@ -233,8 +233,20 @@ class Files(Tree):
     def test_exceptions_exist(self):
         for folder in check_files.WITHOUT_BOUNDS:
             self.assertTrue((ROOT / folder).is_dir(), folder)
-        for name, _ in check_files.NO_BOUNDS:
+        for name in (*(name for name, _ in check_files.NO_BOUNDS), *check_files.OWN_CHILDREN):
             self.assertTrue((ROOT / name).is_file(), name)
+
+    def test_child_outside_process(self):
+        for line in ("pid_t child = ::fork();", "posix_spawn(&pid, path, &actions, &attributes, arguments, environ);",
+                     "  execvpe(arguments[0], arguments, environment);", "std::system(\"true\");", "FILE* out = popen(name, mode);"):
+            self.write("src/hub/hub.cpp", f"// fork() here\n{line}\n")
+            self.assert_one(check_files.problems(self.root), "src/hub/hub.cpp:2", "src/process")
+        self.write("src/hub/hub.cpp", "chats.fork(session, through); posix_spawnattr_init(&x); Voice::system(x); auto kFork = 1;\n")
+        for allowed in ("src/process/launch.cpp", "src/hub/hub_test.cpp", "src/cli/detach.cpp"):
+            self.write(allowed, "pid_t child = fork();\n")
+        self.assertEqual(check_files.problems(self.root), [])
+        self.write("src/cli/detach.cpp", "int x;\n")
+        self.assert_one(check_files.problems(self.root), "src/cli/detach.cpp", "OWN_CHILDREN")
 
     def test_object_text_that_fills_itself(self):
         self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
