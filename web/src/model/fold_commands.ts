@@ -1,6 +1,6 @@
 // The part of the fold for operators: commands and how they settle, and the agent's questions.
 import type {CommandKind, CommandState, TaskEvent} from "../api/types";
-import type {TaskState} from "./fold";
+import type {FoldedCommand, TaskState} from "./fold";
 import {textOf} from "./shape";
 
 const kMostCommands = 64;
@@ -11,6 +11,14 @@ export const kCommandKinds: readonly CommandKind[] = ["steer", "queue", "interru
 
 const isSettled = (state: CommandState) => state !== "accepted" && state !== "delivered";
 
+// Whether a result may still come: an agent does not report every kind of command that was delivered to it.
+function isOpen(state: TaskState, command: FoldedCommand): boolean {
+  if (isSettled(command.state)) return false;
+  if (command.state === "accepted" || state.capabilities === null) return true;
+  const reported = state.capabilities["acknowledges"];
+  return Array.isArray(reported) && reported.includes(command.kind);
+}
+
 export function foldCommand(state: TaskState, event: TaskEvent): void {
   const id = textOf(event.data, "id");
   const kind = kCommandKinds.find((name) => name === textOf(event.data, "kind"));
@@ -20,7 +28,7 @@ export function foldCommand(state: TaskState, event: TaskEvent): void {
     approvalID: textOf(event.data, "approvalID"), sequence: event.sequence,
   });
   while (state.commands.length > kMostCommands) {
-    const oldest = state.commands.findIndex((each) => isSettled(each.state));
+    const oldest = state.commands.findIndex((each) => !isOpen(state, each));
     if (oldest < 0) return;
     state.commands.splice(oldest, 1);
   }
@@ -30,7 +38,8 @@ export function foldCommandResult(state: TaskState, event: TaskEvent): void {
   const found = state.commands.find((each) => each.id === textOf(event.data, "id"));
   const next = kOrder.find((name) => name === textOf(event.data, "state"));
   if (!found || !next) return;
-  if (isSettled(found.state) || kOrder.indexOf(next) <= kOrder.indexOf(found.state)) return;  // never back
+  const held = next === "accepted" && found.state === "accepted";  // the runner keeps it for later, and says why
+  if (isSettled(found.state) || (kOrder.indexOf(next) <= kOrder.indexOf(found.state) && !held)) return;  // never back
   found.state = next;
   found.reason = textOf(event.data, "reason");
 }
