@@ -19,6 +19,7 @@
 #include <string>
 
 #include "base/descriptor.h"
+#include "base/lack_for_test.h"
 #include "process/confine_landlock.h"
 
 namespace shepherd {
@@ -140,7 +141,7 @@ class LandlockedTest : public LandlockTest {
   void SetUp() override {
     LandlockTest::SetUp();
     if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) < 6) {
-      GTEST_SKIP() << "this kernel has no Landlock that can express the level";
+      LEAVE_OUT_WITHOUT("landlock") << "this kernel's version cannot express the level";
     }
   }
   std::vector<ConfineStep> steps() const {

@@ -161,6 +161,16 @@ def own_children(root):
             yield f"{name}: starts no process any more; take it out of OWN_CHILDREN"
 
 
+def silent_skips(root):
+    for folder in ("src", "sdk", "tests", "fuzz"):
+        for path in source_tree.files(root / folder, ".h", ".cpp"):
+            if path.name == "lack_for_test.h":
+                continue
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                if re.search(r"\bGTEST_SKIP\b", line):
+                    yield f"{path.relative_to(root)}:{number}: passes in CI without running; use LEAVE_OUT_WITHOUT"
+
+
 # The text exists once its filling has returned; until then its name is an object that was never made.
 FILLED = re.compile(r"\bstd::string (\w+) = object_text\(")
 
@@ -192,7 +202,7 @@ def hidden_members(root):
 
 
 def problems(root):
-    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, bounds_elsewhere, own_children,
+    rules = (too_long, badly_named, machine_paths, threads_unsaid, unused_limits, bounds_elsewhere, own_children, silent_skips,
              filled_by_name, hidden_members)
     return [p for rule in rules for p in rule(root)]
 

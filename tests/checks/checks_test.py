@@ -248,6 +248,13 @@ class Files(Tree):
         self.write("src/cli/detach.cpp", "int x;\n")
         self.assert_one(check_files.problems(self.root), "src/cli/detach.cpp", "OWN_CHILDREN")
 
+    def test_skip_that_stays_green(self):
+        self.write("src/hub/hub_test.cpp", "if (old) GTEST_SKIP();\n")
+        self.assert_one(check_files.problems(self.root), "src/hub/hub_test.cpp:1", "LEAVE_OUT_WITHOUT")
+        self.write("src/hub/hub_test.cpp", 'if (old) LEAVE_OUT_WITHOUT("x") << "y";\n')
+        self.write("src/base/lack_for_test.h", "  GTEST_SKIP()\n")
+        self.assertEqual(check_files.problems(self.root), [])
+
     def test_object_text_that_fills_itself(self):
         self.write("src/hub/fill.cpp", "std::string good = object_text([&](JsonObject& o) { o.text(\"good\", a.good); });\n"
                    "std::string bad = object_text([&](JsonObject& o) {\n  o.flag(\"x\", true);\n  bad.append(\",\");\n});\n")
