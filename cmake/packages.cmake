@@ -14,7 +14,7 @@ find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)  # brings re2::re2 as well
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET ncursesw)
-add_compile_definitions(BOOST_ASIO_NO_DEPRECATED SPDLOG_FMT_EXTERNAL)
+add_compile_definitions(SPDLOG_FMT_EXTERNAL)
 if(SHEPHERD_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
