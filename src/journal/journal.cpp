@@ -77,6 +77,7 @@ struct Journal::Impl {
   std::vector<std::function<void()>> wakers;  // complete before the first change
   std::unique_ptr<Follower> deletions;        // of other replicas, for the hub
   std::atomic<std::int64_t> swept_ms{0};
+  Subscription hints;
   Reorder reorder;
   Writer writer;  // last, because its destructor commits the queue
 };
@@ -191,7 +192,7 @@ void Journal::Impl::sweep_heads() {
 Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const Clock& clock, MetricRegistry& metrics,
                  bool threaded)
     : impl_(std::make_unique<Impl>(store, hub, bus, workers, clock, metrics, threaded)) {
-  bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
+  impl_->hints = bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
   if (!bus.connects_replicas()) return;
   // What this process deletes is gone from the hub before the answer; this is for the others.
   FollowOptions options;
@@ -205,6 +206,7 @@ Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const
 }
 
 Journal::~Journal() {
+  impl_->hints = {};
   impl_->deletions.reset();
   impl_->reorder.flush();
 }
