@@ -47,6 +47,18 @@ class AuditInMemory final : public Audit {
   std::vector<AuditRecord> records_ GUARDED_BY(mutex_);
 };
 
+// The machine's time, and more of it when a test passes time. Threads: any.
+class AheadClock final : public Clock {
+ public:
+  std::int64_t wall_ms() const override { return system_.wall_ms() + ahead_ms_; }
+  std::int64_t steady_ms() const override { return system_.steady_ms() + ahead_ms_; }
+  void advance_ms(std::int64_t by) { ahead_ms_ += by; }
+
+ private:
+  SystemClock system_;
+  std::atomic<std::int64_t> ahead_ms_ = 0;
+};
+
 class ApiFixture : public testing::Test {
  protected:
   void SetUp() override {
@@ -195,7 +207,7 @@ class ApiFixture : public testing::Test {
     return socket.closed() ? socket.closed()->code : -1;
   }
 
-  SystemClock clock_;
+  AheadClock clock_;
   SystemRandom random_;
   MetricRegistry metrics_;
   std::atomic<Fault> fault_ = Fault::none;  // the server also writes by itself

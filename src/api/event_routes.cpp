@@ -83,18 +83,17 @@ std::shared_ptr<ProducerTrail> trail_of(const Call& call) {
   return connection->trail;
 }
 
-// A post renews its task's lease. If a runner names its lease, it renews only that one, and the commit refuses the post
-// if another runner has the task.
-Result<std::optional<LeaseFence>> keep_lease(const Call& call) {
-  Leases& leases = call.parts().steering.leases();
+// If a runner names its lease, the commit refuses the post if another runner has the task.
+Result<std::optional<LeaseFence>> fence_of(const Call& call) {
   auto epoch = lease_header(call.request());
   if (!epoch) return fail(epoch.error());
-  if (!*epoch) {
-    leases.touch(call.id());
-    return std::nullopt;
-  }
-  leases.touch(call.id(), **epoch);
-  return LeaseFence{**epoch};
+  return *epoch ? std::optional(LeaseFence{**epoch}) : std::nullopt;
+}
+
+// A post that can be read renews its task's lease. If the runner names its lease, it renews only that one.
+void renew_lease(const Call& call, const std::optional<LeaseFence>& fence) {
+  Leases& leases = call.parts().steering.leases();
+  fence ? leases.touch(call.id(), fence->epoch) : leases.touch(call.id());
 }
 
 void append(Call call, std::shared_ptr<ProducerTrail> trail, AppendRequest request) {
@@ -119,6 +118,7 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   if (!batch) return call.fail(batch.error());
   auto producer = producer_of(call, *batch);
   if (!producer) return call.fail(producer.error());
+  renew_lease(call, fence);
 
   AppendRequest request;
   request.task = call.id();
@@ -161,7 +161,7 @@ void answer_ended(Call call, State wanted, Error error) {
 }  // namespace
 
 void post_events(Call call) {
-  auto fence = keep_lease(call);
+  auto fence = fence_of(call);
   if (!fence) return call.fail(fence.error());
   auto trail = trail_of(call);
   if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), *fence, std::move(trail));
@@ -171,12 +171,13 @@ void post_events(Call call) {
 }
 
 void post_status(Call call) {
-  auto fence = keep_lease(call);
+  auto fence = fence_of(call);
   if (!fence) return call.fail(fence.error());
   ApiParts& parts = call.parts();
   std::int64_t now_ms = parts.clock.wall_ms();
   auto batch = decode_status_update(call.request().body, intake_of(parts, now_ms));
   if (!batch) return call.fail(batch.error());
+  renew_lease(call, *fence);
   State wanted = State::running;
   for (const Draft& draft : batch->drafts) wanted = end_state_of(draft.type, batch->body(draft));
 
@@ -198,10 +199,11 @@ void post_status(Call call) {
 
 namespace {
 
-void publish_deltas(Call call) {
+void publish_deltas(Call call, const std::optional<LeaseFence>& fence) {
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());
+  renew_lease(call, fence);
   for (std::string& delta : *deltas) parts.journal.publish_delta(call.id(), std::move(delta));
   call.skip_audit();  // live text is best effort and is not stored
   call.send_json(202, R"({"status":"accepted"})");
@@ -210,10 +212,10 @@ void publish_deltas(Call call) {
 }  // namespace
 
 void post_deltas(Call call) {
-  auto fence = keep_lease(call);
+  auto fence = fence_of(call);
   if (!fence) return call.fail(fence.error());
   if (!*fence || call.parts().steering.leases().knows(call.id(), (*fence)->epoch)) {
-    return publish_deltas(std::move(call));
+    return publish_deltas(std::move(call), *fence);
   }
   // No commit decides about live text, so the task's row does.
   Call::on_lane(&Lanes::intake, std::move(call), [fence = **fence](Call on_lane) {
@@ -221,7 +223,7 @@ void post_deltas(Call call) {
     if (!task && task.error().code != ErrorCode::not_found) return on_lane.fail(task.error());
     bool has_it = task && is_leased(task->state) && task->state.lease_epoch == fence.epoch;
     if (!has_it) return on_lane.fail(lease_lost());
-    publish_deltas(std::move(on_lane));
+    publish_deltas(std::move(on_lane), fence);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/handlers.h"
 #include "api/limits.h"
+#include "api/session_task.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "driver/claude/hook.h"
@@ -108,26 +109,6 @@ Result<std::vector<HookStep>> read_steps(const std::string& body, const ApiParts
   return steps;
 }
 
-struct SessionTask {
-  std::optional<TaskRow> current;  // the newest task of the session
-  std::string free_id;             // for the next one
-};
-
-// A session's tasks are claude-SESSION, claude-SESSION-2, …, one more each time it is resumed after its task ended.
-Result<SessionTask> session_task(WriteTxn& txn, const std::string& session) {
-  SessionTask found;
-  for (int number = 1; number <= kMaxSessionTasks; ++number) {
-    found.free_id = "claude-" + session + (number == 1 ? "" : "-" + std::to_string(number));
-    Result<TaskRow> task = txn.row(found.free_id);
-    if (!task && task.error().code == ErrorCode::not_found) return found;
-    if (!task) return fail(task.error());
-    found.current = *std::move(task);
-    if (!is_terminal(found.current->state.state)) return found;
-  }
-  return fail(ErrorCode::conflict, "too_many_tasks",
-              "This session has opened " + std::to_string(kMaxSessionTasks) + " tasks; it gets no more.");
-}
-
 std::string first_line(std::string_view text) {
   return one_line(text.substr(0, text.find_first_of("\r\n")), kTitleCharacters);
 }
@@ -195,7 +176,7 @@ Result<void> change_row(WriteTxn& txn, const std::string& id, const HookStep& st
 
 // Returns the task that received the call.
 Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_ms) {
-  Result<SessionTask> session = session_task(txn, step.hook.session_id);
+  Result<SessionTask> session = find_session_task(txn, step.hook.session_id);
   if (!session) return fail(session.error());
   std::optional<TaskRow>& current = session->current;
   bool ended = current && is_terminal(current->state.state);
@@ -205,9 +186,11 @@ Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_m
     if (!created) return fail(created.error());
     const Task& made = created->task;
     current = TaskRow{info_of(made.spec), made.state, made.created_ms};
+    ++session->number;
     Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, now_ms);
     if (!joined) return fail(joined.error());
   }
+  if (Result<void> kept = keep_session_task(txn, step.hook.session_id, *session); !kept) return fail(kept.error());
   const std::string& id = current->spec.id;
   if (!ended || opens) {
     if (Result<void> changed = change_row(txn, id, step); !changed) return fail(changed.error());

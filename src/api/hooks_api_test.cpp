@@ -90,18 +90,24 @@ TEST_F(HooksApi, AResumedSessionOpensAnotherTask) {
   report(hook("SessionEnd", 4));
   report(hook("UserPromptSubmit", 5, R"("prompt":"Third")"));
   EXPECT_EQ(task("claude-s1-3").at("title").as_string(), "Third");
+  EXPECT_EQ(*store_.record("hook_session", "s1"), "3") << "the next call looks there first";
 }
 
 // A closed terminal sends no SessionEnd. If the session works again after all, it gets another task.
 TEST_F(HooksApi, ASessionThatFellSilentGoesOnInAnotherTask) {
-  steering_config_.session_idle_seconds = 1;
+  steering_config_.session_idle_seconds = 600;
   restart_with(config_);
   report(call(1, "t1", false));
-  while (state("claude-s1") == "running") steering_->tick();
+  steering_->tick();
+  journal_.drain();
+  EXPECT_EQ(state("claude-s1"), "running");
+  clock_.advance_ms(600'000);
+  while (state("claude-s1") == "running") steering_->tick();  // once steering has seen the call
   EXPECT_EQ(state("claude-s1"), "failed");
   report(call(2, "t1", true));  // it happened before the end and was delivered late
   EXPECT_EQ(get("/api/v1/tasks/claude-s1-2").status, 404);
   EXPECT_EQ(types("claude-s1"), "session_start tool_call status tool_result");
+  clock_.advance_ms(1);
   report(R"({"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t2"})");
   json::object second = task("claude-s1-2");
   EXPECT_EQ(second.at("sessionID").as_string(), "s1");

@@ -1,4 +1,5 @@
 #include "api/api_fixture.h"
+#include "steering/limits.h"
 
 namespace shepherd {
 namespace {
@@ -49,6 +50,31 @@ TEST_F(RunnersApi, AReportNamesTheTasksThatAreNoLongerItsOwn) {
   EXPECT_EQ(parsed(answer).at("lost"), json::parse(R"(["theirs","over","nobody"])"));
   answer = report("r1", R"({"tasks":[)" + lease("mine", mine + "0") + "]}");
   EXPECT_EQ(parsed(answer).at("lost"), json::parse(R"(["mine"])")) << "another lease of it";
+}
+
+TEST_F(RunnersApi, OnlyAPostThatCanBeReadRenewsTheLease) {
+  std::uint64_t epoch = std::stoull(claimed("t", "r1"));
+  while (!steering_->leases().knows("t", epoch)) std::this_thread::yield();
+  auto heard = [&] {
+    clock_.advance_ms(kMostLeaseStep.count());
+    steering_->tick();  // the first renewal of a lease is written at once
+    journal_.drain();
+    auto leases = store_.leases(LeaseKind::task, "t");
+    return leases && leases->size() == 1 && leases->front().heard;
+  };
+  auto send = [&](const std::string& route, const std::string& body, bool named) {
+    net::HeaderList headers;
+    if (named) headers.emplace_back("Shepherd-Lease", std::to_string(epoch));
+    return produce("/api/v1/tasks/t/" + route, body, headers).status;
+  };
+  for (const char* route : {"events", "status", "deltas"}) {
+    for (bool named : {false, true}) {
+      EXPECT_EQ(send(route, "{nonsense", named), 400) << route;
+      EXPECT_FALSE(heard()) << route;
+    }
+  }
+  EXPECT_EQ(send("events", R"({"type":"log","summary":"x"})", true), 200);
+  EXPECT_TRUE(heard());
 }
 
 TEST_F(RunnersApi, ABadReportIsExplained) {

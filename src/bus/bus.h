@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace shepherd {
 
@@ -15,12 +16,34 @@ struct Hint {
   std::uint64_t change = 0;         // the newest change (store/change.h)
 };
 
+// Ends a subscription when it is destroyed. Threads: value.
+class Subscription {
+ public:
+  Subscription() = default;
+  explicit Subscription(std::move_only_function<void()> end) : end_(std::move(end)) {}
+  Subscription(Subscription&& other) noexcept : end_(std::exchange(other.end_, nullptr)) {}
+  Subscription& operator=(Subscription&& other) noexcept {
+    if (this == &other) return *this;
+    if (end_) end_();
+    end_ = std::exchange(other.end_, nullptr);
+    return *this;
+  }
+  ~Subscription() {
+    if (end_) end_();
+  }
+
+ private:
+  std::move_only_function<void()> end_;
+};
+
 // Threads: any. The handler is called from any thread and must not block.
 class Bus {
  public:
   virtual ~Bus() = default;
   virtual void publish(const Hint& hint) = 0;
-  virtual void subscribe(std::function<void(const Hint&)> handler) = 0;
+  // The end of the subscription waits for calls of the handler that are under way; none comes afterwards. The bus must
+  // outlive it.
+  [[nodiscard]] virtual Subscription subscribe(std::function<void(const Hint&)> handler) = 0;
   // False when no other process can write to the store.
   virtual bool connects_replicas() const = 0;
 };
@@ -29,7 +52,7 @@ class Bus {
 class NoBus final : public Bus {
  public:
   void publish(const Hint&) override {}
-  void subscribe(std::function<void(const Hint&)>) override {}
+  Subscription subscribe(std::function<void(const Hint&)>) override { return {}; }
   bool connects_replicas() const override { return false; }
 };
 

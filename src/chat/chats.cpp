@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <future>
-#include <thread>
+#include <ranges>
 #include <utility>
 
 #include "base/ids.h"
@@ -70,21 +70,28 @@ Result<void> Chats::start() {
 
 void Chats::stop() {
   if (follower_) follower_->stop();
-  std::int64_t until_ms = parts_.log.clock.steady_ms() + kTurnEndWait.count();
-  for (bool busy = true; busy && parts_.log.clock.steady_ms() < until_ms;) {
-    std::promise<bool> answer;
-    parts_.log.loop.post([&] {
-      bool any = false;
-      for (auto& [task, session] : sessions_) {
-        if (!stopped_) session->end("the server is shutting down");
-        any = any || session->turn() != nullptr;
-      }
-      stopped_ = true;
-      answer.set_value(any);
-    });
-    busy = answer.get_future().get();
-    if (busy) std::this_thread::sleep_for(kTurnEndLook);
+  auto no_turn = std::make_shared<std::promise<void>>();
+  std::future<void> ended = no_turn->get_future();
+  std::promise<void> told;
+  parts_.log.loop.post([this, no_turn, &told] {
+    stopped_ = true;
+    no_turn_ = no_turn;
+    for (auto& [task, session] : sessions_) session->end("the server is shutting down");
+    tell_no_turn();
+    told.set_value();
+  });
+  told.get_future().wait();
+  ended.wait_for(kTurnEndWait);
+}
+
+// For stop(), once the last turn has ended.
+void Chats::tell_no_turn() {
+  auto runs = [](const std::shared_ptr<ChatSession>& session) { return session->turn() != nullptr; };
+  if (no_turn_ == nullptr || std::ranges::any_of(leaving_, runs) ||
+      std::ranges::any_of(sessions_ | std::views::values, runs)) {
+    return;
   }
+  std::exchange(no_turn_, nullptr)->set_value();
 }
 
 void Chats::tick() {
@@ -251,9 +258,11 @@ std::shared_ptr<ChatSession> Chats::make_session(const std::string& task, Loaded
     ready(session);
     start_turns();
     auto gone = std::find(leaving_.begin(), leaving_.end(), session.shared_from_this());
-    if (gone == leaving_.end()) return;
-    parts_.log.loop.post([session = std::move(*gone)] {});  // which is the caller
-    leaving_.erase(gone);
+    if (gone != leaving_.end()) {
+      parts_.log.loop.post([session = std::move(*gone)] {});  // which is the caller
+      leaving_.erase(gone);
+    }
+    tell_no_turn();
   };
   return std::make_shared<ChatSession>(
       std::move(parts), std::move(log), [this](ChatSession& session) { ready(session); }, std::move(idle));

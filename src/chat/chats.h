@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -135,6 +136,7 @@ class Chats {
   std::shared_ptr<ChatSession> make_session(const std::string& task, Loaded loaded);
   void ready(ChatSession& session);
   void start_turns();
+  void tell_no_turn();
   void take(const News& news);
   void unload_idle();
   SessionView view_of(const ChatSession& shown);
@@ -152,6 +154,7 @@ class Chats {
   std::int64_t running_ = 0;                      // turns, without those that wait for a person
   std::string default_task_;
   bool stopped_ = false;
+  std::shared_ptr<std::promise<void>> no_turn_;  // stop() waits for it
 };
 
 }  // namespace shepherd

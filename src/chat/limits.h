@@ -36,7 +36,6 @@ inline constexpr std::size_t kCurrentRequestCharacters = 100;  // of the prompt 
 inline constexpr std::size_t kLoadEvents = 2'000;              // of a log read at once while a session is loaded
 inline constexpr std::size_t kLoadBytes = 4 * kMiB;
 inline constexpr std::chrono::milliseconds kTurnEndWait{5'000};  // for the end of turns when the server stops
-inline constexpr std::chrono::milliseconds kTurnEndLook{10};     // between two looks at them
 inline constexpr std::size_t kMaxRememberedRules = 256;          // approvals that a session remembers
 // Stateless calls.
 inline constexpr std::size_t kMaxParallelCompletions = 1'000;    // each holds an answer in memory

@@ -85,8 +85,13 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
           return;
         }
       }
+      bool restarted = now.news && now.news->restarted;
+      if (restarted && !reload_dismissals()) {
+        now.done(false);
+        continue;
+      }
       bool news = now.news && take_news(*now.news);
-      if (now.all || (now.news && now.news->restarted)) {
+      if (now.all || restarted) {
         news = look_at_all() || news;
       } else if (now.stalled) {
         news = look_at_stalled() || news;
@@ -118,6 +123,20 @@ struct Inbox::Impl final : std::enable_shared_from_this<Impl> {
       if (!value->empty()) dismissed.emplace(task, sequence_in(*value));
     }
     look_at_task(task);
+  }
+
+  // Changes were lost, so another replica may have dismissed any task. Returns false if the store could not be read.
+  bool reload_dismissals() EXCLUDES(mutex) {
+    auto records = journal.store().records(kDismissed);
+    if (!records) return false;
+    MutexLock lock(mutex);
+    take_dismissals(*records);
+    return true;
+  }
+
+  void take_dismissals(const std::map<std::string, std::string>& records) REQUIRES(mutex) {
+    dismissed.clear();
+    for (const auto& [task, text] : records) dismissed.emplace(task, sequence_in(text));
   }
 
   bool remove(const std::string& task) EXCLUDES(mutex) {
@@ -295,7 +314,7 @@ Result<std::unique_ptr<Inbox>> Inbox::open(Journal& journal, Executor& workers, 
   auto impl = std::make_shared<Impl>(journal, workers, clock, stall);
   {
     MutexLock lock(impl->mutex);
-    for (const auto& [task, text] : *records) impl->dismissed.emplace(task, sequence_in(text));
+    impl->take_dismissals(*records);
     impl->swept_ms = clock.steady_ms();
   }
   FollowOptions options;

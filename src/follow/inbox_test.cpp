@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "follow/limits.h"
 #include "journal/journal_fixture.h"
+#include "store/limits.h"
 #include "views/limits.h"
 
 namespace shepherd {
@@ -155,6 +156,19 @@ TEST_F(InboxTest, DismissedStaysAwayUntilSomethingNewHappens) {
   state("t", "failed");
   EXPECT_EQ(shown(), "failed t");
   EXPECT_EQ(dismiss("t"), "ok");
+  EXPECT_EQ(shown(), "");
+}
+
+TEST_F(InboxTest, ADismissalAmongLostChangesIsFound) {
+  create("t");
+  state("t", "failed");
+  ASSERT_EQ(shown(), "failed t");
+  // Another replica dismisses it, and then changes more than the store keeps.
+  ASSERT_TRUE(store_.write([&](WriteTxn& txn) {
+    ASSERT_TRUE(txn.put_record("inbox_dismissed", "t", std::to_string(journal_.store().row("t")->state.last_sequence)));
+    for (std::uint64_t i = 0; i <= kKeptChanges; ++i) ASSERT_TRUE(txn.put_record("k", "x", std::to_string(i)));
+  }));
+  create("u");
   EXPECT_EQ(shown(), "");
 }
 

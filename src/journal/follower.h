@@ -31,7 +31,7 @@ struct News {
   std::vector<std::string> deleted;  // tasks that were deleted
   std::vector<RowPtr> rows;          // the tasks in batches and changes, each once, at least as new as these
   Place through;
-  bool restarted = false;  // the stream between the cursor and `through` is lost: read all state again
+  bool restarted = false;  // changes before these are lost, events are not: read all state again, then take the rest
 };
 
 struct FollowOptions {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "journal/limits.h"
 #include "journal/reorder.h"
@@ -58,7 +59,9 @@ struct Journal::Impl {
   void tell(const CommitPtr& commit);
   void on_hint(const Hint& hint);
   std::vector<std::shared_ptr<FollowerCore>> all_followers() EXCLUDES(followers_mutex);
-  void fill(const std::string& task, std::uint64_t head);
+  void fill(const std::string& task, std::uint64_t head) EXCLUDES(fills_mutex);
+  void read_on(const std::string& task) EXCLUDES(fills_mutex);
+  void read_page(const std::string& task, std::uint64_t after, std::uint64_t wanted) EXCLUDES(fills_mutex);
   void sweep_heads();
 
   EventStore& store;
@@ -77,6 +80,9 @@ struct Journal::Impl {
   std::vector<std::function<void()>> wakers;  // complete before the first change
   std::unique_ptr<Follower> deletions;        // of other replicas, for the hub
   std::atomic<std::int64_t> swept_ms{0};
+  Mutex fills_mutex;
+  std::map<std::string, std::uint64_t> fills GUARDED_BY(fills_mutex);  // logs that are read now -> the wanted head
+  Subscription hints;
   Reorder reorder;
   Writer writer;  // last, because its destructor commits the queue
 };
@@ -140,29 +146,70 @@ void Journal::Impl::on_hint(const Hint& hint) {
   for (const auto& wake : wakers) wake();
 }
 
-// Brings a watched log's tail up to the store after another replica wrote. One read serves all its consumers.
+// Brings a watched log's tail up to the store after another replica wrote. One read serves all its consumers, and one
+// read of a log is under way at a time: hints that come meanwhile raise the head that it goes to.
 void Journal::Impl::fill(const std::string& task, std::uint64_t head) {
   auto known = hub.head(task);
   if (!known || *known >= head) return;
-  if (*known == 0 || head - *known > kFeedReadEvents) {
-    hub.advance_head(task, head, {});
-    return;
+  {
+    MutexLock lock(fills_mutex);
+    auto [at, first] = fills.try_emplace(task, head);
+    at->second = std::max(at->second, head);
+    if (!first) return;
   }
-  workers.post([this, task, after = *known] {
-    ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
-    auto page = task.empty() ? store.read_all(after, limit) : store.read(task, after, limit);
-    if (!page) return;  // the next sweep tries again
+  read_on(task);
+}
+
+// By the one that entered the log into `fills`.
+void Journal::Impl::read_on(const std::string& task) {
+  auto known = hub.head(task);
+  std::uint64_t wanted = 0;
+  for (;;) {
+    {
+      MutexLock lock(fills_mutex);
+      auto at = fills.find(task);
+      SHEPHERD_ASSERT(at != fills.end(), "only the end of a read removes the log from the list");
+      wanted = at->second;
+      if (!known || *known >= wanted) {
+        fills.erase(at);
+        return;
+      }
+    }
+    if (*known != 0 && wanted - *known <= kFeedReadEvents) break;
+    hub.advance_head(task, wanted, {});
+    known = wanted;
+  }
+  workers.post([this, task, after = *known, wanted] { read_page(task, after, wanted); });
+}
+
+void Journal::Impl::read_page(const std::string& task, std::uint64_t after, std::uint64_t wanted) {
+  ReadLimit limit{kFeedReadEvents, kFeedReadBytes};
+  auto page = task.empty() ? store.read_all(after, limit) : store.read(task, after, limit);
+  std::uint64_t reached = 0;
+  if (page) {
     if (!page->complete.empty() && !page->batches.empty() && page->batches.back()->last() == page->head) {
       auto last = std::make_shared<EventBatch>(*page->batches.back());
       last->complete = page->complete;
       page->batches.back() = std::move(last);
     }
     hub.publish_to(task, page->batches);
-    std::uint64_t reached = page->batches.empty() ? page->head
-                            : task.empty()        ? page->batches.back()->last_position()
-                                                  : page->batches.back()->last();
-    if (reached < page->head) fill(task, page->head);
-  });
+    reached = page->batches.empty() ? page->head
+              : task.empty()        ? page->batches.back()->last_position()
+                                    : page->batches.back()->last();
+  }
+  {
+    MutexLock lock(fills_mutex);
+    auto at = fills.find(task);
+    // A hint can be wrong, so the store's end is the end, unless another hint came meanwhile. After a failure the next
+    // sweep tries again.
+    bool more = page && (at->second > wanted || reached < page->head);
+    if (!more) {
+      fills.erase(at);
+      return;
+    }
+    at->second = std::max(at->second, page->head);
+  }
+  read_on(task);
 }
 
 void Journal::Impl::sweep_heads() {
@@ -191,7 +238,7 @@ void Journal::Impl::sweep_heads() {
 Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const Clock& clock, MetricRegistry& metrics,
                  bool threaded)
     : impl_(std::make_unique<Impl>(store, hub, bus, workers, clock, metrics, threaded)) {
-  bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
+  impl_->hints = bus.subscribe([impl = impl_.get()](const Hint& hint) { impl->on_hint(hint); });
   if (!bus.connects_replicas()) return;
   // What this process deletes is gone from the hub before the answer; this is for the others.
   FollowOptions options;
@@ -205,6 +252,7 @@ Journal::Journal(EventStore& store, Hub& hub, Bus& bus, Executor& workers, const
 }
 
 Journal::~Journal() {
+  impl_->hints = {};
   impl_->deletions.reset();
   impl_->reorder.flush();
 }

@@ -11,6 +11,7 @@
 #include "journal/limits.h"
 #include "model/wire_json.h"
 #include "store/limits.h"
+#include "store/memory/forwarding_store.h"
 #include "store/memory/memory_store.h"
 
 namespace shepherd {
@@ -509,6 +510,78 @@ TEST_F(JournalTest, ACommitWhoseAnswerWasLostReachesWatchersAllTheSame) {
   journal.tick();
   turn();
   EXPECT_EQ(reader.text, "caught_up0 e1 ");
+}
+
+// Brings the hints of another process.
+class HintBus final : public Bus {
+ public:
+  void publish(const Hint&) override {}
+  Subscription subscribe(std::function<void(const Hint&)> handler) override {
+    handler_ = std::move(handler);
+    return Subscription([this] { handler_ = nullptr; });
+  }
+  bool connects_replicas() const override { return true; }
+  void deliver(const Hint& hint) { handler_(hint); }
+  bool has_subscriber() const { return handler_ != nullptr; }
+
+ private:
+  std::function<void(const Hint&)> handler_;
+};
+
+class CountedReads final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<Page> read(const std::string& task, std::uint64_t after, ReadLimit limit) const override {
+    ++count;
+    return ForwardingStore::read(task, after, limit);
+  }
+  mutable int count = 0;
+};
+
+TEST_F(JournalTest, ManyHintsOfALogCostOneRead) {
+  HintBus bus;
+  CountedReads store(store_);
+  Hub hub(clock_, metrics_);
+  auto journal = std::make_unique<Journal>(store, hub, bus, workers_, clock_, metrics_, false);
+  auto run = [&] {
+    while (journal->step() || workers_.run_one() || io_.run_one()) {
+    }
+  };
+  auto write = [&](EventStore& into) {
+    ASSERT_TRUE(into.write([&](WriteTxn& txn) {
+      ASSERT_TRUE(txn.append({"t", {}, *decode_events(log_json("x"), Framing::json, Intake{}), 1}));
+    }));
+  };
+  journal->append({"t", {}, *decode_events(log_json("x"), Framing::json, Intake{}), 1}, [](Result<Appended>) {});
+  run();
+  Reader reader;
+  FeedOptions options{.task = "t"};
+  options.executor = &io_;
+  options.encoder = &frames_;
+  reader.feed = journal->open_feed(options, reader);
+  reader.feed->next();
+  run();
+  ASSERT_EQ(reader.text, "e1 caught_up1 ");
+  int before = store.count;
+  for (std::uint64_t last = 2; last <= 6; ++last) {
+    write(store_);
+    Place newest = *store_.newest_place();
+    bus.deliver({"t", last, newest.position, newest.change});
+  }
+  run();
+  EXPECT_EQ(reader.text, "e1 caught_up1 e2 e3 e4 e5 e6 ");
+  EXPECT_EQ(store.count - before, 1);
+  bus.deliver({"t", 99, 0, 0});  // of a log that had more before it was deleted
+  run();
+  EXPECT_EQ(store.count - before, 2) << "a wrong hint costs one read";
+  write(store_);
+  bus.deliver({"t", 100, 0, 0});
+  run();
+  EXPECT_EQ(reader.text, "e1 caught_up1 e2 e3 e4 e5 e6 e7 ");
+  reader.feed.reset();
+  run();
+  journal.reset();
+  EXPECT_FALSE(bus.has_subscriber()) << "a hint that comes later finds no journal";
 }
 
 }  // namespace

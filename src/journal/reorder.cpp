@@ -66,36 +66,37 @@ void Reorder::append(AppendRequest request, Done done) {
   auto [first, last] = put_in_order(request.drafts.drafts);
   std::string task = request.task;
   std::int64_t received_ms = request.received_ms;
-  bool start = false;
+  bool asks = false;
   {
     MutexLock order(order_mutex_);
     std::vector<Release> releases;
     {
       MutexLock lock(mutex_);
-      auto [at, made] = queues_.try_emplace(task);
-      Queue& queue = at->second;
-      start = made;
+      Queue& queue = queues_[task];
       queue.used_ms = clock_.steady_ms();
       std::size_t bytes = size_of(request.drafts);
       queue.events += request.drafts.drafts.size();
       queue.bytes += bytes;
       bytes_ += bytes;
       queue.waiting.emplace(first, Waiting{std::move(request), std::move(done), last, bytes, queue.used_ms});
-      if (queue.started) release_due(queue, Which::due, releases);
+      bool unsure = !queue.started || release_some(queue, Which::in_order, releases);
+      asks = unsure && !std::exchange(queue.asking, true);
     }
     submit_all(std::move(releases));
   }
-  if (!start) return;
-  // The store's record of this producer determines the number that is due. Requested without the order lock, because
-  // the answer may arrive at once and takes it.
-  AppendRequest ask;
-  ask.task = task;
-  ask.producer.kind = ProducerKind::loose;
-  ask.received_ms = received_ms;
-  submit_(std::move(ask), [this, task](Result<Appended> high) { on_started(task, high); });
+  if (asks) ask(task, received_ms);
 }
 
-void Reorder::on_started(const std::string& task, const Result<Appended>& high) {
+// The store's record of this producer determines the number that is due.
+void Reorder::ask(const std::string& task, std::int64_t received_ms) {
+  AppendRequest question;
+  question.task = task;
+  question.producer.kind = ProducerKind::loose;
+  question.received_ms = received_ms;
+  submit_(std::move(question), [this, task](Result<Appended> high) { on_answer(task, high); });
+}
+
+void Reorder::on_answer(const std::string& task, const Result<Appended>& high) {
   MutexLock order(order_mutex_);
   std::vector<Release> releases;
   {
@@ -104,10 +105,13 @@ void Reorder::on_started(const std::string& task, const Result<Appended>& high) 
     if (at == queues_.end()) return;
     Queue& queue = at->second;
     queue.started = true;
-    queue.next = high ? high->producer_sequence + 1 : 1;
-    // If the store cannot answer (unknown task, no disk), it reports that to each request itself.
-    release_due(queue, high ? Which::due : Which::unlooked, releases);
-    if (!high) {
+    queue.asking = false;
+    if (high) {
+      queue.next = std::max(queue.next, high->producer_sequence + 1);
+      release_ready(queue, true, releases);
+    } else {
+      // If the store cannot answer (unknown task, no disk), it reports that to each request itself.
+      release_some(queue, Which::unlooked, releases);
       release_ends(queue, releases);
       queues_.erase(at);
     }
@@ -153,19 +157,34 @@ void Reorder::release_front(Queue& queue, std::vector<Release>& out) {
   out.push_back({std::move(waiting.request), std::move(waiting.done)});
 }
 
-void Reorder::release_due(Queue& queue, Which which, std::vector<Release>& out) {
+bool Reorder::release_some(Queue& queue, Which which, std::vector<Release>& out) {
   std::int64_t now_ms = clock_.steady_ms();
   while (!queue.waiting.empty()) {
     auto& [first, oldest] = *queue.waiting.begin();
     bool in_order = first <= queue.next;
     bool waited = now_ms - oldest.since_ms >= kReorderWait.count() || is_full(queue);
-    if (!in_order && !waited && which == Which::due) return;
+    bool stays = which == Which::in_order || (which == Which::due && !waited);
+    if (!in_order && stays) return waited;
     if (!in_order && which != Which::unlooked) {
       SHEPHERD_ASSERT(first > queue.next, "only numbers that are missing are reported missing");
       out.push_back({missing_notice(queue.next, first - 1, oldest.request), [](Result<Appended>) {}});
     }
     release_front(queue, out);
   }
+  return false;
+}
+
+bool Reorder::release_ready(Queue& queue, bool asked, std::vector<Release>& out) {
+  bool unsure = release_some(queue, asked ? Which::due : Which::in_order, out);
+  if (queue.ends.empty()) return unsure;
+  std::int64_t now_ms = clock_.steady_ms();
+  bool quiet = queue.waiting.empty() && now_ms - queue.used_ms >= kEndQuiet.count();
+  bool waited = now_ms - queue.ends.front().since_ms >= kReorderWait.count();
+  if (!quiet && !waited) return unsure;
+  if (!queue.waiting.empty() && !asked) return true;
+  release_some(queue, Which::rest, out);
+  release_ends(queue, out);
+  return false;
 }
 
 void Reorder::submit_all(std::vector<Release> releases) {
@@ -173,27 +192,26 @@ void Reorder::submit_all(std::vector<Release> releases) {
 }
 
 void Reorder::tick() {
-  MutexLock order(order_mutex_);
-  std::vector<Release> releases;
+  std::vector<std::pair<std::string, std::int64_t>> questions;
   {
-    MutexLock lock(mutex_);
-    std::int64_t now_ms = clock_.steady_ms();
-    for (auto at = queues_.begin(); at != queues_.end();) {
-      Queue& queue = at->second;
-      if (queue.started) release_due(queue, Which::due, releases);
-      if (queue.started && !queue.ends.empty()) {
-        bool quiet = queue.waiting.empty() && now_ms - queue.used_ms >= kEndQuiet.count();
-        bool waited = now_ms - queue.ends.front().since_ms >= kReorderWait.count();
-        if (quiet || waited) {
-          release_due(queue, Which::rest, releases);
-          release_ends(queue, releases);
+    MutexLock order(order_mutex_);
+    std::vector<Release> releases;
+    {
+      MutexLock lock(mutex_);
+      std::int64_t now_ms = clock_.steady_ms();
+      for (auto at = queues_.begin(); at != queues_.end();) {
+        Queue& queue = at->second;
+        bool unsure = queue.started && release_ready(queue, false, releases);
+        if (unsure && !std::exchange(queue.asking, true)) {
+          questions.emplace_back(at->first, queue.waiting.begin()->second.request.received_ms);
         }
+        bool forget = queue.started && queue.waiting.empty() && now_ms - queue.used_ms > kForgetAfterMs;
+        at = forget ? queues_.erase(at) : std::next(at);
       }
-      bool forget = queue.started && queue.waiting.empty() && now_ms - queue.used_ms > kForgetAfterMs;
-      at = forget ? queues_.erase(at) : std::next(at);
     }
+    submit_all(std::move(releases));
   }
-  submit_all(std::move(releases));
+  for (const auto& [task, received_ms] : questions) ask(task, received_ms);
 }
 
 void Reorder::release(const std::string& task) {
@@ -203,7 +221,7 @@ void Reorder::release(const std::string& task) {
     MutexLock lock(mutex_);
     auto at = queues_.find(task);
     if (at == queues_.end()) return;
-    release_due(at->second, at->second.started ? Which::rest : Which::unlooked, releases);
+    release_some(at->second, at->second.started ? Which::rest : Which::unlooked, releases);
     release_ends(at->second, releases);
   }
   submit_all(std::move(releases));
@@ -215,7 +233,7 @@ void Reorder::flush() {
   {
     MutexLock lock(mutex_);
     for (auto& [task, queue] : queues_) {
-      release_due(queue, Which::unlooked, releases);
+      release_some(queue, Which::unlooked, releases);
       release_ends(queue, releases);
     }
   }

@@ -1,8 +1,9 @@
 // Puts the events of a fire-and-forget producer back in order. Such producers post from many connections at once, so
 // number 3 may arrive before number 2, and the task's end before both. An early request waits for its predecessors, at
 // most for kReorderWait, and at most kReorderEvents or kReorderBytes of them per task. Then it is appended after a
-// `log` event with the missing numbers. Late events are appended when they arrive. The end of a task waits as long for
-// missing events, and until none has arrived for kEndQuiet.
+// `log` event with the missing numbers, once the store has said that it has none of them: another process may have
+// taken them. Late events are appended when they arrive. The end of a task waits as long for missing events, and until
+// none has arrived for kEndQuiet.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,9 @@
 
 namespace shepherd {
 
-// Threads: any. Calls `submit` without its lock held, but in an order that keeps every task's numbers ascending.
+// Calls `submit` under the lock that orders releases, so that every task's numbers ascend. So neither `submit` nor a
+// `done` that it calls before it returns may call this object; a `done` that comes later may.
+// Threads: any.
 class Reorder {
  public:
   using Done = std::move_only_function<void(Result<Appended>)>;
@@ -32,7 +35,7 @@ class Reorder {
   void end(AppendRequest request, Done done) EXCLUDES(mutex_);
   // Releases requests that have waited long enough, and forgets quiet tasks.
   void tick() EXCLUDES(mutex_);
-  // Releases all requests of a task at once.
+  // Releases all requests of a task at once, so without asking the store again.
   void release(const std::string& task) EXCLUDES(mutex_);
   // Releases everything (shutdown).
   void flush() EXCLUDES(mutex_);
@@ -47,6 +50,7 @@ class Reorder {
   };
   struct Queue {
     bool started = false;    // `next` is known
+    bool asking = false;     // the store is asked for `next`, the first time or again
     std::uint64_t next = 0;  // the number that is due
     std::size_t events = 0;  // waiting events
     std::size_t bytes = 0;   // waiting bytes
@@ -59,14 +63,20 @@ class Reorder {
     Done done;
   };
 
-  void on_started(const std::string& task, const Result<Appended>& high) EXCLUDES(mutex_, order_mutex_);
+  // Asks the store which number is due. Without the order lock, because the answer may come at once and takes it.
+  void ask(const std::string& task, std::int64_t received_ms) EXCLUDES(mutex_, order_mutex_);
+  void on_answer(const std::string& task, const Result<Appended>& high) EXCLUDES(mutex_, order_mutex_);
   enum class Which : std::uint8_t {
-    due,       // requests that are in order or have waited long enough, after a notice if numbers are missing
+    in_order,  // requests that are in order
+    due,       // also those that have waited long enough, after a notice of the missing numbers
     rest,      // everything, with such notices
     unlooked,  // everything, if it is unknown which number was due
   };
-  // Moves requests out of the queue, lowest numbers first.
-  void release_due(Queue& queue, Which which, std::vector<Release>& out) REQUIRES(mutex_);
+  // Moves requests out of the queue, lowest numbers first. Returns whether the first that is left has waited long
+  // enough.
+  bool release_some(Queue& queue, Which which, std::vector<Release>& out) REQUIRES(mutex_);
+  // Everything that may go, ends as well. Returns true if the store must be asked first.
+  bool release_ready(Queue& queue, bool asked, std::vector<Release>& out) REQUIRES(mutex_);
   void release_front(Queue& queue, std::vector<Release>& out) REQUIRES(mutex_);
   void release_ends(Queue& queue, std::vector<Release>& out) REQUIRES(mutex_);
   bool is_full(const Queue& queue) const REQUIRES(mutex_);

@@ -28,6 +28,7 @@ class ReorderTest : public testing::Test {
     reorder_.tick();
   }
   std::string submitted() { return std::exchange(submitted_, {}); }
+  void store_has(std::uint64_t number) { high_ = number; }
 
  private:
   AppendRequest request(const std::string& json, ProducerKind kind) {
@@ -42,7 +43,7 @@ class ReorderTest : public testing::Test {
     return made;
   }
   void submit(AppendRequest taken, Reorder::Done done) {
-    if (taken.drafts.drafts.empty()) return done(Appended{});  // the query for the number that is due; it is the first
+    if (taken.drafts.drafts.empty()) return done(Appended{.producer_sequence = high_});  // which number is due
     for (const Draft& draft : taken.drafts.drafts) {
       if (taken.by_server) {
         EXPECT_EQ(taken.late_within_ms, 30'000) << "a notice is as late as what it speaks of";
@@ -57,6 +58,7 @@ class ReorderTest : public testing::Test {
   }
 
   ManualClock clock_;
+  std::uint64_t high_ = 0;
   std::string submitted_;
   Reorder reorder_{clock_,
                    [this](AppendRequest taken, Reorder::Done done) { submit(std::move(taken), std::move(done)); }};
@@ -111,6 +113,23 @@ TEST_F(ReorderTest, AnEndDoesNotWaitForEver) {
     post(static_cast<std::uint64_t>(10 + 2 * i));
   }
   EXPECT_NE(submitted().find("completed "), std::string::npos);
+}
+
+TEST_F(ReorderTest, WhatAnotherProcessTookIsNotCalledMissing) {
+  post(1);
+  post(4);
+  store_has(3);
+  EXPECT_EQ(submitted(), "1 ");
+  pass(kReorderWait);
+  EXPECT_EQ(submitted(), "4 ");
+  post(6);
+  pass(kReorderWait);
+  EXPECT_EQ(submitted(), "Producer numbers 5 have not arrived; 6 ");
+  post(8);
+  end();
+  store_has(7);
+  pass(kReorderWait);
+  EXPECT_EQ(submitted(), "8 completed ");
 }
 
 TEST_F(ReorderTest, TheFirstEndStaysTheFirst) {

@@ -12,7 +12,6 @@
 #include "model/limits.h"
 #include "model/task_commands.h"
 #include "steering/limits.h"
-#include "steering/server_event.h"
 
 namespace shepherd {
 namespace {
@@ -48,15 +47,13 @@ std::optional<std::string> words_in(std::string_view event) {
 
 // Whether the command at that number of the log has the same content, as far as can be determined: retention may have
 // deleted it.
-bool is_same_command(const EventStore& store, const std::string& task, std::uint64_t sequence, const Command& command,
-                     const Redactor* redactor, std::int64_t now_ms) {
+bool is_same_command(const EventStore& store, const std::string& task, std::uint64_t sequence,
+                     const PreparedCommand& prepared) {
   auto page = store.read(task, sequence - 1, {1, 1});
   if (!page || page->batches.empty() || page->batches.front()->first > sequence) return true;
   const EventBatch& batch = *page->batches.front();
-  auto mine = command_event(task, command, redactor, now_ms);
-  if (!mine) return true;
   auto there = words_in(batch.event(static_cast<std::size_t>(sequence - batch.first)));
-  auto here = words_in(mine->drafts.body(mine->drafts.drafts.front()));
+  auto here = words_in(prepared.event.drafts.body(prepared.event.drafts.drafts.front()));
   return !there || there == here;
 }
 
@@ -67,8 +64,8 @@ Error command_id_reused(const std::string& id) {
           {}};
 }
 
-Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& command, const Redactor* redactor,
-                          std::int64_t now_ms) {
+Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const PreparedCommand& prepared, std::int64_t now_ms) {
+  const Command& command = prepared.command;
   auto task = txn.row(id);
   if (!task) return fail(task.error());
   if (const TaskCommand* known = find_command(task->state, command.id)) return Outcome{as_submitted(*known), true};
@@ -80,7 +77,7 @@ Result<Outcome> submit_in(WriteTxn& txn, const std::string& id, const Command& c
   }
   auto taken = has_taker(txn, *task);
   if (!taken) return fail(std::move(taken.error()));
-  auto submitted = append_command(txn, *task, command, *taken, redactor, now_ms);
+  auto submitted = append_command(txn, *task, prepared, *taken, now_ms);
   if (!submitted) return fail(std::move(submitted.error()));
   return Outcome{std::move(*submitted), false};
 }
@@ -117,12 +114,11 @@ CommandOutcome outcome_of(const TaskRow& task, const Command& command, bool take
   return {};
 }
 
-Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Command& command, bool taken,
-                                 const Redactor* redactor, std::int64_t now_ms) {
+Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const PreparedCommand& prepared, bool taken,
+                                 std::int64_t now_ms) {
   const std::string& id = task.spec.id;
-  auto event = command_event(id, command, redactor, now_ms);
-  if (!event) return fail(event.error());
-  auto appended = txn.append(*event);
+  const Command& command = prepared.command;
+  auto appended = txn.append(prepared.event);
   if (!appended) return fail(appended.error());
   if (appended->added == 0) {
     return fail(ErrorCode::conflict, "command_id_used", "A command with this id has settled long ago. Use a new id.");
@@ -136,8 +132,7 @@ Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Comma
   if (!told) return fail(told.error());
   if (!outcome.cancels) return submitted;
   std::string message = "stopped before it began";
-  std::string reason = redactor == nullptr ? command.reason : redactor->redact(command.reason);
-  if (!reason.empty()) message.append(": ").append(truncated(reason, kMaxSummaryCharacters));
+  if (!prepared.reason.empty()) message.append(": ").append(truncated(prepared.reason, kMaxSummaryCharacters));
   auto ended = txn.append(status_event(id, State::cancelled, message, {}, {}, now_ms));
   if (!ended) return fail(ended.error());
   return submitted;
@@ -151,20 +146,20 @@ void Commands::submit(std::string task, Command command, Done<Submitted> done) {
                      "A command's \"id\" has 1 to " + std::to_string(kMaxCommandIdBytes) +
                          " characters of A-Z, a-z, 0-9, dot, colon, underscore and dash."));
   }
+  auto made = prepare_command(task, std::move(command), redactor_, now_ms);
+  if (!made) return done(fail(std::move(made.error())));
+  auto prepared = std::make_shared<const PreparedCommand>(std::move(*made));
   journal_.write(
-      [this, task, command, now_ms](WriteTxn& txn) { return submit_in(txn, task, command, redactor_, now_ms); },
-      [this, task, command, now_ms, done = std::move(done)](Result<Outcome> outcome) mutable {
+      [task, prepared, now_ms](WriteTxn& txn) { return submit_in(txn, task, *prepared, now_ms); },
+      [this, task, prepared, done = std::move(done)](Result<Outcome> outcome) mutable {
         if (!outcome) return done(fail(outcome.error()));
         if (!outcome->repeated) return done(std::move(outcome->submitted));
         // A repeat is rare. Its first event is certainly committed now; a worker reads it back, not the
         // writer.
-        workers_.post(
-            [this, task, command, now_ms, answer = std::move(outcome->submitted), done = std::move(done)]() mutable {
-              if (is_same_command(journal_.store(), task, answer.sequence, command, redactor_, now_ms)) {
-                return done(std::move(answer));
-              }
-              done(fail(command_id_reused(command.id)));
-            });
+        workers_.post([this, task, prepared, answer = std::move(outcome->submitted), done = std::move(done)]() mutable {
+          if (is_same_command(journal_.store(), task, answer.sequence, *prepared)) return done(std::move(answer));
+          done(fail(command_id_reused(prepared->command.id)));
+        });
       });
 }
 

@@ -13,6 +13,7 @@
 #include "model/command.h"
 #include "redact/redact.h"
 #include "steering/command_takers.h"
+#include "steering/server_event.h"
 #include "store/lease_fence.h"
 
 namespace shepherd {
@@ -37,8 +38,8 @@ CommandOutcome outcome_of(const TaskRow& task, const Command& command, bool take
 
 // Appends a command with its immediate outcome. The task must not be terminal nor have a command with this id. For use
 // in a transaction.
-Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const Command& command, bool taken,
-                                 const Redactor* redactor, std::int64_t now_ms);
+Result<Submitted> append_command(WriteTxn& txn, const TaskRow& task, const PreparedCommand& prepared, bool taken,
+                                 std::int64_t now_ms);
 
 // Threads: any.
 class Commands {

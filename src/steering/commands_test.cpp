@@ -104,6 +104,13 @@ TEST_F(CommandsTest, IdsThatCannotBe) {
   EXPECT_EQ(log_of("t"), "");
 }
 
+TEST_F(CommandsTest, ACommandThatCannotBeStoredNeedsNoTransaction) {
+  create("t");
+  std::uint64_t before = writes_;
+  EXPECT_EQ(outcome("t", R"({"kind":"interrupt","id":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"})"), "bad_command_id");
+  EXPECT_EQ(writes_, before) << "redaction has no place on the writer's thread";
+}
+
 TEST_F(CommandsTest, AnEndedTaskTakesNone) {
   create("t");
   ASSERT_TRUE(post("t", R"({"type":"status","summary":"done","data":{"state":"completed"}})"));

@@ -60,7 +60,9 @@ Result<void> settle_approval(WriteTxn& txn, const TaskRow& task, const TaskAppro
   deny.approval_id = approval.id;
   deny.message = kWhy;
   deny.by = "shepherd";
-  auto appended = append_command(txn, task, deny, taken, nullptr, now_ms);
+  auto prepared = prepare_command(task.spec.id, std::move(deny), nullptr, now_ms);
+  if (!prepared) return fail(prepared.error());
+  auto appended = append_command(txn, task, *prepared, taken, now_ms);
   if (!appended) return fail(appended.error());
   return {};
 }

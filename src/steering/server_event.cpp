@@ -78,18 +78,19 @@ std::string command_summary(const Command& command) {
   return summary;
 }
 
-Result<AppendRequest> command_event(const std::string& task, const Command& command, const Redactor* redactor,
-                                    std::int64_t now_ms) {
+Result<PreparedCommand> prepare_command(const std::string& task, Command command, const Redactor* redactor,
+                                        std::int64_t now_ms) {
   auto request = request_of(
       task, event_json("command", command_summary(command), "command:" + command.id, encode_command(command)), redactor,
       now_ms);
-  if (!request) return request;
+  if (!request) return fail(std::move(request.error()));
   // All later events refer to the command by this id, so redaction must not have changed it.
   std::string_view data = find_member(request->drafts.body(request->drafts.drafts.front()), "data");
   if (string_value(find_member(data, "id")) != command.id) {
     return fail(ErrorCode::invalid_argument, "bad_command_id", "This id looks like a secret. Use another one.");
   }
-  return request;
+  std::string reason = redactor == nullptr ? command.reason : redactor->redact(command.reason);
+  return PreparedCommand{std::move(command), std::move(*request), std::move(reason)};
 }
 
 AppendRequest command_result_event(const std::string& task, std::string_view command_id, CommandState state,

@@ -135,7 +135,8 @@ void Steering::forget(const std::string& task) {
 
 void Steering::take(const News& news, std::move_only_function<void(bool)> done) {
   if (news.restarted) {
-    // The stream was lost; what a start reads is all that is needed.
+    // Changes were lost, but no events: tasks that ended meanwhile are in the news, now or later. What a start reads is
+    // all that is needed of the others.
     if (auto restored = restore(); !restored) {
       log_warn("steering cannot read the tasks: {}", restored.error().message);
       return done(false);

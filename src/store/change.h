@@ -64,9 +64,11 @@ struct Commit {
 struct ChangePage {
   std::vector<BatchPtr> batches;  // the first one may begin before the requested place
   std::vector<Change> changes;
-  Place through;      // where the next page starts
-  Place newest;       // the end of the stream at the time of this read
-  bool lost = false;  // changes after the requested place are no longer kept: read all state again, go on at `through`
+  Place through;  // where the next page starts
+  Place newest;   // the end of the stream at the time of this read
+  // Changes after the requested place are no longer kept, so read all state again. The page skips changes up to the
+  // newest one but no event: those that are still kept follow as usual.
+  bool lost = false;
 };
 
 // Cuts both lists so that they are one unbroken part of the stream, and sets `through`. `more_batches` and

@@ -126,6 +126,28 @@ TEST_P(EventStoreConformance, OldChangesAreForgottenAndThatIsSaid) {
   EXPECT_EQ(follow_all(store(), recent, 5'000).size(), kKeptChanges / 2);
 }
 
+TEST_P(EventStoreConformance, ForgottenChangesTakeNoEventWithThem) {
+  make_task("t");
+  ASSERT_TRUE(append(store(), "t", Batch().log("first")));
+  Place start = *store().newest_place();
+  ASSERT_TRUE(append(store(), "t", Batch().log("a")));
+  ASSERT_TRUE(store().write([&](WriteTxn& txn) {
+    for (std::uint64_t i = 0; i < kKeptChanges + 2 * kChangeTrim; ++i) {
+      ASSERT_TRUE(txn.put_record("k", "x", std::to_string(i)));
+    }
+  }));
+  ASSERT_TRUE(append(store(), "t", Batch().log("b")));
+  auto page = store().changes(start, {1, 0});
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(page->lost);
+  EXPECT_THAT(page->changes, IsEmpty());
+  ASSERT_THAT(page->batches, SizeIs(1));
+  EXPECT_EQ(page->batches[0]->first, 2u);
+  EXPECT_EQ(page->through, (Place{2, page->newest.change})) << "the next page reads on behind this event";
+  ASSERT_TRUE(put(store(), "token", "7", "secret"));
+  EXPECT_THAT(follow_all(store(), page->through, 100), SizeIs(2)) << "the second event and the new record";
+}
+
 TEST_P(EventStoreConformance, RowsCarryNoPayload) {
   TaskSpec big = spec("t");
   big.description = "First line\nand many more";

@@ -3,7 +3,9 @@ content."""
 
 import importlib.util
 import json
+import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -61,6 +63,21 @@ def test_everything_is_served_as_it_was(api, recorded):
     assert list(now) == list(recorded["served"]) or sorted(now) == sorted(recorded["served"])
     for target, answer in recorded["served"].items():
         assert now[target] == as_now(target, answer), target
+
+
+def store_format(data):
+    with closing(sqlite3.connect(data / "shepherd.db")) as database:
+        return database.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_a_directory_of_the_present_format_is_kept(server, tmp_path):
+    """Else make.py must make one more: users have such directories from now on."""
+    kept = set()
+    for archive in GOLDEN.glob("*/data.tar.xz"):
+        with tarfile.open(archive) as packed:
+            packed.extract("shepherd.db", tmp_path / archive.parent.name, filter="data")
+        kept.add(store_format(tmp_path / archive.parent.name))
+    assert store_format(server.data) in kept
 
 
 def test_figures_stay(api, recorded):

@@ -33,9 +33,14 @@ class SimBus final : public Bus {
  public:
   SimBus(Random& random, Wire& wire, bool connects) : random_(random), wire_(wire), connects_(connects) {}
   void publish(const Hint& hint) override;
-  void subscribe(std::function<void(const Hint&)> handler) override { handler_ = std::move(handler); }
+  Subscription subscribe(std::function<void(const Hint&)> handler) override {
+    handler_ = std::move(handler);
+    return Subscription([this] { handler_ = nullptr; });
+  }
   bool connects_replicas() const override { return connects_; }
-  void deliver(const Hint& hint) { handler_(hint); }
+  void deliver(const Hint& hint) {
+    if (handler_) handler_(hint);
+  }
   std::vector<SimBus*> peers;
 
  private:

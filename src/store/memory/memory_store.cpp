@@ -119,10 +119,7 @@ Result<ChangePage> MemoryStore::changes(Place after, ReadLimit limit) const {
   ChangePage page;
   page.newest = {position_, change_};
   page.lost = !changes_.empty() && changes_.front().number > after.change + 1;
-  if (page.lost) {
-    page.through = page.newest;
-    return page;
-  }
+  if (page.lost) after.change = change_;
   page.batches = std::move(batches->batches);
   bool more_batches = !page.batches.empty() && page.batches.back()->last_position() < position_;
   std::size_t most = limit.events == 0 ? kMaxPageEvents : limit.events;

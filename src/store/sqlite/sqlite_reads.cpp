@@ -177,10 +177,7 @@ Result<ChangePage> SqliteStore::changes(Place after, ReadLimit limit) const {
   auto oldest = oldest_change(*database);
   if (!oldest) return fail(std::move(oldest.error()));
   page.lost = *oldest > after.change + 1;
-  if (page.lost) {
-    page.through = page.newest;
-    return page;
-  }
+  if (page.lost) after.change = page.newest.change;
   auto batches = read_batches(*database, after.position, page.newest.position, limit);
   if (!batches) return fail(std::move(batches.error()));
   page.batches = std::move(*batches);
