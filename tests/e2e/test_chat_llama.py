@@ -195,6 +195,7 @@ def test_every_count_is_the_backends_own(place, tmp_path):
         "system": "Be brief.", "tools": ["list_files", "read_file"], "tools_root": str(place.server.data.parent / "files")})).start()
     try:
         with Chat(server) as chat, chat.updates() as watched:
+            eventually(lambda: chat.session()["tokens_exact"])  # the server has asked the backend what it can count
             for prompt in ("Hello", "READ", "PAIR", "THINK", "CODE", "UTF8", "STEPS", "Hello again"):
                 before = len(proxy.generations())
                 chat.ask(prompt)
