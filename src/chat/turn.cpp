@@ -459,6 +459,11 @@ void ChatTurn::cancel(std::string_view reason) {
   fail_turn({ErrorCode::gone, "cancelled", std::string(reason), {}}, "cancelled");
 }
 
+void ChatTurn::end(Error why) {
+  std::string code = why.reason;
+  fail_turn(std::move(why), code);
+}
+
 void ChatTurn::fail_turn(Error error, std::string_view code) {
   if (over_) return;
   over_ = true;
