@@ -3,7 +3,8 @@
 //
 //   chat_peer backend
 //     An OpenAI-compatible backend on loopback; it prints its port. A prompt "TOKENS n EVERY us" gets n tokens, one
-//     per interval of that many microseconds, each with the time at which it was written: "t123456789 ".
+//     per interval of that many microseconds. Each is the time at which it was written, in nanoseconds with a letter for
+//     each digit ("tbcdefghij "), because the server holds numbers back until they cannot be a card's or a key's.
 //   chat_peer watch HOST PORT TOKENS REQUEST…
 //     Opens a connection for each file REQUEST, sends the file, and reads until each stream has had TOKENS tokens.
 //     Prints one JSON object: how many came, and how long after they were written: over all tokens, and the largest p50
@@ -124,11 +125,13 @@ bool answer(int fd, Client& client, string_view head, string_view body) {
 }
 
 void send_token(int fd) {
+  string time = std::to_string(now_ns());
+  for (char& digit : time) digit = static_cast<char>(digit - '0' + 'a');
   char text[256];
   const int n = std::snprintf(text, sizeof text,
-                              R"(%s{"content":"t%lld "},"finish_reason":null}]})"
+                              R"(%s{"content":"t%s "},"finish_reason":null}]})"
                               "\n\n",
-                              kChunkHead, static_cast<long long>(now_ns()));
+                              kChunkHead, time.c_str());
   send_all(fd, chunked({text, static_cast<std::size_t>(n)}));
 }
 
@@ -231,7 +234,9 @@ void take_line(string_view line, std::int64_t now, Watched& watched) {
   for (std::size_t at = line.find(ours ? R"("delta":"t)" : R"("content":"t)"); at != string_view::npos;
        at = line.find(" t", at + 1)) {
     const auto begin = line.find('t', at + (line[at] == '"' ? 9 : 0));
-    const std::int64_t written = std::atoll(line.data() + begin + 1);
+    std::int64_t written = 0;
+    for (auto c = begin + 1; c < line.size() && line[c] >= 'a' && line[c] <= 'j'; ++c)
+      written = written * 10 + (line[c] - 'a');
     if (written < 1'000'000'000) continue;
     watched.delays.push_back(static_cast<float>(now - written) / 1e6F);
     ++watched.tokens;
