@@ -1,7 +1,7 @@
 """The protocol document's two Python clients, word for word, with httpx's own time-outs, and a strict client over libcurl.
 
 SHEPHERD_CHAT_SILENCE is how long the model says nothing in the tests of silence, in seconds; 12 by default, because httpx gives
-up after 5.
+up after 5. The server's own deadline for idle connections is 75 seconds; 90 is beyond it. A unit test of src/net has it with a shorter one.
 """
 
 import hashlib
