@@ -3,8 +3,8 @@
 //
 //   chat_peer backend
 //     An OpenAI-compatible backend on loopback; it prints its port. A prompt "TOKENS n EVERY us" gets n tokens, one
-//     per interval of that many microseconds. Each is the time at which it was written, in nanoseconds with a letter for
-//     each digit ("tbcdefghij "), because the server holds numbers back until they cannot be a card's or a key's.
+//     per interval of that many microseconds. Each is the time at which it was written, in nanoseconds with a letter
+//     for each digit ("tbcdefghij "), because the server holds numbers back until they cannot be a card's or a key's.
 //   chat_peer watch HOST PORT TOKENS REQUEST…
 //     Opens a connection for each file REQUEST, sends the file, and reads until each stream has had TOKENS tokens.
 //     Prints one JSON object: how many came, and how long after they were written: over all tokens, and the largest p50

@@ -1,6 +1,5 @@
-// Images that tools have returned. They go to the model with their results while the conversation is in memory; no log has
-// them. Only their number is in the event, so that a model is told later that they are not shown.
-// Threads: value.
+// Images that tools have returned. They go to the model with their results while the conversation is in memory; no log
+// has them. Only their number is in the event, so that a model is told later that they are not shown. Threads: value.
 #pragma once
 
 #include <vector>

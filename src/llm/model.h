@@ -45,7 +45,7 @@ struct ModelMessage {
   bool failed = false;                  // tool: the content says what went wrong
   std::string reasoning;                // assistant: what it thought, for backends that want it back in a tool loop
   std::string reasoning_state;          // assistant: opaque to everything but the backend that wrote it; or empty
-  // tool: what it returned beside the content. Without the images themselves, the model is told that they are not shown.
+  // tool: what it returned beside the content. A model without the images themselves is told how many it does not see.
   std::size_t image_count = 0;
   std::shared_ptr<const std::vector<ModelImage>> images = nullptr;
 };

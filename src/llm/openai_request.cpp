@@ -63,15 +63,14 @@ void add_image_parts(std::string& parts, const ModelMessage& result) {
     parts.push_back(',');
     write_object(parts, [&](JsonObject& part) {
       part.text("type", "image_url");
-      part.object("image_url", [&](JsonObject& url) {
-        url.text("url", "data:" + image.mime_type + ";base64," + image.base64);
-      });
+      part.object("image_url",
+                  [&](JsonObject& url) { url.text("url", "data:" + image.mime_type + ";base64," + image.base64); });
     });
   }
 }
 
-// A tool's message has only text in this dialect, and results may not be apart from their calls. So the images of a group
-// of results are a message of the user behind it.
+// A tool's message has only text in this dialect, and results may not be apart from their calls. So the images of a
+// group of results are a message of the user behind it.
 std::vector<ModelMessage> with_images(const std::vector<ModelMessage>& messages) {
   std::vector<ModelMessage> made;
   std::string parts;

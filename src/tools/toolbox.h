@@ -29,12 +29,13 @@ struct ToolInvocation {
   std::string arguments;  // a JSON object, checked
 };
 
+// Threads: value.
 struct ToolOutcome {
   bool success = false;
-  std::string content;            // for the model: the result, or what went wrong; bounded (kMaxToolResultBytes)
-  std::string summary;            // one line for people; empty: the first line of the content
+  std::string content;             // for the model: the result, or what went wrong; bounded (kMaxToolResultBytes)
+  std::string summary;             // one line for people; empty: the first line of the content
   std::vector<ModelImage> images;  // for backends that take them
-  std::string proof;              // what became of processes: "ended: 2 processes"; empty: nothing to say
+  std::string proof;               // what became of processes: "ended: 2 processes"; empty: nothing to say
 };
 
 // A use under way. Destroying it cancels it; its processes are ended, and done is not called any more.
