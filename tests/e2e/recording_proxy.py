@@ -97,6 +97,19 @@ class Proxy:
         waiting = [head for asked, answered in exchanges for head, _ in list(messages(asked))[len(list(messages(answered))):]]
         return sum(head.split(" ")[1].endswith("/chat/completions") for head in waiting)
 
+    def answered(self, prompt):
+        """Whether the newest answer to this prompt is whole."""
+        found = None
+        with self._lock:
+            exchanges = [(bytes(each["asked"]), bytes(each["answered"])) for each in self._exchanges]
+        for asked, answered in exchanges:
+            ended = len(list(messages(answered)))
+            for at, (head, body) in enumerate(messages(asked)):
+                if head.split(" ")[1].endswith("/chat/completions") and json.loads(body)["messages"][-1]["content"] == prompt:
+                    found = at < ended
+        assert found is not None, f"{prompt!r} did not reach the model"
+        return found
+
     def close(self):
         self._listener.close()
 
