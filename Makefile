@@ -10,7 +10,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc mutants clean packages packages-test
+.PHONY: help run build install uninstall test lint asan tsan fuzz bench bench-runner bench-grpc bench-chat mutants clean packages packages-test
 MAKEFLAGS += --no-builtin-rules
 
 help: ## Shows this list
@@ -81,6 +81,10 @@ bench-runner: build packages-test build/dev/build.ninja ## Measures the runner: 
 bench-grpc: build packages-test ## Measures a word to one of 100 streaming agents, there and back
 	@tools/make-venv
 	@build/venv/bin/python -B bench/grpc_bench.py $(ARGS)
+
+bench-chat: build packages-test ## Measures chats beside the bare backend: first token, 200 streams at once, idle sessions
+	@tools/make-venv
+	@build/venv/bin/python -B bench/chat_bench.py $(ARGS)
 
 mutants: packages-test ## Looks whether tests notice small faults in the source; ARGS="--area model --seed 7"
 	@tools/mutate $(ARGS)

@@ -6,8 +6,9 @@
 
 Three measurements. The first token: from before a request is sent until the first token is read, from the backend itself and
 through a session, alternately; the difference is what the server adds. Many sessions: each streams 50 tokens a second from a fast
-backend (bench/chat_peer.cpp) to an observer; a token carries the time at which the backend wrote it. Idle sessions: the memory of
-the server before and after 1,000 sessions were used once.
+backend (bench/chat_peer.cpp) to an observer of its own; a token carries the time at which the backend wrote it. The limit is for the
+observer that fares worst, by the p99 of its own tokens. Idle sessions: the memory of the server before and after 1,000 sessions
+were used once.
 
 The last line is one JSON object. Exit code 1 when a limit is exceeded or a token is lost.
 """
@@ -33,7 +34,7 @@ from runner_bench_parts import percentile  # noqa: E402
 from server import Server  # noqa: E402
 
 RATE = 50  # tokens a second of each session
-LIMITS = {"added_p50_ms": 2.0, "added_p99_ms": 10.0, "observer_p99_ms": 50.0, "cores": 1.0, "idle_bytes": 8192}
+LIMITS = {"added_p50_ms": 2.0, "added_p99_ms": 10.0, "observer_worst_p99_ms": 50.0, "cores": 1.0, "idle_bytes": 8192}
 TURNS_OF_A_SESSION = 20  # then a new one, so that the prompts stay short
 
 
@@ -161,7 +162,8 @@ def many_sessions(program, server, peer, directory, sessions, seconds):
     (at, cpu), = started
     cores = (cpu_seconds(server.process.pid) - cpu) / (time.monotonic() - at)
     return {"sessions": sessions, "tokens": found["tokens"], "expected": tokens * sessions, "bare_p50_ms": bare["p50_ms"], "bare_p99_ms": bare["p99_ms"],
-            "observer_p50_ms": found["p50_ms"], "observer_p99_ms": found["p99_ms"], "observer_max_ms": found["max_ms"], "cores": cores}
+            "bare_worst_p99_ms": bare["worst_p99_ms"], "observer_p50_ms": found["p50_ms"], "observer_p99_ms": found["p99_ms"],
+            "observer_worst_p99_ms": found["worst_p99_ms"], "observer_max_ms": found["max_ms"], "cores": cores}
 
 
 def idle_sessions(server, count):
@@ -213,8 +215,9 @@ def rows(found):
             yield (f"first token, {name} backend, added {part}", one[f"added_{part}_ms"], LIMITS[f"added_{part}_ms"], "ms",
                    f"direct {one[f'direct_{part}_ms']:.2f}, through {one[f'through_{part}_ms']:.2f}, {one[f'through_{part}_ms'] / one[f'direct_{part}_ms']:.1f} times")
     many = found["many"]
-    yield (f"{many['sessions']} sessions at {RATE} tokens/s, delay of observers p99", many["observer_p99_ms"], LIMITS["observer_p99_ms"], "ms",
-           f"p50 {many['observer_p50_ms']:.2f}, max {many['observer_max_ms']:.1f}; the backend alone: p50 {many['bare_p50_ms']:.2f}, p99 {many['bare_p99_ms']:.2f}")
+    yield (f"{many['sessions']} sessions at {RATE} tokens/s, p99 of the worst observer", many["observer_worst_p99_ms"], LIMITS["observer_worst_p99_ms"], "ms",
+           f"all of them p50 {many['observer_p50_ms']:.2f}, p99 {many['observer_p99_ms']:.2f}, max {many['observer_max_ms']:.1f}; the backend alone: "
+           f"p50 {many['bare_p50_ms']:.2f}, p99 {many['bare_p99_ms']:.2f}, worst p99 {many['bare_worst_p99_ms']:.2f}")
     yield "processor of the server meanwhile", many["cores"], LIMITS["cores"], "cores", f"{many['tokens']} of {many['expected']} tokens"
     yield "memory of an idle session", found["idle"]["idle_bytes"], LIMITS["idle_bytes"], "bytes", f"{found['idle']['idle_sessions']} sessions"
 

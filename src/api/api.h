@@ -33,6 +33,8 @@ struct ListenerConfig {
   bool any_host = false;  // on a trusted network the Host header is not checked, because service names are unknown here
   std::vector<std::string> hosts;    // names in the Host header besides loopback names and bare addresses
   std::vector<std::string> origins;  // "https://tower.example.com": other origins whose pages may call
+  // The same for the paths of chats alone, without the session cookie: pages that browsers must be told about (CORS).
+  std::vector<std::string> chat_origins = {};
 };
 
 struct ApiConfig {

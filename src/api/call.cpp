@@ -88,6 +88,7 @@ void Call::fail(const Error& error, int status) {
 }
 
 void Call::finish(net::Response response, std::string_view reason) {
+  share_response(response, pass_.shared_with);
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun_;
   route_metrics_->answered(pass_.route, response.status, taken.count());
   // Probes and static files need no credentials and are not audited; everything else is.
@@ -130,6 +131,7 @@ bool Call::may_run(Lane& lane, Turn turn) {
 
 void Call::stream(net::Response head, std::shared_ptr<net::StreamHandler> handler) {
   add_api_headers(head);
+  share_response(head, pass_.shared_with);
   route_metrics_->opened(*pass_.route, head.status);
   responder_.stream(std::move(head), std::move(handler));
 }

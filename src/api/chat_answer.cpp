@@ -23,6 +23,14 @@ std::string answer_json(const TurnEnd& end) {
   });
 }
 
+// A turn that fails is 500, whatever the model's own failure was. What the server could not begin or finish because it
+// stops is 503: the same prompt succeeds after its start.
+int status_of(const TurnEnd& end) {
+  if (end.response) return 200;
+  const Error& error = end.response.error();
+  return error.reason == "shutting_down" ? http_status(error.code) : 500;
+}
+
 }  // namespace
 
 net::Timers& ChatAnswer::timers() {
@@ -58,7 +66,7 @@ void ChatAnswer::turn_ended(TurnEnd end) {
 
 void ChatAnswer::send(TurnEnd end) {
   auto self = std::move(self_);
-  call_->send_json(end.response ? 200 : 500, answer_json(end));
+  call_->send_json(status_of(end), answer_json(end));
   call_.reset();
 }
 

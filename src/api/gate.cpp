@@ -58,6 +58,12 @@ bool has_body(const net::Request& request) {
   return (!length.empty() && length != "0") || !request.header("transfer-encoding").empty();
 }
 
+void share_response(net::Response& response, std::string_view origin) {
+  if (origin.empty()) return;
+  response.headers.emplace_back("Access-Control-Allow-Origin", origin);
+  response.headers.emplace_back("Vary", "Origin");
+}
+
 ConnectionState* connection_state(const net::Request& request) {
   if (request.connection_slot == nullptr) return nullptr;
   if (*request.connection_slot == nullptr) *request.connection_slot = std::make_shared<ConnectionState>();
@@ -75,6 +81,27 @@ Gate::Gate(Core& core, unsigned listener, const ListenerConfig& config)
   everybody->person = "anonymous";
   everybody->scope = listener == kOnPublic ? Scope::admin : Scope::producer;
   anonymous_ = std::move(everybody);
+}
+
+std::string_view Gate::shared_with(const net::Request& request, const Route& route) const {
+  return is_chat(route) ? chat_origin(request, config_) : std::string_view();
+}
+
+std::optional<net::Response> Gate::preflight(const net::Request& request) const {
+  std::string_view method = request.header("access-control-request-method");
+  if (request.method != "OPTIONS" || method.empty() || !check_host(request, config_)) return std::nullopt;
+  Found found = router_.find(method, request.path());
+  if (found.route == nullptr) return std::nullopt;
+  std::string_view origin = shared_with(request, *found.route);
+  if (origin.empty()) return std::nullopt;
+  net::Response response;
+  response.status = 204;
+  share_response(response, origin);
+  response.headers.emplace_back("Access-Control-Allow-Methods", found.route->method);
+  response.headers.emplace_back("Access-Control-Allow-Headers",
+                                "Authorization, Content-Type, Last-Event-ID, X-API-Key, X-Client-ID");
+  response.headers.emplace_back("Access-Control-Max-Age", "600");
+  return response;
 }
 
 std::expected<Pass, Refusal> Gate::check(const net::Request& request) {
@@ -102,18 +129,20 @@ std::expected<Pass, Refusal> Gate::check(const net::Request& request) {
   }
   const Route& route = *found.route;
   bool mutation = changes_something(request);
-  if (mutation || request.is_websocket) {
+  std::string_view shared = shared_with(request, route);
+  if ((mutation || request.is_websocket) && shared.empty()) {
     // Any web page can submit a form, so a form must prove that it came from our own page.
     OriginRule rule = route.body == BodyKind::form ? OriginRule::required : OriginRule::if_sent;
     if (auto good = check_origin(request, config_, rule); !good) return refuse(good.error(), &route);
   }
-  Pass pass{&route, found.parts, nullptr, CredentialKind::none, listener_};
+  Pass pass{&route, found.parts, nullptr, CredentialKind::none, listener_, shared};
   bool needs_nobody = route.need == Need::open || (route.need == Need::metrics && core_.parts.config.metrics_open);
   if (!needs_nobody) {
     auto identity = identify(request, route);
     if (!identity) return refuse(identity.error(), &route);
     pass.principal = std::move(identity->principal);
     pass.credential = identity->credential;
+    // A cookie is not proof of what another site's page may do.
     if (pass.credential == CredentialKind::cookie && (mutation || request.is_websocket)) {
       if (auto good = check_origin(request, config_, OriginRule::required); !good) {
         return refuse(good.error(), &route, pass.principal);

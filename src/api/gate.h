@@ -23,6 +23,7 @@ struct Pass {
   std::shared_ptr<const Principal> principal;  // nullptr on open routes
   CredentialKind credential = CredentialKind::none;
   unsigned listener = kOnPublic;  // the listener that received it
+  std::string_view shared_with;   // the other origin whose page may read the answer; or empty
 };
 
 struct Refusal {
@@ -34,6 +35,9 @@ struct Refusal {
 };
 
 bool has_body(const net::Request& request);  // by its headers
+
+// Tells a browser that a page of this origin may read the response.
+void share_response(net::Response& response, std::string_view origin);
 
 // The state of a connection between requests (net::Request::connection_slot). Threads: strand (the connection's).
 struct ConnectionState {
@@ -51,6 +55,10 @@ class Gate {
  public:
   Gate(Core& core, unsigned listener, const ListenerConfig& config);
   std::expected<Pass, Refusal> check(const net::Request& request);
+  // The origin of another site whose page may read the answers of this route, or empty. Lives as long as the gate.
+  std::string_view shared_with(const net::Request& request, const Route& route) const;
+  // The answer to a browser that asks whether such a page may make a request; nullopt for anything else.
+  std::optional<net::Response> preflight(const net::Request& request) const;
 
  private:
   struct Identity {

@@ -68,6 +68,12 @@ Result<void> check_host(const net::Request& request, const ListenerConfig& confi
               "This server does not answer to that Host name. Add it to the configuration's list of hosts.");
 }
 
+std::string_view chat_origin(const net::Request& request, const ListenerConfig& config) {
+  std::string_view origin = request.header("origin");
+  auto found = std::find(config.chat_origins.begin(), config.chat_origins.end(), origin);
+  return found == config.chat_origins.end() ? std::string_view() : std::string_view(*found);
+}
+
 Result<void> check_origin(const net::Request& request, const ListenerConfig& config, OriginRule rule) {
   std::string_view origin = request.header("origin");
   if (origin.empty()) {

@@ -33,6 +33,9 @@ enum class OriginRule {
   if_sent,   // an Origin header, if present, must be ours; browsers send it whenever it matters
   required,  // the request changes state by cookie, so it must prove that it came from our page
 };
+// The request's Origin if it is one of chat_origins; otherwise empty.
+std::string_view chat_origin(const net::Request& request, const ListenerConfig& config);
+
 // permission_denied/bad_origin.
 Result<void> check_origin(const net::Request& request, const ListenerConfig& config, OriginRule rule);
 

@@ -47,6 +47,10 @@ net::Admission PortHandler::admit(const net::Request& head) {
 }
 
 void PortHandler::handle(net::Request&& request, net::Responder responder) {
+  if (auto allowed = gate_.preflight(request)) {
+    add_api_headers(*allowed);
+    return responder.send(std::move(*allowed));
+  }
   std::optional<Pass> pass;
   if (ConnectionState* state = connection_state(request)) pass = std::exchange(state->admitted, std::nullopt);
   if (!pass) {
@@ -89,6 +93,7 @@ net::Response PortHandler::refuse(const net::Request& request, const Refusal& re
                                                      : problem(refusal.error, refusal.status);
   if (!refusal.allow.empty()) response.headers.emplace_back("Allow", refusal.allow);
   add_api_headers(response);
+  if (refusal.route != nullptr) share_response(response, gate_.shared_with(request, *refusal.route));
   return response;
 }
 

@@ -161,6 +161,23 @@ TEST(OriginCheck, OursOrConfigured) {
   }
 }
 
+TEST(OriginCheck, ChatsMayBeSharedWithListedOriginsOnly) {
+  ListenerConfig config;
+  config.chat_origins = {"https://chat.example.com"};
+  auto shared = [&](std::vector<std::pair<std::string, std::string>> headers) {
+    return std::string(chat_origin(with_headers(std::move(headers)), config));
+  };
+  EXPECT_EQ(shared({{"origin", "https://chat.example.com"}}), "https://chat.example.com");
+  for (const char* other :
+       {"http://chat.example.com", "https://chat.example.com:8443", "https://evil.com", "null", "*"}) {
+    EXPECT_EQ(shared({{"origin", other}}), "") << other;
+  }
+  EXPECT_EQ(shared({}), "");
+  // The rest of the API, and what a cookie allows, are not theirs.
+  EXPECT_FALSE(check_origin(with_headers({{"origin", "https://chat.example.com"}, {"host", "localhost"}}), config,
+                            OriginRule::if_sent));
+}
+
 TEST(Problem, IsRfc9457WithTheOlderErrorMember) {
   Error error{ErrorCode::conflict, "sequence_hole", "Say \"what\" to do.", {}};
   net::Response response = problem(std::move(error).with("expectedSequence", 7).with("currentState", "failed"));

@@ -95,6 +95,7 @@ void write_message(JsonObject& data, const ModelMessage& message, const MessageF
   data.text_unless_empty("toolCallID", message.tool_call_id);
   data.text_unless_empty("toolName", message.tool_name);
   if (message.failed) data.flag("failed", true);
+  if (message.image_count > 0) data.number("images", message.image_count);
   data.text_unless_empty("reasoning", beginning(message.reasoning, kInlineReasoningBytes));
   // Half of it is worth nothing.
   if (beginning(message.reasoning_state, kInlineReasoningBytes).size() == message.reasoning_state.size()) {
@@ -149,6 +150,7 @@ ChatEvent message_event(const ModelMessage& message, const MessageFacts& facts) 
     if (!whole.empty()) object.json("detail", whole);
   });
   event.whole = std::move(whole);
+  event.images = message.images;
   return event;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct ChatEvent {
   EventType type = EventType::log;
   std::string json;   // the object that the events route takes
   std::string whole;  // the detail of a message that is cut in its event; otherwise empty
+  std::shared_ptr<const std::vector<ModelImage>> images = nullptr;  // of a tool's message, for memory alone
 };
 
 struct MessageFacts {

@@ -161,7 +161,7 @@ class ScriptedTools final : public Toolbox {
     auto made = std::make_shared<Use>(Use{std::move(use), std::move(done), handle->state});
     uses.push_back(made);
     if (!hold) {
-      loop_.post([made] {
+      loop_.post([this, made] {
         if (made->state->alive) end(*made);
       });
     }
@@ -170,8 +170,9 @@ class ScriptedTools final : public Toolbox {
   std::string describe(std::string_view name, std::string_view) const override { return "Uses " + std::string(name); }
   std::string rule_of(std::string_view name, std::string_view) const override { return std::string(name) + "(rule)"; }
 
-  static void end(Use& use) {
+  void end(Use& use) const {
     ToolOutcome outcome;
+    outcome.images = images;
     outcome.success = true;
     outcome.content = "result of " + use.use.call_id;
     use.done(std::move(outcome));
@@ -179,6 +180,7 @@ class ScriptedTools final : public Toolbox {
 
   std::vector<Tool> list;
   std::vector<std::shared_ptr<Use>> uses;
+  std::vector<ModelImage> images;  // of every result
   bool hold = false;
 
  private:

@@ -23,6 +23,10 @@ Error not_a_chat(const std::string& task) {
   return {ErrorCode::conflict, "not_a_chat", "The task " + task + " is not a chat session. Use another name.", {}};
 }
 
+Error shutting_down() {
+  return {ErrorCode::unavailable, "shutting_down", "Server is shutting down", {}};
+}
+
 std::optional<SessionView::Answer> answer_so_far(const ChatTurn& turn, const ChatSession& session) {
   if (turn.first_sequence() == 0 || (turn.shown().empty() && turn.shown_reasoning().empty())) return std::nullopt;
   SessionView::Answer answer;
@@ -76,7 +80,7 @@ void Chats::stop() {
   parts_.log.loop.post([this, no_turn, &told] {
     stopped_ = true;
     no_turn_ = no_turn;
-    for (auto& [task, session] : sessions_) session->end("the server is shutting down");
+    for (auto& [task, session] : sessions_) session->stop(shutting_down());
     tell_no_turn();
     told.set_value();
   });
@@ -111,7 +115,7 @@ void Chats::unload_idle() {
 void Chats::with(std::string session, WithSession use) {
   parts_.log.loop.post([this, session = std::move(session), use = std::move(use)]() mutable {
     if (stopped_) {
-      return use(fail(ErrorCode::unavailable, "shutting_down", "Server is shutting down"));
+      return use(fail(shutting_down()));
     }
     if (session.empty()) return resolve_default(std::move(use));
     if (!is_task_id(session)) {

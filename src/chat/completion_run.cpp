@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chat/limits.h"
+#include "chat/tool_images.h"
 
 namespace shepherd {
 
@@ -147,18 +148,24 @@ void CompletionRun::tool_ended(const ToolOutcome& outcome) {
   calls_.pop_front();
   if (log_) log_->tool_ended(call, outcome, parts_.clock.steady_ms() - tool_began_ms_);
   bool redacts = parts_.redactor != nullptr && parts_.redactor->may_match(outcome.content);
-  add_result(call, redacts ? parts_.redactor->redact(outcome.content) : outcome.content, !outcome.success);
+  add_result(call, redacts ? parts_.redactor->redact(outcome.content) : outcome.content, !outcome.success,
+             outcome.images);
   next_tool();
 }
 
-void CompletionRun::add_result(const ToolRequest& call, std::string content, bool failed) {
+void CompletionRun::add_result(const ToolRequest& call, std::string content, bool failed,
+                               std::vector<ModelImage> images) {
   ModelMessage message;
   message.role = Role::tool;
   message.content = std::move(content);
   message.tool_call_id = call.id;
   message.tool_name = call.name;
   message.failed = failed;
+  attach_images(message, std::move(images));
   request_.request.messages.push_back(std::move(message));
+  std::vector<ModelMessage*> all;
+  for (ModelMessage& each : request_.request.messages) all.push_back(&each);
+  bound_images(all);
 }
 
 void CompletionRun::end(Error why) {

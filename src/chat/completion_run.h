@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -58,7 +59,7 @@ class CompletionRun final : private ModelObserver {
   void next_tool();
   void run_tool(const ToolRequest& call);
   void tool_ended(const ToolOutcome& outcome);
-  void add_result(const ToolRequest& call, std::string content, bool failed);
+  void add_result(const ToolRequest& call, std::string content, bool failed, std::vector<ModelImage> images = {});
   void answered(ModelAnswer answer);
   void finish(Result<CompletionEnd> end);
 

@@ -35,7 +35,9 @@ std::int64_t estimated_tokens(std::string_view text) {
 std::int64_t most_tokens(const ModelMessage& message) {
   std::size_t bytes = message.content.size() + message.reasoning.size();
   for (const ToolRequest& call : message.tool_calls) bytes += call.name.size() + call.arguments.size() + call.id.size();
-  return static_cast<std::int64_t>(bytes) + kMessageOverheadTokens;
+  std::size_t images = message.images == nullptr ? 0 : message.images->size();
+  return static_cast<std::int64_t>(bytes) + kMessageOverheadTokens +
+         static_cast<std::int64_t>(images) * kMostImageTokens;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chat/limits.h"
+#include "chat/tool_images.h"
 #include "json/scan.h"
 #include "model/command.h"
 
@@ -82,6 +83,7 @@ void Conversation::add_message(std::uint64_t sequence, std::string_view event) {
   added.message.tool_call_id = text_member(data, "toolCallID");
   added.message.tool_name = text_member(data, "toolName");
   added.message.failed = is_true(data, "failed");
+  added.message.image_count = static_cast<std::size_t>(count_of(data, "images"));
   added.message.reasoning = text_member(data, "reasoning");
   added.message.reasoning_state = text_member(data, "reasoningState");
   added.tokens = count_of(data, "tokens");
@@ -103,6 +105,19 @@ void Conversation::restore(std::uint64_t sequence, std::string_view detail_json)
     each.message.tool_calls = tool_calls_of(detail_json);
   }
   std::erase(cut_, sequence);
+}
+
+void Conversation::show(std::uint64_t sequence, std::shared_ptr<const std::vector<ModelImage>> images) {
+  std::vector<ModelMessage*> all;
+  for (ChatMessage& each : messages_) {
+    if (each.sequence == sequence) each.message.images = images;
+    all.push_back(&each.message);
+  }
+  bound_images(all);
+}
+
+void Conversation::forget_images() {
+  for (ChatMessage& each : messages_) each.message.images = nullptr;
 }
 
 void Conversation::evict(std::string_view data) {

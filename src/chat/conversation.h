@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ class Conversation {
   void apply(std::uint64_t sequence, EventType type, std::string_view event_json);
   // The detail of a message whose event has only its beginning.
   void restore(std::uint64_t sequence, std::string_view detail_json);
+  // The images of a tool's message, which are in no event. Those of older messages go when there are too many.
+  void show(std::uint64_t sequence, std::shared_ptr<const std::vector<ModelImage>> images);
+  void forget_images();
 
   const std::vector<ChatMessage>& messages() const { return messages_; }  // without evicted ones
   const std::vector<std::uint64_t>& cut() const { return cut_; }  // messages whose event has only their beginning

@@ -4,6 +4,7 @@
 
 #include "chat/chat_events.h"
 #include "chat/limits.h"
+#include "chat/tool_images.h"
 #include "model/limits.h"
 #include "model/wire_json.h"
 
@@ -38,6 +39,7 @@ class ConversationFold : public ::testing::Test {
       EXPECT_EQ(a.message.tool_calls, b.message.tool_calls);
       EXPECT_EQ(a.message.tool_call_id, b.message.tool_call_id);
       EXPECT_EQ(a.message.tool_name, b.message.tool_name);
+      EXPECT_EQ(a.message.image_count, b.message.image_count);
       EXPECT_EQ(a.message.failed, b.message.failed);
       EXPECT_EQ(a.message.reasoning, b.message.reasoning);
       EXPECT_EQ(a.message.reasoning_state, b.message.reasoning_state);
@@ -217,6 +219,23 @@ TEST_F(ConversationFold, EventsOfAnythingAModelSaysAreTaken) {
   add(error_event("x", worst, true));
   add(remark_event(worst));
   add(message_event({Role::tool, worst, {}, {}, std::string(256, 'i'), std::string(256, 'n'), true, {}, {}}, {}));
+}
+
+TEST_F(ConversationFold, ImagesOfOlderMessagesGoFirst) {
+  ModelMessage result;
+  result.role = Role::tool;
+  for (int i = 0; i < 3; ++i) {
+    attach_images(result, {{"image/png", std::string(kMaxShownImageBytes / 2, 'A')}});
+    ChatEvent event = message_event(result, {});
+    add(event);
+    talk.show(sequence, event.images);
+  }
+  auto shown = [&](std::size_t at) { return talk.messages()[at].message.images != nullptr; };
+  EXPECT_FALSE(shown(0));
+  EXPECT_TRUE(shown(1) && shown(2));
+  EXPECT_EQ(talk.messages()[0].message.image_count, 1U);
+  talk.forget_images();
+  EXPECT_FALSE(shown(1) || shown(2));
 }
 
 TEST_F(ConversationFold, AnyJsonIsFolded) {

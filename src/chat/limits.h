@@ -23,6 +23,7 @@ inline constexpr int kMaxEvictionRounds = 8;                      // counts afte
 inline constexpr int kMaxOverflowRetries = 2;                     // calls again after the backend said "context full"
 inline constexpr std::int64_t kLeastReserveTokens = 256;          // for an answer that may use all that is left
 inline constexpr std::int64_t kMessageOverheadTokens = 16;        // what a chat template adds to a message, at most
+inline constexpr std::int64_t kMostImageTokens = 5'000;           // of one image, with every backend that is known
 inline constexpr double kBytesPerToken = 3.0;                     // estimate where the backend cannot count
 inline constexpr std::chrono::milliseconds kIdleSession{60'000};  // unloaded after that; its log has everything
 // Between the last event of a turn and the end of its request: a client that reads both on one thread then has them in
@@ -37,6 +38,7 @@ inline constexpr std::size_t kLoadEvents = 2'000;              // of a log read 
 inline constexpr std::size_t kLoadBytes = 4 * kMiB;
 inline constexpr std::chrono::milliseconds kTurnEndWait{5'000};  // for the end of turns when the server stops
 inline constexpr std::size_t kMaxRememberedRules = 256;          // approvals that a session remembers
+inline constexpr std::size_t kMaxShownImageBytes = 16 * kMiB;    // of tools, in base64, in memory with a conversation
 // Stateless calls.
 inline constexpr std::size_t kMaxParallelCompletions = 1'000;    // each holds an answer in memory
 inline constexpr std::size_t kMaxHeldRequestBytes = 256 * kMiB;  // requests of calls under way, with their images

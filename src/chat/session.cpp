@@ -171,11 +171,22 @@ void ChatSession::note_refusal(const Error& error) {
 void ChatSession::end(std::string_view reason) {
   if (ended_) return;
   ended_ = true;
+  refuse_waiting({ErrorCode::gone, "session_ended", std::string(reason), {}});
+  cancel(reason);
+}
+
+void ChatSession::stop(const Error& why) {
+  if (ended_) return;
+  ended_ = true;
+  refuse_waiting(why);
+  if (turn_ != nullptr) turn_->end(why);
+}
+
+void ChatSession::refuse_waiting(const Error& why) {
   auto waiting = std::exchange(queue_, {});
   for (ChatRequest& request : waiting) {
-    if (request.done) request.done({fail(ErrorCode::gone, "session_ended", std::string(reason)), 0});
+    if (request.done) request.done({fail(why), 0});
   }
-  cancel(reason);
 }
 
 std::uint64_t ChatSession::young_turn() const {

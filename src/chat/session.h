@@ -55,6 +55,8 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   void note_refusal(const Error& error);
   // The task has ended or was deleted.
   void end(std::string_view reason);
+  // The server stops, and the session goes on with its next start. Clients that wait for an answer get this error.
+  void stop(const Error& why);
   bool ended() const { return ended_; }
   // The number of the prompt of a turn that has just begun; 0: there is none.
   std::uint64_t young_turn() const;
@@ -66,6 +68,7 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
 
  private:
   void turn_done(ChatRequest& request, TurnEnd end);
+  void refuse_waiting(const Error& why);
   void settle(const Command& command, CommandState state, std::string_view reason);
   std::int64_t max_tokens_of(const Command& command) const;
   void begin_clear();

@@ -51,6 +51,7 @@ void SessionLog::append(std::vector<ChatEvent> events, std::move_only_function<v
       for (std::size_t i = 0; i < events.size(); ++i) {
         self->conversation_.apply(first + i, events[i].type, events[i].json);
         if (!events[i].whole.empty()) self->conversation_.restore(first + i, events[i].whole);
+        if (events[i].images) self->conversation_.show(first + i, std::move(events[i].images));
         if (keep && self->recent_.size() < kMaxRecentEvents) {
           self->recent_.push_back({first + i, events[i].type, std::move(events[i].json)});
         }

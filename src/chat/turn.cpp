@@ -324,6 +324,8 @@ void ChatTurn::take_answer() {
     return answered(std::move(*answer));
   }
   const Error& error = answer.error();
+  // It may be an image that the backend does not take, and then it would refuse every later prompt, too.
+  if (error.reason == "model_refused") log_->conversation().forget_images();
   if (error.reason != "context_full" || !said_.empty()) return fail_turn(error, error.reason);
   if (overflows_ < kMaxOverflowRetries) {
     // Written only when the model has answered: a prompt that cannot fit must not cost the conversation anything.
@@ -457,6 +459,11 @@ std::vector<ChatEvent> ChatTurn::closing_events(std::string_view why) {
 
 void ChatTurn::cancel(std::string_view reason) {
   fail_turn({ErrorCode::gone, "cancelled", std::string(reason), {}}, "cancelled");
+}
+
+void ChatTurn::end(Error why) {
+  std::string code = why.reason;
+  fail_turn(std::move(why), code);
 }
 
 void ChatTurn::fail_turn(Error error, std::string_view code) {

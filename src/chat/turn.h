@@ -73,6 +73,7 @@ class ChatTurn final : private ModelObserver {
   void begin();
   // Ends the model's call or the tool; what the model has said so far stays.
   void cancel(std::string_view reason);
+  void end(Error why);  // for a cause of its own: the server stops
   // A word of an operator: the model gets it before its next call.
   void steer(Prompt word);
   // False if this approval is not open.

@@ -112,6 +112,36 @@ TEST_F(ChatTurns, UseToolsUntilTheModelAnswers) {
   expect_sound();
 }
 
+TEST_F(ChatTurns, ShowTheModelTheImagesOfToolsWhileTheyAreInMemory) {
+  world.tools.images = {{"image/png", "AAAA"}};
+  world.model.script.emplace_back(calls_answer({{"x", "look", "{}"}}));
+  world.model.script.emplace_back(plain_answer("A cat."));
+  world.ask("What is it?");
+  auto sent = [&] { return world.model.last().request.messages; };
+  auto result = [&](const std::vector<ModelMessage>& messages) {
+    return *std::ranges::find(messages, Role::tool, &ModelMessage::role);
+  };
+  ASSERT_NE(result(sent()).images, nullptr);
+  EXPECT_EQ(result(sent()).images->front().base64, "AAAA");
+  world.talk("And its colour?", "Black.");
+  EXPECT_NE(result(sent()).images, nullptr) << "later prompts are about it, too";
+  std::vector<LoggedEvent> log = log_of(store);
+  EXPECT_TRUE(std::ranges::none_of(log, [](const LoggedEvent& each) { return each.json.contains("AAAA"); }));
+  ChatMessage read = folded(log).messages().at(2);
+  EXPECT_EQ(read.message.image_count, 1U) << "after a restart the model is told that there was one";
+  EXPECT_EQ(read.message.images, nullptr);
+}
+
+// It can be an image that the backend does not take; with it every later prompt would fail, too.
+TEST_F(ChatTurns, AreNotSentImagesAgainWhenTheBackendRefusedTheRequest) {
+  world.tools.images = {{"image/png", "AAAA"}};
+  world.model.script.emplace_back(calls_answer({{"x", "look", "{}"}}));
+  world.model.script.emplace_back(fail(model_error("model_refused")));
+  EXPECT_EQ(world.ask("What is it?")->reason(), "model_refused");
+  world.talk("Go on", "Yes.");
+  for (const ModelMessage& message : world.model.last().request.messages) EXPECT_EQ(message.images, nullptr);
+}
+
 TEST_F(ChatTurns, ATroubleWithAToolIsAResultForTheModel) {
   world.model.script.emplace_back(calls_answer({{"a", "nothing", "{}"}, {"b", "look", "{half"}, {"c", "look", "[]"}}));
   world.model.script.emplace_back(plain_answer("Sorry."));
@@ -229,9 +259,9 @@ TEST_F(ChatTurns, TakeAWordWhileAToolRuns) {
   world.model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "look", "{}"}}));
   auto asked = world.ask("Go");
   world.command(CommandKind::steer, [](Command& command) { command.content = "And quickly."; });
-  ScriptedTools::end(*world.tools.uses[0]);
+  world.tools.end(*world.tools.uses[0]);
   world.settle();
-  ScriptedTools::end(*world.tools.uses[1]);
+  world.tools.end(*world.tools.uses[1]);
   world.model.script.emplace_back(plain_answer("Done."));
   world.settle();
   EXPECT_EQ(asked->response(), "Done.");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/tool_images.h"
 #include "chat/turn.h"
 #include "json/read.h"
 
@@ -124,6 +125,7 @@ void ChatTurn::tool_ended(ToolOutcome outcome, bool denied) {
   message.tool_call_id = call.id;
   message.tool_name = call.name;
   message.failed = !outcome.success;
+  attach_images(message, std::move(outcome.images));
   // Only a prompt with all results of a group can be counted.
   if (calls_.size() > 1 || !parts_.model.facts().counts_exactly) {
     return write_result(std::move(outcome), std::move(message), denied, std::nullopt);

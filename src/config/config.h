@@ -89,6 +89,7 @@ struct Config {
   std::map<std::string, ModelConfig> models;  // by user-defined names
   std::vector<std::string> chat_models;       // names, the first that works; empty: all, by name
   ChatConfig chat;
+  std::vector<std::string> chat_cors_origins;          // other sites whose pages may use the paths of chats
   ToolSettings chat_tools;                             // chat.tools and the keys of single tools
   std::map<std::string, McpServerConfig> mcp_servers;  // by user-defined names
   // Keys that other programs' files have too: whether agents are watched step by step, and events kept per tail.

@@ -189,6 +189,34 @@ ConfigKey mcp_servers_key() {
 // A function that returns the member of a Config, const or not, that a key sets and shows.
 #define MEMBER(path) [](auto& config) -> auto& { return config.path; }
 
+// "https://chat.example.com:8443", as browsers send it.
+bool is_origin(std::string_view text) {
+  std::size_t scheme = text.starts_with("https://") ? 8 : text.starts_with("http://") ? 7 : 0;
+  std::string_view host = text.substr(scheme);
+  return scheme > 0 && !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == ':' || c == '[' ||
+                  c == ']';
+         });
+}
+
+ConfigKey cors_origins_key() {
+  return {"chat.cors_origins", KeyKind::list,
+          "origins of other sites whose pages may use the paths of chats; each as browsers send it, never *",
+          [](Config& config, const KeyValue& value) -> Result<void> {
+            const auto& origins = std::get<std::vector<std::string>>(value);
+            for (const std::string& each : origins) {
+              if (is_origin(each)) continue;
+              return bad_config(
+                  fmt::format("\"{}\" is no origin; write scheme, host and port as browsers send them, such "
+                              "as https://chat.example.com, and no *",
+                              each));
+            }
+            config.chat_cors_origins = origins;
+            return {};
+          },
+          [](const Config& config) -> KeyValue { return config.chat_cors_origins; }};
+}
+
 std::vector<ConfigKey> make_keys() {
   const Accept auth{"token", "none"};
   return {
@@ -291,6 +319,7 @@ std::vector<ConfigKey> make_keys() {
       boolean_key("chat.log_api_calls", "record each call of /v1/chat/completions as a task",
                   MEMBER(chat.log_api_calls)),
       list_key("chat.allow", "tools that need no approval: write_file, run_command(git)", MEMBER(chat.allow)),
+      cors_origins_key(),
       list_key("chat.tools", "tools that chat sessions offer to the model; []: none", MEMBER(chat_tools.names)),
       text_key(
           "chat.tools_root",

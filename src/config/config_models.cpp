@@ -82,7 +82,7 @@ ModelConfig read_model(const std::string& name, const YAML::Node& node) {
   if (!node.IsMap()) throw WrongModel{"a model is names with values: {type: openai, url: \"http://…/v1\"}"};
   check_model_names(node,
                     {"type", "url", "model", "context", "max_output", "key_file", "key_command", "key_env", "headers",
-                     "options", "first_token_seconds", "reasoning_back", "ca", "price"},
+                     "options", "first_token_seconds", "reasoning_back", "images", "ca", "price"},
                     "a model");
   ModelConfig model;
   model.name = name;
@@ -112,6 +112,7 @@ ModelConfig read_model(const std::string& name, const YAML::Node& node) {
   read_count(node, "max_output", model.max_output_tokens);
   read_count(node, "first_token_seconds", model.first_token_seconds);
   if (node["reasoning_back"]) model.reasoning_back = scalar(node["reasoning_back"], "reasoning_back") == "true";
+  if (node["images"]) model.images = scalar(node["images"], "images") == "true";
   if (node["headers"]) {
     if (!node["headers"].IsMap()) throw WrongModel{"\"headers\" must be names with values"};
     for (const auto& pair : node["headers"]) {
@@ -170,6 +171,7 @@ std::string model_entry_json(const ModelConfig& model) {
   text("key_env", model.key_env);
   text("ca", model.ca_file);
   if (model.reasoning_back) entry["reasoning_back"] = true;
+  if (model.images) entry["images"] = true;
   if (!model.headers.empty()) {
     boost::json::object headers;
     for (const auto& [name, value] : model.headers) headers[name] = kHiddenHeader;

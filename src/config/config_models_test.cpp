@@ -23,6 +23,7 @@ TEST(ConfigModels, NeedAnAddressOnly) {
   EXPECT_EQ(model.dialect, ModelDialect::openai);
   EXPECT_EQ(model.url, "http://127.0.0.1:8000/v1");
   EXPECT_EQ(model.context_tokens, 0);
+  EXPECT_FALSE(model.images);
   EXPECT_TRUE(model.price.as_of.empty());
 }
 
@@ -32,7 +33,7 @@ TEST(ConfigModels, TakeEverything) {
                    "\nmodel: claude\ncontext: 200000\nmax_output: 8192\nkey_env: KEY\nheaders: {X-A: b}\n"
                    "options: {temperature: 0.5, stop: [\"a\", \"1\"], thinking: {type: enabled, budget_tokens: 1024}, "
                    "user: \"7\", none: ~}\n"
-                   "first_token_seconds: 60\nreasoning_back: true\nca: /ca.pem\n"
+                   "first_token_seconds: 60\nreasoning_back: true\nimages: true\nca: /ca.pem\n"
                    "price: {as_of: 2026-11-01, input: 3, output: 15.5, cache_read: 0.3}\n");
   EXPECT_EQ(model.dialect, ModelDialect::anthropic);
   EXPECT_EQ(model.model, "claude");
@@ -45,6 +46,7 @@ TEST(ConfigModels, TakeEverything) {
       R"({"temperature":5E-1,"stop":["a","1"],"thinking":{"type":"enabled","budget_tokens":1024},"user":"7","none":null})");
   EXPECT_EQ(model.first_token_seconds, 60);
   EXPECT_TRUE(model.reasoning_back);
+  EXPECT_TRUE(model.images);
   EXPECT_EQ(model.ca_file, "/ca.pem");
   EXPECT_EQ(model.price.as_of, "2026-11-01");
   EXPECT_EQ(model.price.input, 3.0);

@@ -92,10 +92,14 @@ void ChatHost::probe() {
     if (model_ == nullptr || probing_ != nullptr || model_->answers()) return;
     probing_ = model_->probe([this](Result<ModelFacts> facts) {
       auto probing = std::move(probing_);
+      // A model can be down for days: the log has what changes, not every look.
       if (!facts) {
-        log_warn("chat: the model {} does not answer: {}", model_->name(), facts.error().message);
+        if (std::exchange(told_, facts.error().reason) == facts.error().reason) return;
+        log_warn("chat: the model {} does not answer: {}. The server asks again every {} s", model_->name(),
+                 facts.error().message, kModelProbeInterval.count() / 1'000);
         return;
       }
+      told_.clear();
       log_info("chat: {} answers with {} tokens of context", facts->model, facts->context_tokens);
       if (!facts->warning.empty()) log_warn("chat: {}", facts->warning);
     });

@@ -64,6 +64,7 @@ class ChatHost {
   McpToolbox* mcp_ = nullptr;  // among the tools; null: no MCP server is configured
   std::unique_ptr<Chats> chats_;
   std::unique_ptr<Completions> completions_;
+  std::string told_;                // why the model does not answer, as the log says it; empty: it answers
   std::int64_t next_probe_ms_ = 0;  // owned by tick()
   bool stopped_ = false;
 };

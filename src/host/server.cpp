@@ -83,8 +83,8 @@ std::size_t io_thread_count(const Config& config) {
 
 ApiConfig api_config(const Config& config) {
   ApiConfig api;
-  api.public_listener = {config.public_port.auth != "none", false, config.public_port.hosts,
-                         config.public_port.origins};
+  api.public_listener = {config.public_port.auth != "none", false, config.public_port.hosts, config.public_port.origins,
+                         config.chat_cors_origins};
   api.internal_listener = {config.internal.auth != "none", config.internal.trusted_network, config.internal.hosts, {}};
   api.allow_token_parameter = config.allow_query_token;
   api.metrics_open = config.metrics_open;

@@ -108,11 +108,39 @@ void write_assistant(AnthropicMessages& messages, const ModelMessage& message, c
   }
 }
 
-void write_result(AnthropicMessages& messages, const ModelMessage& message) {
+// Text and images of a tool's result.
+void write_blocks(std::string& out, std::string_view text, const std::vector<ModelImage>& images) {
+  out.push_back('[');
+  if (!says_nothing(text)) {
+    write_object(out, [&](JsonObject& block) {
+      block.text("type", "text");
+      block.text("text", text);
+    });
+  }
+  for (const ModelImage& image : images) {
+    if (out.back() != '[') out.push_back(',');
+    write_object(out, [&](JsonObject& block) {
+      block.text("type", "image");
+      block.object("source", [&](JsonObject& source) {
+        source.text("type", "base64");
+        source.text("media_type", image.mime_type);
+        source.text("data", image.base64);
+      });
+    });
+  }
+  out.push_back(']');
+}
+
+void write_result(AnthropicMessages& messages, const ModelMessage& message, const RequestPlan& plan) {
   messages.block("user", object_text([&](JsonObject& object) {
                    object.text("type", "tool_result");
                    object.text("tool_use_id", plain_name(message.tool_call_id));
-                   object.text("content", message.content);
+                   std::string text = told_content(message, plan.config.images, plan.model);
+                   if (plan.config.images && message.images != nullptr) {
+                     write_blocks(object.member("content"), text, *message.images);
+                   } else {
+                     object.text("content", text);
+                   }
                    if (message.failed) object.flag("is_error", true);
                  }));
 }
@@ -195,7 +223,7 @@ std::string anthropic_request(const RequestPlan& plan, const ModelRequest& reque
       const ModelMessage& message = request.messages[at];
       if (message.role == Role::user) write_user(messages, message);
       if (message.role == Role::assistant) write_assistant(messages, message, plan.config.name, at >= loop);
-      if (message.role == Role::tool) write_result(messages, message);
+      if (message.role == Role::tool) write_result(messages, message, plan);
     }
     messages.finish();
     if (!request.tools.empty()) write_anthropic_tools(body, request);

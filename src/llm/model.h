@@ -30,6 +30,11 @@ struct ToolRequest {
   friend bool operator==(const ToolRequest&, const ToolRequest&) = default;
 };
 
+// Threads: value.
+struct ModelImage {
+  std::string mime_type, base64;
+};
+
 // One message of a conversation. Threads: value.
 struct ModelMessage {
   Role role = Role::user;
@@ -40,6 +45,9 @@ struct ModelMessage {
   bool failed = false;                  // tool: the content says what went wrong
   std::string reasoning;                // assistant: what it thought, for backends that want it back in a tool loop
   std::string reasoning_state;          // assistant: opaque to everything but the backend that wrote it; or empty
+  // tool: what it returned beside the content. A model without the images themselves is told how many it does not see.
+  std::size_t image_count = 0;
+  std::shared_ptr<const std::vector<ModelImage>> images = nullptr;
 };
 
 // A tool that the model may use. Threads: value.

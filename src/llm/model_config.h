@@ -36,6 +36,7 @@ struct ModelConfig {
   std::int64_t first_token_seconds = 0;        // 0: kFirstTokenWait
   std::string options;                         // JSON object sent with every request (temperature, …); or empty
   bool reasoning_back = false;                 // send reasoning_content back inside a tool loop
+  bool images = false;                         // the model takes images
   std::string ca_file;                         // for TLS; empty: the system's
   ModelPrice price;
 };

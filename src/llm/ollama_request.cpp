@@ -9,11 +9,14 @@
 namespace shepherd {
 namespace {
 
-void write_ollama_message(std::string& out, const ModelMessage& message, bool with_reasoning) {
+void write_ollama_message(std::string& out, const ModelMessage& message, const RequestPlan& plan, bool with_reasoning) {
   write_object(out, [&](JsonObject& object) {
     object.text("role", name(message.role));
-    std::string text = message.content;
+    std::string text = told_content(message, plan.config.images, plan.model);
     std::vector<std::string> images;
+    if (plan.config.images && message.images != nullptr) {
+      for (const ModelImage& image : *message.images) images.push_back(image.base64);
+    }
     for (const ContentPart& part : content_parts(message.parts)) {
       if (!part.base64.empty()) images.push_back(part.base64);
       if (!part.text.empty()) text += (text.empty() ? "" : "\n") + part.text;
@@ -64,7 +67,7 @@ std::string ollama_request(const RequestPlan& plan, const ModelRequest& request)
     std::size_t loop = loop_start(request.messages);
     for (std::size_t at = 0; at < request.messages.size(); ++at) {
       if (at > 0) messages.push_back(',');
-      write_ollama_message(messages, request.messages[at], plan.config.reasoning_back && at >= loop);
+      write_ollama_message(messages, request.messages[at], plan, plan.config.reasoning_back && at >= loop);
     }
     messages.push_back(']');
     if (!wants_no_tools(request)) {

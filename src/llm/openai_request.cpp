@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "json/read.h"
+#include "json/scan.h"
 #include "json/write.h"
 #include "llm/request_parts.h"
 #include "llm/request_text.h"
@@ -30,13 +32,13 @@ void write_openai_calls(std::string& out, const std::vector<ToolRequest>& calls)
   out.push_back(']');
 }
 
-void write_openai_message(std::string& out, const ModelMessage& message, bool with_reasoning) {
+void write_openai_message(std::string& out, const ModelMessage& message, const RequestPlan& plan, bool with_reasoning) {
   write_object(out, [&](JsonObject& object) {
     object.text("role", name(message.role));
     if (message.role == Role::user && !message.parts.empty()) {
       object.json("content", message.parts);
     } else {
-      object.text("content", message.content);
+      object.text("content", told_content(message, plan.config.images, plan.model));
     }
     if (message.role == Role::tool) object.text("tool_call_id", message.tool_call_id);
     if (message.role != Role::assistant) return;
@@ -45,14 +47,79 @@ void write_openai_message(std::string& out, const ModelMessage& message, bool wi
   });
 }
 
+std::string text_part(std::string_view text) {
+  return object_text([&](JsonObject& part) {
+    part.text("type", "text");
+    part.text("text", text);
+  });
+}
+
+// The images of a tool's result as a part of a user's message, behind a line that says whose they are.
+void add_image_parts(std::string& parts, const ModelMessage& result) {
+  parts.append(parts.empty() ? "[" : ",");
+  parts += text_part("[" + std::string(result.images->size() == 1 ? "The image" : "The images") + " that " +
+                     (result.tool_name.empty() ? "the tool" : result.tool_name) + " returned]");
+  for (const ModelImage& image : *result.images) {
+    parts.push_back(',');
+    write_object(parts, [&](JsonObject& part) {
+      part.text("type", "image_url");
+      part.object("image_url",
+                  [&](JsonObject& url) { url.text("url", "data:" + image.mime_type + ";base64," + image.base64); });
+    });
+  }
+}
+
+// A tool's message has only text in this dialect, and results may not be apart from their calls. So the images of a
+// group of results are a message of the user behind it.
+std::vector<ModelMessage> with_images(const std::vector<ModelMessage>& messages) {
+  std::vector<ModelMessage> made;
+  std::string parts;
+  auto add_parts = [&] {
+    if (parts.empty()) return;
+    ModelMessage images;
+    images.parts = std::exchange(parts, {}) + "]";
+    made.push_back(std::move(images));
+  };
+  for (const ModelMessage& each : messages) {
+    if (each.role != Role::tool) add_parts();
+    made.push_back(each);
+    if (each.role == Role::tool && each.images != nullptr) add_image_parts(parts, each);
+  }
+  add_parts();
+  return made;
+}
+
+std::string as_parts(const ModelMessage& message) {
+  return message.parts.empty() ? "[" + text_part(message.content) + "]" : message.parts;
+}
+
+// The elements of both arrays; empty if one of them is no array.
+std::string joined_parts(const std::string& earlier, const std::string& later) {
+  std::string all = "[";
+  for (const std::string* parts : {&earlier, &later}) {
+    auto elements = array_elements(*parts);
+    if (!elements) return {};
+    for (std::string_view each : *elements) {
+      if (all.size() > 1) all.push_back(',');
+      all += each;
+    }
+  }
+  return all + "]";
+}
+
 // Words of the user that follow each other, as after a turn without an answer, become one message.
 std::vector<ModelMessage> alternating(const std::vector<ModelMessage>& messages) {
   std::vector<ModelMessage> made;
   for (const ModelMessage& each : messages) {
-    bool again = !made.empty() && each.role == Role::user && made.back().role == Role::user && each.parts.empty() &&
-                 made.back().parts.empty();
-    if (again) {
-      made.back().content += "\n\n" + each.content;
+    if (made.empty() || each.role != Role::user || made.back().role != Role::user) {
+      made.push_back(each);
+      continue;
+    }
+    ModelMessage& last = made.back();
+    if (each.parts.empty() && last.parts.empty()) {
+      last.content += "\n\n" + each.content;
+    } else if (std::string parts = joined_parts(as_parts(last), as_parts(each)); !parts.empty()) {
+      last.parts = std::move(parts);
     } else {
       made.push_back(each);
     }
@@ -63,9 +130,11 @@ std::vector<ModelMessage> alternating(const std::vector<ModelMessage>& messages)
 }  // namespace
 
 std::string openai_request(const RequestPlan& plan, const ModelRequest& request) {
-  std::vector<ModelMessage> merged;
-  if (plan.habits.alternating) merged = alternating(request.messages);
-  const std::vector<ModelMessage>& all = plan.habits.alternating ? merged : request.messages;
+  std::vector<ModelMessage> made;
+  const std::vector<ModelMessage>* sent = &request.messages;
+  if (plan.config.images) sent = &(made = with_images(*sent));
+  if (plan.habits.alternating) sent = &(made = alternating(*sent));
+  const std::vector<ModelMessage>& all = *sent;
   return object_text([&](JsonObject& body) {
     body.text("model", plan.model);
     std::string& messages = body.member("messages");
@@ -73,7 +142,7 @@ std::string openai_request(const RequestPlan& plan, const ModelRequest& request)
     std::size_t loop = loop_start(all);
     for (std::size_t at = 0; at < all.size(); ++at) {
       if (at > 0) messages.push_back(',');
-      write_openai_message(messages, all[at], plan.config.reasoning_back && at >= loop);
+      write_openai_message(messages, all[at], plan, plan.config.reasoning_back && at >= loop);
     }
     messages.push_back(']');
     if (!request.tools.empty()) {

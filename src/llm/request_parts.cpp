@@ -1,5 +1,7 @@
 #include "llm/request_parts.h"
 
+#include <fmt/format.h>
+
 #include "json/read.h"
 #include "json/scan.h"
 #include "json/text.h"
@@ -117,6 +119,15 @@ std::vector<ContentPart> content_parts(std::string_view json) {
     }
   }
   return parts;
+}
+
+std::string told_content(const ModelMessage& message, bool takes_images, std::string_view model) {
+  std::size_t shown = takes_images && message.images != nullptr ? message.images->size() : 0;
+  if (shown >= message.image_count) return message.content;
+  std::size_t missing = message.image_count - shown;
+  std::string why = takes_images ? "too old or too large to be sent again" : fmt::format("{} takes no images", model);
+  return fmt::format("{}{}[{} image{} not shown: {}]", message.content, message.content.empty() ? "" : "\n", missing,
+                     missing == 1 ? "" : "s", why);
 }
 
 std::size_t loop_start(const std::vector<ModelMessage>& messages) {

@@ -35,6 +35,9 @@ struct ContentPart {
 };
 std::vector<ContentPart> content_parts(std::string_view json);
 
+// The content of a tool's message and, if it returned images that this backend does not get, a line that says so.
+std::string told_content(const ModelMessage& message, bool takes_images, std::string_view model);
+
 // Where the tool loop that goes on begins: behind the last user message that is not a word into the loop itself. Such a
 // word follows the results of tools.
 std::size_t loop_start(const std::vector<ModelMessage>& messages);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "json/read.h"
 #include "json/scan.h"
 #include "llm/limits.h"
@@ -286,6 +290,34 @@ TEST_F(RequestText, OllamaWritesCallsResultsAndImages) {
   EXPECT_NE(find_member(ollama(), "tools"), "");
   request.tool_choice = R"("none")";
   EXPECT_EQ(find_member(ollama(), "tools"), "");
+}
+
+// What a tool returned beside its text: two results, of which the first has images, and a word into the loop.
+TEST_F(RequestText, ImagesOfToolsGoToBackendsThatTakeThem) {
+  two_calls();
+  request.messages[3].image_count = 2;
+  request.messages[3].images = std::make_shared<const std::vector<ModelImage>>(
+      std::vector<ModelImage>{{"image/png", "AAAA"}, {"image/jpeg", "BBBB"}});
+  request.messages[4].image_count = 1;  // its image is not in memory any more
+  request.messages.push_back(message_of(Role::user, "And quickly."));
+  auto golden = [](const std::string& file) {
+    std::ifstream stream(std::filesystem::path(SHEPHERD_GOLDEN_DIR) / "llm" / "requests" / file, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+  };
+  config.images = true;
+  EXPECT_EQ(openai(), golden("openai-tool-images.json"));
+  EXPECT_EQ(anthropic(), golden("anthropic-tool-images.json"));
+  EXPECT_EQ(ollama(), golden("ollama-tool-images.json"));
+  RequestPlan alternate = plan();
+  alternate.habits.alternating = true;
+  EXPECT_EQ(checked(openai_request(alternate, request)), golden("openai-tool-images-alternating.json"));
+  config.images = false;
+  for (const std::string& body : {openai(), anthropic(), ollama()}) {
+    EXPECT_EQ(body.find("AAAA"), std::string::npos) << body;
+    EXPECT_NE(body.find(R"(noon\n[2 images not shown: m takes no images])"), std::string::npos) << body;
+  }
 }
 
 TEST_F(RequestText, SchemasAreObjectsWhoseArraysHaveItems) {

@@ -24,6 +24,11 @@ std::string label_of(std::string_view object, std::string_view key) {
   return text;
 }
 
+// What backends take. One image of another type would make them refuse the whole conversation.
+bool is_shown_type(std::string_view mime) {
+  return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp";
+}
+
 class ContentReader {
  public:
   explicit ContentReader(ToolOutcome& outcome) : outcome_(outcome) {}
@@ -69,8 +74,9 @@ class ContentReader {
   void read_image(std::string_view block, std::string_view key) {
     std::string mime = label_of(block, "mimeType");
     std::string data = text_member(block, key);
-    bool fits = outcome_.images.size() < kMaxMcpImages && image_bytes_ + data.size() <= kMaxMcpImageBytes;
-    bool good = fits && !data.empty() && decode_base64(data).has_value();
+    bool fits = outcome_.images.size() < kMaxMcpImages && data.size() <= kMaxMcpOneImageBytes &&
+                image_bytes_ + data.size() <= kMaxMcpImageBytes;
+    bool good = fits && is_shown_type(mime) && !data.empty() && decode_base64(data).has_value();
     add(fmt::format("[image, {}, {} bytes{}]", mime, data.size() / 4 * 3, good ? "" : ": not shown"));
     if (!good) return;
     image_bytes_ += data.size();

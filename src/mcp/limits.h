@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxMcpMessageBytes = 16 * kMiB;   // a few images 
 inline constexpr std::size_t kMaxMcpResultBytes = 256 * kKiB;   // text of one result for the model; the rest is cut
 inline constexpr std::size_t kMaxMcpImages = 16;                // of one result; a model looks at a few
 inline constexpr std::size_t kMaxMcpImageBytes = 12 * kMiB;     // of all images of one result, in base64
+inline constexpr std::size_t kMaxMcpOneImageBytes = 5'000'000;  // in base64; Anthropic refuses a larger one
 inline constexpr std::size_t kMaxMcpTools = 512;                // of one server; a model cannot choose among more
 inline constexpr int kMaxMcpPages = 200;                        // of one list of tools; a server may repeat its cursor
 inline constexpr std::size_t kMaxMcpSchemaBytes = 64 * kKiB;    // of one tool's parameters, which every prompt carries

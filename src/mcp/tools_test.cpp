@@ -199,6 +199,11 @@ TEST(McpContents, AreBounded) {
   EXPECT_EQ(outcome_of(images + "]}").images.size(), kMaxMcpImages);
   EXPECT_TRUE(
       outcome_of(R"({"content":[{"type":"image","data":"not base64!","mimeType":"image/png"}]})").images.empty());
+  EXPECT_TRUE(outcome_of(R"({"content":[{"type":"image","data":"AAAA","mimeType":"image/svg+xml"}]})").images.empty())
+      << "backends refuse the conversation for it";
+  EXPECT_TRUE(outcome_of(R"({"content":[{"type":"image","mimeType":"image/png","data":")" +
+                         std::string(kMaxMcpOneImageBytes / 4 * 4 + 4, 'A') + R"("}]})")
+                  .images.empty());
 }
 
 }  // namespace

@@ -269,6 +269,26 @@ TEST(HttpServer, IdleConnectionsAreClosedWithoutAWord) {
   EXPECT_TRUE(used.at_end());
 }
 
+// A model can be silent for minutes. Meanwhile nothing may end the connection of the client that waits.
+TEST(HttpServer, ARequestWhoseAnswerTakesLongIsNotIdle) {
+  TestServer test;
+  test.options.deadlines.idle = test.options.deadlines.header = test.options.deadlines.body = milliseconds(50);
+  Parked parked;
+  test.handler.on_request = [&](Request&& request, Responder responder) {
+    parked.park(std::move(request), std::move(responder));
+  };
+  test.start();
+  RawClient waiting(test.server->port());
+  ASSERT_TRUE(waiting.send(post("/late", "prompt")));
+  ASSERT_TRUE(parked.wait(1));
+  for (int i = 0; i < 2; ++i) {  // the end of a connection that came later proves that the deadline has passed
+    RawClient fresh(test.server->port());
+    EXPECT_TRUE(fresh.at_end());
+  }
+  for (auto& [target, responder] : parked.take()) responder.send({200, "text/plain", {}, target, false});
+  EXPECT_EQ(waiting.read_response().body, "/late");
+}
+
 TEST(HttpServer, APeerThatTakesNothingIsCut) {
   TestServer test;
   test.options.deadlines.write = milliseconds(100);

@@ -29,17 +29,13 @@ struct ToolInvocation {
   std::string arguments;  // a JSON object, checked
 };
 
-struct ToolImage {
-  std::string mime_type, base64;
-};
-
 // Threads: value.
 struct ToolOutcome {
   bool success = false;
-  std::string content;            // for the model: the result, or what went wrong; bounded (kMaxToolResultBytes)
-  std::string summary;            // one line for people; empty: the first line of the content
-  std::vector<ToolImage> images;  // for backends that take them
-  std::string proof;              // what became of processes: "ended: 2 processes"; empty: nothing to say
+  std::string content;             // for the model: the result, or what went wrong; bounded (kMaxToolResultBytes)
+  std::string summary;             // one line for people; empty: the first line of the content
+  std::vector<ModelImage> images;  // for backends that take them
+  std::string proof;               // what became of processes: "ended: 2 processes"; empty: nothing to say
 };
 
 // A use under way. Destroying it cancels it; its processes are ended, and done is not called any more.

@@ -12,6 +12,7 @@ class Proxy:
         self._backend = port
         self._exchanges = []
         self._lock = threading.Lock()
+        self._watch = None
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -34,11 +35,33 @@ class Proxy:
             for source, target, kept in ((client, backend, sides["asked"]), (backend, client, sides["answered"])):
                 threading.Thread(target=self._pump, args=(source, target, kept), daemon=True).start()
 
-    @staticmethod
-    def _pump(source, target, kept):
+    def when_said(self, word, answers, act):
+        """Calls act() once, as soon as this many answers from now on contain the word, and before they are passed on.
+        So it happens while the model writes them, whatever the server and the test wait for."""
+        with self._lock:
+            known = {id(each["answered"]): len(each["answered"]) for each in self._exchanges}
+            self._watch = (word.encode(), answers, act, known)
+
+    def stop_watching(self):
+        with self._lock:
+            self._watch = None
+
+    def _look(self):
+        with self._lock:
+            if self._watch is None:
+                return
+            word, answers, act, known = self._watch
+            said = sum(word in each["answered"][known.get(id(each["answered"]), 0):] for each in self._exchanges)
+            if said < answers:
+                return
+            self._watch = None
+        act()
+
+    def _pump(self, source, target, kept):
         try:
             while piece := source.recv(65536):
                 kept += piece
+                self._look()
                 target.sendall(piece)
         except OSError:
             pass
@@ -73,6 +96,19 @@ class Proxy:
             exchanges = [(bytes(each["asked"]), bytes(each["answered"])) for each in self._exchanges]
         waiting = [head for asked, answered in exchanges for head, _ in list(messages(asked))[len(list(messages(answered))):]]
         return sum(head.split(" ")[1].endswith("/chat/completions") for head in waiting)
+
+    def answered(self, prompt):
+        """Whether the newest answer to this prompt is whole."""
+        found = None
+        with self._lock:
+            exchanges = [(bytes(each["asked"]), bytes(each["answered"])) for each in self._exchanges]
+        for asked, answered in exchanges:
+            ended = len(list(messages(answered)))
+            for at, (head, body) in enumerate(messages(asked)):
+                if head.split(" ")[1].endswith("/chat/completions") and json.loads(body)["messages"][-1]["content"] == prompt:
+                    found = at < ended
+        assert found is not None, f"{prompt!r} did not reach the model"
+        return found
 
     def close(self):
         self._listener.close()

@@ -1,12 +1,15 @@
 """The protocol document's two Python clients, word for word, with httpx's own time-outs, and a strict client over libcurl.
 
 SHEPHERD_CHAT_SILENCE is how long the model says nothing in the tests of silence, in seconds; 12 by default, because httpx gives
-up after 5.
+up after 5. The server's own deadline for idle connections is 75 seconds; 90 is beyond it. A unit test of src/net has it with a shorter one.
 """
 
+import hashlib
 import os
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,29 @@ SILENCE = float(os.environ.get("SHEPHERD_CHAT_SILENCE", "12"))
 
 def url_of(world, name):  # noqa: F811
     return f"{world.server.public}/sessions/{name}"
+
+
+# --- the clients themselves ---
+
+DOCUMENTED = Path(__file__).parent / "documented"
+# Of their lines without indentation, taken when they were compared with the document.
+DIGESTS = {"minimal_client.py": "e13bbdafd63d43e92894cf9e94fe744a0c4fff29770b4c2b0a8d48cf007cbae6", "session_client.py": "4f9016f104e7e7e1380c41ca203864efce4c81953844f72e784e335ca24c748c"}
+
+
+def lines_of(source):
+    return [line.strip() for line in source.splitlines() if line.strip()]
+
+
+def test_the_clients_are_the_documents_own():
+    """They were not mended. With SHEPHERD_PROTOCOL_DOCUMENT, the path of the document, they are compared with its text again."""
+    sources = {name: lines_of((DOCUMENTED / name).read_text()) for name in DIGESTS}
+    assert {name: hashlib.sha256("\n".join(lines).encode()).hexdigest() for name, lines in sources.items()} == DIGESTS
+    if path := os.environ.get("SHEPHERD_PROTOCOL_DOCUMENT"):
+        blocks = [lines_of(block) for block in re.findall(r"```python\n(.*?)```", Path(path).read_text(), re.S)]
+        assert len(blocks) > 3
+        for block in blocks:
+            places = [lines[at:at + len(block)] for lines in sources.values() for at in range(len(lines))]
+            assert block in places, f"the document has this, and no client: {block[:3]}"
 
 
 # --- the minimal client ---

@@ -13,6 +13,7 @@ from chat_fold import check_log, fold, folded_session, whole_log
 from chat_world import ANSWER, Script, make_world, shared_world, world  # noqa: F401 (fixtures)
 from model_fakes import calls, text
 from tasks import eventually, new_id
+from terminal import Terminal
 
 
 @pytest.fixture
@@ -137,9 +138,29 @@ def test_replay_and_export(world, named, api):  # noqa: F811
     last = whole_log(api, name)[-1]["sequence"]
     assert api.get(f"/api/v1/tasks/{name}", params={"at": last}).json()["at"] == last
     assert "ECHO one" in world.server.cli("export", name).stdout
+    chat.ask("READ notes.txt")
+    shown = world.server.cli("replay", name, "--speed", "max").stdout
+    for words in ("ECHO one", "READ notes.txt", "notes.txt", "The tool has answered."):
+        assert words in shown, shown
+    assert shown.index("ECHO one") < shown.index("READ notes.txt") < shown.index("The tool has answered.")
+    events = [json.loads(line) for line in world.server.cli("replay", name, "--speed", "max", "--json").stdout.splitlines()]
+    assert [(event["sequence"], event["type"]) for event in events] == [(event["sequence"], event["type"]) for event in whole_log(api, name)]
 
 
-def test_watch_and_top_show_it(world, named, api):  # noqa: F811
+def test_top_shows_a_chat_live(world, named):  # noqa: F811
+    chat, name = named
+    chat.ask("ECHO before")
+    screen = Terminal(["top", "--filter", name], {**world.server.env, "SHEPHERD_URL": world.server.public, "SHEPHERD_TOKEN": world.server.token}, columns=160)
+    screen.wait_for(lambda text: name in text and "paused" in text)
+    chat.request("HOLD top", **{"async": True})
+    screen.wait_for(lambda text: name in text and "running" in text)
+    world.script.gates["top"].set()
+    screen.wait_for(lambda text: name in text and "paused" in text)
+    screen.press("q")
+    assert screen.end() == 0
+
+
+def test_watch_shows_it(world, named, api):  # noqa: F811
     chat, name = named
     chat.session()
     watching = subprocess.Popen([world.server.binary, "watch", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -154,7 +175,7 @@ def test_watch_and_top_show_it(world, named, api):  # noqa: F811
     finally:
         watching.kill()
         watching.wait()
-    assert name in world.server.cli("tasks").stdout if "tasks" in world.server.cli("--help").stdout else True
+    assert name in world.server.cli("tasks").stdout
 
 
 # --- approvals ---

@@ -1,15 +1,18 @@
 """Every path of the chat protocol: fields, order, headers, keep-alives, errors, keys, names."""
 
 import json
+import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-from chat_client import Chat, Updates, check_turn, said
+from chat_client import Chat, Updates, check_turn, config, said
 from chat_world import ANSWER, chat, make_world, shared_world, world  # noqa: F401 (fixtures)
 from raw_http import Raw
+from server import Server
 from streams import StreamEnded
 from tasks import eventually, new_id
 
@@ -484,7 +487,58 @@ def test_keys(make_world):
     assert not any(token in text for token in tokens.values())
 
 
+# --- a model that is down ---
+
+def test_the_log_says_once_that_a_model_does_not_answer(tmp_path):
+    """The server asks every ten seconds. The backend hangs up each time and notes when it was asked."""
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def hang_up():
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                client.close()
+                if not asked or time.monotonic() - asked[-1] > 5:  # the questions of one look come together
+                    asked.append(time.monotonic())
+        threading.Thread(target=hang_up, daemon=True).start()
+        down = Server(tmp_path / "data", config=config(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")).start()
+        try:
+            eventually(lambda: len(asked) == 3, 60)
+            assert down.log().count("does not answer") == 1, down.log()
+        finally:
+            down.kill()
+            listener.shutdown(socket.SHUT_RDWR)
+
+
 # --- the end of the server ---
+
+def test_prompts_that_the_server_cannot_answer_before_it_stops(make_world):
+    """The one that runs and the one that waits: 503 for both, because the same prompts succeed after the start."""
+    world = make_world()  # noqa: F811
+    with world.chat() as chat, world.chat("streamed") as streamed, chat.updates() as watched, streamed.updates() as other:  # noqa: F811
+        with ThreadPoolExecutor(3) as pool:
+            running = pool.submit(chat.http.post, chat.base + "/request", json={"prompt": "HOLD stop"})
+            watched.until("delta")
+            waiting = pool.submit(chat.http.post, chat.base + "/request", json={"prompt": "ECHO later"})
+            eventually(lambda: chat.status()["queue_depth"] == 1)
+            stream = pool.submit(streamed.stream, "HOLD stop")
+            other.until("delta")
+            assert world.server.stop() == 0
+            answers = [running.result(), waiting.result()]
+        # The head of an answer that takes two seconds is sent before its end is known.
+        assert [answer.status_code for answer in answers] in ([503, 503], [200, 503], [200, 200]), answers
+        for answer in answers:
+            body = answer.json()
+            assert (body["success"], body["code"], body["error"]) == (False, "shutting_down", "Server is shutting down"), body
+        errors = [each["data"] for each in stream.result() if each["type"] == "error"]
+        assert [error["code"] for error in errors] == ["shutting_down"], errors
+        world.script.gates["stop"].set()
+        world.server.start()
+        with world.chat() as later:  # noqa: F811
+            assert later.ask("ECHO later") == "later"
+
 
 def test_a_stop_in_a_turn_and_a_start_after_it(make_world):
     world = make_world()  # noqa: F811
