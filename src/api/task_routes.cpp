@@ -11,6 +11,7 @@
 #include "api/task_json.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "driver/registry/known_agent.h"
 #include "json/write.h"
 #include "model/task_warnings.h"
 #include "model/wire_json.h"
@@ -146,6 +147,21 @@ Error no_session(const std::string& id) {
       .with("member", std::string("resumeOf"));
 }
 
+// An agent that gets the id of another one's session fails at its start, or goes on with a wrong one.
+bool foreign_session(const TaskSpec& spec, const TaskRow& earlier) {
+  std::string_view own = session_keeper(spec.agent), other = session_keeper(earlier.spec.agent);
+  return !own.empty() && !other.empty() && own != other;
+}
+
+Error other_agent(const std::string& id, const std::string& agent, const std::string& earlier) {
+  return Error{ErrorCode::invalid_argument,
+               "other_agent",
+               "The agent " + agent + " cannot go on with the conversation of task " + id + ", which " + earlier +
+                   " has. Create the task with the agent " + earlier + ", or leave `resumeOf` out to begin anew.",
+               {}}
+      .with("member", std::string("resumeOf"));
+}
+
 // Titles are shown in many places, so secrets in them are redacted. The agent still gets the original text.
 void redact_title(TaskSpec& spec, const Redactor* redactor) {
   if (redactor == nullptr) return;
@@ -218,6 +234,9 @@ void create_task(Call call) {
                   if (!earlier && earlier.error().code != ErrorCode::not_found) return on_worker.fail(earlier.error());
                   if (!earlier) return on_worker.fail(unknown_resume_task(spec.resume_of));
                   if (earlier->state.session_id.empty()) return on_worker.fail(no_session(spec.resume_of));
+                  if (foreign_session(spec, *earlier)) {
+                    return on_worker.fail(other_agent(spec.resume_of, spec.agent, earlier->spec.agent));
+                  }
                   create_checked(std::move(on_worker), std::move(spec), std::move(creation));
                 });
 }

@@ -128,6 +128,21 @@ TEST_F(TasksApi, ModesAndEarlierTasksAreChecked) {
             201);
 }
 
+TEST_F(TasksApi, AnAgentGetsNoSessionOfAnother) {
+  post("/api/v1/tasks", R"({"id":"earlier","prompt":"x","agent":"claude"})");
+  produce("/api/v1/tasks/earlier/events", R"({"type":"session_start","sessionID":"s1","summary":"Started"})");
+  auto foreign = post("/api/v1/tasks", R"({"id":"later","prompt":"x","agent":"codex","resumeOf":"earlier"})");
+  EXPECT_EQ(foreign.status, 400);
+  EXPECT_EQ(code_of(foreign), "other_agent");
+  EXPECT_NE(foreign.body.find("with the agent claude"), std::string::npos) << foreign.body;
+  EXPECT_EQ(get("/api/v1/tasks/later").status, 404);
+  for (const char* agent : {"claude", "claude-acp", "a-name-of-the-configuration"}) {
+    auto resumed =
+        post("/api/v1/tasks", R"({"prompt":"x","resumeOf":"earlier","agent":")" + std::string(agent) + "\"}");
+    EXPECT_EQ(resumed.status, 201) << agent << resumed.body;
+  }
+}
+
 TEST_F(TasksApi, AListGoesOnWhenTheTaskAtItsCursorIsDeleted) {
   for (int i = 0; i < 4; ++i) create("t" + std::to_string(i));
   auto first = get("/api/v1/tasks?limit=2");

@@ -71,6 +71,11 @@ std::optional<AgentEntry> agent_entry(const Config& config, const std::string& n
   return AgentEntry{std::string(known->driver), std::move(program)};
 }
 
+std::string session_keeper_of(const Config& config, const std::string& agent) {
+  auto own = config.agents.find(agent);
+  return std::string(session_keeper(own == config.agents.end() ? agent : own->second.driver));
+}
+
 std::vector<std::string> agent_names(const Config& config) {
   std::vector<std::string> names{std::string(kDefault)};
   for (const KnownAgent& agent : known_agents()) {

@@ -18,6 +18,9 @@ namespace shepherd {
 // name, and for the drivers `text` and `grpc`, which need a command or an address.
 std::optional<AgentEntry> agent_entry(const Config& config, const std::string& name);
 
+// The program that has the sessions of the agent, by the names of registry/known_agent.h; empty if unknown.
+std::string session_keeper_of(const Config& config, const std::string& agent);
+
 // The names of all agents, the default agent first.
 std::vector<std::string> agent_names(const Config& config);
 

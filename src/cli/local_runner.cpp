@@ -61,6 +61,7 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
                                                       ? std::string_view(config.claude_output_format)
                                                       : name(OutputFormat::text));
   }
+  settings.prices = config.prices;
   settings.confinement = agent_confinement(config, process_environment());
   settings.ladder.interrupt_wait = std::chrono::milliseconds(config.stop_interrupt_ms);
   settings.ladder.close_wait = std::chrono::milliseconds(config.stop_sigint_ms);
@@ -109,6 +110,13 @@ Result<RunRequest> LocalRunner::resolved(ApiClient& api, const RunRequest& reque
     return fail(
         ErrorCode::invalid_argument, "no_session",
         fmt::format("the task {} has no conversation to go on with; leave --resume out to begin anew", earlier->id));
+  }
+  std::string own = session_keeper_of(config_, request.agent), other = session_keeper_of(config_, earlier->agent);
+  if (!own.empty() && !other.empty() && own != other) {
+    return fail(ErrorCode::invalid_argument, "other_agent",
+                fmt::format("{} cannot go on with the conversation of task {}, which {} has; use --agent {}, or leave "
+                            "--resume out to begin anew",
+                            request.agent, earlier->id, earlier->agent, earlier->agent));
   }
   out.resume_of = earlier->id;
   return out;

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "cli/cost_text.h"
 #include "cli/limits.h"
 #include "driver/limits.h"
 #include "json/scan.h"
@@ -46,13 +47,13 @@ std::string elapsed(const BoardRow& row, std::int64_t now_ms) {
 }
 
 std::string cost(const BoardRow& row) {
-  return row.cost_usd > 0 ? fmt::format("${:.2f}", row.cost_usd) : "";
+  return cost_text(row.cost_usd, row.unpriced);
 }
 
 }  // namespace
 
 std::string board_line(const BoardRow& row, std::int64_t now_ms, std::size_t name_width, std::size_t columns) {
-  std::string line = fmt::format("{:<{}}  {:<17}  {:>8}  {:>7}  {}", row.name, name_width, name(row.state),
+  std::string line = fmt::format("{:<{}}  {:<17}  {:>8}  {:>8}  {}", row.name, name_width, name(row.state),
                                  elapsed(row, now_ms), cost(row), row.activity);
   return cut_to_columns(line, columns);
 }
@@ -82,7 +83,10 @@ void TaskBoard::event(std::size_t index, const DriverEvent& event) {
   BoardRow& row = rows_[index];
   if (is_terminal(row.state)) return;
   if (event.type == EventType::usage) {
-    row.cost_usd = number_value(find_member(data, "costUSD")).value_or(row.cost_usd);
+    std::optional<double> cost = number_value(find_member(data, "costUSD"));
+    row.cost_usd = cost.value_or(row.cost_usd);
+    bool unpriced = find_member(data, "unpriced") == "true";
+    if (cost || unpriced) row.unpriced = unpriced;
     return;
   }
   std::string summary = string_value(find_member(event.json, "summary")).value_or("");
@@ -122,6 +126,7 @@ void TaskBoard::say(const BoardRow& row) {
                         {"state", name(row.state)},
                         {"message", row.activity},
                         {"costUSD", row.cost_usd}};
+    if (row.unpriced) object["unpriced"] = true;
     if (row.started_ms > 0) object["elapsedMS"] = (row.ended_ms > 0 ? row.ended_ms : now_ms) - row.started_ms;
     context_.out.line(json::serialize(object));
   } else {

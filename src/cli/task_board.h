@@ -21,6 +21,7 @@ struct BoardRow {
   std::string activity;                       // current activity or outcome; escaped
   std::int64_t started_ms = 0, ended_ms = 0;  // steady clock; 0: not yet
   double cost_usd = 0;
+  bool unpriced = false;  // the cost of some of its use is not known
 };
 
 // One row as a line of at most `columns`, without colour: "docs   running  1:02  $0.12  Reading README.md".

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/cost_text.h"
 #include "terminal/span_text.h"
 #include "terminal/text_columns.h"
 
@@ -81,7 +82,7 @@ ScreenLine row_line(const TopRow& row, const Columns& columns, std::int64_t now_
   put(line, columns.agent, agent, Color::dim);
   put(line, columns.time, elapsed_text(row.elapsed_ms(now_ms)), text);
   if (row.tokens > 0) put(line, columns.tokens, count_text(row.tokens), text);
-  if (row.cost_usd > 0) put(line, columns.cost, fmt::format("${:.2f}", row.cost_usd), text);
+  put(line, columns.cost, cost_text(row.cost_usd, row.unpriced), text);
   put(line, columns.activity, row.activity, row.waits() ? Color::magenta : text);
   return line;
 }
@@ -106,9 +107,9 @@ ScreenLine bar(std::string_view text, std::size_t columns) {
 
 std::string title_text(const TopModel& model, const TopFrame& frame) {
   TopTotals totals = model.totals();
-  std::string text =
-      fmt::format(" shepherd   {} need you   {} running   {} queued   {} ended   ${:.2f}   by {}", totals.needs_you,
-                  totals.running, totals.queued, totals.ended, totals.cost_usd, model.sort_name());
+  std::string text = fmt::format(" shepherd   {} need you   {} running   {} queued   {} ended   ${:.2f}{}   by {}",
+                                 totals.needs_you, totals.running, totals.queued, totals.ended, totals.cost_usd,
+                                 totals.unpriced ? "+" : "", model.sort_name());
   if (!model.shows_ended()) text += "   ended hidden";
   if (!model.filter().empty()) text += fmt::format("   filter: {}", model.filter());
   if (!frame.connection.empty()) text += "   " + frame.connection;

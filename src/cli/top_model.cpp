@@ -109,6 +109,7 @@ Result<TopRow> read_top_row(std::string_view task_json) {
   row.last_sequence = task->last_sequence;
   row.tokens = total_tokens(find_member(task_json, "usage"));
   row.cost_usd = task->cost_usd;
+  row.unpriced = task->unpriced;
   for (OpenApproval& approval : open_approvals(task_json)) {
     if (row.approvals.empty() && !row.ended()) row.activity = exact(approval.summary);
     row.approvals.push_back(std::move(approval));
@@ -263,6 +264,7 @@ TopTotals TopModel::totals() const {
   totals.needs_you = needs_total_;
   for (const auto& [id, row] : rows_) {
     totals.cost_usd += row.cost_usd;
+    totals.unpriced = totals.unpriced || row.unpriced;
     if (row.ended()) {
       ++totals.ended;
     } else if (row.waits()) {

@@ -25,6 +25,7 @@ struct TopRow {
   std::uint64_t last_sequence = 0;
   std::uint64_t tokens = 0;  // sum of all classes
   double cost_usd = 0;
+  bool unpriced = false;  // the cost of some of its use is not known
   std::vector<OpenApproval> approvals;
   std::vector<Command> commands;
 
@@ -44,6 +45,7 @@ enum class TopSort : std::uint8_t { needs, newest, cost, tokens, time, title };
 struct TopTotals {
   std::size_t needs_you = 0, running = 0, queued = 0, ended = 0;
   double cost_usd = 0;
+  bool unpriced = false;
 };
 
 class TopModel {

@@ -9,6 +9,7 @@
 #include "cli/known_agents.h"
 #include "cli/verbs.h"
 #include "config/config_flags.h"
+#include "driver/registry/agent_table.h"
 #include "driver/registry/known_agent.h"
 #include "driver/registry/registry.h"
 #include "json/write.h"
@@ -30,6 +31,7 @@ struct AgentRow {
   std::string version;           // as the program says; empty: unknown
   std::string install;           // what to do when it is not here
   std::string capabilities;      // JSON, as a task's
+  std::string abilities;         // JSON: what docs/agents.md says of its driver, by name
   std::vector<std::string> can;  // in words
 };
 
@@ -42,19 +44,21 @@ void describe_abilities(Driver& driver, const AgentEntry& entry, AgentRow& row) 
     launch.program = program->command.front();
     if (program->command.size() > 1) launch.command = program->command;
   }
+  launch.deltas = true;
   if (!driver.launch(launch)) return;
-  Capabilities abilities = driver.capabilities();
-  row.capabilities = encode_capabilities(abilities);
-  for (CommandKind kind : {CommandKind::steer, CommandKind::queue, CommandKind::interrupt, CommandKind::set_mode}) {
-    if (abilities.can(kind)) row.can.emplace_back(name(kind));
+  AgentFacts facts{driver.capabilities(), driver.traits()};
+  row.capabilities = encode_capabilities(facts.can);
+  row.abilities = object_text([&](JsonObject& object) {
+    for (const Ability& ability : abilities()) object.text(ability.name, ability.value(facts));
+  });
+  for (const Ability& ability : abilities()) {
+    if (ability.value(facts) == "yes") row.can.emplace_back(ability.name);
   }
-  if (abilities.approvals) row.can.emplace_back("approve");
-  if (abilities.resumes_sessions) row.can.emplace_back("resume");
-  if (abilities.cost) row.can.emplace_back("cost");
+  if (facts.traits.use != ToldUse::none) row.can.emplace_back(name(facts.traits.use));
 }
 
 AgentRow row_of(const std::string& name, const AgentEntry& entry) {
-  AgentRow row{name, name, entry.driver, "", "", "", "null", {}};
+  AgentRow row{name, name, entry.driver, "", "", "", "null", "null", {}};
   if (const KnownAgent* known = known_agent(name)) {
     row.title = known->title;
     row.install = known->install;
@@ -80,6 +84,7 @@ std::string json_of(const AgentRow& row) {
     object.text_unless_empty("version", row.version);
     if (row.place.empty()) object.text_unless_empty("install", row.install);
     object.json("capabilities", row.capabilities);
+    object.json("abilities", row.abilities);
   });
 }
 
@@ -136,8 +141,8 @@ void add_agents_verb(CLI::App& app, Context& context) {
   command->add_flag("--json", options->json, "Print one JSON object per agent");
   command->footer(
       "AGENT is the name for --agent and for a task's `agent`. CAN says what an operator can do beside watching and\n"
-      "stopping it: steer, queue, interrupt, set_mode, approve, resume an earlier session; cost: it tells what it\n"
-      "costs. Entries under `agents` in the configuration add agents and change the commands of known ones.\n\n"
+      "stopping it, and what it shows; money, tokens: what it tells of its use. docs/agents.md explains the words.\n"
+      "Entries under `agents` in the configuration add agents and change the commands of known ones.\n\n"
       "Example:\n  shepherd agents --json");
   command->callback([options, &context] { context.action = [options, &context] { return list(context, *options); }; });
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/approval_view.h"
+#include "cli/cost_text.h"
 #include "cli/limits.h"
 #include "cli/run_request.h"
 #include "cli/task_names.h"
@@ -88,8 +89,8 @@ std::string used(ApiClient& client, const json::object& item) {
   Result<TaskView> task = client.task(id->get_string());
   std::uint64_t tokens = task ? total_tokens(find_member(task->json, "usage")) : 0;
   if (tokens == 0) return {};
-  std::string cost = task->cost_usd > 0 ? fmt::format(", ${:.2f}", task->cost_usd) : "";
-  return fmt::format("  {} tokens{}", count_text(tokens), cost);
+  std::string cost = cost_text(task->cost_usd, task->unpriced);
+  return fmt::format("  {} tokens{}{}", count_text(tokens), cost.empty() ? "" : ", ", cost);
 }
 
 // Prints the title, then the reason, and finally the command to type on its own line.

@@ -194,7 +194,8 @@ void add_run_verb(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("run", "Run an agent or any command here; watch it and steer it");
   RunRequest& request = options->request;
   command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");
-  command->add_option("--agent", request.agent, "The agent: claude, grpc, or a name under agents in the configuration")
+  command
+      ->add_option("--agent", request.agent, "The agent, by a name that shepherd agents lists, or grpc with --address")
       ->capture_default_str();
   command->add_option("--address", request.address, "Address of the agent grpc: HOST:PORT");
   command->add_option("--program", request.program, "The agent's program (default: claude.program, else from PATH)");

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/approval_view.h"
+#include "cli/cost_text.h"
 #include "cli/open_approvals.h"
 #include "cli/run_request.h"
 #include "cli/task_names.h"
@@ -61,7 +62,8 @@ std::string age_of(const TaskView& task, std::int64_t now_ms) {
 }
 
 std::string cost_of(const TaskView& task) {
-  return task.cost_usd > 0 ? fmt::format("${:.2f}", task.cost_usd) : "-";
+  std::string cost = cost_text(task.cost_usd, task.unpriced);
+  return cost.empty() ? "-" : cost;
 }
 
 Parameters filters_of(const TasksOptions& options) {
@@ -214,7 +216,7 @@ Result<ExitCode> show(Context& context, const TasksOptions& options) {
   if (std::uint64_t tokens = total_tokens(find_member(task->json, "usage")); tokens > 0) {
     field("tokens", count_text(tokens));
   }
-  if (task->cost_usd > 0) field("cost", cost_of(*task));
+  if (task->cost_usd > 0 || task->unpriced) field("cost", cost_of(*task));
   if (!task->description.empty()) {
     context.out.line("");
     context.out.line(terminal_text(task->description, Lines::keep));

@@ -65,6 +65,8 @@ Result<TaskView> read_task_view(std::string_view source) {
   row.first_sequence = static_cast<std::uint64_t>(number(*object, {"firstSequence"}));
   row.last_sequence = static_cast<std::uint64_t>(number(*object, {"lastSequence"}));
   row.cost_usd = number(*object, {"usage", "costUSD"});
+  const json::value* unpriced = find(*object, {"usage", "unpriced"});
+  row.unpriced = unpriced != nullptr && *unpriced == true;
   row.json = source;
   return row;
 }

@@ -19,7 +19,8 @@ struct TaskView {
   std::string created_at;  // RFC 3339
   std::uint64_t first_sequence = 0, last_sequence = 0;
   double cost_usd = 0;
-  std::string json;  // the whole object
+  bool unpriced = false;  // the cost of some of its use is not known
+  std::string json;       // the whole object
 
   bool ended() const;
   // A display name: the title, otherwise the description's first line.

@@ -28,6 +28,7 @@
 #include "llm/model_config.h"
 #include "mcp/mcp_config.h"
 #include "model/condense.h"
+#include "prices/model_price.h"
 #include "process/limits.h"
 #include "redact/redact.h"
 #include "steering/steering_config.h"
@@ -84,10 +85,11 @@ struct Config {
   std::int64_t stop_interrupt_ms = kInterruptWait.count();
   std::int64_t stop_sigint_ms = kCloseWait.count();
   std::int64_t stop_sigterm_ms = kTerminateWait.count();
-  std::int64_t runners = kRunners;            // of `serve`
-  std::map<std::string, AgentEntry> agents;   // by user-defined names
-  std::map<std::string, ModelConfig> models;  // by user-defined names
-  std::vector<std::string> chat_models;       // names, the first that works; empty: all, by name
+  std::int64_t runners = kRunners;                        // of `serve`
+  std::map<std::string, AgentEntry> agents;               // by user-defined names
+  std::map<std::string, ModelConfig> models;              // by user-defined names
+  std::map<std::string, ModelPrice, std::less<>> prices;  // by the names of models
+  std::vector<std::string> chat_models;                   // names, the first that works; empty: all, by name
   ChatConfig chat;
   std::vector<std::string> chat_cors_origins;          // other sites whose pages may use the paths of chats
   ToolSettings chat_tools;                             // chat.tools and the keys of single tools

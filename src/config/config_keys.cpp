@@ -12,6 +12,7 @@
 #include "config/config_agents.h"
 #include "config/config_mcp.h"
 #include "config/config_models.h"
+#include "config/config_prices.h"
 #include "config/limits.h"
 #include "config/nearest_word.h"
 #include "model/limits.h"
@@ -165,6 +166,27 @@ ConfigKey models_key() {
           }};
 }
 
+ConfigKey prices_key() {
+  return {"prices", KeyKind::entries,
+          "prices by a model's name, in dollars per million tokens: {MODEL: {as_of: DATE, input: 3.0, output: 15.0}}",
+          [](Config& config, const KeyValue& value) -> Result<void> {
+            PriceTable prices;
+            for (const auto& [name, entry] : std::get<std::map<std::string, std::string>>(value)) {
+              Result<ModelPrice> price = parse_price_entry(entry);
+              if (!price) return bad_config(fmt::format("{}: {}", name, price.error().message));
+              prices[name] = *std::move(price);
+            }
+            if (prices.size() > kMaxPrices) return bad_config(fmt::format("at most {}", kMaxPrices));
+            config.prices = std::move(prices);
+            return {};
+          },
+          [](const Config& config) -> KeyValue {
+            std::map<std::string, std::string> entries;
+            for (const auto& [name, price] : config.prices) entries[name] = price_entry_json(price);
+            return entries;
+          }};
+}
+
 ConfigKey mcp_servers_key() {
   return {"mcp_servers", KeyKind::entries,
           "named MCP servers whose tools chat sessions use: {NAME: {command: [PROGRAM]}} or {NAME: {url: URL}}",
@@ -306,6 +328,7 @@ std::vector<ConfigKey> make_keys() {
       boolean_key("detail.keep", "keep full content and raw records with events", MEMBER(keep_detail)),
       agents_key(),
       models_key(),
+      prices_key(),
       list_key("chat.models", "models of chat sessions, the first that works; empty: all of models, by name",
                MEMBER(chat_models)),
       text_key("chat.system", "text that every chat session begins with", MEMBER(chat.system)),

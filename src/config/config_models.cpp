@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/config_prices.h"
 #include "config/limits.h"
 #include "config/nearest_word.h"
 
@@ -44,17 +45,6 @@ void read_count(const YAML::Node& node, const char* name, std::int64_t& into) {
   if (error != std::errc() || end != text.data() + text.size() || into < 0) {
     throw WrongModel{fmt::format("\"{}\" is a whole number of at least 0", name)};
   }
-}
-
-void read_price(const YAML::Node& node, const char* name, std::optional<double>& into) {
-  if (!node[name]) return;
-  std::string text = scalar(node[name], name);
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw WrongModel{fmt::format("\"{}\" is a price in US dollars per million tokens, such as 3.0", name)};
-  }
-  into = value;
 }
 
 boost::json::value json_of(const YAML::Node& node) {
@@ -129,14 +119,9 @@ ModelConfig read_model(const std::string& name, const YAML::Node& node) {
     model.options = boost::json::serialize(json_of(node["options"]));
   }
   if (node["price"]) {
-    if (!node["price"].IsMap()) throw WrongModel{"\"price\" is {as_of: DATE, input: …, output: …}"};
-    check_model_names(node["price"], {"as_of", "input", "output", "cache_read", "cache_write"}, "price");
-    if (!node["price"]["as_of"]) throw WrongModel{"\"price\" needs \"as_of\", the date of these prices"};
-    model.price.as_of = scalar(node["price"]["as_of"], "as_of");
-    read_price(node["price"], "input", model.price.input);
-    read_price(node["price"], "output", model.price.output);
-    read_price(node["price"], "cache_read", model.price.cache_read);
-    read_price(node["price"], "cache_write", model.price.cache_write);
+    Result<ModelPrice> price = parse_price_entry(YAML::Dump(node["price"]));
+    if (!price) throw WrongModel{fmt::format("\"price\": {}", price.error().message)};
+    model.price = *std::move(price);
   }
   return model;
 }
@@ -178,17 +163,7 @@ std::string model_entry_json(const ModelConfig& model) {
     entry["headers"] = headers;
   }
   if (!model.options.empty()) entry["options"] = boost::json::parse(model.options);
-  if (!model.price.as_of.empty()) {
-    boost::json::object price{{"as_of", model.price.as_of}};
-    auto each = [&](std::string_view key, const std::optional<double>& value) {
-      if (value) price[key] = *value;
-    };
-    each("input", model.price.input);
-    each("output", model.price.output);
-    each("cache_read", model.price.cache_read);
-    each("cache_write", model.price.cache_write);
-    entry["price"] = price;
-  }
+  if (!model.price.as_of.empty()) entry["price"] = boost::json::parse(price_entry_json(model.price));
   return boost::json::serialize(entry);
 }
 

@@ -73,7 +73,7 @@ TEST(ConfigModels, SayWhatIsWrong) {
       {kUrl + "\nprice: {input: 3}", "needs \"as_of\""},
       {kUrl + "\nprice: {as_of: d, input: -3}", "a price in US dollars"},
       {kUrl + "\nprice: {as_of: d, inptu: 3}", "did you mean \"input\""},
-      {kUrl + "\nprice: 3", "\"price\" is"},
+      {kUrl + "\nprice: 3", "a price is {as_of"},
       {kUrl + "\nmodel: [x]", "\"model\" must be a single value"},
       {"url: [", "not valid YAML"},
   };

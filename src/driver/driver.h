@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "driver/actions.h"
+#include "driver/agent_traits.h"
 #include "model/command.h"
 #include "model/task.h"
 
@@ -178,6 +179,7 @@ class Driver {
   virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) = 0;
 
   virtual Capabilities capabilities() const = 0;
+  virtual AgentTraits traits() const = 0;
   virtual Hints hints() const = 0;
 };
 

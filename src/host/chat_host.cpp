@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "client/find_server.h"
 #include "config/agent_confinement.h"
+#include "config/config_prices.h"
 #include "host/limits.h"
 #include "host/mcp_tools.h"
 #include "host/opened_models.h"
@@ -63,9 +64,11 @@ Result<std::unique_ptr<ChatHost>> ChatHost::open(ChatHostParts parts, const Conf
   host->model_ = std::move(opened->chat);
   auto tools = host->open_tools(config);
   if (!tools) return fail(tools.error());
-  auto price = [models = config.models](const std::string& backend) {
-    auto found = models.find(backend);
-    return found == models.end() ? ModelPrice() : found->second.price;
+  std::map<std::string, ModelPrice> prices;
+  for (const auto& [backend, model] : config.models) prices[backend] = price_of_backend(config, backend);
+  auto price = [prices = std::move(prices)](const std::string& backend) {
+    auto found = prices.find(backend);
+    return found == prices.end() ? ModelPrice() : found->second;
   };
   auto mcp = open_mcp_tools(config, parts.loop, parts.clock, parts.random);
   if (!mcp) return fail(mcp.error());

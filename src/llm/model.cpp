@@ -1,5 +1,6 @@
 #include "llm/model.h"
 
+#include <algorithm>
 #include <array>
 
 #include "llm/model_config.h"
@@ -38,22 +39,11 @@ std::string_view name(Finish finish) {
 }
 
 std::optional<double> cost_of(const ModelPrice& price, const ModelUsage& usage) {
-  if (!usage.known || price.as_of.empty()) return std::nullopt;
-  double dollars = 0;
-  bool priced = true;
-  auto add = [&](std::int64_t tokens, const std::optional<double>& per_million) {
-    if (tokens <= 0) return;
-    if (!per_million) {
-      priced = false;
-      return;
-    }
-    dollars += static_cast<double>(tokens) * *per_million / 1e6;
-  };
-  add(usage.input - usage.cache_read - usage.cache_write, price.input);
-  add(usage.cache_read, price.cache_read);
-  add(usage.cache_write, price.cache_write);
-  add(usage.output, price.output);
-  return priced ? std::optional(dollars) : std::nullopt;
+  if (!usage.known) return std::nullopt;
+  // A backend can count more tokens of the cache than of the input.
+  auto count = [](std::int64_t tokens) { return static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)); };
+  return cost_of(price, PricedTokens{count(usage.input - usage.cache_read - usage.cache_write), count(usage.output),
+                                     count(usage.cache_read), count(usage.cache_write)});
 }
 
 }  // namespace shepherd

@@ -13,16 +13,11 @@
 #include "base/result.h"
 #include "llm/model.h"
 #include "net/event_loop.h"
+#include "prices/model_price.h"
 
 namespace shepherd {
 
 enum class ModelDialect : std::uint8_t { openai, anthropic, ollama };
-
-// US dollars per million tokens, as of a date. A class without a price makes a call that used it unpriced.
-struct ModelPrice {
-  std::optional<double> input, output, cache_read, cache_write;
-  std::string as_of;  // "2026-11-01"; empty: no price is known
-};
 
 struct ModelConfig {
   std::string name;  // chosen by the user

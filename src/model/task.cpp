@@ -34,6 +34,7 @@ Usage& Usage::operator+=(const Usage& part) {
   api_calls += part.api_calls;
   tool_uses += part.tool_uses;
   turns += part.turns;
+  unpriced = unpriced || part.unpriced;
   return *this;
 }
 

@@ -63,6 +63,7 @@ struct Usage {
   double cost_usd = 0;
   std::uint64_t input_tokens = 0, output_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0;
   std::uint64_t api_calls = 0, tool_uses = 0, turns = 0;
+  bool unpriced = false;  // the cost of some of it is not known; cost_usd is the rest
 
   Usage& operator+=(const Usage& part);
 };

@@ -6,6 +6,7 @@
 #include "json/scan.h"
 #include "model/limits.h"
 #include "model/task_commands.h"
+#include "model/usage_json.h"
 
 namespace shepherd {
 namespace {
@@ -81,7 +82,9 @@ void fold_usage(TaskState& state, std::string_view body) {
   }
   Usage& usage = sessions[session];
   std::string_view data = find_member(body, "data");
-  if (auto cost = number_value(find_member(data, "costUSD")); cost && *cost >= 0) usage.cost_usd = *cost;
+  auto cost = number_value(find_member(data, "costUSD"));
+  bool priced = cost && *cost >= 0;
+  if (priced) usage.cost_usd = *cost;
   take_count(usage.input_tokens, data, "inputTokens");
   take_count(usage.output_tokens, data, "outputTokens");
   take_count(usage.cache_read_tokens, data, "cacheReadTokens");
@@ -89,6 +92,12 @@ void fold_usage(TaskState& state, std::string_view body) {
   take_count(usage.api_calls, data, "apiCalls");
   take_count(usage.tool_uses, data, "toolUses");
   take_count(usage.turns, data, "turns");
+  // In the middle of a turn the cost may still come. What never had one is not free.
+  bool may_come = find_member(data, "partial") == "true";
+  bool never_priced = usage.cost_usd == 0 && total_tokens(usage) > 0;
+  if (priced || find_member(data, "unpriced") == "true" || (never_priced && !may_come)) {
+    usage.unpriced = !priced || find_member(data, "unpriced") == "true";
+  }
   state.usage = {};
   for (const auto& [name, part] : sessions) state.usage += part;
 }

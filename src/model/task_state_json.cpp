@@ -30,6 +30,7 @@ Usage read_usage(dom::element from) {
   take(from, "apiCalls", usage.api_calls);
   take(from, "toolUses", usage.tool_uses);
   take(from, "turns", usage.turns);
+  take(from, "unpriced", usage.unpriced);
   return usage;
 }
 

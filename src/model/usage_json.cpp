@@ -15,6 +15,7 @@ void append_usage(std::string& out, const Usage& usage) {
     object.number("apiCalls", usage.api_calls);
     object.number("toolUses", usage.tool_uses);
     object.number("turns", usage.turns);
+    if (usage.unpriced) object.flag("unpriced", true);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "driver/registry/registry.h"
 #include "json/write.h"
 #include "model/wire_json.h"
+#include "runner/guards.h"
 #include "runner/limits.h"
 #include "runner/open_link.h"
 
@@ -52,6 +53,7 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
     MutexLock lock(mutex_);
     SHEPHERD_ASSERT(link_ == nullptr && driver_ == nullptr, "an agent is run once");
     settings_ = std::move(settings);
+    costs_ = UsageCosts(settings_.prices);
   }
   for (int number = 1;; ++number) {
     Start start = run_once(options, number);
@@ -243,6 +245,7 @@ void AgentRun::tell_start(const LaunchPlan& plan, const OpenedLink& opened) {
     events_.status(State::running, "running", members);
   }
   if (!plan.remark.empty()) events_.log(plan.remark);
+  if (std::string remark = remark_on_bounds(order_, driver_->traits()); !remark.empty()) events_.log(remark);
 }
 
 // The agent's own result counts, because its work was done before. This reports how it had to be ended.
@@ -313,8 +316,10 @@ void AgentRun::flush() {
 }
 
 void AgentRun::carry_out(Action& action, Result<void>& written) {
-  if (const auto* event = std::get_if<DriverEvent>(&action)) {
+  if (auto* event = std::get_if<DriverEvent>(&action)) {
+    costs_.add_to(*event, driver_->traits());
     events_.add(*event);
+    if (event->type == EventType::usage) tell_unkept_budget(hints_now());
   } else if (const auto* delta = std::get_if<TextDelta>(&action)) {
     events_.delta(*delta);
   } else if (const auto* write = std::get_if<WriteInput>(&action)) {
@@ -340,6 +345,19 @@ void AgentRun::carry_out(Action& action, Result<void>& written) {
   } else if (std::holds_alternative<CloseInput>(action)) {
     close_input();
   }
+}
+
+// Said once: a person may want to stop an agent whose budget means nothing.
+void AgentRun::tell_unkept_budget(const Hints& hints) {
+  bool ours = order_.budget_usd > 0 && driver_->traits().budget == Means::runner;
+  if (!ours || hints.cost_usd || budget_doubt_told_) return;
+  std::string_view missing = costs_.missing();
+  bool silent = missing.empty() && hints.turns > 0;
+  if (missing.empty() && !silent) return;
+  budget_doubt_told_ = true;
+  events_.log(silent ? std::string("The budget cannot be kept: this agent does not say what it uses")
+                     : "The budget cannot be kept: the configuration's `prices` have no price for " +
+                           std::string(missing));
 }
 
 void AgentRun::command(const Command& command) {
@@ -419,7 +437,14 @@ bool AgentRun::can(CommandKind kind) const {
 
 Hints AgentRun::hints() const {
   MutexLock lock(mutex_);
-  return driver_ == nullptr ? Hints{} : driver_->hints();
+  return driver_ == nullptr ? Hints{} : hints_now();
+}
+
+// The driver's, with the cost at the configuration's prices if the agent tells none.
+Hints AgentRun::hints_now() const {
+  Hints hints = driver_->hints();
+  if (!hints.cost_usd) hints.cost_usd = costs_.cost_usd();
+  return hints;
 }
 
 AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
@@ -440,6 +465,9 @@ AgentOutcome AgentRun::judged(const Verdict& verdict, AgentEnd end) const {
       break;
     case EndCause::over_budget:
       because(State::failed, "over budget");
+      break;
+    case EndCause::turns_used:
+      because(State::failed, "too many turns");
       break;
     case EndCause::lease_lost:
       because(State::failed, "the server gave this task up");

@@ -26,6 +26,7 @@
 #include "runner/step.h"
 #include "runner/task_events.h"
 #include "runner/task_order.h"
+#include "runner/usage_cost.h"
 
 namespace shepherd {
 
@@ -88,6 +89,8 @@ class AgentRun final : public Step, private AgentObserver {
   void take_line(AgentStream stream, const Line& line) REQUIRES(mutex_);
   void flush() REQUIRES(mutex_);
   void carry_out(Action& action, Result<void>& written) REQUIRES(mutex_);
+  void tell_unkept_budget(const Hints& hints) REQUIRES(mutex_);
+  Hints hints_now() const REQUIRES(mutex_);
   void look() REQUIRES(mutex_);
   void look_at_turn(const Hints& hints) REQUIRES(mutex_);
   void look_for_stall(const Hints& hints) REQUIRES(mutex_);
@@ -113,6 +116,7 @@ class AgentRun final : public Step, private AgentObserver {
   bool answering_ GUARDED_BY(mutex_) = false;           // it runs, so its requests are answered
   LineSplitter out_lines_ GUARDED_BY(mutex_), err_lines_ GUARDED_BY(mutex_);
   Actions output_ GUARDED_BY(mutex_);
+  UsageCosts costs_ GUARDED_BY(mutex_){PriceTable{}};
   EndCause cause_ GUARDED_BY(mutex_) = EndCause::none;
   std::string cause_message_ GUARDED_BY(mutex_);
   std::optional<AgentEnd> end_ GUARDED_BY(mutex_);
@@ -122,6 +126,7 @@ class AgentRun final : public Step, private AgentObserver {
   bool finished_ GUARDED_BY(mutex_) = false;  // run() has ended or is about to
   bool input_closed_ GUARDED_BY(mutex_) = false;
   bool stalled_ GUARDED_BY(mutex_) = false;
+  bool budget_doubt_told_ GUARDED_BY(mutex_) = false;
   std::int64_t started_ms_ GUARDED_BY(mutex_) = 0;     // steady, like all below; 0 before the start
   std::int64_t idle_since_ms_ GUARDED_BY(mutex_) = 0;  // its turn is over
   std::int64_t told_to_go_ms_ GUARDED_BY(mutex_) = 0;  // its input was closed after its work

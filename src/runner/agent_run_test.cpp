@@ -74,14 +74,21 @@ class AgentRunTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // Installs a program that is started as Claude Code would be.
-  void claude(const std::string& script) {
+  // Installs a program that is started as Claude Code would be, or an agent of ACP.
+  void claude(const std::string& script) { install("claude", script); }
+  void acp(const std::string& script) { install("acp", script); }
+  void install(const std::string& driver, const std::string& script) {
     std::filesystem::path program = directory_ / "agent";
     std::ofstream(program) << "#!/bin/sh\n" << script;
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    order_.agent = "claude";
+    order_.agent = driver;
     order_.description = "do it";
     settings_.program = program;
+  }
+  // A file that a script wrote.
+  std::string read(const std::string& name) const {
+    std::ifstream file(directory_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
   void shell(const std::string& script) { order_.command = {"sh", "-c", script}; }
   // Creates the file that a script waits for with `while [ ! -e NAME ]`.
@@ -246,6 +253,75 @@ TEST_F(AgentRunTest, AnAgentThatIsDoneIsToldToGo) {
   EXPECT_EQ(outcome.state, State::completed) << outcome.message;
   EXPECT_EQ(outcome.message, "done");
   EXPECT_EQ(run_->hints().cost_usd, 0.5);
+}
+
+// Speaks enough of ACP for two turns, and ends the second one only when it is cancelled.
+const std::string kTwoTurns = R"sh(
+read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}'
+read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'
+read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}'
+read -r line; echo "$line" > second
+read -r line; echo "$line" > third
+echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}'
+cat > /dev/null
+)sh";
+
+TEST_F(AgentRunTest, ATurnBeyondTheMaximumIsInterruptedAndTheAgentIsStopped) {
+  acp(kTwoTurns);
+  order_.max_turns = 1;
+  Command more = command(CommandKind::queue);
+  more.content = "and the tests";
+  run_->command(more);
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::failed);
+  EXPECT_EQ(outcome.cause, EndCause::turns_used);
+  EXPECT_EQ(outcome.message, "Reached the maximum number of turns: the task allows 1 turn");
+  EXPECT_TRUE(seen("\"code\":\"max_turns\""));
+  EXPECT_TRUE(seen("stops it when it begins a turn after 1 turn;"));
+  EXPECT_NE(read("second").find("and the tests"), std::string::npos);
+  EXPECT_NE(read("third").find("session/cancel"), std::string::npos);
+}
+
+TEST_F(AgentRunTest, TheLastTurnThatIsAllowedRunsToItsEnd) {
+  acp(kTwoTurns);
+  order_.max_turns = 1;
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.state, State::completed) << outcome.message;
+  EXPECT_EQ(outcome.cause, EndCause::none);
+}
+
+// An agent that tells tokens and no money: the prices of the configuration say when the budget is used up.
+TEST_F(AgentRunTest, ABudgetIsKeptAtTheConfiguredPrices) {
+  acp(R"sh(
+read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}'
+read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s","models":{"currentModelId":"m","availableModels":[{"modelId":"m","name":"M"}]}}}'
+read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn","usage":{"inputTokens":1000,"outputTokens":1000}}}'
+read -r line; read -r line; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}'
+cat > /dev/null
+)sh");
+  order_.budget_usd = 0.01;
+  settings_.prices["m"] = {1.0, 9.0, {}, {}, "2026-11-01"};
+  Command more = command(CommandKind::queue);
+  more.content = "and the tests";
+  run_->command(more);
+  AgentOutcome outcome = run_->run(settings_);
+  EXPECT_EQ(outcome.cause, EndCause::over_budget) << outcome.message;
+  EXPECT_EQ(outcome.state, State::failed);
+  EXPECT_TRUE(seen(R"("costUSD":0.01,"priced":{"asOf":"2026-11-01"})"));
+  EXPECT_DOUBLE_EQ(*run_->hints().cost_usd, 0.01);
+}
+
+TEST_F(AgentRunTest, ABudgetWithoutAPriceIsSaidToBeNone) {
+  acp(R"sh(
+read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}'
+read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s","models":{"currentModelId":"m","availableModels":[{"modelId":"m","name":"M"}]}}}'
+read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn","usage":{"inputTokens":1000,"outputTokens":1000}}}'
+cat > /dev/null
+)sh");
+  order_.budget_usd = 0.01;
+  EXPECT_EQ(run_->run(settings_).state, State::completed);
+  EXPECT_TRUE(seen("The budget cannot be kept: the configuration's `prices` have no price for the model m"));
+  EXPECT_TRUE(seen(R"("unpriced":true)"));
 }
 
 // A word that comes while the workspace is cloned waits for the agent.

@@ -43,14 +43,14 @@ std::int64_t AgentRun::next_look_ms() const {
 
 void AgentRun::look() {
   if (link_ == nullptr || end_) return;
-  Hints hints = driver_->hints();
+  Hints hints = hints_now();
   if (cause_ == EndCause::none) {
     look_at_turn(hints);
     look_for_stall(hints);
     std::int64_t now_ms = clock_.steady_ms();
     Command stop;
     stop.kind = CommandKind::stop;
-    if (std::optional<Breach> breach = breach_of(order_, hints, now_ms - started_ms_)) {
+    if (std::optional<Breach> breach = breach_of(order_, hints, driver_->traits(), now_ms - started_ms_)) {
       set_cause(breach->cause, breach->message);
       events_.error(breach->code, breach->message);
       begin_end(stop);

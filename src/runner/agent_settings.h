@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/driver.h"
+#include "prices/model_price.h"
 #include "process/agent_link.h"
 #include "process/confinement.h"
 #include "runner/limits.h"
@@ -25,6 +26,7 @@ struct AgentSettings {
   std::string version;                   // as reported by that program; empty if unknown
   std::string rules;                     // instructions for every agent of this runner; empty for none
   LaunchOptions options;                 // the driver's own
+  PriceTable prices;                     // of models whose cost the agent does not tell
   bool deltas = true;
   bool keep_open = false;  // after its turn, wait for an operator instead of ending it
   StopPlan ladder;         // without `interrupt`, which the driver provides

@@ -1,4 +1,4 @@
-// What a task may use: its time and its budget. Agents with their own bounds end by themselves before these.
+// What a task may use: its time, its turns and its budget. Agents with their own bounds end by themselves before these.
 // Threads: value.
 #pragma once
 
@@ -20,6 +20,10 @@ struct Breach {
 };
 
 // The bound that the task is over; nullopt if none.
-std::optional<Breach> breach_of(const TaskOrder& order, const Hints& hints, std::int64_t elapsed_ms);
+std::optional<Breach> breach_of(const TaskOrder& order, const Hints& hints, const AgentTraits& traits,
+                                std::int64_t elapsed_ms);
+
+// What a person should know at the agent's start about the task's bounds; empty: the agent keeps them by its own means.
+std::string remark_on_bounds(const TaskOrder& order, const AgentTraits& traits);
 
 }  // namespace shepherd

@@ -10,7 +10,7 @@
 namespace shepherd {
 
 // Why a step was ended from outside.
-enum class EndCause : std::uint8_t { none, stopped, timed_out, over_budget, lease_lost, deleted, shutdown };
+enum class EndCause : std::uint8_t { none, stopped, timed_out, over_budget, turns_used, lease_lost, deleted, shutdown };
 
 // Threads: any.
 class Step {

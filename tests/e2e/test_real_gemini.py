@@ -26,10 +26,10 @@ class Desk:
         self.work.mkdir()
         self.model = None
 
-    def run(self, replies, *arguments, prompt="do what the script says"):
+    def run(self, replies, *arguments, prompt="do what the script says", **variables):
         self.model = GeminiAPI(replies).start()
         return AgentRun(self.server, [prompt, "--agent", "gemini-stream", "--program", GEMINI, *MODEL, *arguments], self.work,
-                        gemini_environment(self.home, self.model.url))
+                        {**gemini_environment(self.home, self.model.url), **variables})
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_run_with_tools(desk):
                    Reply(shell("echo out; exit 3")), Reply(text("Fixed."))], "--mode", "autonomous") as run:
         task, code = run.to_end()
     assert code == 0, run.story()
-    assert task["status"]["state"] == "completed" and task["usage"]["inputTokens"] > 0 and task["usage"]["costUSD"] == 0
+    assert task["status"]["state"] == "completed" and task["usage"]["inputTokens"] > 0 and task["usage"]["unpriced"] is True
     assert (desk.work / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
     calls = {event["tool"]: event for event in run.of_type("tool_call")}
     assert list(calls) == ["read_file", "replace", "run_shell_command"], run.story()
@@ -63,6 +63,16 @@ def test_a_run_with_tools(desk):
     can = next(event["data"]["capabilities"] for event in run.of_type("status") if "capabilities" in event["data"])
     assert can["deltas"] and not can["approvals"]
     assert survivors(run.mark) == []
+
+
+def test_its_tokens_have_the_configured_price(desk):
+    with desk.run([Reply(text("Done."))], SHEPHERD_PRICES="{gemini-2.5-pro: {as_of: 2026-11-01, input: 1.25, output: 10}}") as run:
+        task, code = run.to_end()
+    assert code == 0, run.story()
+    used = task["usage"]
+    assert used["inputTokens"] > 0 and "unpriced" not in used, used
+    assert used["costUSD"] == pytest.approx((used["inputTokens"] * 1.25 + used["outputTokens"] * 10) / 1e6)
+    assert [event["data"]["priced"] for event in run.of_type("usage")] == [{"asOf": "2026-11-01"}]
 
 
 def test_interactive_it_says_what_it_cannot_do(desk):

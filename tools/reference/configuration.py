@@ -62,7 +62,7 @@ AGENTS = """Each entry under `agents` gives an agent a name, so that `shepherd r
         tls: {ca: ca.pem, cert: client.pem, key: client.key}
         token_file: reviewer.token
 
-`docs/running-agents.md` and `docs/streaming-agents.md` describe the members of an entry.
+`docs/agents.md`, `docs/running-agents.md` and `docs/streaming-agents.md` describe the members of an entry.
 """
 
 

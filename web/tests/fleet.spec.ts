@@ -18,6 +18,18 @@ test("rows come, move and end by themselves", async ({server, fleet}) => {
   await expect(row.locator(".doing")).toHaveText("There are no sheep");
 });
 
+test("use without a price is unpriced and not free", async ({server, fleet}) => {
+  await server.create({id: "one", prompt: "Count the sheep", agent: "codex"});
+  const row = fleet.locator("[data-task=one]");
+  await server.post("one", [{type: "usage", summary: "", sessionID: "a", data: {inputTokens: 20_000, unpriced: true}}]);
+  await expect(row.locator(".cost")).toHaveText("unpriced");
+  await row.click();
+  const cost = fleet.locator(".side .facts.numbers div", {hasText: "cost"}).locator("dd");
+  await expect(cost).toHaveText("unpriced");
+  await server.post("one", [{type: "usage", summary: "", sessionID: "b", data: {costUSD: 0.25, inputTokens: 10, priced: {asOf: "2026-11-01"}}}]);
+  await expect(cost).toHaveText("$0.25+");
+});
+
 test("filters and groups live in the address", async ({server, fleet}) => {
   await believableFleet(server);
   await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(6);

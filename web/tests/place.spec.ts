@@ -51,23 +51,35 @@ test("what was begun is still there after a look elsewhere", async ({server, fle
   await expect(fleet.getByLabel("What is to be done")).toHaveValue("half a task");
 });
 
-test("a new task says where it will work and who is known to take it", async ({server, fleet}) => {
+const offered = (page: Page) => page.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
+
+test("a new task says where it will work and that no runner is there", async ({server, fleet}) => {
   await server.create({id: "other", prompt: "x", agent: "codex"});
   await fleet.goto(server.url + "/?view=new");
   const where = fleet.locator(".where");
   await expect(where).toContainText("No repository: the agent works in an empty directory.");
   await fleet.getByLabel("Repository").fill("https://git.example/team/shop");
   await expect(where).not.toContainText("No repository");
-  await expect(where).toHaveText("");
-  await fleet.getByLabel("Agent").fill("gpt");
-  await expect(where).toContainText("No task has had the agent gpt so far");
+  await expect(where).toContainText("No runner with an agent is connected: the task waits until one takes it.");
   await fleet.getByLabel("Agent").fill("");
   await expect(where).toContainText("No agent: the task waits for another program to post its events.");
-  expect(await fleet.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value))).toEqual(["claude", "codex"]);
+  expect(await offered(fleet)).toEqual(["claude", "codex"]);
 });
 
 test.describe("with a runner", () => {
   test.use({runners: 1});
+  test("a new task offers the agents that runners have", async ({server, fleet}) => {
+    await server.create({id: "other", prompt: "x", agent: "never-installed"});
+    await fleet.goto(server.url + "/?view=new");
+    const where = fleet.locator(".where");
+    await fleet.getByLabel("Repository").fill("https://git.example/team/shop");
+    await expect(where).toHaveText("");
+    await fleet.getByLabel("Agent").fill("gpt");
+    await expect(where).toContainText("No runner that is connected has the agent gpt");
+    expect(await offered(fleet)).toContain("claude");
+    expect(await offered(fleet)).not.toContain("text");
+    expect(await offered(fleet)).not.toContain("never-installed");
+  });
   test("a task that no runner takes says so", async ({server, fleet}) => {
     await server.create({id: "t", prompt: "x", title: "For nobody", agent: "gpt"});
     await expect(fleet.locator("[data-task=t] .doing")).toContainText("no connected runner takes agent gpt");

@@ -29,6 +29,7 @@ namespace shepherd {
 class AcpAgent final : public Driver {
  public:
   std::string_view name() const override { return "acp"; }
+  std::vector<std::string> version_command(const std::string& program) const override;
   std::vector<std::string> state_paths(const Variable& variable) const override;
   // Launch::command, or Launch::program alone. An entry of Launch::options is an option of the agent's session
   // (session/set_config_option) by its id; `mode` is the agent's own mode.
@@ -41,6 +42,7 @@ class AcpAgent final : public Driver {
   void answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
  private:
@@ -133,6 +135,7 @@ class AcpAgent final : public Driver {
   void plan(const JsonNode& update, Actions& out);
   void commands_update(const JsonNode& update, Actions& out);
   void mode_update(std::string_view mode, Actions& out);
+  void usage_update(const JsonNode& update, Actions& out);
   void session_info(const JsonNode& update, Actions& out);
   void notice(const JsonNode& update, Actions& out);
   void compaction(const JsonNode& update, Actions& out);
@@ -186,6 +189,7 @@ class AcpAgent final : public Driver {
     std::string name, description;
   };
   std::vector<Method> logins_;
+  bool initialized_ = false;
   bool can_load_ = false, can_resume_ = false, can_steer_ = false, has_http_ = false, has_sse_ = false;
   struct Choice {
     std::string id, name;
@@ -198,6 +202,10 @@ class AcpAgent final : public Driver {
   std::vector<Option> options_;
   std::vector<Choice> modes_, models_;  // of agents that list them apart
   std::string agent_mode_, agent_model_, title_;
+  struct AskedModel {
+    std::string about, id;
+  };
+  AskedModel asked_model_;  // with session/set_model, whose answer does not name it
   bool commands_told_ = false;
 
   std::uint64_t next_request_ = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "driver/acp/acp_agent.h"
@@ -43,6 +44,14 @@ std::string_view base_name(std::string_view program) {
 
 }  // namespace
 
+// Only programs that are known to have the option: another one may begin to work instead.
+std::vector<std::string> AcpAgent::version_command(const std::string& program) const {
+  std::string_view name = base_name(program);
+  bool known = std::ranges::any_of(kHomes, [&](const Home& home) { return home.program == name; });
+  if (!known) return {};
+  return {program, "--version"};
+}
+
 std::vector<std::string> AcpAgent::state_paths(const Variable& variable) const {
   std::string_view program = base_name(launched_.command.empty() ? launched_.program : launched_.command.front());
   std::string home = variable("HOME");
@@ -76,9 +85,6 @@ Result<LaunchPlan> AcpAgent::launch(const Launch& launch) {
   plan.keep_input_open = true;
   plan.input = rpc_request(next_request_, "initialize", kInitialize);
   sent_.emplace(next_request_++, Sent{});
-  if (launch.max_turns > 0) {
-    plan.remark = "The agent cannot be given a maximum number of turns; it is not bounded by one";
-  }
   hints_.turn = Hints::Turn::running;
   return plan;
 }

@@ -49,6 +49,7 @@ void AcpAgent::response(Actions& out) {
     case Sent::What::load:
       return opened(result, out);
     case Sent::What::setting:
+      if (!asked_model_.id.empty() && sent.setting == asked_model_.about) agent_model_ = asked_model_.id;
       take_settings(result);
       if (!sent.command_id.empty()) {
         out.settle({sent.command_id, CommandState::acknowledged, ""});
@@ -177,8 +178,14 @@ void AcpAgent::initialized(const JsonNode& result, Actions& out) {
         "The agent speaks version " + std::to_string(*version) + " of the Agent Client Protocol, not version 1", out);
   }
   // What may be asked of it is known only now.
-  if (can_steer_)
-    status(out, "The agent can be steered in its turns", "", "\"capabilities\":" + encode_capabilities(capabilities()));
+  initialized_ = true;
+  bool resumes = can_load_ || can_resume_;
+  if (can_steer_ || !resumes) {
+    std::string told =
+        can_steer_ ? "The agent can be steered in its turns" : "The agent cannot go on with old sessions";
+    if (can_steer_ && !resumes) told += " and cannot go on with old sessions";
+    status(out, told, "", "\"capabilities\":" + encode_capabilities(capabilities()));
+  }
   open_session(out);
 }
 

@@ -103,7 +103,8 @@ void AcpAgent::plan_model(Actions& out) {
     object.text("sessionId", hints_.session_id);
     object.text("modelId", best(models_));
   });
-  settings_.push_back({"session/set_model", std::move(params), "the model to " + launched_.model, ""});
+  asked_model_ = {"the model to " + launched_.model, best(models_)};
+  settings_.push_back({"session/set_model", std::move(params), asked_model_.about, ""});
 }
 
 bool AcpAgent::plan_option(std::string_view id, std::string_view value) {

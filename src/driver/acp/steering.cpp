@@ -21,9 +21,22 @@ Capabilities AcpAgent::capabilities() const {
   can.acknowledges = can.commands;
   can.approvals = true;
   can.deltas = launched_.deltas;
-  can.cost = true;
-  can.resumes_sessions = true;
+  // Before its first words it may do what the protocol has; what it costs is known when it says so.
+  can.cost = usage_.cost_usd().has_value();
+  can.resumes_sessions = !initialized_ || can_load_ || can_resume_;
   return can;
+}
+
+AgentTraits AcpAgent::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.allowed_tools = Means::runner;
+  traits.mcp_servers = Means::own;
+  traits.budget = Means::runner;
+  traits.use = ToldUse::tokens;
+  traits.questions = true;
+  return traits;
 }
 
 void AcpAgent::command(const Command& command, std::int64_t now_ms, Actions& out) {

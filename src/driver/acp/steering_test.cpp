@@ -52,6 +52,25 @@ TEST(AcpStart, TheFirstPromptBringsRulesAndContext) {
       << written;
 }
 
+TEST(AcpStart, ItsCapabilitiesAreCorrectedByItsOwnWords) {
+  AcpPlay play = playing("acp-claude-02-cancel.jsonl");
+  play.start();
+  EXPECT_FALSE(play.driver.capabilities().cost) << "it has not said what it costs";
+  play.until("\"cost\"");
+  EXPECT_TRUE(play.driver.capabilities().cost);
+  EXPECT_TRUE(play.driver.capabilities().resumes_sessions);
+  EXPECT_NE(play.out.events().back().json.find(R"("cost":true,"resumesSessions":true)"), std::string::npos);
+
+  AcpPlay other = playing("acp-claude-02-cancel.jsonl");
+  other.start();
+  EXPECT_TRUE(other.driver.capabilities().resumes_sessions) << "the protocol has it";
+  other.driver.record(R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}})", other.now,
+                      other.out);
+  EXPECT_FALSE(other.driver.capabilities().resumes_sessions);
+  ASSERT_FALSE(other.out.events().empty());
+  EXPECT_NE(other.out.events().back().json.find(R"("resumesSessions":false)"), std::string::npos);
+}
+
 TEST(AcpStart, ServersAreListedAsTheAgentTakesThem) {
   AcpPlay play = playing("acp-gemini-01-permissions.jsonl");
   play.launch.mcp_servers_json =

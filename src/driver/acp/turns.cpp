@@ -64,7 +64,7 @@ void AcpAgent::prompt_ended(const Sent& sent, const JsonNode& result, Actions& o
   std::string reason(record_.string(result, "stopReason").substr(0, kMaxAgentIdBytes));
   bool aborted = reason == "cancelled";
   end_calls(aborted ? "cancelled" : "", out);
-  usage_.turn_ended(record_, result);
+  usage_.turn_ended(record_, result, agent_model_);
   Ending ending{reason == "end_turn", aborted, last_text_};
   if (!ending.good && !aborted) {
     std::string words = "The turn ended with " + (reason.empty() ? "no reason" : reason);

@@ -44,11 +44,18 @@ void AcpAgent::update(Actions& out) {
   if (kind == "current_mode_update") return mode_update(record_.string(update, "currentModeId"), out);
   if (kind == "config_option_update") return option_update(update, out);
   if (kind == "session_info_update") return session_info(update, out);
-  if (kind == "usage_update") return usage_.update(record_, update);
+  if (kind == "usage_update") return usage_update(update, out);
   if (kind == "notice") return notice(update, out);
   if (kind == "compaction_update") return compaction(update, out);
   if (kind == "compaction_summary_chunk") return;
   unknown("session/update " + std::string(kind), out);
+}
+
+void AcpAgent::usage_update(const JsonNode& update, Actions& out) {
+  bool knew = usage_.cost_usd().has_value();
+  usage_.update(record_, update);
+  if (knew || !usage_.cost_usd()) return;
+  status(out, "The agent says what it costs", "", "\"capabilities\":" + encode_capabilities(capabilities()));
 }
 
 void AcpAgent::chunk(Block::Kind kind, const JsonNode& update, Actions& out) {

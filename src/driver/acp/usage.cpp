@@ -3,6 +3,7 @@
 #include "driver/acp/limits.h"
 #include "driver/limits.h"
 #include "json/write.h"
+#include "model/usage_json.h"
 
 namespace shepherd {
 namespace {
@@ -42,18 +43,23 @@ void AcpUsage::update(const JsonSlices& record, const JsonNode& update) {
   if (auto size = count_of(record.find(update, "size"))) context_size_ = *size;
   const JsonNode& cost = record.find(update, "cost");
   auto amount = number_of(record.find(cost, "amount"));
-  if (!amount || *amount < 0 || record.string(cost, "currency") != "USD") return;
+  // Zero is what agents say of models whose price they do not know.
+  if (!amount || *amount <= 0 || record.string(cost, "currency") != "USD") return;
   untold_ = untold_ || cost_usd_ != amount;
   cost_usd_ = amount;
 }
 
-void AcpUsage::turn_ended(const JsonSlices& record, const JsonNode& result) {
+void AcpUsage::turn_ended(const JsonSlices& record, const JsonNode& result, std::string_view current_model) {
   ++total_.turns;
   const JsonNode& quota = record.find(record.find(result, "_meta"), "quota");
   const JsonNode& usage = record.find(result, "usage");
   bool standard = usage.kind == JsonKind::object;
-  total_ += tokens_of(record, standard ? usage : record.find(quota, "token_count"));
+  Usage used = tokens_of(record, standard ? usage : record.find(quota, "token_count"));
+  total_ += used;
   const JsonNode& by_model = record.find(quota, "model_usage");
+  if (record.first(by_model) == nullptr && !current_model.empty() && total_tokens(used) > 0) {
+    models_[std::string(current_model)] += used;
+  }
   for (const JsonNode* each = record.first(by_model); each != nullptr; each = record.after(*each)) {
     std::string_view model = record.string(*each, "model").substr(0, kMaxAgentIdBytes);
     if (model.empty() || (models_.size() >= kMaxAcpModels && models_.find(model) == models_.end())) continue;

@@ -17,8 +17,8 @@ class AcpUsage {
  public:
   // A usage_update: what the context holds now, and the cost of the session so far.
   void update(const JsonSlices& record, const JsonNode& update);
-  // The answer to a prompt: what its turn used.
-  void turn_ended(const JsonSlices& record, const JsonNode& result);
+  // The answer to a prompt: what its turn used. Without a list of models it was the session's current one.
+  void turn_ended(const JsonSlices& record, const JsonNode& result, std::string_view current_model);
   void tool_use() { ++total_.tool_uses; }
 
   std::optional<double> cost_usd() const { return cost_usd_; }

@@ -36,6 +36,7 @@ class ClaudeCode final : public Driver {
   void withdraw(std::string_view command_id) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
   // Transcripts keep the lines of a sub-agent in a file of their own: what is given to record() from now on belongs to

@@ -41,6 +41,20 @@ Capabilities ClaudeCode::capabilities() const {
   return can;
 }
 
+AgentTraits ClaudeCode::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.allowed_tools = Means::own;
+  traits.mcp_servers = Means::own;
+  traits.max_turns = Means::own;
+  traits.budget = Means::own;
+  traits.use = ToldUse::money;
+  traits.questions = true;
+  traits.sub_agents = true;
+  return traits;
+}
+
 void ClaudeCode::command(const Command& command, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };

@@ -39,6 +39,7 @@ class Codex final : public Driver {
   void withdraw(std::string_view command_id) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
  private:

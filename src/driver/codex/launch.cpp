@@ -60,7 +60,6 @@ std::string listed(const std::vector<std::string>& texts) {
 std::string remark_on(const Launch& launch, CodexFormat format) {
   std::vector<std::string> missing;
   if (!launch.allowed_tools.empty()) missing.emplace_back("a list of allowed tools");
-  if (launch.budget_usd > 0) missing.emplace_back("a budget, because it does not say what it costs");
   bool one_way = format == CodexFormat::exec;
   if (one_way && !launch.mcp_servers_json.empty()) missing.emplace_back("MCP servers in its one-way format");
   if (missing.empty()) return {};

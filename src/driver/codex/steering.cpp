@@ -28,6 +28,18 @@ Capabilities Codex::capabilities() const {
   return can;
 }
 
+AgentTraits Codex::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.mcp_servers = Means::own;
+  traits.budget = Means::runner;
+  traits.use = ToldUse::tokens;
+  traits.questions = true;
+  traits.sub_agents = true;
+  return traits;
+}
+
 void Codex::command(const Command& command, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   emitted_ = 1;  // no record is at hand

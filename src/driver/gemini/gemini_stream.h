@@ -31,6 +31,7 @@ class GeminiStream final : public Driver {
   void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
  private:

@@ -66,8 +66,6 @@ Result<LaunchPlan> GeminiStream::launch(const Launch& launch) {
                                 : "This agent cannot ask for approvals in this form, so it is only offered the tools "
                                   "that need none and those of the task's list.");
   }
-  if (launch.max_turns > 0) add_remark(plan.remark, "It has no option for a greatest number of turns.");
-  if (launch.budget_usd > 0) add_remark(plan.remark, "It does not say what it costs, so the budget cannot be kept.");
   if (!launch.mcp_servers_json.empty()) {
     add_remark(plan.remark, "It takes MCP servers from its settings only, so it does not get those of the task.");
   }
@@ -84,6 +82,15 @@ Capabilities GeminiStream::capabilities() const {
   can.deltas = deltas_;
   can.resumes_sessions = true;
   return can;
+}
+
+AgentTraits GeminiStream::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.allowed_tools = Means::own;
+  traits.use = ToldUse::tokens;
+  return traits;
 }
 
 }  // namespace shepherd

@@ -46,11 +46,8 @@ TEST(GeminiLaunch, OfAListNothingElseIsOffered) {
 
 TEST(GeminiLaunch, WhatTheTaskWantsAndCannotHaveIsSaid) {
   Launch launch = gemini_task(AgentMode::autonomous);
-  launch.max_turns = 3;
-  launch.budget_usd = 1;
   launch.mcp_servers_json = "{}";
-  std::string remark = GeminiStream().launch(launch)->remark;
-  for (const char* words : {"turns", "budget", "MCP"}) EXPECT_NE(remark.find(words), std::string::npos) << words;
+  EXPECT_NE(GeminiStream().launch(launch)->remark.find("MCP"), std::string::npos);
 }
 
 // Its exit code is the status of HTTP, as far as a process can say it.

@@ -38,6 +38,7 @@ class GrpcAgent final : public Driver {
   void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
  private:

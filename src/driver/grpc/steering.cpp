@@ -37,6 +37,15 @@ Capabilities GrpcAgent::capabilities() const {
   return can;
 }
 
+AgentTraits GrpcAgent::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.max_turns = Means::own;
+  traits.budget = Means::own;
+  return traits;
+}
+
 void GrpcAgent::say(const gibson::agent::ClientMessage& message, Actions& out) {
   std::string frame;
   append_frame(frame, message.SerializeAsString());

@@ -32,7 +32,6 @@ Result<LaunchPlan> OpenCodeRun::launch(const Launch& launch) {
     remark(
         "This agent cannot ask for approvals in this form: what needs one is refused. The agent \"opencode\" can ask.");
   }
-  if (launch.max_turns > 0) remark("It has no option for a greatest number of turns.");
   program.environment = opencode_environment(*configuration);
   plan.way = std::move(program);
   plan.input = opencode_prompt(launch);  // can be larger than an argument may be
@@ -45,6 +44,17 @@ Capabilities OpenCodeRun::capabilities() const {
   can.cost = true;
   can.resumes_sessions = true;
   return can;
+}
+
+AgentTraits OpenCodeRun::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.allowed_tools = Means::own;
+  traits.mcp_servers = Means::own;
+  traits.budget = Means::runner;
+  traits.use = ToldUse::money;
+  return traits;
 }
 
 void OpenCodeRun::record(std::string_view line, std::int64_t now_ms, Actions& out) {

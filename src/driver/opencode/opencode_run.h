@@ -30,6 +30,7 @@ class OpenCodeRun final : public Driver {
   void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
+  AgentTraits traits() const override;
   Hints hints() const override;
 
  private:

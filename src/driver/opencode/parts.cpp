@@ -6,6 +6,7 @@
 #include "driver/call_summary.h"
 #include "driver/limits.h"
 #include "json/write.h"
+#include "model/usage_json.h"
 #include "model/visible_text.h"
 
 namespace shepherd {
@@ -162,9 +163,12 @@ void OpenCodeUsage::step(const JsonSlices& json, const JsonNode& part, std::stri
   step.output_tokens = count(tokens, "output") + count(tokens, "reasoning");
   step.cache_read_tokens = count(cache, "read");
   step.cache_write_tokens = count(cache, "write");
-  if (auto cost = number_of(json.find(part, "cost")); cost && *cost >= 0) {
+  // Zero is what it says of models whose price it does not know.
+  if (auto cost = number_of(json.find(part, "cost")); cost && *cost > 0) {
     step.cost_usd = *cost;
     usage_.cost_known = true;
+  } else {
+    unpriced_ = unpriced_ || total_tokens(step) > 0;
   }
   step.api_calls = 1;
   usage_.total += step;
@@ -177,14 +181,15 @@ void OpenCodeUsage::tell(RecordEvents& events, std::uint64_t turns, std::uint64_
   untold_ = false;
   usage_.total.turns = turns;
   usage_.total.tool_uses = tool_uses;
-  std::string data = encode_usage_data(usage_, more_members);
+  std::string members(more_members);
+  if (usage_.cost_known && unpriced_) members.append(members.empty() ? "" : ",").append("\"unpriced\":true");
+  std::string data = encode_usage_data(usage_, members);
   EventParts parts = events.step(EventType::usage);
   parts.summary = summary;
   parts.data = data;
   events.emit(out, parts);
 }
 
-// Zero is what it says of models whose price it does not know.
 std::string OpenCodeUsage::shown_cost() const {
   constexpr double kLeastShownUsd = 0.00005;
   if (usage_.total.cost_usd < kLeastShownUsd) return {};

@@ -60,7 +60,9 @@ class OpenCodeTools {
 class OpenCodeUsage {
  public:
   void step(const JsonSlices& json, const JsonNode& part, std::string_view model = {});  // empty: not known
-  double cost_usd() const { return usage_.total.cost_usd; }
+  std::optional<double> cost_usd() const {
+    return usage_.cost_known ? std::optional(usage_.total.cost_usd) : std::nullopt;
+  }
   bool any() const { return usage_.total.api_calls > 0; }
   bool has_untold() const { return untold_; }
   std::string shown_cost() const;  // "; $0.0123 so far", or nothing
@@ -71,6 +73,7 @@ class OpenCodeUsage {
 
  private:
   UsageData usage_;
+  bool unpriced_ = false;  // it did not know what some step cost
   bool untold_ = false;
 };
 

@@ -34,7 +34,6 @@ Result<LaunchPlan> OpenCodeServer::launch(const Launch& launch) {
   service.heartbeat = "\"server.heartbeat\"";
   plan.way = std::move(service);
   plan.keep_input_open = true;
-  if (launch.max_turns > 0) plan.remark = "It has no option for a greatest number of turns.";
   Actions first;
   if (launch.resume_session.empty()) {
     send({Asked::session, "", false}, "POST", "/session", "{}", first);
@@ -55,6 +54,19 @@ Capabilities OpenCodeServer::capabilities() const {
   can.cost = true;
   can.resumes_sessions = true;
   return can;
+}
+
+AgentTraits OpenCodeServer::traits() const {
+  AgentTraits traits;
+  traits.model = Means::own;
+  traits.modes = Means::own;
+  traits.allowed_tools = Means::own;
+  traits.mcp_servers = Means::own;
+  traits.budget = Means::runner;
+  traits.use = ToldUse::money;
+  traits.questions = true;
+  traits.sub_agents = true;
+  return traits;
 }
 
 }  // namespace shepherd

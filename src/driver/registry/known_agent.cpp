@@ -7,22 +7,25 @@ namespace shepherd {
 namespace {
 
 constexpr std::array kKnownAgents{
-    KnownAgent{"claude", "Claude Code", "claude", "claude", "npm install -g @anthropic-ai/claude-code"},
+    KnownAgent{"claude", "Claude Code", "claude", "claude", "npm install -g @anthropic-ai/claude-code", "claude"},
     KnownAgent{"claude-acp", "Claude Code over ACP", "acp", "claude-agent-acp",
-               "npm install -g @agentclientprotocol/claude-agent-acp"},
-    KnownAgent{"codex", "Codex", "codex", "codex", "npm install -g @openai/codex"},
-    KnownAgent{"codex-acp", "Codex over ACP", "acp", "codex-acp", "npm install -g @agentclientprotocol/codex-acp"},
-    KnownAgent{"copilot", "GitHub Copilot CLI", "acp", "copilot --acp", "npm install -g @github/copilot"},
-    KnownAgent{"gemini", "Gemini CLI", "acp", "gemini --acp", "npm install -g @google/gemini-cli"},
-    KnownAgent{"gemini-stream", "Gemini CLI, one way", "gemini-stream", "gemini", "npm install -g @google/gemini-cli"},
+               "npm install -g @agentclientprotocol/claude-agent-acp", "claude"},
+    KnownAgent{"codex", "Codex", "codex", "codex", "npm install -g @openai/codex", "codex"},
+    KnownAgent{"codex-acp", "Codex over ACP", "acp", "codex-acp", "npm install -g @agentclientprotocol/codex-acp",
+               "codex"},
+    KnownAgent{"copilot", "GitHub Copilot CLI", "acp", "copilot --acp", "npm install -g @github/copilot", "copilot"},
+    KnownAgent{"gemini", "Gemini CLI", "acp", "gemini --acp", "npm install -g @google/gemini-cli", "gemini"},
+    KnownAgent{"gemini-stream", "Gemini CLI, one way", "gemini-stream", "gemini", "npm install -g @google/gemini-cli",
+               "gemini"},
     KnownAgent{"goose", "Goose", "acp", "goose acp --with-builtin developer",
-               "npm install -g @aaif/goose-binary-linux-x64, and link its program as goose"},
-    KnownAgent{"kilo", "Kilo", "acp", "kilo acp", "npm install -g @kilocode/cli"},
-    KnownAgent{"kimi", "Kimi Code", "acp", "kimi acp", "npm install -g @moonshot-ai/kimi-code"},
-    KnownAgent{"opencode", "OpenCode", "opencode", "opencode", "npm install -g opencode-ai"},
-    KnownAgent{"opencode-run", "OpenCode, one way", "opencode-run", "opencode", "npm install -g opencode-ai"},
-    KnownAgent{"qwen", "Qwen Code", "acp", "qwen --acp", "npm install -g @qwen-code/qwen-code"},
-    KnownAgent{"vibe", "Mistral Vibe", "acp", "vibe-acp", "uv tool install mistral-vibe"},
+               "npm install -g @aaif/goose-binary-linux-x64, and link its program as goose", "goose"},
+    KnownAgent{"kilo", "Kilo", "acp", "kilo acp", "npm install -g @kilocode/cli", "kilo"},
+    KnownAgent{"kimi", "Kimi Code", "acp", "kimi acp", "npm install -g @moonshot-ai/kimi-code", "kimi"},
+    KnownAgent{"opencode", "OpenCode", "opencode", "opencode", "npm install -g opencode-ai", "opencode"},
+    KnownAgent{"opencode-run", "OpenCode, one way", "opencode-run", "opencode", "npm install -g opencode-ai",
+               "opencode"},
+    KnownAgent{"qwen", "Qwen Code", "acp", "qwen --acp", "npm install -g @qwen-code/qwen-code", "qwen"},
+    KnownAgent{"vibe", "Mistral Vibe", "acp", "vibe-acp", "uv tool install mistral-vibe", "vibe"},
 };
 
 }  // namespace
@@ -44,6 +47,11 @@ std::span<const KnownAgent> known_agents() {
 const KnownAgent* known_agent(std::string_view name) {
   const auto* found = std::ranges::find(kKnownAgents, name, &KnownAgent::name);
   return found == kKnownAgents.end() ? nullptr : found;
+}
+
+std::string_view session_keeper(std::string_view name) {
+  const KnownAgent* known = known_agent(name);
+  return known == nullptr ? "" : known->keeper;
 }
 
 }  // namespace shepherd

@@ -15,6 +15,7 @@ struct KnownAgent {
   std::string_view driver;   // a name of registry.h
   std::string_view command;  // its program and the words behind it, with a blank between two
   std::string_view install;  // what a person types to install it
+  std::string_view keeper;   // the program that has its sessions; agents with the same word share them
 
   std::vector<std::string> words() const;  // of `command`
 };
@@ -24,5 +25,9 @@ std::span<const KnownAgent> known_agents();
 
 // nullptr for an unknown name.
 const KnownAgent* known_agent(std::string_view name);
+
+// The program that has the sessions of the agent of this name, or of agents of the driver of this name; empty if
+// unknown.
+std::string_view session_keeper(std::string_view name);
 
 }  // namespace shepherd

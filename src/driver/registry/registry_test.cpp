@@ -26,8 +26,16 @@ TEST(KnownAgents, HaveADriverAndACommand) {
 }
 
 TEST(KnownAgents, CommandsAreSplitAtBlanks) {
-  KnownAgent agent{"a", "A", "text", "goose acp --with-builtin developer", ""};
+  KnownAgent agent{"a", "A", "text", "goose acp --with-builtin developer", "", ""};
   EXPECT_EQ(agent.words(), (std::vector<std::string>{"goose", "acp", "--with-builtin", "developer"}));
+}
+
+TEST(KnownAgents, ShareTheSessionsOfTheirProgram) {
+  EXPECT_EQ(session_keeper("claude-acp"), session_keeper("claude"));
+  EXPECT_EQ(session_keeper("opencode-run"), session_keeper("opencode"));
+  EXPECT_NE(session_keeper("codex"), session_keeper("claude"));
+  EXPECT_EQ(session_keeper("my-own"), "");
+  for (const KnownAgent& agent : known_agents()) EXPECT_FALSE(agent.keeper.empty()) << agent.name;
 }
 
 TEST(Registry, NamesEveryAgentThatHasAFolder) {

@@ -85,6 +85,12 @@ Capabilities PlainText::capabilities() const {
   return can;
 }
 
+AgentTraits PlainText::traits() const {
+  AgentTraits traits;
+  traits.max_turns = Means::none;
+  return traits;
+}
+
 Hints PlainText::hints() const {
   Hints hints = hints_;
   hints.tick_at_ms = lines_.due_at_ms();

@@ -15,6 +15,7 @@ export type CommandState = Schemas["CommandState"];
 export type CommandAnswer = Schemas["CommandAnswer"];
 export type StreamMessage = Schemas["StreamMessage"];
 export type SearchResults = Schemas["SearchResults"];
+export type Runner = Schemas["Runner"];
 export type WhoAmI = Schemas["WhoAmI"];
 export type Problem = Schemas["Problem"];
 

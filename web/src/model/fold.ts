@@ -1,6 +1,6 @@
 // The fold: a task's state is a pure function of its log. Same rules as src/model/task_fold.cpp; the files in
 // tests/golden/fold test both.
-import type {CommandKind, CommandState, JsonObject, State, TaskEvent, Usage} from "../api/types";
+import type {CommandKind, CommandState, JsonObject, State, TaskEvent} from "../api/types";
 import {textOf} from "./shape";
 import {foldApproval, foldCommand, foldCommandResult, endCommands} from "./fold_commands";
 
@@ -38,8 +38,8 @@ export interface TaskState {
   startedMS: number;
   lastEventMS: number;
   completedMS: number;
-  usage: Required<Usage>;
-  usageBySession: Map<string, Required<Usage>>;
+  usage: FoldedUsage;
+  usageBySession: Map<string, FoldedUsage>;
   commands: FoldedCommand[];
   approvals: FoldedApproval[];
   capabilities: JsonObject | null;
@@ -47,8 +47,10 @@ export interface TaskState {
 
 const kUsage = ["costUSD", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "apiCalls", "toolUses",
   "turns"] as const;
-const noUsage = (): Required<Usage> =>
-  Object.fromEntries(kUsage.map((name) => [name, 0])) as unknown as Required<Usage>;
+// `unpriced`: the cost of some of it is not known.
+type FoldedUsage = Record<(typeof kUsage)[number], number> & {unpriced?: true};
+const noUsage = (): FoldedUsage =>
+  Object.fromEntries(kUsage.map((name) => [name, 0])) as unknown as FoldedUsage;
 
 export function newTaskState(): TaskState {
   return {
@@ -89,17 +91,29 @@ function enter(state: TaskState, next: State, at: number, byServer: boolean): vo
   }
 }
 
+const tokensIn = (usage: FoldedUsage): number =>
+  usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+
 function foldUsage(state: TaskState, event: TaskEvent): void {
   const session = textOf(event, "sessionID") || state.sessionID;
   const usage = state.usageBySession.get(session) ?? noUsage();
   state.usageBySession.set(session, usage);
+  const data = event.data as JsonObject | undefined;
+  const cost = data?.["costUSD"];
+  const isPriced = typeof cost === "number" && cost >= 0;
   for (const name of kUsage) {
-    const cost = name === "costUSD" ? (event.data as JsonObject | undefined)?.[name] : undefined;
-    const value = name === "costUSD" ? (typeof cost === "number" && cost >= 0 ? cost : undefined) : countOf(event.data, name);
+    const value = name !== "costUSD" ? countOf(data, name) : isPriced ? cost : undefined;
     if (value !== undefined) usage[name] = value;
   }
+  // In the middle of a turn the cost may still come. What never had one is not free.
+  const wasNeverPriced = usage.costUSD === 0 && tokensIn(usage) > 0;
+  if (data?.["unpriced"] === true || (!isPriced && wasNeverPriced && data?.["partial"] !== true)) usage.unpriced = true;
+  else if (isPriced) delete usage.unpriced;
   state.usage = noUsage();
-  for (const part of state.usageBySession.values()) for (const name of kUsage) state.usage[name] += part[name];
+  for (const part of state.usageBySession.values()) {
+    for (const name of kUsage) state.usage[name] += part[name];
+    if (part.unpriced) state.usage.unpriced = true;
+  }
 }
 
 function foldStatus(state: TaskState, event: TaskEvent, at: number, byServer: boolean): void {

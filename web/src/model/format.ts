@@ -35,6 +35,15 @@ export function money(usd: number): string {
   return usd < 1000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
 }
 
+export const kUnpriced = "The cost of some of its use is not known: the agent does not tell it, and the configuration has no price";
+
+// "unpriced": no cost is known of what was used; "$0.25+": more was used, whose cost is not known.
+export function cost(usage: {costUSD?: number; unpriced?: true} | undefined): string {
+  const usd = usage?.costUSD ?? 0;
+  if (usage?.unpriced) return usd > 0 ? `${money(usd)}+` : "unpriced";
+  return money(usd);
+}
+
 export function clockTime(at: string | number, withMs = false): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, "0");

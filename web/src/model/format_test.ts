@@ -1,5 +1,5 @@
 import {describe, expect, it} from "vitest";
-import {ago, clockTime, count, dayAndTime, duration, middle, money} from "./format";
+import {ago, clockTime, cost, count, dayAndTime, duration, middle, money} from "./format";
 
 describe("format", () => {
   it("durations", () => {
@@ -9,6 +9,10 @@ describe("format", () => {
   });
   it("ages", () => expect([0, 30_000, 300_000, 7_200_000].map(ago)).toEqual(["now", "30 s", "5 m", "2 h"]));
   it("counts", () => expect([0, 9_999, 12_345, 250_000, 3_400_000].map(count)).toEqual(["0", "9999", "12.3k", "250k", "3.4M"]));
+  it("a cost that is not known is not zero", () => {
+    expect([undefined, {costUSD: 0}, {costUSD: 0.5}].map(cost)).toEqual(["$0", "$0", "$0.50"]);
+    expect([{unpriced: true}, {costUSD: 0, unpriced: true}, {costUSD: 0.5, unpriced: true}].map((usage) => cost(usage as {unpriced: true}))).toEqual(["unpriced", "unpriced", "$0.50+"]);
+  });
   it("money", () => expect([0, 0.004, 0.5, 12.345, 12345].map(money)).toEqual(["$0", "<$0.01", "$0.50", "$12.35", "$12,345"]));
   it("truncates in the middle", () => {
     expect(middle("short", 10)).toBe("short");

@@ -4,7 +4,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {fleetRows, titleOf, tokensOf, type FleetRow} from "../model/fleet_rows";
-import {count, duration, money} from "../model/format";
+import {cost, count, duration, kUnpriced} from "../model/format";
 import {Guard} from "../parts/guard";
 import {Notice} from "../parts/notice";
 import {Sparkline} from "../parts/sparkline";
@@ -49,7 +49,7 @@ function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
       <Sparkline counts={activity.counts(task.id, now.value)} />
       <span class="number elapsed">{elapsed(task)}</span>
       <span class="number tokens">{tokensOf(task) > 0 ? count(tokensOf(task)) : ""}</span>
-      <span class="number cost">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span>
+      <span class="number cost" title={task.usage?.unpriced ? kUnpriced : undefined}>{task.usage?.costUSD || task.usage?.unpriced ? cost(task.usage) : ""}</span>
     </a>
   );
 }

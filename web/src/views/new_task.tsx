@@ -1,6 +1,7 @@
 // The form for a new task: the prompt and the agent.
-import {useState} from "preact/hooks";
-import type {TaskRequest} from "../api/types";
+import {useEffect, useState} from "preact/hooks";
+import {api} from "../api/client";
+import type {Runner, TaskRequest} from "../api/types";
 import {createTask, failureWords} from "../state/commands";
 import {useDraft} from "../state/drafts";
 import {tasks} from "../state/fleet";
@@ -31,16 +32,26 @@ function requestOf(form: Form): TaskRequest {
 
 const kEmpty: Form = {prompt: "", title: "", agent: "claude", model: "", mode: "interactive", repo: "", ref: "", budget: ""};
 
-// Agents of known tasks, and the one that Shepherd always has.
-const knownAgents = () => [...new Set(["claude", ...tasks.value.map((task) => task.agent || "")])].filter(Boolean).sort();
+const kCommand = "text";  // runs a command, which this form does not ask for
+const named = (names: string[]) => [...new Set(names)].filter((name) => name && name !== kCommand).sort();
 
-// Shows before the start where the task will work and whether any task has had this agent.
-function Where({form}: {form: Form}) {
+// The agents of the runners that are connected; null while that is not known.
+function useOffered(): string[] | null {
+  const [offered, setOffered] = useState<string[] | null>(null);
+  useEffect(() => {
+    api.get<Runner[]>("/runners").then((runners) => setOffered(named(runners.flatMap((runner) => runner.agents))), () => setOffered(null));
+  }, []);
+  return offered;
+}
+
+// Shows before the start where the task will work and whether a runner will take it.
+function Where({form, offered}: {form: Form; offered: string[] | null}) {
   return (
     <div class="where" role="status">
       {form.agent && !form.repo && <p>No repository: the agent works in an empty directory. To work on files of yours, name a repository here, or use <code>shepherd run</code> in their directory.</p>}
       {!form.agent && <p>No agent: the task waits for another program to post its events.</p>}
-      {form.agent && !knownAgents().includes(form.agent) && <p>No task has had the agent <code><Exact text={form.agent} /></code> so far: it waits until a runner takes it.</p>}
+      {form.agent && offered?.length === 0 && <p>No runner with an agent is connected: the task waits until one takes it. <code>shepherd runner</code> starts one.</p>}
+      {form.agent && offered !== null && offered.length > 0 && !offered.includes(form.agent) && <p>No runner that is connected has the agent <code><Exact text={form.agent} /></code>: the task waits until one takes it.</p>}
     </div>
   );
 }
@@ -49,6 +60,7 @@ export function NewTask() {
   const [form, setForm] = useDraft<Form>("new task", kEmpty);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  const offered = useOffered();
   if (!mayCommand()) return <Notice title="Your token may look, but not start tasks" />;
   const field = (name: keyof Form, label: string, hint: string, type = "text") => (
     <label class="field"><span>{label}</span>
@@ -77,7 +89,7 @@ export function NewTask() {
         {field("title", "Title", "its first line")}
         <label class="field"><span>Agent</span>
           <input list="agents" value={form.agent} placeholder="none: post its events yourself" onInput={(input) => setForm({...form, agent: input.currentTarget.value})} />
-          <datalist id="agents">{knownAgents().map((name) => <option key={name} value={name} />)}</datalist></label>
+          <datalist id="agents">{(offered?.length ? offered : named(["claude", ...tasks.value.map((task) => task.agent || "")])).map((name) => <option key={name} value={name} />)}</datalist></label>
         {field("model", "Model", "the agent's own choice")}
         <label class="field"><span>Mode</span>
           <select value={form.mode} onChange={(input) => setForm({...form, mode: input.currentTarget.value})}>
@@ -86,7 +98,7 @@ export function NewTask() {
         {field("ref", "Branch or commit", "its default")}
         {field("budget", "Budget in US dollars", "no limit", "number")}
       </div>
-      <Where form={form} />
+      <Where form={form} offered={offered} />
       <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">or press Ctrl+Enter</span>{error && <span class="bad" role="alert">{error}</span>}</div>
     </form>
   );

@@ -3,7 +3,7 @@ import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {SearchResults, Task} from "../api/types";
 import {titleOf} from "../model/fleet_rows";
-import {dayAndTime, money} from "../model/format";
+import {cost, dayAndTime} from "../model/format";
 import {markedPieces} from "../model/marked";
 import {Notice} from "../parts/notice";
 import {StateMark} from "../parts/state_mark";
@@ -60,7 +60,7 @@ function RangeTasks({from, to}: {from: string; to: string}) {
         <ul class="results range-tasks">{tasks.map((task) => (
           <li key={task.id}><a href={taskHref(task.id, task.agent)}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
             <span class="quiet"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
-            <span class="number">{task.usage?.costUSD ? money(task.usage.costUSD) : ""}</span></a></li>))}</ul>
+            <span class="number">{task.usage?.costUSD || task.usage?.unpriced ? cost(task.usage) : ""}</span></a></li>))}</ul>
       )}
       {next && <p class="page-on"><button type="button" onClick={() => void read(next)}>More</button></p>}
     </>

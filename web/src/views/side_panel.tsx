@@ -3,7 +3,7 @@ import {useEffect, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {tokensOf} from "../model/fleet_rows";
 import {isTerminal} from "../model/fold";
-import {count, dayAndTime, duration, money} from "../model/format";
+import {cost, count, dayAndTime, duration, kUnpriced} from "../model/format";
 import {textOf} from "../model/shape";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
@@ -82,7 +82,7 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
       <h2>Use</h2>
       {tokensOf(then) || usage.turns || usage.costUSD ? (
         <dl class="facts numbers">
-          <Line name="cost">{money(usage.costUSD ?? 0)}</Line>
+          <Line name="cost">{usage.unpriced ? <span title={kUnpriced}>{cost(usage)}</span> : cost(usage)}</Line>
           <Line name="tokens">{count(tokensOf(then))}</Line>
           <Line name="turns">{usage.turns ?? 0}</Line>
           <Line name="input">{count(usage.inputTokens ?? 0)}</Line>
