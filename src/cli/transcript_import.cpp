@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "driver/event_json.h"
+#include "driver/registry/known_agent.h"
 #include "json/scan.h"
 #include "model/limits.h"
 #include "outbox/limits.h"
@@ -19,6 +20,11 @@ namespace json = boost::json;
 
 constexpr std::size_t kTitleCharacters = 120;
 constexpr std::size_t kListPage = 500;
+
+std::string title_of(const ImportedSession& session) {
+  const KnownAgent* known = known_agent(session.agent);
+  return std::string(known != nullptr ? known->title : std::string_view(session.agent));
+}
 
 // The label of tasks that an import made.
 std::string source_of(const ImportedSession& session) {
@@ -38,7 +44,7 @@ std::string next_task_id(const ImportedSession& session, const std::string& know
 
 std::string session_body(const std::string& id, const ImportedSession& session, const std::string& resume_of) {
   std::string description = session.prompt;
-  if (description.empty()) description = session.agent == "claude" ? "Claude Code session" : "Codex session";
+  if (description.empty()) description = title_of(session) + " session";
   json::object labels{{"agent", session.agent}, {"source", source_of(session)}};
   if (!session.cwd.empty() && session.cwd.size() <= kMaxLabelBytes) labels["cwd"] = session.cwd;
   json::object body{

@@ -34,7 +34,7 @@ struct SteeringOptions {
   ServerOptions server;
   std::string task;
   std::vector<std::string> words;  // the text; for approve, deny and answer also the approval
-  std::string reason, message, input, remember, mode, expires;
+  std::string reason, message, input, remember, option, mode, expires;
   bool json = false, no_wait = false;
   bool external = false;  // the task has no agent
 };
@@ -101,6 +101,7 @@ Result<void> fill_decision(Context& context, const SteeringOptions& options, con
   command.approval_id = approval->id;
   command.message = options.message;
   command.remember = options.remember;
+  command.option = options.option;
   command.input_json = options.input;
   return {};
 }
@@ -328,6 +329,7 @@ void add_words(CLI::App& command, CommandKind kind, SteeringOptions& options) {
       command.add_option("APPROVAL", options.words, "Approval id or unique prefix (optional if only one is open)");
       command.add_option("--message", options.message, "Message to the agent");
       command.add_option("--remember", options.remember, "Apply the same decision to this rule from now on");
+      command.add_option("--option", options.option, "One of the ways that the agent offers, by its id or its name");
       break;
     case CommandKind::answer:
       command.add_option("ANSWER", options.words, "QUESTION=ANSWER, the question by number, header or text")

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +10,7 @@
 #include "driver/claude/launch_options.h"
 #include "driver/event_json.h"
 #include "driver/line_splitter.h"
-#include "driver/recorded_line.h"
-#include "driver/registry/registry.h"
+#include "driver/registry/recording_player.h"
 #include "json/write.h"
 #include "terminal/byte_input.h"
 
@@ -42,12 +40,6 @@ std::string status_event(const Verdict& verdict) {
 }
 
 Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
-  auto driver = make_driver(options.agent);
-  if (!driver) {
-    return fail(
-        ErrorCode::invalid_argument, "unknown_agent",
-        fmt::format("no driver is called \"{}\"; there are: {}", options.agent, fmt::join(driver_names(), ", ")));
-  }
   auto input = ByteInput::open(options.file);
   if (!input) return fail(input.error());
   Launch launch;
@@ -55,29 +47,32 @@ Result<ExitCode> translate(Context& context, const TranslateOptions& options) {
   launch.prompt = "recorded";
   launch.command = {"recorded"};
   launch.options.emplace(kOutputFormatOption, options.format);
-  if (auto planned = driver->launch(launch); !planned) return fail(planned.error());
+  Result<RecordingPlayer> player = RecordingPlayer::open(options.agent, launch);
+  if (!player) return fail(player.error());
 
   SystemClock clock;
   Actions output;
   LineSplitter splitter;
+  Result<void> played;
   auto line = [&](const Line& whole) {
-    std::optional<std::string> recorded = recorded_line(whole.text);
-    if (recorded && recorded->empty()) return;  // not the agent's
-    driver->record(recorded ? std::string_view(*recorded) : whole.text, clock.wall_ms(), output);
+    if (played) played = player->line(whole.text, clock.wall_ms(), output);
   };
   for (;;) {
     auto bytes = input->next();
     if (!bytes) return fail(bytes.error());
     if (bytes->empty()) break;
     splitter.add(*bytes, line);
+    if (!played) return fail(played.error());
     print(context, options, output);
     context.out.flush();
     if (context.out.closed()) return ExitCode::ok;
   }
   splitter.finish(line);
-  Verdict verdict = driver->finish({}, clock.wall_ms(), output);
+  if (!played) return fail(played.error());
+  Result<Verdict> verdict = player->finish(clock.wall_ms(), output);
+  if (!verdict) return fail(verdict.error());
   print(context, options, output);
-  if (options.status) context.out.json_line(status_event(verdict));
+  if (options.status) context.out.json_line(status_event(*verdict));
   return ExitCode::ok;
 }
 
@@ -92,8 +87,8 @@ void add_translate_verb(CLI::App& app, Context& context) {
       "What the agent printed, as it is or as a recording with its directions (default: standard input)");
   command
       ->add_option("--agent", options->agent,
-                   fmt::format("Which agent printed it: {} (grpc: messages as JSON, one per line)",
-                               fmt::join(driver_names(), ", ")))
+                   "Which agent printed it: claude, codex, gemini, opencode, acp or another name of shepherd agents; "
+                   "its form is found out (grpc: messages as JSON, one per line; text: any lines)")
       ->required();
   command->add_option("--format", options->format, "The output format that the agent was asked for")
       ->check(CLI::IsMember({"stream-json", "stream-json-one-way", "json", "text", "app-server", "exec-json"}))
@@ -101,8 +96,10 @@ void add_translate_verb(CLI::App& app, Context& context) {
   command->add_flag("--detail", options->detail, "Full content, with the agent's own record of each event");
   command->add_flag("--status", options->status, "End with a status event that says how the run ended");
   command->footer(
-      "What it does not understand becomes a log event; nothing is dropped.\n\nExamples:\n"
+      "What it does not understand becomes a log event; nothing is dropped. A recording gives the turns and the\n"
+      "decisions that were said to the agent, with the times it has, counted from now.\n\nExamples:\n"
       "  shepherd translate --agent claude session.jsonl\n"
+      "  shepherd translate --agent gemini recording.jsonl\n"
       "  claude -p \"fix it\" --output-format stream-json --verbose | shepherd translate --agent claude --status |\n"
       "    shepherd post TASK");
   command->callback(

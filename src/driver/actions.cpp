@@ -36,6 +36,17 @@ void Actions::write(std::string_view bytes) {
   list_.emplace_back(WriteInput{std::string(bytes)});
 }
 
+void Actions::add(Actions more) {
+  for (Action& each : more.list_) {
+    if (const auto* bytes = std::get_if<WriteInput>(&each)) {
+      write(bytes->bytes);
+    } else {
+      list_.push_back(std::move(each));
+    }
+  }
+  shown_ += more.shown_;
+}
+
 void Actions::clear() {
   list_.clear();
   shown_ = 0;

@@ -110,6 +110,7 @@ class Actions {
   void resume() { list_.emplace_back(ResumeAgent{}); }
   void call(HostCall call) { list_.emplace_back(std::move(call)); }
   void settle(CommandUpdate update) { list_.emplace_back(std::move(update)); }
+  void add(Actions more);  // in their order, after what is there
 
   std::size_t size() const { return list_.size(); }
   Action& operator[](std::size_t index) { return list_[index]; }

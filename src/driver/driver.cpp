@@ -23,6 +23,11 @@ void append_kinds(std::string& out, std::uint32_t kinds) {
 
 }  // namespace
 
+std::vector<std::string> Launch::words(std::string_view usual) const {
+  if (!command.empty()) return command;
+  return {program.empty() ? std::string(usual) : program};
+}
+
 std::string encode_capabilities(const Capabilities& capabilities) {
   std::string out = object_text([&](JsonObject& object) {
     append_kinds(object.member("commands"), capabilities.commands);

@@ -50,6 +50,10 @@ struct Launch {
   LaunchOptions options;       // the driver's own
   bool deltas = false;         // text while it is being written, for live watchers
   std::string directory;       // where the agent works, absolute; empty: not known
+
+  // The words that start the agent: `command`, or `program` or `usual` alone. The driver's own arguments come after
+  // them.
+  std::vector<std::string> words(std::string_view usual) const;
 };
 
 struct EnvironmentEntry {
@@ -175,6 +179,8 @@ class Driver {
   virtual void withdraw(std::string_view /*command_id*/) {}
   // The answer to a HostCall; every call gets one while the agent runs.
   virtual void answer(const HostAnswer& /*answer*/, std::int64_t /*now_ms*/, Actions& /*out*/) {}
+  // Its work is done and its input is about to be closed: what is said to it last.
+  virtual void leave(Actions& /*out*/) {}
   // The agent is gone and all its output was given. Settles what is open.
   virtual Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) = 0;
 

@@ -24,19 +24,26 @@ std::optional<std::string> recorded_answer(std::string_view text, std::string_vi
 
 }  // namespace
 
-std::optional<std::string> recorded_line(std::string_view line) {
+std::optional<RecordedLine> recorded_line(std::string_view line) {
+  using Side = RecordedLine::Side;
   if (!line.starts_with(R"({"dir":")")) return std::nullopt;
   std::string direction = text_member(line, "dir");
   std::string_view said = find_member(line, "line");
   if (!said.starts_with('"')) return std::nullopt;
-  std::string text = string_value(said).value_or("");
+  RecordedLine recorded;
+  recorded.at_ms = static_cast<std::int64_t>(count_value(find_member(line, "t_ms")).value_or(0));
+  recorded.text = string_value(said).value_or("");
   constexpr std::string_view kData = "data: ";
-  if (direction == "sse") {
-    return text.starts_with(kData) ? http_event_record(std::string_view(text).substr(kData.size())) : std::string();
+  if (direction == "in") recorded.side = Side::client;
+  if (direction == "out") {
+    recorded.side = Side::agent;
+    if (auto answer = recorded_answer(recorded.text, find_member(line, "body"))) recorded.text = *std::move(answer);
   }
-  if (direction != "out") return std::string();
-  if (auto answer = recorded_answer(text, find_member(line, "body"))) return answer;
-  return text;
+  if (direction == "sse" && recorded.text.starts_with(kData)) {
+    recorded.side = Side::agent;
+    recorded.text = http_event_record(std::string_view(recorded.text).substr(kData.size()));
+  }
+  return recorded;
 }
 
 }  // namespace shepherd

@@ -2,15 +2,25 @@
 // Threads: value.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace shepherd {
 
-// The record that the agent gave with this line: what it printed or, of an HTTP service, an event or an answer as
-// http_envelope.h has them. Empty for what was said to it, and for notes. nullopt: the line is of no recording, but the
-// agent's own.
-std::optional<std::string> recorded_line(std::string_view line);
+struct RecordedLine {
+  enum class Side : std::uint8_t { agent, client, note };  // note: neither said it
+  Side side = Side::note;
+  std::int64_t at_ms = 0;  // since the recording began
+  // What the agent printed or what was written to it. Of an HTTP service, an event or an answer as http_envelope.h has
+  // them; a request as its method and path.
+  std::string text;
+
+  bool from_agent() const { return side == Side::agent; }
+};
+
+// nullopt: the line is of no recording, but the agent's own.
+std::optional<RecordedLine> recorded_line(std::string_view line);
 
 }  // namespace shepherd

@@ -18,6 +18,7 @@
 
 #include "driver/driver.h"
 #include "driver/line_splitter.h"
+#include "driver/recorded_line.h"
 #include "json/tree.h"
 
 namespace shepherd {
@@ -44,13 +45,6 @@ inline std::vector<std::string> lines_of(std::string_view bytes) {
   return lines;
 }
 
-// One line of a recording of both directions, in order.
-struct RecordedLine {
-  bool from_agent = false;
-  std::int64_t at_ms = 0;  // since the start
-  std::string text;
-};
-
 struct Recording {
   std::string name;                 // file name without extension
   std::string extension;            // ".jsonl"
@@ -67,18 +61,15 @@ struct Recording {
 // A recording of both directions keeps each line in an object.
 inline void split_directions(Recording& recording, const std::string& bytes) {
   for (const auto& line : lines_of(bytes)) {
-    auto entry = parse_tree(line).value();
-    std::string_view direction = entry.at("dir").as_string();
-    if (direction != "in" && direction != "out") continue;
-    RecordedLine said{direction == "out", entry.at("t_ms").to_number<std::int64_t>(),
-                      std::string(entry.at("line").as_string())};
-    recording.lines.push_back(said);
-    if (!said.from_agent) {
-      recording.in.push_back(said.text);
+    auto said = recorded_line(line);
+    if (!said || said->side == RecordedLine::Side::note) continue;
+    recording.lines.push_back(*said);
+    if (!said->from_agent()) {
+      recording.in.push_back(said->text);
       continue;
     }
-    recording.out.append(said.text).push_back('\n');
-    recording.times.push_back(said.at_ms);
+    recording.out.append(said->text).push_back('\n');
+    recording.times.push_back(said->at_ms);
   }
 }
 

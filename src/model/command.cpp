@@ -69,6 +69,7 @@ void read_members(JsonRequest& request, Command& command) {
     case CommandKind::deny:
       request.text("message", command.message);
       request.text("remember", command.remember);
+      request.text("option", command.option);
       [[fallthrough]];
     case CommandKind::answer:
       request.text("approvalID", command.approval_id);
@@ -159,6 +160,7 @@ std::string encode_command(const Command& command) {
     if (!command.input_json.empty()) object.json("input", command.input_json);
     object.text_unless_empty("message", command.message);
     object.text_unless_empty("remember", command.remember);
+    object.text_unless_empty("option", command.option);
     if (!command.answers_json.empty()) object.json("answers", command.answers_json);
     object.text_unless_empty("by", command.by);
     if (command.expires_seconds != kCommandExpirySeconds) object.number("expiresSeconds", command.expires_seconds);

@@ -42,7 +42,8 @@ struct Command {
   std::string approval_id;                 // approve, deny, answer
   std::string input_json;                  // approve: the tool's input as changed by the operator; empty: unchanged
   std::string message;                     // approve, deny: a message to the agent
-  std::string remember;      // approve, deny: a rule to remember, e.g. "Bash(npm test)"; empty: decide only this time
+  std::string remember;  // approve, deny: a rule to remember, e.g. "Bash(npm test)"; empty: decide only this time
+  std::string option;    // approve, deny: one of the approval's options, by its id or its name; empty: any that fits
   std::string answers_json;  // answer: an object, question -> answer
   std::string by;            // name of the person, set by the server
   std::int64_t expires_seconds = kCommandExpirySeconds;

@@ -78,6 +78,8 @@ void AgentRun::look_at_turn(const Hints& hints) {
     if (idle_ms < kBackgroundWait.count()) return;
     events_.log("The agent is done but left work running in the background; not waiting for it any longer");
   }
+  driver_->leave(output_);
+  flush();
   close_input();
 }
 

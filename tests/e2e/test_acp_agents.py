@@ -1,72 +1,19 @@
 """Real agents that speak the Agent Client Protocol, over a scripted model: Goose, and OpenCode by its `acp`."""
 
 import json
-import os
 
 import pytest
-import yaml
 
-from agent_run import AgentRun, wait_until_gone
+from acp_agents import AGENTS, Starter, command, results
+from agent_run import wait_until_gone
 from model_fakes import Fake, Wait, calls, text
-
-GOOSE = os.environ.get("GOOSE_BIN", "")
-OPENCODE = os.environ.get("OPENCODE_BIN", "")
-PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-def results(request):
-    """How many tool results the request has; None: it is no turn, but a title for the session."""
-    if not request.body.get("tools"):
-        return None
-    return sum(1 for message in request.body["messages"] if message["role"] == "tool")
-
-
-def goose(home, model):
-    variables = {"GOOSE_PROVIDER": "openai", "OPENAI_HOST": model.root, "OPENAI_API_KEY": "sk-test", "GOOSE_MODEL": "fake-1",
-                 "GOOSE_DISABLE_KEYRING": "1"}
-    return {"command": [GOOSE, "acp", "--with-builtin", "developer"], "env": variables}
-
-
-def opencode(home, model):
-    file = home / "opencode.json"
-    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": model.url, "apiKey": "sk-test"},
-                "models": {"fake-1": {"name": "Fake", "tool_call": True, "limit": {"context": 100000, "output": 8000}}}}
-    file.write_text(json.dumps({"provider": {"fake": provider}, "model": "fake/fake-1", "small_model": "fake/fake-1", "share": "disabled",
-                                "autoupdate": False, "permission": {"edit": "ask", "bash": "ask"}}))
-    return {"command": [OPENCODE, "acp"], "env": {"OPENCODE_CONFIG": str(file), "OPENCODE_DISABLE_MODELS_FETCH": "1",
-                                                   "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1"}}
-
-
-# The agent, and what its tools for a command and a file are called.
-AGENTS = [pytest.param(make, tools, id=make.__name__, marks=pytest.mark.skipif(
-    not os.access(program, os.X_OK), reason=f"NOT TESTED: {make.__name__} is not installed; tools/install-agent says why"))
-    for make, program, tools in ((goose, GOOSE, ("shell", "write", "path")), (opencode, OPENCODE, ("bash", "write", "filePath")))]
-
-
-def command(tools, line):
-    return calls((tools[0], {"command": line, "description": "Run"}))
 
 
 @pytest.fixture
 def started(server, tmp_path):
-    """Starts the agent in a work directory of its own with a throw-away home."""
-    runs = []
-
-    def start(make, model, *arguments):
-        home, work = tmp_path / "home", tmp_path / "work"
-        home.mkdir()
-        work.mkdir()
-        entry = {"driver": "acp", **make(home, model)}
-        config = tmp_path / "agents.yaml"
-        config.write_text(yaml.safe_dump({"agents": {"real": entry}}))
-        env = {"PATH": PATH, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
-        runs.append(AgentRun(server, ["--config", config, "--agent", "real", *arguments], work, env))
-        runs[-1].work = work
-        return runs[-1]
-
-    yield start
-    for run in runs:
-        run.__exit__()
+    starter = Starter(server, tmp_path)
+    yield starter
+    starter.end()
 
 
 @pytest.mark.parametrize("make, tools", AGENTS)

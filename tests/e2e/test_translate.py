@@ -92,6 +92,18 @@ def test_codex_in_each_of_its_forms(name, tmp_path):
     assert summaries(result.stdout) == summaries(golden) != []
 
 
+@pytest.mark.parametrize("agent, folder, name", [
+    ("gemini", "gemini", "gemini-01-tools"), ("gemini", "acp", "acp-gemini-02-cancel"), ("opencode", "opencode", "opencode-01-run-tools"),
+    ("opencode", "opencode", "opencode-serve-02-permissions"), ("opencode", "acp", "acp-opencode-02-cancel"), ("goose", "acp", "acp-goose-01-permissions"),
+    ("claude", "acp", "acp-claude-02-cancel")])
+def test_the_form_of_an_agent_is_found_out(agent, folder, name, tmp_path):
+    """One name for all forms of an agent, and turns and decisions from both directions of a recording."""
+    result = translate(tmp_path, agent, CLAUDE.parent / folder / "recordings" / f"{name}.jsonl")
+    assert result.returncode == 0 and result.stderr == ""
+    golden = "\n".join(line for line in (CLAUDE.parent / folder / "expected" / f"{name}.ndjson").read_text().splitlines() if '"type":' in line[:60])
+    assert summaries(result.stdout) == summaries(golden) != []
+
+
 def test_a_session_of_codex_is_imported_once(server, tmp_path):
     kept = tmp_path / ".codex" / "sessions" / "2026" / "11" / "15"
     kept.mkdir(parents=True)

@@ -40,6 +40,7 @@ class AcpAgent final : public Driver {
   void command(const Command& command, std::int64_t now_ms, Actions& out) override;
   void withdraw(std::string_view command_id) override;
   void answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) override;
+  void leave(Actions& out) override;
   Verdict finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) override;
   Capabilities capabilities() const override;
   AgentTraits traits() const override;
@@ -48,7 +49,7 @@ class AcpAgent final : public Driver {
  private:
   // A request of ours that the agent has not answered.
   struct Sent {
-    enum class What : std::uint8_t { initialize, open, load, setting, prompt, steer };
+    enum class What : std::uint8_t { initialize, open, load, setting, prompt, steer, close };
     What what = What::initialize;
     std::string command_id;  // whose words these are, or who wants the setting; empty: the launch
     std::string setting;     // its name and value, for people
@@ -72,12 +73,14 @@ class AcpAgent final : public Driver {
     std::vector<Option> options;
 
     const Option* option(std::string_view kind, std::string_view name = {}) const;
+    const Option* named(std::string_view wanted) const;  // by its id or its name
   };
   // What it asked of its machine.
   struct Hosted {
     enum class What : std::uint8_t { read, write, create, output, wait, kill, release };
     What what = What::read;
     std::string request_id;  // JSON
+    std::string terminal;    // the terminal of the request; empty: none
   };
   // Words that come in pieces.
   struct Block {
@@ -108,6 +111,7 @@ class AcpAgent final : public Driver {
   void failed_request(const Sent& sent, Actions& out);
   void login_required(std::string_view said, Actions& out);
   std::string error_words() const;
+  bool wants_login() const;  // by the error at hand
   void fatal(std::string_view code, const std::string& message, Actions& out, std::string_view more = {});
 
   // settings.cpp: the agent's own modes, models and options
@@ -163,6 +167,8 @@ class AcpAgent final : public Driver {
   // host.cpp: what it asks of its machine
   bool host_request(std::string_view method, const JsonNode& params, Actions& out);
   std::optional<HostRequest> host_call(Hosted::What what, const JsonNode& params) const;
+  void keep_output(const std::string& terminal, std::string_view output);
+  std::string terminal_text(const AcpCall& call) const;
 
   // steering.cpp: what an operator asks of the agent
   bool in_turn() const { return hints_.turn == Hints::Turn::running || hints_.turn == Hints::Turn::waiting; }
@@ -190,7 +196,8 @@ class AcpAgent final : public Driver {
   };
   std::vector<Method> logins_;
   bool initialized_ = false;
-  bool can_load_ = false, can_resume_ = false, can_steer_ = false, has_http_ = false, has_sse_ = false;
+  bool can_load_ = false, can_resume_ = false, can_close_ = false, can_steer_ = false;
+  bool has_http_ = false, has_sse_ = false;
   struct Choice {
     std::string id, name;
   };
@@ -229,6 +236,8 @@ class AcpAgent final : public Driver {
   std::map<std::string, std::string, std::less<>> decisions_;  // agent's call id -> command
   std::uint64_t next_ask_ = 1, next_host_call_ = 1;
   std::map<std::string, Hosted, std::less<>> hosted_;
+  std::map<std::string, std::string, std::less<>>
+      terminals_;  // what their commands printed, as far as it was asked for
 
   AcpCalls calls_;
   AcpUsage usage_;

@@ -24,6 +24,21 @@ std::string selected(std::string_view option) {
   });
 }
 
+// All that the agent offers: it may have several ways to allow the same thing.
+template <class Options>
+std::string options_json(const Options& options) {
+  std::string list;
+  for (const auto& option : options) {
+    list.push_back(list.empty() ? '[' : ',');
+    write_object(list, [&](JsonObject& object) {
+      object.text("id", option.id);
+      object.text("name", option.name);
+      object.text_unless_empty("kind", option.kind);
+    });
+  }
+  return list + "]";
+}
+
 std::string capital(std::string_view word) {
   return std::string(1, static_cast<char>(word[0] - 'a' + 'A')) + std::string(word.substr(1));
 }
@@ -38,6 +53,14 @@ const AcpAgent::Ask::Option* AcpAgent::Ask::option(std::string_view kind, std::s
     if (first == nullptr) first = &each;
   }
   return first;
+}
+
+const AcpAgent::Ask::Option* AcpAgent::Ask::named(std::string_view wanted) const {
+  for (auto member : {&Option::id, &Option::name}) {
+    auto found = std::ranges::find(options, wanted, member);
+    if (found != options.end()) return &*found;
+  }
+  return nullptr;
 }
 
 // The agent asks something of us. Whatever it is, it gets an answer: it would wait for one.
@@ -64,8 +87,9 @@ void AcpAgent::permission(Actions& out) {
   const JsonNode& options = record_.find(params, "options");
   for (const JsonNode* each = record_.first(options); each != nullptr; each = record_.after(*each)) {
     if (ask.options.size() == 20) break;
-    ask.options.push_back({std::string(record_.string(*each, "optionId")),
-                           one_line(record_.string(*each, "name"), kMaxAgentIdBytes),
+    std::string_view option_id = record_.string(*each, "optionId");
+    if (option_id.size() > kMaxAgentIdBytes) continue;  // it could not be published, and so not be chosen
+    ask.options.push_back({std::string(option_id), one_line(record_.string(*each, "name"), kMaxAgentIdBytes),
                            std::string(record_.string(*each, "kind").substr(0, kMaxAgentIdBytes))});
   }
   EventParts parts = step(EventType::approval);
@@ -143,6 +167,7 @@ void AcpAgent::open_ask(Ask ask, const EventParts& about, std::string_view messa
       append_json_string(remember, option.name);
     }
     if (!remember.empty()) object.json("remember", remember + "]");
+    if (!ask.options.empty()) object.json("options", options_json(ask.options));
   });
   mark_cut(parts, detail, event_text(message), message);
   std::string summary = ask.elicited ? ask.summary : "Needs approval: " + ask.summary;
@@ -249,7 +274,19 @@ void AcpAgent::answer_approval(const Command& command, Actions& out) {
   const Ask& ask = found->second;
   std::string result;
   std::string_view state;
-  if (command.kind == CommandKind::deny) {
+  if (!command.option.empty()) {
+    const Ask::Option* chosen = ask.named(command.option);
+    if (chosen == nullptr) return refuse("this approval has no option \"" + command.option + "\"; see its options");
+    if (command.kind == CommandKind::answer) return refuse("an answer has no option; approve or deny with it");
+    bool allows = !chosen->kind.starts_with("reject");
+    if (allows != (command.kind == CommandKind::approve)) {
+      return refuse("the option \"" + command.option +
+                    (allows ? "\" allows the call; approve with it" : "\" refuses the call; deny with it"));
+    }
+    if (!command.input_json.empty()) return refuse("this agent takes no changed input");
+    state = allows ? "approved" : "denied";
+    result = selected(chosen->id);
+  } else if (command.kind == CommandKind::deny) {
     state = "denied";
     const Ask::Option* always = ask.option("reject_always", command.remember);
     if (!command.remember.empty() && always == nullptr) return refuse("this agent cannot remember a refusal");

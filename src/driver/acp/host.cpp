@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "driver/acp/acp_agent.h"
+#include "driver/acp/limits.h"
 #include "driver/acp/rpc_lines.h"
+#include "driver/limits.h"
+#include "json/scan.h"
 #include "json/write.h"
 
 namespace shepherd {
@@ -70,7 +74,7 @@ bool AcpAgent::host_request(std::string_view method, const JsonNode& params, Act
     }
     taken_up(out);
     std::string id = "host-" + std::to_string(next_host_call_++);
-    hosted_.emplace(id, Hosted{what, std::move(request_id)});
+    hosted_.emplace(id, Hosted{what, std::move(request_id), std::string(record_.string(params, "terminalId"))});
     out.call({std::move(id), *std::move(call)});
     return true;
   }
@@ -110,6 +114,23 @@ std::optional<HostRequest> AcpAgent::host_call(Hosted::What what, const JsonNode
   return ReleaseTerminal{std::move(terminal)};
 }
 
+// Some agents give a terminal as the result of a call, and leave it to us to show what its command printed.
+void AcpAgent::keep_output(const std::string& terminal, std::string_view output) {
+  std::size_t from = output.size() - std::min(output.size(), kMaxWholeBytes);
+  while (from > 0 && from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0U) == 0x80U) ++from;
+  terminals_.insert_or_assign(terminal, std::string(output.substr(from)));
+  if (terminals_.size() > kMaxAcpTerminals) terminals_.erase(terminals_.begin());
+}
+
+std::string AcpAgent::terminal_text(const AcpCall& call) const {
+  std::string text;
+  for (std::string_view block : array_elements(call.content).value_or(std::vector<std::string_view>())) {
+    auto found = terminals_.find(text_member(block, "terminalId"));
+    if (found != terminals_.end()) text += found->second;
+  }
+  return text;
+}
+
 void AcpAgent::answer(const HostAnswer& answer, std::int64_t now_ms, Actions& out) {
   now_ms_ = now_ms;
   emitted_ = 1;
@@ -127,6 +148,7 @@ void AcpAgent::answer(const HostAnswer& answer, std::int64_t now_ms, Actions& ou
     if (const auto* started = std::get_if<TerminalStarted>(&result)) object.text("terminalId", started->terminal);
     const auto* state = std::get_if<TerminalState>(&result);
     if (state == nullptr) return;
+    keep_output(hosted.terminal, state->output);
     if (hosted.what == Hosted::What::wait) return append_exit(object, *state);
     object.text("output", state->output);
     object.flag("truncated", state->cut);

@@ -15,27 +15,31 @@ constexpr std::string_view kInitialize =
     R"("elicitation":{"form":{},"url":{}}},)"
     R"("clientInfo":{"name":"shepherd","title":"Shepherd","version":"1"}})";
 
-// Where known programs keep what is theirs.
+// Where known programs keep what is theirs: `below` the directory that a variable names, or else below `usual` in the
+// home directory.
 struct Home {
-  std::string_view program, variable, below_home;
+  std::string_view program, variable, usual, below;
 };
+constexpr std::string_view kConfig = "/.config", kData = "/.local/share", kState = "/.local/state", kCache = "/.cache";
 constexpr std::array kHomes{
-    Home{"goose", "", "/.config/goose"},
-    Home{"goose", "", "/.local/share/goose"},
-    Home{"goose", "", "/.local/state/goose"},
-    Home{"opencode", "", "/.config/opencode"},
-    Home{"opencode", "", "/.local/share/opencode"},
-    Home{"opencode", "", "/.local/state/opencode"},
-    Home{"opencode", "", "/.cache/opencode"},
-    Home{"kilo", "", "/.config/kilo"},
-    Home{"kilo", "", "/.local/share/kilo"},
-    Home{"gemini", "", "/.gemini"},
-    Home{"qwen", "", "/.qwen"},
-    Home{"claude-agent-acp", "CLAUDE_CONFIG_DIR", "/.claude"},
-    Home{"codex-acp", "CODEX_HOME", "/.codex"},
-    Home{"copilot", "", "/.copilot"},
-    Home{"kimi", "", "/.kimi-code"},
-    Home{"vibe-acp", "VIBE_HOME", "/.vibe"},
+    Home{"goose", "XDG_CONFIG_HOME", kConfig, "/goose"},
+    Home{"goose", "XDG_DATA_HOME", kData, "/goose"},
+    Home{"goose", "XDG_STATE_HOME", kState, "/goose"},
+    Home{"opencode", "XDG_CONFIG_HOME", kConfig, "/opencode"},
+    Home{"opencode", "XDG_DATA_HOME", kData, "/opencode"},
+    Home{"opencode", "XDG_STATE_HOME", kState, "/opencode"},
+    Home{"opencode", "XDG_CACHE_HOME", kCache, "/opencode"},
+    Home{"kilo", "XDG_CONFIG_HOME", kConfig, "/kilo"},
+    Home{"kilo", "XDG_DATA_HOME", kData, "/kilo"},
+    Home{"kilo", "XDG_STATE_HOME", kState, "/kilo"},
+    Home{"kilo", "XDG_CACHE_HOME", kCache, "/kilo"},
+    Home{"gemini", "GEMINI_CLI_HOME", "", "/.gemini"},
+    Home{"qwen", "", "", "/.qwen"},
+    Home{"claude-agent-acp", "CLAUDE_CONFIG_DIR", "/.claude", ""},
+    Home{"codex-acp", "CODEX_HOME", "/.codex", ""},
+    Home{"copilot", "", "", "/.copilot"},
+    Home{"kimi", "", "", "/.kimi-code"},
+    Home{"vibe-acp", "VIBE_HOME", "/.vibe", ""},
 };
 
 std::string_view base_name(std::string_view program) {
@@ -58,12 +62,9 @@ std::vector<std::string> AcpAgent::state_paths(const Variable& variable) const {
   std::vector<std::string> paths;
   for (const Home& each : kHomes) {
     if (each.program != program) continue;
-    std::string own = each.variable.empty() ? "" : variable(each.variable);
-    if (!own.empty()) {
-      paths.push_back(std::move(own));
-    } else if (!home.empty()) {
-      paths.push_back(home + std::string(each.below_home));
-    }
+    std::string base = each.variable.empty() ? "" : variable(each.variable);
+    if (base.empty() && !home.empty()) base = home + std::string(each.usual);
+    if (!base.empty()) paths.push_back(base + std::string(each.below));
   }
   return paths;
 }

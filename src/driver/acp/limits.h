@@ -13,6 +13,7 @@ inline constexpr std::size_t kMaxAcpCallIds = 10'000;  // ended calls whose ids 
 inline constexpr std::size_t kMaxAcpOpenRequests = 1'000;       // of the agent's, without an answer; more are refused
 inline constexpr std::chrono::milliseconds kAcpInputWait{500};  // a call's input comes in pieces: it is whole when no
                                                                 // piece came for so long
+inline constexpr std::size_t kMaxAcpTerminals = 100;            // their output is kept for the results of calls
 inline constexpr std::size_t kMaxAcpServers = 100;              // MCP servers of one session
 inline constexpr std::size_t kMaxAcpChoices = 2'000;  // of one setting: an agent lists every model of every provider
 inline constexpr std::size_t kMaxAcpModels = 50;      // one session's usage is kept for each of them

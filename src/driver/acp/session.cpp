@@ -17,13 +17,6 @@ std::optional<std::uint64_t> id_number(std::string_view slice) {
   return number;
 }
 
-bool speaks_of_login(std::string_view words) {
-  for (std::string_view sign : {"log in", "login", "sign in", "authenticat", "API key"}) {
-    if (words.find(sign) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::uint64_t AcpAgent::send(std::string_view method, std::string_view params, Sent sent, Actions& out) {
@@ -63,6 +56,8 @@ void AcpAgent::response(Actions& out) {
       if (record_.string(result, "outcome") == "promptRequired") return say(sent.words, sent.words.content, false, out);
       out.settle({sent.command_id, CommandState::acknowledged, ""});
       return;
+    case Sent::What::close:
+      return;
   }
 }
 
@@ -79,9 +74,14 @@ std::string AcpAgent::error_words() const {
   return words.empty() ? "the agent gave no reason" : words;
 }
 
+bool AcpAgent::wants_login() const {
+  return record_.find(record_.find("error"), "code").slice == std::to_string(kRpcLoginRequired);
+}
+
 void AcpAgent::failed_request(const Sent& sent, Actions& out) {
   std::string words = error_words();
-  bool login = record_.find(record_.find("error"), "code").slice == "-32000";
+  // The protocol's own word. What an agent says of keys otherwise may be about a wrong one.
+  bool login = wants_login();
   switch (sent.what) {
     case Sent::What::initialize:
       if (login) return login_required(words, out);
@@ -91,7 +91,7 @@ void AcpAgent::failed_request(const Sent& sent, Actions& out) {
       if (login) return login_required(words, out);
       return fatal("unknown_session", "The agent cannot go on with the session: " + words, out);
     case Sent::What::open:
-      if (login || (!logins_.empty() && speaks_of_login(words))) return login_required(words, out);
+      if (login) return login_required(words, out);
       return fatal("session_failed", "The agent opened no session: " + words, out);
     case Sent::What::setting:
       if (!sent.command_id.empty()) return out.settle({sent.command_id, CommandState::refused, words});
@@ -104,6 +104,8 @@ void AcpAgent::failed_request(const Sent& sent, Actions& out) {
       if (record_.find(record_.find("error"), "code").slice == "-32601") can_steer_ = false;
       return hold(sent.words, sent.words.content, "the agent did not take it up in this turn; held for the next one",
                   out);
+    case Sent::What::close:
+      return;  // closing its input ends it, too
   }
 }
 
@@ -161,6 +163,7 @@ void AcpAgent::initialized(const JsonNode& result, Actions& out) {
   const JsonNode& servers = record_.find(can, "mcpCapabilities");
   can_load_ = is_true(record_.find(can, "loadSession"));
   can_resume_ = record_.find(session, "resume").kind == JsonKind::object;
+  can_close_ = record_.find(session, "close").kind == JsonKind::object;
   has_http_ = is_true(record_.find(servers, "http"));
   has_sse_ = is_true(record_.find(servers, "sse"));
   can_steer_ = is_true(record_.find(record_.find(record_.find(result, "_meta"), "steering"), "supported"));
@@ -244,6 +247,13 @@ void AcpAgent::tell_session(Actions& out) {
   parts.summary = summary;
   parts.data = data;
   emit(out, parts);
+}
+
+// An agent may keep much for a session that is open. It need not answer: the end of its input follows.
+void AcpAgent::leave(Actions& out) {
+  if (!open_ || !std::exchange(can_close_, false)) return;
+  std::string params = object_text([&](JsonObject& object) { object.text("sessionId", hints_.session_id); });
+  send("session/close", params, {Sent::What::close, "", "", {}}, out);
 }
 
 // The next setting, or the prompt when all were answered.

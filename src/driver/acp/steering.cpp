@@ -73,6 +73,7 @@ void AcpAgent::command(const Command& command, std::int64_t now_ms, Actions& out
       out.settle({command.id, CommandState::delivered, ""});
       stop_ = command.id;
       if (in_turn() && prompted_) return interrupt(out);
+      leave(out);
       return out.close_input();
   }
 }

@@ -167,7 +167,7 @@ TEST(AcpResume, WhatALoadRepeatsIsNotSaidAgain) {
   play.until("\"authMethods\"");
   EXPECT_EQ(text_member(lines_of(play.out.written()).back(), "method"), "session/load");
   for (const auto& line : play.recording().lines) {
-    if (line.from_agent && text_member(line.text, "method") == "session/update" &&
+    if (line.from_agent() && text_member(line.text, "method") == "session/update" &&
         line.text.find("available_commands") == std::string::npos) {
       play.driver.record(line.text, play.now, play.out);
     }

@@ -64,6 +64,7 @@ void AcpAgent::end_call(std::string_view agent_id, std::string_view why, Actions
   // What it shows of a call that was not made is what it would have done.
   bool made = why.empty() || why == "unsaid";
   std::string whole = made ? acp_result_text(call, launched_.directory) : std::string();
+  if (whole.empty()) whole = terminal_text(call);
   std::string_view text = without_fence(whole);
   std::string output = output_json(outcome, text);
   std::string summary = acp_summary(text);

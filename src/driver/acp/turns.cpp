@@ -83,7 +83,7 @@ void AcpAgent::prompt_failed(const Sent& sent, Actions& out) {
   close_block(out);
   std::string words = error_words();
   end_calls("failed", out);
-  if (record_.find(record_.find("error"), "code").slice == "-32000") return login_required(words, out);
+  if (wants_login()) return login_required(words, out);
   // Some agents answer a cancelled prompt with an error.
   bool aborted = cancelling_;
   ending_ = Ending{false, aborted, words};
@@ -132,6 +132,7 @@ void AcpAgent::end_turn(bool aborted, std::string_view outcome, Actions& out) {
   }
   if (stopping_) {
     if (!stop_.empty()) out.settle({std::exchange(stop_, ""), CommandState::acknowledged, ""});
+    leave(out);
     return out.close_input();
   }
   release_held(out);

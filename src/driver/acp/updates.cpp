@@ -3,6 +3,7 @@
 
 #include "driver/acp/acp_agent.h"
 #include "driver/limits.h"
+#include "driver/plan_data.h"
 #include "json/write.h"
 #include "model/limits.h"
 
@@ -18,10 +19,6 @@ std::string piece_text(const JsonSlices& record, const JsonNode& content) {
   std::string_view media = record.string(content, "mimeType");
   std::string_view shown = !where.empty() ? where : !media.empty() ? media : type;
   return shown.empty() ? std::string() : "[" + std::string(shown) + "]";
-}
-
-std::string_view word_of(std::string_view state) {
-  return state == "in_progress" ? "doing" : state == "completed" ? "done" : "to do";
 }
 
 constexpr std::string_view kModeMark = "[MODE_UPDATE] ";  // Gemini says so in words of the agent
@@ -104,26 +101,11 @@ void AcpAgent::close_block(Actions& out) {
 void AcpAgent::plan(const JsonNode& update, Actions& out) {
   close_block(out);
   const JsonNode& entries = record_.find(update, "entries");
-  std::size_t all = 0, done = 0;
-  std::string now;
-  std::string list;
+  std::vector<PlanStep> steps;
   for (const JsonNode* each = record_.first(entries); each != nullptr; each = record_.after(*each)) {
-    std::string_view state = record_.string(*each, "status");
-    std::string_view what = record_.string(*each, "content");
-    ++all;
-    if (state == "completed") ++done;
-    if (state == "in_progress" && now.empty()) now = what;
-    if (list.size() > kMaxEventTextBytes) continue;
-    list.push_back(list.empty() ? '[' : ',');
-    write_object(list, [&](JsonObject& object) {
-      object.text("content", what.substr(0, kMaxAgentIdBytes * 4));
-      object.text("status", state.substr(0, kMaxAgentIdBytes));
-      object.text("state", word_of(state));
-    });
+    steps.push_back({std::string(record_.string(*each, "content")), plan_status(record_.string(*each, "status"))});
   }
-  std::string summary = "Plan: " + std::to_string(done) + " of " + std::to_string(all) + " done";
-  if (!now.empty()) summary.append("; now: ").append(now);
-  status(out, summary, "", R"("event":"progress","details":{"plan":)" + (list.empty() ? "[" : list) + "]}");
+  status(out, plan_summary(steps), "", plan_members(steps));
 }
 
 // Agents say it again whenever it may have changed; people are told once.

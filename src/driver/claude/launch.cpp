@@ -193,8 +193,7 @@ Result<LaunchPlan> ClaudeCode::launch(const Launch& launch) {
   }
   ProgramLaunch program;
   auto& argv = program.argv;
-  argv = launch.command;
-  if (argv.empty()) argv.push_back(launch.program.empty() ? "claude" : launch.program);
+  argv = launch.words("claude");
   argv.emplace_back("-p");
   auto option = [&](std::string_view name, std::string value) {
     argv.emplace_back(name);

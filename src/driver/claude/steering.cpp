@@ -130,6 +130,7 @@ void ClaudeCode::answer_approval(const Command& command, Actions& out) {
   auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
   const PendingAsk* found = talk_.approvals.find(command.approval_id);
   if (found == nullptr) return refuse("this approval is not open");
+  if (!command.option.empty()) return refuse("this agent's approvals have no options; approve or deny without one");
   const PendingAsk& approval = *found;
   const std::string& id = command.approval_id;
   bool question = approval.kind == PendingAsk::Kind::question;

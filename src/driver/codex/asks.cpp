@@ -338,6 +338,7 @@ void Codex::answer_approval(const Command& command, Actions& out) {
   const PendingAsk* found = talk_.approvals.find(command.approval_id);
   auto asked = talk_.asks.find(command.approval_id);
   if (found == nullptr || asked == talk_.asks.end()) return refuse("this approval is not open");
+  if (!command.option.empty()) return refuse("this agent's approvals have no options; approve or deny without one");
   const PendingAsk& approval = *found;
   const CodexAsk& ask = asked->second;
   bool question = approval.kind == PendingAsk::Kind::question;

@@ -123,7 +123,7 @@ Result<LaunchPlan> Codex::launch(const Launch& launch) {
   mode_ = launch.mode;
   LaunchPlan plan;
   ProgramLaunch program;
-  program.argv = {launch.program.empty() ? "codex" : launch.program};
+  program.argv = launch.words("codex");
   plan.remark = remark_on(launch, format_);
   if (format_ == CodexFormat::app_server) {
     program.argv.emplace_back("app-server");

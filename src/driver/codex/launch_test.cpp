@@ -33,6 +33,17 @@ TEST(CodexLaunch, StartsTheAppServerAndSaysHello) {
   EXPECT_EQ(driver.version_command(""), (std::vector<std::string>{"codex", "--version"}));
 }
 
+TEST(CodexLaunch, ArgumentsOfTheConfigurationComeBeforeItsOwn) {
+  Launch launch = codex_launch();
+  launch.program = "codex";
+  launch.command = {"codex", "-c", "model_provider=\"local\""};
+  EXPECT_EQ(codex_argv(launch), (std::vector<std::string>{"codex", "-c", "model_provider=\"local\"", "app-server"}));
+  launch.options[std::string(kCodexFormatOption)] = "exec-json";
+  std::vector<std::string> argv = codex_argv(launch);
+  argv.resize(4);
+  EXPECT_EQ(argv, (std::vector<std::string>{"codex", "-c", "model_provider=\"local\"", "exec"}));
+}
+
 TEST(CodexLaunch, AsksForWhatTheTaskHas) {
   Launch launch = codex_launch();
   launch.model = "gpt-5.5";

@@ -4,6 +4,7 @@
 
 #include "driver/codex/codex.h"
 #include "driver/limits.h"
+#include "driver/plan_data.h"
 #include "json/scan.h"
 #include "json/write.h"
 #include "model/limits.h"
@@ -199,14 +200,11 @@ void Codex::turn_completed(const JsonNode& turn, Actions& out) {
 // The agent's own list of what it has to do.
 void Codex::to_do(const JsonNode& params, Actions& out) {
   const JsonNode& plan = record_.find(params, "plan");
-  std::size_t steps = 0, done = 0;
+  std::vector<PlanStep> steps;
   for (const JsonNode* each = record_.first(plan); each != nullptr; each = record_.after(*each)) {
-    ++steps;
-    if (record_.string(*each, "status") == "completed") ++done;
+    steps.push_back({std::string(record_.string(*each, "step")), plan_status(record_.string(*each, "status"))});
   }
-  std::string more = "\"plan\":" + (plan.slice.empty() ? std::string("[]") : std::string(plan.slice));
-  if (more.size() > kMaxEventDataBytes / 2) more.clear();
-  status(out, "Plan: " + std::to_string(done) + " of " + std::to_string(steps) + " steps done", "", more);
+  status(out, plan_summary(steps), "", plan_members(steps));
 }
 
 void Codex::server_error(const JsonNode& error, bool will_retry, Actions& out) {

@@ -314,5 +314,23 @@ TEST(CodexSteering, TheOneWayFormatDoesNotListen) {
   EXPECT_EQ(out.commands().front().state, CommandState::refused);
 }
 
+// As `codex app-server generate-ts` describes the notification; no recording has one.
+TEST(CodexPlan, IsToldInTheShapeOfAllAgents) {
+  Codex driver;
+  Actions out;
+  EXPECT_TRUE(driver.launch(codex_launch()).has_value());
+  driver.record(
+      R"({"method":"turn/plan/updated","params":{"threadId":"t","turnId":"u","explanation":null,"plan":[)"
+      R"({"step":"Read it","status":"completed"},{"step":"Change it","status":"inProgress"},{"step":"Test it","status":"pending"}]}})",
+      kRecordingStart, out);
+  ASSERT_EQ(out.events().size(), 1U);
+  const std::string& plan = out.events().front().json;
+  EXPECT_EQ(text_member(plan, "summary"), "Plan: 1 of 3 done; now: Change it");
+  EXPECT_EQ(find_member(plan, "data"),
+            R"({"event":"progress","details":{"plan":[{"content":"Read it","status":"completed","state":"done"},)"
+            R"({"content":"Change it","status":"in_progress","state":"doing"},)"
+            R"({"content":"Test it","status":"pending","state":"to do"}]}})");
+}
+
 }  // namespace
 }  // namespace shepherd

@@ -53,7 +53,8 @@ Result<LaunchPlan> GeminiStream::launch(const Launch& launch) {
   LaunchPlan plan;
   ProgramLaunch program;
   auto& argv = program.argv;
-  argv = {launch.program.empty() ? "gemini" : launch.program, "--output-format", "stream-json"};
+  argv = launch.words("gemini");
+  argv.insert(argv.end(), {"--output-format", "stream-json"});
   if (!launch.model.empty()) argv.insert(argv.end(), {"--model", launch.model});
   if (!launch.resume_session.empty()) argv.insert(argv.end(), {"--resume", launch.resume_session});
   for (const auto& tool : launch.allowed_tools) argv.insert(argv.end(), {"--allowed-tools", tool});

@@ -24,6 +24,14 @@ TEST(GeminiLaunch, AloneItMayDoEverything) {
   EXPECT_TRUE(plan->remark.empty());
 }
 
+TEST(GeminiLaunch, ArgumentsOfTheConfigurationComeBeforeItsOwn) {
+  Launch launch = gemini_task(AgentMode::autonomous);
+  launch.program = "gemini";
+  launch.command = {"gemini", "--sandbox"};
+  EXPECT_EQ(GeminiStream().launch(launch)->program()->argv,
+            (std::vector<std::string>{"gemini", "--sandbox", "--output-format", "stream-json", "--yolo"}));
+}
+
 TEST(GeminiLaunch, WithAnOperatorItSaysWhatItCannotDo) {
   auto plan = GeminiStream().launch(gemini_task(AgentMode::interactive));
   ASSERT_TRUE(plan);

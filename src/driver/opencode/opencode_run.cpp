@@ -22,7 +22,8 @@ Result<LaunchPlan> OpenCodeRun::launch(const Launch& launch) {
   LaunchPlan plan;
   ProgramLaunch program;
   auto& argv = program.argv;
-  argv = {launch.program.empty() ? "opencode" : launch.program, "run", "--format", "json", "--thinking"};
+  argv = launch.words("opencode");
+  argv.insert(argv.end(), {"run", "--format", "json", "--thinking"});
   if (!launch.model.empty()) argv.insert(argv.end(), {"--model", launch.model});
   if (!launch.resume_session.empty()) argv.insert(argv.end(), {"--session", launch.resume_session});
   // What is not forbidden is allowed; with a list of tools everything else is.

@@ -158,6 +158,7 @@ void OpenCodeServer::answer_approval(const Command& command, Actions& out) {
   auto refuse = [&](std::string reason) { out.settle({command.id, CommandState::refused, std::move(reason)}); };
   const PendingAsk* ask = approvals_.find(command.approval_id);
   if (ask == nullptr) return refuse("this approval is not open");
+  if (!command.option.empty()) return refuse("this agent's approvals have no options; approve or deny without one");
   const std::string& id = command.approval_id;
   bool question = ask->kind == PendingAsk::Kind::question;
   std::string path, body, state;

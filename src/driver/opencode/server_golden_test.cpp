@@ -28,10 +28,10 @@ std::vector<ServerRecording> server_recordings() {
     recording.name = name;
     auto path = golden_folder("opencode") / "recordings" / (std::string(name) + ".jsonl");
     for (const auto& line : lines_of(read_file(path))) {
-      std::string record = recorded_line(line).value_or("");
-      if (record.empty()) continue;
-      recording.records.push_back(record);
-      recording.times.push_back(static_cast<std::int64_t>(count_value(find_member(line, "t_ms")).value_or(0)));
+      auto recorded = recorded_line(line);
+      if (!recorded || !recorded->from_agent()) continue;
+      recording.records.push_back(recorded->text);
+      recording.times.push_back(recorded->at_ms);
     }
     all.push_back(std::move(recording));
   }

@@ -24,8 +24,9 @@ Result<LaunchPlan> OpenCodeServer::launch(const Launch& launch) {
   mode_ = launch.mode;
   LaunchPlan plan;
   HttpLaunch service;
-  service.program.argv = {
-      launch.program.empty() ? "opencode" : launch.program, "serve", "--hostname", "127.0.0.1", "--port", "0"};
+  auto& argv = service.program.argv;
+  argv = launch.words("opencode");
+  argv.insert(argv.end(), {"serve", "--hostname", "127.0.0.1", "--port", "0"});
   service.program.environment = opencode_environment(*configuration);
   service.ready = "opencode server listening on ";
   service.user = "opencode";

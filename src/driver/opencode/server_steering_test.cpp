@@ -16,7 +16,7 @@ class Between {
  public:
   explicit Between(std::string_view recording, AgentMode mode = AgentMode::interactive) {
     for (const auto& line : lines_of(read_file(golden_folder("opencode") / "recordings" / recording))) {
-      if (auto record = recorded_line(line); record && !record->empty()) records_.push_back(*record);
+      if (auto record = recorded_line(line); record && record->from_agent()) records_.push_back(record->text);
     }
     Launch launch;
     launch.id = "launch";

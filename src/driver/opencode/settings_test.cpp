@@ -15,6 +15,19 @@ Launch opencode_task(AgentMode mode) {
   return launch;
 }
 
+TEST(OpenCodeSettings, ArgumentsOfTheConfigurationComeBeforeItsOwn) {
+  Launch launch = opencode_task(AgentMode::autonomous);
+  launch.program = "npx";
+  launch.command = {"npx", "opencode-ai"};
+  auto run = OpenCodeRun().launch(launch), served = OpenCodeServer().launch(launch);
+  ASSERT_TRUE(run && served);
+  std::vector<std::string> words = run->program()->argv;
+  words.resize(3);
+  EXPECT_EQ(words, (std::vector<std::string>{"npx", "opencode-ai", "run"}));
+  EXPECT_EQ(served->program()->argv,
+            (std::vector<std::string>{"npx", "opencode-ai", "serve", "--hostname", "127.0.0.1", "--port", "0"}));
+}
+
 TEST(OpenCodeSettings, AloneItsOwnConfigurationDecides) {
   EXPECT_EQ(opencode_configuration(opencode_task(AgentMode::autonomous)), "{}");
 }

@@ -4,7 +4,7 @@ import type {JsonObject, Task, TaskEvent} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {clockTime, money} from "../model/format";
 import type {TaskLog} from "../model/log";
-import {askedOf, cutFrom, numberOf, objectOf, textOf} from "../model/shape";
+import {askedOf, cutFrom, numberOf, objectOf, objectsOf, textOf} from "../model/shape";
 import {href} from "../state/route";
 import {cameToNothing, explained} from "../state/commands";
 import {Approval} from "./approval";
@@ -13,6 +13,7 @@ import {Guard} from "./guard";
 import {Ended, Leaves} from "./outcome";
 import {RestInRecord, useRecord} from "./raw";
 import {Severity} from "./severity";
+import {Steps} from "./steps";
 import {Exact, Terminal, Words} from "./text";
 import {Input, ToolCard} from "./tool_card";
 import {LongText} from "./whole";
@@ -183,7 +184,7 @@ function Content({event, story}: {event: TaskEvent; story: Story}): ComponentChi
     case "session_start":
       return <Quiet>session <code><Words text={event.sessionID ?? ""} /></code> · <Words text={textOf(data, "model")} /> · <Words text={textOf(data, "cwd")} /></Quiet>;
     case "status":
-      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><WholeSummary id={story.id} event={event} /><Ended data={data} /></>;
+      return <><Quiet><b><Words text={textOf(data, "state").replaceAll("_", " ") || "status"} /></b> <Words text={beyondState(event.summary, textOf(data, "state"))} /></Quiet><WholeSummary id={story.id} event={event} /><Steps steps={objectsOf(objectOf(data["details"])?.["plan"])} /><Ended data={data} /></>;
     case "log":
       return <LongText task={story.id} event={event} what="text" short={textOf(data, "line") || event.summary} rows={60}>{(part) => <pre class="output log"><Terminal text={part} /></pre>}</LongText>;
     default:

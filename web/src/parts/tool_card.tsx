@@ -9,6 +9,7 @@ import {now} from "../state/now";
 import {Clipped} from "./clipped";
 import {Diff} from "./diff";
 import {useRecord} from "./raw";
+import {Steps} from "./steps";
 import {Exact, Terminal, Words} from "./text";
 import {LongText} from "./whole";
 
@@ -133,7 +134,7 @@ function Body({task, call, result}: Parts) {
     case "AskUserQuestion":
       return <><AnyInput task={task} call={call} show={(input) => <Questions input={input} />} />{output(8)}</>;
     case "TodoWrite":
-      return <AnyInput task={task} call={call} show={(input) => <Todos input={input} />} />;
+      return <AnyInput task={task} call={call} show={(input) => <Steps steps={objectsOf(objectOf(input)?.["todos"])} />} />;
     default:
       return <><AnyInput task={task} call={call} show={(input) => <Input input={input} />} />{output(8)}</>;
   }
@@ -145,17 +146,6 @@ function Questions({input}: {input: unknown}) {
       <div key={index} class="asked"><b><Words text={question} /></b>
         <ul>{options.map((option, each) => <li key={each}>○ <Words text={option.label} /> <span class="quiet"><Words text={option.description} /></span></li>)}</ul></div>))}
     </>
-  );
-}
-
-const kTodo: Record<string, string> = {completed: "✓", in_progress: "▸"};
-
-function Todos({input}: {input: unknown}) {
-  return (
-    <ul class="todos">
-      {objectsOf(objectOf(input)?.["todos"]).map((todo, index) => (
-        <li key={index}><span aria-label={textOf(todo, "status")}>{kTodo[textOf(todo, "status")] ?? "○"}</span> <Words text={textOf(todo, "content")} /></li>))}
-    </ul>
   );
 }
 
