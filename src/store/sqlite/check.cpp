@@ -8,7 +8,7 @@
 #include "sqlite/database.h"
 #include "store/batch_fold.h"
 #include "store/sqlite/batch_rows.h"
-#include "store/sqlite/detail_codec.h"
+#include "store/detail_codec.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
 #include "store/sqlite/schema.h"

@@ -23,7 +23,7 @@
 #include "sqlite/database.h"
 #include "store/event_store.h"
 #include "store/sqlite/committed_heads.h"
-#include "store/sqlite/detail_codec.h"
+#include "store/detail_codec.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/limits.h"
 #include "store/sqlite/read_pool.h"
