@@ -52,10 +52,15 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::
   const std::string connect = std::to_string(kPostgresConnect.count());
   const std::string silence = std::to_string(std::chrono::milliseconds(kPostgresSilence).count());
   // The URL comes last, so what it says about these wins.
-  const std::array<const char*, 7> keys{"connect_timeout", "tcp_user_timeout", "keepalives_idle",
-                                        "application_name", "client_encoding", "dbname", nullptr};
-  const std::array<const char*, 7> values{connect.c_str(), silence.c_str(), connect.c_str(),
-                                          "shepherd", "UTF8", url.c_str(), nullptr};
+  const std::array<const char*, 7> keys{"connect_timeout",
+                                        "tcp_user_timeout",
+                                        "keepalives_idle",
+                                        "application_name",
+                                        "client_encoding",
+                                        "dbname",
+                                        nullptr};
+  const std::array<const char*, 7> values{connect.c_str(), silence.c_str(), connect.c_str(), "shepherd",
+                                          "UTF8",          url.c_str(),     nullptr};
   PGconn* opened = PQconnectdbParams(keys.data(), values.data(), 1);
   if (opened == nullptr) return fail(unreachable("the configured address", "out of memory"));
   std::unique_ptr<PostgresConnection> connection(new PostgresConnection(opened));
@@ -63,8 +68,7 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::
   PQsetNoticeReceiver(opened, ignore_notice, nullptr);
   auto set = connection->execute(
       "SET statement_timeout = " + std::to_string(std::chrono::milliseconds(kPostgresStatement).count()) +
-      "; SET lock_timeout = " + std::to_string(kPostgresLock.count()) +
-      "; SET idle_in_transaction_session_timeout = " +
+      "; SET lock_timeout = " + std::to_string(kPostgresLock.count()) + "; SET idle_in_transaction_session_timeout = " +
       std::to_string(std::chrono::milliseconds(kPostgresStatement).count()));
   if (!set) return fail(std::move(set.error()));
   return connection;
@@ -88,8 +92,10 @@ Error PostgresConnection::error(const PGresult* result) const {
   std::string message = primary == nullptr ? "no reason" : primary;
   // serialization failure, deadlock, another transaction's lock, a row that another transaction added first
   if (state == "40001" || state == "40P01" || state == "55P03" || state == "23505") {
-    return Error{ErrorCode::unavailable, "conflicting_write",
-                 "Another process wrote the same at the same time (" + message + "). Try again.", {}};
+    return Error{ErrorCode::unavailable,
+                 "conflicting_write",
+                 "Another process wrote the same at the same time (" + message + "). Try again.",
+                 {}};
   }
   // disk full, or the file system's quota
   if (state == "53100") return Error{ErrorCode::storage_full, "disk_full", "The database's disk is full.", {}};
@@ -97,8 +103,10 @@ Error PostgresConnection::error(const PGresult* result) const {
   if (state.starts_with("53") || state.starts_with("57") || state == "25006") {
     return Error{ErrorCode::unavailable, "busy", "The database at " + place_ + " is busy: " + message + ".", {}};
   }
-  return Error{ErrorCode::internal, "database_refused",
-               "The database at " + place_ + " refused a statement (" + std::string(state) + ": " + message + ").", {}};
+  return Error{ErrorCode::internal,
+               "database_refused",
+               "The database at " + place_ + " refused a statement (" + std::string(state) + ": " + message + ").",
+               {}};
 }
 
 Result<void> PostgresConnection::execute(const std::string& script) {

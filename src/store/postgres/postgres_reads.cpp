@@ -28,7 +28,9 @@ Result<Bounds> bounds_of(const PostgresPool::Reader& reader, const std::string& 
   if (!rows) return fail(std::move(rows.error()));
   if (rows->empty()) return unknown_task(task);
   TaskState state = decode_task_state(rows->bytes(0, 1));
-  Page page{{}, state.first_sequence, state.last_sequence,
+  Page page{{},
+            state.first_sequence,
+            state.last_sequence,
             is_terminal(state.state) ? complete_data(task, state) : std::string()};
   return Bounds{rows->integer(0, 0), std::move(page)};
 }
@@ -165,9 +167,8 @@ Result<ChangePage> PostgresStore::changes(Place after, ReadLimit limit) const {
   if (!reader) return fail(std::move(reader.error()));
   std::uint64_t most = limit.events == 0 ? kMaxPageEvents : limit.events;
   (*reader)->send("SELECT position, change, coalesce((SELECT min(number) FROM change), 0) FROM counter");
-  (*reader)->send(
-      "SELECT number, after, kind, name, key FROM change WHERE number > $1 ORDER BY number LIMIT $2", after.change,
-      most);
+  (*reader)->send("SELECT number, after, kind, name, key FROM change WHERE number > $1 ORDER BY number LIMIT $2",
+                  after.change, most);
   auto answers = (*reader)->collect();
   if (!answers) return fail(std::move(answers.error()));
   const PostgresRows& counter = answers->front();
@@ -311,9 +312,9 @@ Result<std::vector<Lease>> PostgresStore::leases(LeaseKind kind) const {
 Result<std::vector<Lease>> PostgresStore::leases(LeaseKind kind, const std::string& name) const {
   auto reader = readers_.reader();
   if (!reader) return fail(std::move(reader.error()));
-  auto rows = (*reader)->run("SELECT " SHEPHERD_LEASE_COLUMNS
-                             " FROM lease WHERE kind = $1 AND name = $2 ORDER BY holder",
-                             static_cast<int>(kind), name);
+  auto rows =
+      (*reader)->run("SELECT " SHEPHERD_LEASE_COLUMNS " FROM lease WHERE kind = $1 AND name = $2 ORDER BY holder",
+                     static_cast<int>(kind), name);
   if (!rows) return fail(std::move(rows.error()));
   return leases_in(*rows);
 }
@@ -330,8 +331,7 @@ Result<std::vector<BatchInfo>> PostgresStore::oldest_batches(std::size_t limit) 
   for (std::size_t i = 0; i < rows->size(); ++i) {
     auto index = read_index(rows->bytes(i, 4));
     if (!index) return fail(std::move(index.error()));
-    batches.push_back(
-        {rows->text(i, 0), rows->number(i, 1), rows->number(i, 2), rows->integer(i, 3), index->bytes});
+    batches.push_back({rows->text(i, 0), rows->number(i, 1), rows->number(i, 2), rows->integer(i, 3), index->bytes});
   }
   return batches;
 }

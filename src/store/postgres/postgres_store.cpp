@@ -42,7 +42,7 @@ Result<Place> PostgresStore::begin() {
 Result<Commit> PostgresStore::attempt(const std::function<void(WriteTxn&)>& operations) {
   auto before = begin();
   if (!before) return fail(std::move(before.error()));
-  // Also ends the transaction when an operation throws.
+  // An operation that throws ends the transaction, too.
   struct Undo {
     std::unique_ptr<PostgresConnection>& writer;
     bool committed = false;

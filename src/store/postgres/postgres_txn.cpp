@@ -56,10 +56,10 @@ Result<bool> PostgresTxn::Known::has_event_id(std::string_view event_id) {
 // Locks the task's row, so that its state stays as it is until the end of the transaction.
 Result<std::optional<KeptHead>> PostgresTxn::load(const std::string& task) {
   std::optional<KeptHead> kept = heads_.take(task);
-  auto rows = run(
-      "SELECT key, version, created, CASE WHEN key = $2 AND version = $3 THEN NULL ELSE info END,"
-      " CASE WHEN key = $2 AND version = $3 THEN NULL ELSE projection END FROM task WHERE id = $1 FOR UPDATE",
-      task, kept ? kept->key : 0, kept ? kept->version : 0);
+  auto rows =
+      run("SELECT key, version, created, CASE WHEN key = $2 AND version = $3 THEN NULL ELSE info END,"
+          " CASE WHEN key = $2 AND version = $3 THEN NULL ELSE projection END FROM task WHERE id = $1 FOR UPDATE",
+          task, kept ? kept->key : 0, kept ? kept->version : 0);
   if (!rows) return fail(std::move(rows.error()));
   if (rows->empty()) return std::nullopt;
   if (rows->null(0, 3)) return kept;
@@ -247,11 +247,11 @@ Result<void> PostgresTxn::drop_through(const std::string& task, std::uint64_t th
   collect();
   std::uint64_t kept = 0, dropped = working.dropped_through;
   if (!working.created) {
-    auto rows = run(
-        "SELECT coalesce((SELECT last FROM batch WHERE task = $1 AND last <= $2 ORDER BY last DESC LIMIT 1), 0),"
-        " coalesce((SELECT last - count + 1 FROM batch WHERE task = $1 AND last > greatest($2, $3)"
-        " ORDER BY last LIMIT 1), 0)",
-        working.kept.key, through, dropped);
+    auto rows =
+        run("SELECT coalesce((SELECT last FROM batch WHERE task = $1 AND last <= $2 ORDER BY last DESC LIMIT 1), 0),"
+            " coalesce((SELECT last - count + 1 FROM batch WHERE task = $1 AND last > greatest($2, $3)"
+            " ORDER BY last LIMIT 1), 0)",
+            working.kept.key, through, dropped);
     if (!rows) return fail(std::move(rows.error()));
     dropped = std::max(dropped, rows->number(0, 0));
     kept = rows->number(0, 1);

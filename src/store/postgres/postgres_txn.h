@@ -62,9 +62,9 @@ class PostgresTxn final : public WriteTxn {
   // A task as this transaction will leave it.
   struct Working {
     KeptHead kept;
-    bool created = false;   // its row is new
-    bool changed = false;   // its row must be written
-    bool deleted = false;   // `kept` is of nothing
+    bool created = false;                  // its row is new
+    bool changed = false;                  // its row must be written
+    bool deleted = false;                  // `kept` is of nothing
     std::string request, idempotency_key;  // of a created one
     std::optional<TaskSpec> spec;          // of a created or patched one
     std::uint64_t dropped_through = 0;
@@ -148,8 +148,8 @@ class PostgresTxn final : public WriteTxn {
   bool in_part_ = false;
   bool saved_in_database_ = false;
   std::map<std::string, std::optional<Working>> saved_;  // as they were before this part; nullopt: not there
-  std::vector<std::size_t> sizes_;           // answers that say by how much the details grew
-  std::uint64_t position_ = 0, change_ = 0;  // while numbering
+  std::vector<std::size_t> sizes_;                       // answers that say by how much the details grew
+  std::uint64_t position_ = 0, change_ = 0;              // while numbering
   std::string index_buffer_, events_buffer_;
   std::optional<Error> broken_;
 };

@@ -59,8 +59,7 @@ Result<std::vector<Lease>> PostgresTxn::leases(LeaseKind kind, const std::string
 
 Result<std::vector<Lease>> PostgresTxn::leases_over(std::int64_t now_ms, std::size_t limit) {
   // Those that this transaction changed may be among the rows, so as many more are read.
-  auto rows = run("SELECT " SHEPHERD_LEASE_COLUMNS
-                  " FROM lease WHERE until <= $1 ORDER BY kind, name, holder LIMIT $2",
+  auto rows = run("SELECT " SHEPHERD_LEASE_COLUMNS " FROM lease WHERE until <= $1 ORDER BY kind, name, holder LIMIT $2",
                   now_ms, static_cast<std::uint64_t>(limit + work_.leases.size()));
   if (!rows) return fail(std::move(rows.error()));
   std::vector<Lease> over;
@@ -97,9 +96,9 @@ Result<bool> PostgresTxn::renew_lease(const LeaseRenewal& renewal) {
   if (auto mine = work_.leases.find(key); mine != work_.leases.end()) {
     lease = mine->second;
   } else {
-    auto rows = run("SELECT " SHEPHERD_LEASE_COLUMNS
-                    " FROM lease WHERE kind = $1 AND name = $2 AND holder = $3 FOR UPDATE",
-                    static_cast<int>(key.kind), key.name, key.holder);
+    auto rows =
+        run("SELECT " SHEPHERD_LEASE_COLUMNS " FROM lease WHERE kind = $1 AND name = $2 AND holder = $3 FOR UPDATE",
+            static_cast<int>(key.kind), key.name, key.holder);
     if (!rows) return fail(std::move(rows.error()));
     if (auto found = leases_in(*rows); !found.empty()) lease = std::move(found.front());
   }

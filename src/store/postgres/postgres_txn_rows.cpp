@@ -137,9 +137,9 @@ Result<bool> PostgresTxn::erase_leftovers(std::size_t rows) {
     erased += done->changed();
     if (erased >= most) break;
   }
-  auto freed = run(
-      "WITH freed AS (DELETE FROM blob WHERE refs <= 0 RETURNING length(bytes) AS size)"
-      " SELECT coalesce(sum(size), 0)::bigint FROM freed");
+  auto freed =
+      run("WITH freed AS (DELETE FROM blob WHERE refs <= 0 RETURNING length(bytes) AS size)"
+          " SELECT coalesce(sum(size), 0)::bigint FROM freed");
   if (!freed) return fail(std::move(freed.error()));
   work_.detail_bytes -= freed->integer(0, 0);
   if (erased == 0) {
