@@ -36,16 +36,17 @@ struct Bytea {
 // A bound value. Text and bytes are not copied; they must live until send() returns.
 class PostgresValue {
  public:
-  PostgresValue(std::int64_t number);
-  PostgresValue(std::uint64_t number) : PostgresValue(static_cast<std::int64_t>(number)) {}
-  PostgresValue(int number) : PostgresValue(std::int64_t{number}) {}
-  PostgresValue(std::string_view text);
-  PostgresValue(const std::string& text) : PostgresValue(std::string_view(text)) {}
-  PostgresValue(const char* text) : PostgresValue(std::string_view(text)) {}
-  PostgresValue(Bytea bytes);
-  PostgresValue(std::nullopt_t) {}
+  explicit PostgresValue(std::int64_t number);
+  explicit PostgresValue(std::uint64_t number) : PostgresValue(static_cast<std::int64_t>(number)) {}
+  explicit PostgresValue(int number) : PostgresValue(std::int64_t{number}) {}
+  explicit PostgresValue(std::string_view text);
+  explicit PostgresValue(const std::string& text) : PostgresValue(std::string_view(text)) {}
+  explicit PostgresValue(const char* text) : PostgresValue(std::string_view(text)) {}
+  explicit PostgresValue(Bytea bytes);
+  explicit PostgresValue(std::nullopt_t /*null*/) {}
   template <class T>
-  PostgresValue(const std::optional<T>& value) : PostgresValue(value ? PostgresValue(*value) : std::nullopt) {}
+  explicit PostgresValue(const std::optional<T>& value)
+      : PostgresValue(value ? PostgresValue(*value) : PostgresValue(std::nullopt)) {}
 
   Oid type() const { return type_; }
   const char* data() const;

@@ -149,7 +149,7 @@ class PostgresTxn final : public WriteTxn {
   bool saved_in_database_ = false;
   std::map<std::string, std::optional<Working>> saved_;  // as they were before this part; nullopt: not there
   std::vector<std::size_t> sizes_;                       // answers that say by how much the details grew
-  std::uint64_t position_ = 0, change_ = 0;              // while numbering
+  std::uint64_t position_ = 0, change_ = 0;              // the newest numbers given so far
   std::string index_buffer_, events_buffer_;
   std::optional<Error> broken_;
 };
