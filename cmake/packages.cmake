@@ -12,6 +12,7 @@ find_package(simdjson REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)  # brings re2::re2 as well
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET ncursesw)
 add_compile_definitions(SPDLOG_FMT_EXTERNAL)

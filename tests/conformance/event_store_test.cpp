@@ -9,8 +9,10 @@
 #include "conformance/event_store_conformance_deletions.h"
 #include "conformance/event_store_conformance_leases.h"
 #include "conformance/event_store_model.h"
+#include "conformance/postgres_schema.h"
 #include "conformance/scratch_directory.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace shepherd::testing {
@@ -77,8 +79,21 @@ StoreMaker crashing_sqlite_maker() {
           }};
 }
 
+StoreMaker postgres_maker() {
+  return {"Postgres", [] {
+            auto schema = std::make_shared<PostgresSchema>();
+            auto open = [schema]() -> std::unique_ptr<EventStore> { return schema->open(); };
+            auto reopen = [open](StoreUnderTest& made) {
+              made.store.reset();
+              made.store = open();
+            };
+            return StoreUnderTest{open(), reopen, schema};
+          }};
+}
+
 auto every_store() {
-  return ::testing::Values(memory_maker(), sqlite_maker(), busy_sqlite_maker(), crashing_sqlite_maker());
+  return ::testing::Values(memory_maker(), sqlite_maker(), busy_sqlite_maker(), crashing_sqlite_maker(),
+                           postgres_maker());
 }
 
 }  // namespace

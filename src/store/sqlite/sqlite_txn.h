@@ -15,9 +15,9 @@
 
 #include "sqlite/database.h"
 #include "store/batch_builder.h"
+#include "store/detail_codec.h"
 #include "store/event_store.h"
 #include "store/sqlite/committed_heads.h"
-#include "store/sqlite/detail_codec.h"
 #include "store/sqlite/writer_heads.h"
 
 namespace shepherd {

@@ -1,4 +1,4 @@
-#include "store/sqlite/detail_codec.h"
+#include "store/detail_codec.h"
 
 #include <openssl/evp.h>
 #include <zstd.h>
