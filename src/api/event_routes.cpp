@@ -91,7 +91,7 @@ Result<std::optional<LeaseFence>> fence_of(const Call& call) {
 }
 
 // A post that can be read renews its task's lease. If the runner names its lease, it renews only that one.
-void renew_lease(const Call& call, const std::optional<LeaseFence>& fence) {
+void renew_by_post(const Call& call, const std::optional<LeaseFence>& fence) {
   Leases& leases = call.parts().steering.leases();
   fence ? leases.touch(call.id(), fence->epoch) : leases.touch(call.id());
 }
@@ -118,7 +118,7 @@ void append_events(Call call, std::optional<LeaseFence> fence, std::shared_ptr<P
   if (!batch) return call.fail(batch.error());
   auto producer = producer_of(call, *batch);
   if (!producer) return call.fail(producer.error());
-  renew_lease(call, fence);
+  renew_by_post(call, fence);
 
   AppendRequest request;
   request.task = call.id();
@@ -177,7 +177,7 @@ void post_status(Call call) {
   std::int64_t now_ms = parts.clock.wall_ms();
   auto batch = decode_status_update(call.request().body, intake_of(parts, now_ms));
   if (!batch) return call.fail(batch.error());
-  renew_lease(call, *fence);
+  renew_by_post(call, *fence);
   State wanted = State::running;
   for (const Draft& draft : batch->drafts) wanted = end_state_of(draft.type, batch->body(draft));
 
@@ -203,7 +203,7 @@ void publish_deltas(Call call, const std::optional<LeaseFence>& fence) {
   ApiParts& parts = call.parts();
   auto deltas = decode_deltas(call.request().body, intake_of(parts, parts.clock.wall_ms()));
   if (!deltas) return call.fail(deltas.error());
-  renew_lease(call, fence);
+  renew_by_post(call, fence);
   for (std::string& delta : *deltas) parts.journal.publish_delta(call.id(), std::move(delta));
   call.skip_audit();  // live text is best effort and is not stored
   call.send_json(202, R"({"status":"accepted"})");

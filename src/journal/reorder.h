@@ -68,7 +68,7 @@ class Reorder {
   void on_answer(const std::string& task, const Result<Appended>& high) EXCLUDES(mutex_, order_mutex_);
   enum class Which : std::uint8_t {
     in_order,  // requests that are in order
-    due,       // also those that have waited long enough, after a notice of the missing numbers
+    due,       // those, and all that have waited long enough, after a notice of the missing numbers
     rest,      // everything, with such notices
     unlooked,  // everything, if it is unknown which number was due
   };
