@@ -39,6 +39,13 @@ std::string options_json(const Options& options) {
   return list + "]";
 }
 
+template <class Options>
+std::string ids_of(const Options& options) {
+  std::string ids;
+  for (const auto& option : options) ids.append(ids.empty() ? "" : ", ").append(option.id);
+  return ids;
+}
+
 std::string capital(std::string_view word) {
   return std::string(1, static_cast<char>(word[0] - 'a' + 'A')) + std::string(word.substr(1));
 }
@@ -276,7 +283,9 @@ void AcpAgent::answer_approval(const Command& command, Actions& out) {
   std::string_view state;
   if (!command.option.empty()) {
     const Ask::Option* chosen = ask.named(command.option);
-    if (chosen == nullptr) return refuse("this approval has no option \"" + command.option + "\"; see its options");
+    if (chosen == nullptr) {
+      return refuse("this approval has no option \"" + command.option + "\"; there are: " + ids_of(ask.options));
+    }
     if (command.kind == CommandKind::answer) return refuse("an answer has no option; approve or deny with it");
     bool allows = !chosen->kind.starts_with("reject");
     if (allows != (command.kind == CommandKind::approve)) {

@@ -43,7 +43,7 @@ class AcpReplay final : public Replay {
   void prompt_unless_there(std::int64_t now_ms, Actions& out);
   void answer_settings(std::int64_t now_ms, Actions& out);
   void client_request(std::string_view method, std::string_view line, std::int64_t now_ms, Actions& out);
-  void client_prompt(std::string_view line, std::int64_t now_ms, Actions& out);
+  void client_prompt(std::string_view params, std::int64_t now_ms, Actions& out);
   void client_answer(std::string_view line, std::int64_t now_ms, Actions& out);
   void decide(const Ask& ask, std::string_view result, std::int64_t now_ms, Actions& out);
 

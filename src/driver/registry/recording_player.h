@@ -35,7 +35,7 @@ class RecordingPlayer {
   RecordingPlayer(std::vector<std::string_view> drivers, Launch launch)
       : drivers_(std::move(drivers)), launch_(std::move(launch)) {}
 
-  void choose(std::string_view driver);
+  void choose(std::string_view name);
   Result<void> start(Actions& out);
   void play(const Held& held, Actions& out);
 
