@@ -37,7 +37,7 @@ TEST(ConfigPrices, MistakesAreExplained) {
 TEST(ConfigPrices, AreReadFromTheSettingsByTheNameOfTheModel) {
   ConfigInputs inputs;
   inputs.flags = {{"prices", "{gpt-5.1: {as_of: 2026-11-01, input: 1}, a/b:1: {as_of: 2026-11-02, output: 2}}"}};
-  auto loaded = load_config(inputs, {});
+  auto loaded = load_config(inputs, [](const char*) { return std::string(); });
   ASSERT_TRUE(loaded) << loaded.error().message;
   ASSERT_EQ(loaded->config.prices.size(), 2U);
   EXPECT_EQ(loaded->config.prices.at("gpt-5.1").input, 1);

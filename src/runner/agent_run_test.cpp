@@ -269,6 +269,7 @@ cat > /dev/null
 TEST_F(AgentRunTest, ATurnBeyondTheMaximumIsInterruptedAndTheAgentIsStopped) {
   acp(kTwoTurns);
   order_.max_turns = 1;
+  order_.timeout_seconds = 60;  // or it would wait forever
   Command more = command(CommandKind::queue);
   more.content = "and the tests";
   run_->command(more);
@@ -299,7 +300,8 @@ read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn","u
 read -r line; read -r line; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}'
 cat > /dev/null
 )sh");
-  order_.budget_usd = 0.01;
+  order_.budget_usd = 0.005;
+  order_.timeout_seconds = 60;  // or it would wait forever
   settings_.prices["m"] = {1.0, 9.0, {}, {}, "2026-11-01"};
   Command more = command(CommandKind::queue);
   more.content = "and the tests";
@@ -307,8 +309,8 @@ cat > /dev/null
   AgentOutcome outcome = run_->run(settings_);
   EXPECT_EQ(outcome.cause, EndCause::over_budget) << outcome.message;
   EXPECT_EQ(outcome.state, State::failed);
-  EXPECT_TRUE(seen(R"("costUSD":0.01,"priced":{"asOf":"2026-11-01"})"));
-  EXPECT_DOUBLE_EQ(*run_->hints().cost_usd, 0.01);
+  EXPECT_TRUE(seen(R"("priced":{"asOf":"2026-11-01"})"));
+  EXPECT_NEAR(run_->hints().cost_usd.value_or(0), 0.01, 1e-9);
 }
 
 TEST_F(AgentRunTest, ABudgetWithoutAPriceIsSaidToBeNone) {
