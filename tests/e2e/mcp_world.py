@@ -34,7 +34,7 @@ def hostile(mode, *arguments, **more):
 def script(request):
     """`CALL name {arguments}` calls the tool; its result is the answer, as it came."""
     listed = request.body["messages"]
-    if listed[-1]["role"] == "tool":
+    if listed[-1]["role"] == "tool" or isinstance(listed[-1]["content"], list):  # images of the results are a message behind them
         return text("I have seen it.")
     word, _, rest = listed[-1]["content"].partition(" ")
     if word != "CALL":
@@ -46,9 +46,9 @@ def script(request):
 class McpWorld:
     """Owns the model's backend and the server."""
 
-    def __init__(self, directory, servers, chat=None, env=None):
+    def __init__(self, directory, servers, chat=None, env=None, model=None):
         self.backend = Fake("llama", script, context=262144).start()
-        settings = {"models": {"local": {"type": "openai", "url": self.backend.url}}, "public": {"auth": "none"}, "chat": chat or {},
+        settings = {"models": {"local": {"type": "openai", "url": self.backend.url, **(model or {})}}, "public": {"auth": "none"}, "chat": chat or {},
                     "mcp_servers": servers}
         self.server = Server(directory / "data", config=yaml.safe_dump(settings), env=env).start()
         self.chat = Chat(self.server)

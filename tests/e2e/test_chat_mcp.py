@@ -3,6 +3,7 @@
 Each test goes through the whole product: a scripted model calls the tool, and what comes back is what the model is told.
 """
 
+import base64
 import signal
 import subprocess
 import threading
@@ -49,7 +50,8 @@ def test_a_legacy_program(mcp_world):
     assert "2025-11-25" in world.log()
     assert world.call("all__echo", message="héllo\nworld") == "Echo: héllo\nworld"
     assert world.call("all__get-sum", a=2, b=40) == "The sum of 2 and 40 is 42."
-    assert "[image, image/png, 4035 bytes]" in world.call("all__get-tiny-image")
+    image = world.call("all__get-tiny-image")
+    assert "[image, image/png, 4035 bytes]" in image and "[1 image not shown: fake-1 takes no images]" in image
     assert "[resource Blob Resource 1: demo://resource/dynamic/blob/1, text/plain]" in world.call("all__get-resource-links", count=2)
     assert "[resource demo://resource/dynamic/text/1]\nResource 1: This is a plaintext resource" in \
         world.call("all__get-resource-reference", resourceType="Text", resourceId=1)
@@ -59,6 +61,29 @@ def test_a_legacy_program(mcp_world):
     tools = world.tools("all__")
     assert "all__simulate-research-query" not in tools
     assert all("$schema" not in tool["parameters"] and tool["parameters"]["type"] == "object" for tool in tools.values())
+
+
+@needs_servers
+def test_images_reach_a_model_that_takes_them(mcp_world):
+    """Also with later prompts, until the server starts again: the log has only their number."""
+    world = mcp_world({"all": EVERYTHING}, model={"images": True})
+    world.has("all__get-tiny-image")
+    parts = world.call("all__get-tiny-image")
+    assert [part["type"] for part in parts] == ["text", "image_url"] and "all__get-tiny-image" in parts[0]["text"]
+    head, _, data = parts[1]["image_url"]["url"].partition(",")
+    assert head == "data:image/png;base64" and base64.b64decode(data).startswith(b"\x89PNG")
+
+    def sent(prompt):
+        world.chat.ask(prompt)
+        listed = world.backend.requests[-1].body["messages"]
+        return sum(isinstance(message["content"], list) for message in listed), next(message["content"] for message in listed if message["role"] == "tool")
+    images, result = sent("And now?")
+    assert images == 1 and "not shown" not in result
+    world.server.kill()
+    world.server.start()
+    world.chat.base = world.server.public
+    images, result = sent("And after the start?")
+    assert images == 0 and "[1 image not shown" in result and data[:40] not in result
 
 
 @needs_servers

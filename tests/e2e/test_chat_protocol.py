@@ -532,7 +532,7 @@ def test_prompts_that_the_server_cannot_answer_before_it_stops(make_world):
         for answer in answers:
             body = answer.json()
             assert (body["success"], body["code"], body["error"]) == (False, "shutting_down", "Server is shutting down"), body
-        errors = [each["data"] for each in stream.result() if each["type"] == "error"]
+        errors = [each.data for each in stream.result() if each.type == "error"]
         assert [error["code"] for error in errors] == ["shutting_down"], errors
         world.script.gates["stop"].set()
         world.server.start()
