@@ -169,6 +169,11 @@ Result<std::string> Chats::write_first(WriteTxn& txn, const FirstWrite& first) {
   }
   auto appended = txn.append(first.events);
   if (!appended) return fail(appended.error());
+  if (first.basis) {
+    auto kept =
+        txn.put_record(std::string(kBasisRecords), first.spec.id, encode_basis(*first.basis, created->task.created_ms));
+    if (!kept) return fail(kept.error());
+  }
   return first.spec.id;
 }
 
@@ -204,9 +209,34 @@ Result<Chats::Loaded> Chats::read(const std::string& id) const {
   loaded.allowed_tools = task->spec.allowed_tools;
   if (task->state.last_sequence == 0) loaded.prompt = task->spec.description;
   loaded.row = {static_cast<const TaskInfo&>(task->spec), task->state, task->created_ms};
+  auto record = store.record(std::string(kBasisRecords), id);
+  if (!record) return fail(record.error());
+  if (auto kept = decode_basis(*record, task->created_ms)) loaded.kept = std::move(*kept);
+  for (bool whole = false; !whole;) {
+    auto read = read_log(id, loaded);
+    if (!read) return fail(read.error());
+    whole = *read;
+  }
+  std::vector<std::uint64_t> cut = loaded.conversation.cut();
+  for (std::uint64_t sequence : cut) {
+    auto detail = store.detail(id, sequence);
+    if (detail) loaded.conversation.restore(sequence, *detail);
+  }
+  return loaded;
+}
+
+// False if retention dropped events between two pages: what was read does not belong together.
+Result<bool> Chats::read_log(const std::string& id, Loaded& loaded) const {
+  loaded.conversation = {};
+  bool late = false;  // the log does not begin at its first event any more
   for (std::uint64_t after = 0;;) {
-    auto page = store.read(id, after, kLoadPage);
+    auto page = parts_.log.journal.store().read(id, after, kLoadPage);
     if (!page) return fail(page.error());
+    if (after > 0 && page->first > after + 1) return false;
+    if (after == 0 && page->first > 1) {
+      late = true;
+      loaded.conversation.begin_late(loaded.kept, loaded.row.state.usage);
+    }
     std::uint64_t before = after;
     for (const BatchPtr& batch : page->batches) {
       for (std::size_t i = 0; i < batch->size(); ++i) {
@@ -218,12 +248,8 @@ Result<Chats::Loaded> Chats::read(const std::string& id) const {
     }
     if (after >= page->head || after == before) break;
   }
-  std::vector<std::uint64_t> cut = loaded.conversation.cut();
-  for (std::uint64_t sequence : cut) {
-    auto detail = store.detail(id, sequence);
-    if (detail) loaded.conversation.restore(sequence, *detail);
-  }
-  return loaded;
+  if (late) loaded.conversation.drop_partial_turn();
+  return true;
 }
 
 void Chats::create(const std::string& task, std::function<void(Result<void>)> done) {
@@ -240,7 +266,7 @@ void Chats::create(const std::string& task, std::function<void(Result<void>)> do
 
 std::shared_ptr<ChatSession> Chats::make_session(const std::string& task, Loaded loaded) {
   auto log = std::make_shared<SessionLog>(parts_.log, task);
-  log->conversation() = std::move(loaded.conversation);
+  log->start_from(std::move(loaded.conversation), std::move(loaded.kept));
   auto waits = [this](bool begins) {
     running_ += begins ? -1 : 1;
     if (begins) parts_.log.loop.post([this] { start_turns(); });
@@ -269,28 +295,37 @@ void Chats::loaded(const std::string& task, Result<Loaded> found) {
   TaskRow row = found->row;
   std::string prompt = found->prompt;
   auto session = make_session(task, std::move(*found));
-  session->recover([this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
+  TaskState state = row.state;
+  session->recover(state, [this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
     sessions_[task] = session;
     if (is_terminal(row.state.state)) session->end("this session has ended");
     answer(session);
     // A task that was created with a prompt, and commands that no process has settled.
     if (!prompt.empty()) static_cast<void>(session->add({{prompt, config_.max_tokens, "", ""}, {}, {}}));
+    if (is_terminal(row.state.state)) return;
     for (const TaskCommand& command : row.state.commands) {
       bool open = command.state == CommandState::accepted || command.state == CommandState::delivered;
-      if (!open || is_terminal(row.state.state)) continue;
-      parts_.reads.post([this, task, sequence = command.sequence] {
-        auto page = parts_.log.journal.store().read(task, sequence - 1, {1, kLoadBytes});
-        if (!page || page->batches.empty()) return;
-        const EventBatch& batch = *page->batches.front();
-        if (sequence < batch.first || sequence > batch.last()) return;
-        auto decoded = decode_command(find_member(batch.event(sequence - batch.first), "data"));
-        if (!decoded) return;
-        parts_.log.loop.post([this, task, command = std::move(*decoded)] {
-          auto open_session = sessions_.find(task);
-          if (open_session != sessions_.end()) static_cast<void>(open_session->second->command(command));
-        });
-      });
+      if (open) take_open_command(task, command);
     }
+  });
+}
+
+void Chats::take_open_command(const std::string& task, const TaskCommand& command) {
+  parts_.reads.post([this, task, id = command.id, sequence = command.sequence] {
+    std::optional<Command> decoded;
+    auto page = parts_.log.journal.store().read(task, sequence - 1, {1, kLoadBytes});
+    if (!page) return log_warn("chat {}: cannot read the command {}: {}", task, id, page.error().message);
+    for (const BatchPtr& batch : page->batches) {
+      if (sequence < batch->first || sequence > batch->last()) continue;
+      auto found = decode_command(find_member(batch->event(sequence - batch->first), "data"));
+      if (found) decoded = std::move(*found);
+    }
+    parts_.log.loop.post([this, task, id, command = std::move(decoded)] {
+      auto session = sessions_.find(task);
+      if (session == sessions_.end()) return;
+      if (command) return static_cast<void>(session->second->command(*command));
+      session->second->refuse_command(id, "retention dropped it from the log; send it again");
+    });
   });
 }
 
@@ -324,6 +359,7 @@ void Chats::take(const News& news) {
     if (session->turn() != nullptr) leaving_.push_back(session);
     session->end("this session was deleted");
   }
+  if (!news.deleted.empty()) forget(news.deleted);
   for (const RowPtr& row : news.rows) {
     if (row->spec.agent != kChatAgent) continue;
     // A task that was created to be answered.
@@ -344,6 +380,23 @@ void Chats::take(const News& news) {
       });
     }
   }
+}
+
+// Removes the records of deleted tasks.
+void Chats::forget(const std::vector<std::string>& tasks) {
+  parts_.log.journal.write(
+      [tasks](WriteTxn& txn) -> Result<void> {
+        for (const std::string& task : tasks) {
+          auto record = txn.record(std::string(kBasisRecords), task);
+          if (!record) return fail(record.error());
+          if (record->empty() || txn.row(task)) continue;  // a new task has the id
+          if (auto removed = txn.put_record(std::string(kBasisRecords), task, ""); !removed) return removed;
+        }
+        return {};
+      },
+      [](const Result<void>& forgotten) {
+        if (!forgotten) log_warn("chat: records of deleted sessions stay: {}", forgotten.error().message);
+      });
 }
 
 // --- the calls of the API ---

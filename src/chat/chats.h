@@ -113,6 +113,7 @@ class Chats {
   struct Loaded {
     TaskRow row;
     Conversation conversation;
+    SessionBasis kept;  // by its record
     std::vector<std::string> allowed_tools;
     std::string prompt;  // of a task that was created to be answered and has no event yet
   };
@@ -121,6 +122,7 @@ class Chats {
   struct FirstWrite {
     TaskSpec spec;
     AppendRequest events;
+    std::optional<SessionBasis> basis;
   };
 
   Result<FirstWrite> first_write(const std::string& task) const;
@@ -130,6 +132,9 @@ class Chats {
   void resolve_default(WithSession use);
   void load(const std::string& task);
   Result<Loaded> read(const std::string& id) const;
+  Result<bool> read_log(const std::string& id, Loaded& loaded) const;
+  void take_open_command(const std::string& task, const TaskCommand& command);
+  void forget(const std::vector<std::string>& tasks);
   void loaded(const std::string& task, Result<Loaded> found);
   void create(const std::string& task, std::function<void(Result<void>)> done);
   std::shared_ptr<ChatSession> make_session(const std::string& task, Loaded loaded);

@@ -284,6 +284,118 @@ TEST_F(ChatSessions, RecoverFromADeathAtEveryEvent) {
   }
 }
 
+// --- retention ---
+
+ChatConfig told(const std::string& system) {
+  ChatConfig config;
+  config.system = system;
+  return config;
+}
+
+// What retention does to a session that goes on: its oldest batches go, whatever is in them.
+void drop_through(EventStore& store, std::uint64_t through) {
+  ASSERT_TRUE(store.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.drop_through("chat", through)); }));
+}
+
+class ChatRetention : public ChatSessions {
+ protected:
+  // A log with everything: a system prompt, a mode, a remembered rule, tools, an approval, two turns.
+  std::vector<LoggedEvent> whole_log() {
+    open(told("Be brief."));
+    world->model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "change", "{}"}}));
+    world->model.script.emplace_back(calls_answer({{"c", "look", "{}"}}));
+    world->ask("Go");
+    world->model.script.emplace_back(plain_answer("Done."));
+    world->command(CommandKind::approve, [](Command& command) {
+      command.approval_id = "b";
+      command.remember = "change(rule)";
+    });
+    world->talk("Next", "Yes.");
+    return log_of(store);
+  }
+  void expect_usable(EventStore& cut, ChatWorld& next) {
+    std::vector<ModelMessage> after = messages_of(next.view().messages);
+    EXPECT_EQ(wrong_history(after), "");
+    EXPECT_TRUE(after.empty() || after.front().role == Role::user) << spoken(after).front();
+    TaskRow row = *cut.row("chat");
+    EXPECT_EQ(row.state.state, State::paused);
+    EXPECT_TRUE(row.state.approvals.empty());
+    EXPECT_EQ(next.talk("And now?", "Well.")->response(), "Well.");
+    EXPECT_EQ(wrong_history(next.model.last().request.messages), "");
+  }
+};
+
+TEST_F(ChatRetention, LeavesASessionThatABackendTakes) {
+  std::vector<LoggedEvent> events = whole_log();
+  for (std::size_t through = 1; through < events.size(); ++through) {
+    SCOPED_TRACE("the log begins after event " + std::to_string(through) + ": " + events[through - 1].json);
+    MemoryStore cut;
+    ASSERT_NO_FATAL_FAILURE(copy_log(events, events.size(), cut));
+    std::int64_t whole = ChatWorld(cut, told("Be brief.")).view().total_tokens;
+    ASSERT_NO_FATAL_FAILURE(drop_through(cut, through));
+    ChatWorld next(cut, told("Another one."));
+    EXPECT_EQ(next.view().system, "Be brief.") << "not today's configuration";
+    EXPECT_LE(next.view().total_tokens, whole);
+    EXPECT_GE(next.view().total_tokens, estimated_tokens("Be brief."));
+    next.model.script.emplace_back(calls_answer({{"d", "change", "{}"}}));
+    EXPECT_EQ(next.talk("Change it", "Changed.")->response(), "Changed.") << "the rule is remembered";
+    EXPECT_EQ(next.model.last().request.messages.front().content, "Be brief.");
+    expect_usable(cut, next);
+  }
+}
+
+TEST_F(ChatRetention, LeavesATurnThatARestartCanClose) {
+  std::vector<LoggedEvent> events = whole_log();
+  for (std::size_t count = 3; count <= events.size(); ++count) {
+    SCOPED_TRACE("the newest event is " + events[count - 1].json);
+    MemoryStore cut;
+    ASSERT_NO_FATAL_FAILURE(copy_log(events, count, cut));
+    ASSERT_NO_FATAL_FAILURE(drop_through(cut, count - 1));
+    ChatWorld next(cut, {}, "Of an open command.");
+    TaskRow row = *cut.row("chat");
+    for (const TaskCommand& command : row.state.commands) {
+      EXPECT_NE(command.state, CommandState::accepted) << "the command " << command.id << " is open";
+    }
+    expect_usable(cut, next);
+  }
+}
+
+TEST_F(ChatRetention, RefusesAQueuedPromptThatItDropped) {
+  world->talk("Hi", "Hello");
+  std::vector<LoggedEvent> events = log_of(store);
+  MemoryStore cut;
+  ASSERT_NO_FATAL_FAILURE(copy_log(events, events.size(), cut));
+  Command command;
+  command.kind = CommandKind::queue;
+  command.id = "c9";
+  command.content = "Later";
+  for (const std::string& event : {R"({"type":"command","summary":"x","data":)" + encode_command(command) + "}",
+                                   std::string(R"({"type":"log","summary":"after it"})")}) {
+    Intake intake;
+    intake.now_ms = 1;
+    intake.allow_reserved = true;
+    AppendRequest request;
+    request.task = "chat";
+    request.drafts = *decode_events(event, Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request)); }));
+  }
+  ASSERT_NO_FATAL_FAILURE(drop_through(cut, cut.row("chat")->state.last_sequence - 1));
+  ChatWorld next(cut);
+  ASSERT_EQ(cut.row("chat")->state.commands.size(), 1U);
+  EXPECT_EQ(cut.row("chat")->state.commands[0].state, CommandState::refused);
+  EXPECT_TRUE(next.model.calls.empty());
+}
+
+TEST_F(ChatRetention, ARecordGoesWithItsSession) {
+  open(told("Be brief."));
+  world->talk("Hi", "Hello");
+  EXPECT_FALSE(store.record(std::string(kBasisRecords), "chat")->empty());
+  world->journal().delete_task("chat", [](Result<void> done) { EXPECT_TRUE(done); });
+  world->settle();
+  EXPECT_TRUE(store.record(std::string(kBasisRecords), "chat")->empty());
+  EXPECT_FALSE(decode_basis(encode_basis({}, 5), 6)) << "a record of an earlier task with the same id";
+}
+
 TEST_F(ChatSessions, SayWhetherACallMayHaveHadAnEffect) {
   world->model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "look", "{}"}}));
   world->tools.hold = true;

@@ -1,6 +1,7 @@
 #include "chat/conversation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "chat/limits.h"
 #include "json/scan.h"
@@ -28,15 +29,30 @@ std::vector<ToolRequest> tool_calls_of(std::string_view data) {
 
 }  // namespace
 
+void Conversation::begin_late(SessionBasis basis, const Usage& usage) {
+  basis_ = std::move(basis);
+  usage_ = usage;
+}
+
+void Conversation::drop_partial_turn() {
+  auto first = std::ranges::find(messages_, Role::user, [](const ChatMessage& each) { return each.message.role; });
+  messages_.erase(messages_.begin(), first);
+  std::erase_if(cut_,
+                [&](std::uint64_t sequence) { return messages_.empty() || sequence < messages_.front().sequence; });
+  total_tokens_ = basis_.system_tokens;
+  for (const ChatMessage& each : messages_) total_tokens_ += each.tokens;
+  exact_ = false;
+}
+
 void Conversation::apply(std::uint64_t sequence, EventType type, std::string_view event_json) {
   last_sequence_ = std::max(last_sequence_, sequence);
   std::string_view data = find_member(event_json, "data");
   switch (type) {
     case EventType::session_start:
-      system_ = text_member(data, "system");
-      system_tokens_ = count_of(data, "systemTokens");
-      total_tokens_ = system_tokens_;
-      started_ = true;
+      basis_.system = text_member(data, "system");
+      basis_.system_tokens = count_of(data, "systemTokens");
+      basis_.started = true;
+      total_tokens_ = basis_.system_tokens;
       return;
     case EventType::message:
       return add_message(sequence, event_json);
@@ -62,10 +78,10 @@ void Conversation::apply(std::uint64_t sequence, EventType type, std::string_vie
       usage_.api_calls = count_value(find_member(data, "apiCalls")).value_or(0);
       usage_.tool_uses = count_value(find_member(data, "toolUses")).value_or(0);
       usage_.turns = count_value(find_member(data, "turns")).value_or(0);
-      priced_ = !is_true(data, "unpriced");
+      basis_.priced = !is_true(data, "unpriced");
       return;
     case EventType::status:
-      if (auto mode = agent_mode(text_member(data, "mode"))) mode_ = *mode;
+      if (auto mode = agent_mode(text_member(data, "mode"))) basis_.mode = *mode;
       return;
     default:
       return;
@@ -125,7 +141,9 @@ void Conversation::note_approval(std::string_view data) {
   }
   open_approvals_.erase(id);
   std::string rule = text_member(data, "remembered");
-  if (state == "approved" && !rule.empty() && rules_.size() < kMaxRememberedRules) rules_.insert(std::move(rule));
+  if (state == "approved" && !rule.empty() && basis_.rules.size() < kMaxRememberedRules) {
+    basis_.rules.insert(std::move(rule));
+  }
 }
 
 std::size_t Conversation::turn_begin() const {

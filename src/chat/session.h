@@ -53,6 +53,7 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   // An operator's command from the log; it settles. Fails as add() does. Nothing happens the second time.
   Result<void> command(const Command& command);
   void note_refusal(const Error& error);
+  void refuse_command(const std::string& id, std::string_view reason);
   // The task has ended or was deleted.
   void end(std::string_view reason);
   bool ended() const { return ended_; }
@@ -61,8 +62,8 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   // A client reads the session, so it needs no replay of a turn that is over.
   void note_read() { turn_was_read_ = turn_ == nullptr; }
 
-  // After a restart: closes what the log has open.
-  void recover(std::function<void()> done);
+  // After a restart: closes what the log and the task's row have open.
+  void recover(const TaskState& state, std::function<void()> done);
 
  private:
   void turn_done(ChatRequest& request, TurnEnd end);

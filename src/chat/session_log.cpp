@@ -55,9 +55,32 @@ void SessionLog::append(std::vector<ChatEvent> events, std::move_only_function<v
           self->recent_.push_back({first + i, events[i].type, std::move(events[i].json)});
         }
       }
+      self->keep_basis();
       done(first);
     });
   });
+}
+
+void SessionLog::start_from(Conversation conversation, SessionBasis kept) {
+  conversation_ = std::move(conversation);
+  kept_ = std::move(kept);
+  keep_basis();
+}
+
+// After the events that it repeats: if the server dies between the two, the next load finds them in the log.
+void SessionLog::keep_basis() {
+  const SessionBasis& basis = conversation_.basis();
+  if (!basis.started || basis == kept_) return;
+  kept_ = basis;
+  parts_.journal.write(
+      [task = task_, basis](WriteTxn& txn) -> Result<void> {
+        auto row = txn.row(task);
+        if (!row) return {};  // it was deleted
+        return txn.put_record(std::string(kBasisRecords), task, encode_basis(basis, row->created_ms));
+      },
+      [task = task_](const Result<void>& kept) {
+        if (!kept) log_warn("chat {}: cannot keep its record: {}", task, kept.error().message);
+      });
 }
 
 void SessionLog::begin_recent() {

@@ -1,5 +1,5 @@
 // The way of a session's events into its log. After each commit the events are folded into the conversation, so that
-// it is the fold of what is stored.
+// it is the fold of what is stored. It also keeps the session's record (session_basis.h).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ class SessionLog : public std::enable_shared_from_this<SessionLog> {
 
   const std::string& task() const { return task_; }
   const LogParts& parts() const { return parts_; }
-  Conversation& conversation() { return conversation_; }
+  // What the log has so far. `kept`: the session's record, as it is stored.
+  void start_from(Conversation conversation, SessionBasis kept);
   const Conversation& conversation() const { return conversation_; }
 
   // `done` gets the number of the first event, on the loop. Appends keep their order.
@@ -61,9 +62,12 @@ class SessionLog : public std::enable_shared_from_this<SessionLog> {
   std::string redacted(std::string_view text) const;
 
  private:
+  void keep_basis();
+
   const LogParts parts_;
   const std::string task_;
   Conversation conversation_;
+  SessionBasis kept_;  // in the record, or on its way
   std::vector<Recent> recent_;
   std::int64_t recent_until_ms_ = 0;  // steady
   std::string live_block_;            // the newest one
