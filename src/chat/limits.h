@@ -37,6 +37,7 @@ inline constexpr std::size_t kLoadEvents = 2'000;              // of a log read 
 inline constexpr std::size_t kLoadBytes = 4 * kMiB;
 inline constexpr std::chrono::milliseconds kTurnEndWait{5'000};  // for the end of turns when the server stops
 inline constexpr std::chrono::milliseconds kTurnEndLook{10};     // between two looks at them
+inline constexpr std::size_t kMaxToldBytes = 4 * kMiB;           // messages kept as they were before redaction
 inline constexpr std::size_t kMaxRememberedRules = 256;          // approvals that a session remembers
 // Stateless calls.
 inline constexpr std::size_t kMaxParallelCompletions = 1'000;    // each holds an answer in memory

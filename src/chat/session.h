@@ -35,6 +35,8 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   const SessionLog& log() const { return *log_; }
   const Conversation& conversation() const { return log_->conversation(); }
   std::uint64_t live_pieces(std::string_view block) const { return log_->live_pieces(block); }
+  std::vector<Tool> tools() const { return offered_tools(parts_); }
+  const std::vector<std::string>& allowed_tools() const { return parts_.offered; }  // empty: all
   const ChatTurn* turn() const { return turn_.get(); }
   std::size_t waiting() const { return queue_.size(); }
   bool busy() const { return turn_ != nullptr || !queue_.empty() || clearing_; }
