@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "chat/fork.h"
 #include "chat/limits.h"
 #include "json/scan.h"
 #include "model/condense.h"
@@ -434,7 +435,7 @@ SessionView Chats::view_of(const ChatSession& shown) {
   view.model = parts_.model.facts();
   view.system = talk.started() ? talk.system() : config_.system;
   view.messages = talk.messages();
-  if (parts_.tools != nullptr) view.tools = parts_.tools->tools();
+  view.tools = shown.tools();
   view.total_tokens = talk.total_tokens();
   if (!talk.started() && !view.system.empty()) view.total_tokens = estimated_tokens(view.system);
   view.exact = talk.messages().empty() ? view.model.counts_exactly : talk.exact();
@@ -499,6 +500,19 @@ void Chats::cancel(std::string session, std::function<void(Result<bool>)> done) 
   });
 }
 
+// What a session begins with today.
+SessionFacts Chats::facts_of(const std::string& session, const std::vector<Tool>& tools) const {
+  SessionFacts facts;
+  ModelFacts model = parts_.model.facts();
+  facts.model = model.model;
+  facts.backend = parts_.model.name();
+  facts.system = config_.system;
+  facts.context_tokens = model.context_tokens;
+  facts.session = session;
+  for (const Tool& tool : tools) facts.tools.push_back(tool.definition.name);
+  return facts;
+}
+
 void Chats::fork(std::string session, std::uint64_t through, std::string id, Found done) {
   with(std::move(session),
        [this, through, id = std::move(id), done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) mutable {
@@ -508,39 +522,20 @@ void Chats::fork(std::string session, std::uint64_t through, std::string id, Fou
            return done(fail(ErrorCode::invalid_argument, "bad_session_name",
                             "A session's name has letters, digits, '.', '_' and '-', at most 128 of them."));
          }
-         std::vector<ChatEvent> events;
-         const Conversation& talk = (*found)->conversation();
-         SessionFacts facts;
-         ModelFacts model = parts_.model.facts();
-         facts.model = model.model;
-         facts.backend = parts_.model.name();
-         facts.system = talk.started() ? talk.system() : config_.system;
-         facts.context_tokens = model.context_tokens;
-         facts.session = id;
-         events.push_back(session_start_event(facts));
-         // A prompt without its answer, or a tool's call without its result, would be an open turn.
-         std::size_t whole = 0;
-         for (std::size_t at = 0; at < talk.messages().size(); ++at) {
-           const ChatMessage& each = talk.messages()[at];
-           if (through != 0 && each.sequence > through) break;
-           if (each.message.role == Role::assistant && each.message.tool_calls.empty()) whole = at + 1;
-         }
-         for (std::size_t at = 0; at < whole; ++at) {
-           const ChatMessage& each = talk.messages()[at];
-           MessageFacts message;
-           message.tokens = each.tokens;
-           message.exact = each.exact;
-           message.final = each.message.role == Role::assistant && each.message.tool_calls.empty();
-           events.push_back(message_event(each.message, message));
-         }
-         events.push_back(state_event(State::paused, "forked from " + (*found)->task()));
+         const std::string& from = (*found)->task();
+         std::vector<ChatEvent> events =
+             forked_events((*found)->conversation(), through, facts_of(id, (*found)->tools()), from);
          TaskSpec spec;
          spec.id = id;
-         spec.title = "Chat, forked from " + (*found)->task();
+         spec.title = "Chat, forked from " + from;
          spec.agent = kChatAgent;
          spec.mode = name(AgentMode::interactive);
+         spec.allowed_tools = (*found)->allowed_tools();
          FirstWrite first;
          first.spec = std::move(spec);
+         Conversation talk;
+         talk.apply(1, events.front().type, events.front().json);
+         first.basis = talk.basis();
          first.events.task = id;
          first.events.received_ms = parts_.log.clock.wall_ms();
          auto drafts = SessionLog(parts_.log, id).drafts(events);

@@ -143,6 +143,7 @@ class Chats {
   void take(const News& news);
   void unload_idle();
   SessionView view_of(const ChatSession& shown);
+  SessionFacts facts_of(const std::string& session, const std::vector<Tool>& tools) const;
 
   ChatParts parts_;
   const ChatConfig config_;

@@ -175,6 +175,45 @@ TEST_F(ChatSessions, ForkAtAMessage) {
   EXPECT_EQ(made->error().reason, "task_exists");
 }
 
+TEST_F(ChatSessions, AForkHasTheToolsAndTheTotalOfItsSession) {
+  ChatConfig config;
+  config.system = "Be brief, and say only what you know.";
+  open(config);
+  TaskSpec spec;
+  spec.id = "few";
+  spec.agent = kChatAgent;
+  spec.allowed_tools = {"look"};
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  ModelAnswer counted = plain_answer("a");
+  counted.usage.known = true;
+  counted.usage.input = 50;
+  counted.usage.output = 5;
+  world->model.script.emplace_back(counted);
+  world->ask("1", "few");
+  auto fork = [&](std::uint64_t through, const std::string& id) {
+    world->chats().fork("few", through, id, [](Result<std::string> made) { EXPECT_TRUE(made); });
+    world->settle();
+    return world->view(id);
+  };
+  SessionView whole = fork(0, "whole");
+  ASSERT_EQ(whole.tools.size(), 1U) << "/session lists what it may use";
+  EXPECT_EQ(whole.tools[0].definition.name, "look");
+  EXPECT_EQ(store.task("whole")->spec.allowed_tools, (Said{"look"}));
+  EXPECT_EQ(whole.total_tokens, 55);
+  EXPECT_TRUE(whole.exact);
+  for (const LoggedEvent& event : log_of(store, "whole")) {
+    if (event.type != EventType::session_start) continue;
+    EXPECT_EQ(find_member(find_member(event.json, "data"), "tools"), R"(["look"])");
+  }
+  world->talk("2", "b", "few");
+  SessionView part = fork(whole.messages.back().sequence, "part");
+  EXPECT_FALSE(part.exact) << "the total of a part is a sum";
+  world->chats().clear("part", [](Result<void> done) { EXPECT_TRUE(done); });
+  world->settle();
+  EXPECT_EQ(world->view("part").total_tokens, estimated_tokens(config.system)) << "the system prompt stays";
+}
+
 TEST_F(ChatSessions, AYoungTurnIsShownToALateObserver) {
   world->talk("Hi", "Hello");
   std::optional<Chats::Place> place;

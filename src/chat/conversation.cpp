@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/context_plan.h"
 #include "chat/limits.h"
 #include "json/scan.h"
 #include "model/command.h"
@@ -51,6 +52,8 @@ void Conversation::apply(std::uint64_t sequence, EventType type, std::string_vie
     case EventType::session_start:
       basis_.system = text_member(data, "system");
       basis_.system_tokens = count_of(data, "systemTokens");
+      // Sessions that older programs forked do not say it.
+      if (basis_.system_tokens == 0 && !basis_.system.empty()) basis_.system_tokens = estimated_tokens(basis_.system);
       basis_.started = true;
       total_tokens_ = basis_.system_tokens;
       return;
