@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "chat/active_tasks.h"
 #include "chat/fork.h"
 #include "chat/limits.h"
 #include "json/scan.h"
@@ -54,19 +55,12 @@ Result<void> Chats::start() {
                                             });
   if (!follower) return fail(follower.error());
   follower_ = *std::move(follower);
-  TaskFilter filter;
-  filter.active = true;
-  filter.agent = kChatAgent;
-  filter.limit = kMaxTaskPage;
-  auto rows = parts_.log.journal.store().rows(filter);
-  if (!rows) return fail(rows.error());
-  for (const TaskRow& row : *rows) {
+  return each_active_task(parts_.log.journal.store(), kChatAgent, [this](const TaskRow& row) {
     bool idle = row.state.state == State::paused && row.state.commands.empty();
-    if (idle) continue;
+    if (idle) return;
     // Loading it recovers it.
     parts_.log.loop.post([this, task = row.spec.id] { with_task(task, [](Result<std::shared_ptr<ChatSession>>) {}); });
-  }
-  return {};
+  });
 }
 
 void Chats::stop() {

@@ -323,6 +323,31 @@ TEST_F(ChatSessions, RecoverFromADeathAtEveryEvent) {
   }
 }
 
+TEST_F(ChatSessions, AnOldTurnIsClosedBehindAnyNumberOfIdleSessions) {
+  world->ask("Go");
+  std::vector<LoggedEvent> events = log_of(store);
+  MemoryStore cut;
+  copy_log(events, events.size(), cut);
+  ASSERT_EQ(cut.row("chat")->state.state, State::running);
+  for (std::size_t i = 0; i <= kMaxTaskPage; ++i) {
+    TaskSpec spec;
+    spec.id = "idle" + std::to_string(i);
+    spec.agent = kChatAgent;
+    AppendRequest request;
+    request.task = spec.id;
+    Intake intake;
+    intake.now_ms = 2;
+    request.drafts =
+        *decode_events(R"({"type":"status","summary":"x","data":{"state":"paused"}})", Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) {
+      ASSERT_TRUE(txn.create_task(spec, 2, ""));
+      ASSERT_TRUE(txn.append(request));
+    }));
+  }
+  ChatWorld next(cut);
+  EXPECT_EQ(cut.row("chat")->state.state, State::paused) << "without anyone opening it";
+}
+
 // --- retention ---
 
 ChatConfig told(const std::string& system) {
