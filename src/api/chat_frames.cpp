@@ -161,8 +161,8 @@ class ChatFrames final : public FrameEncoder {
     append_number(out, to);
     out += '\n';
     append_chat_frame(out, "eviction", object_text([&](JsonObject& object) {
-                        object.number("messages_evicted", 0);
-                        object.number("tokens_freed", 0);
+                        object.json("messages_evicted", "0");
+                        object.json("tokens_freed", "0");
                         object.flag("resync", true);
                         object.object("missed", [&](JsonObject& missed) {
                           missed.number("from", from);

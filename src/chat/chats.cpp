@@ -25,6 +25,13 @@ Error not_a_chat(const std::string& task) {
   return {ErrorCode::conflict, "not_a_chat", "The task " + task + " is not a chat session. Use another name.", {}};
 }
 
+// A task that was created to be answered: its description is the first prompt. One that resumes a session has that
+// session's messages before it.
+bool waits_for_description(const TaskInfo& spec, const TaskState& state) {
+  if (state.last_sequence == 0) return true;
+  return !spec.resume_of.empty() && state.message == forked_line(spec.resume_of);
+}
+
 std::optional<SessionView::Answer> answer_so_far(const ChatTurn& turn, const ChatSession& session) {
   if (turn.first_sequence() == 0 || (turn.shown().empty() && turn.shown_reasoning().empty())) return std::nullopt;
   SessionView::Answer answer;
@@ -56,7 +63,8 @@ Result<void> Chats::start() {
   if (!follower) return fail(follower.error());
   follower_ = *std::move(follower);
   return each_active_task(parts_.log.journal.store(), kChatAgent, [this](const TaskRow& row) {
-    bool idle = row.state.state == State::paused && row.state.commands.empty();
+    bool idle =
+        row.state.state == State::paused && row.state.commands.empty() && !waits_for_description(row.spec, row.state);
     if (idle) return;
     // Loading it recovers it.
     parts_.log.loop.post([this, task = row.spec.id] { with_task(task, [](Result<std::shared_ptr<ChatSession>>) {}); });
@@ -202,8 +210,12 @@ Result<Chats::Loaded> Chats::read(const std::string& id) const {
   if (task->spec.agent != kChatAgent) return fail(not_a_chat(id));
   Loaded loaded;
   loaded.allowed_tools = task->spec.allowed_tools;
-  if (task->state.last_sequence == 0) loaded.prompt = task->spec.description;
+  if (waits_for_description(task->spec, task->state)) loaded.prompt = task->spec.description;
   loaded.row = {static_cast<const TaskInfo&>(task->spec), task->state, task->created_ms};
+  if (task->state.last_sequence == 0 && !task->spec.resume_of.empty()) {
+    auto earlier = read(task->spec.resume_of);
+    loaded.resumed = earlier ? Result<Conversation>(std::move(earlier->conversation)) : fail(earlier.error());
+  }
   auto record = store.record(std::string(kBasisRecords), id);
   if (!record) return fail(record.error());
   if (auto kept = decode_basis(*record, task->created_ms)) loaded.kept = std::move(*kept);
@@ -289,20 +301,33 @@ void Chats::loaded(const std::string& task, Result<Loaded> found) {
   if (!found) return answer(fail(found.error()));
   TaskRow row = found->row;
   std::string prompt = found->prompt;
+  auto resumed = std::move(found->resumed);
+  std::string resume_of = row.spec.resume_of;
   auto session = make_session(task, std::move(*found));
-  TaskState state = row.state;
-  session->recover(state, [this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
-    sessions_[task] = session;
-    if (is_terminal(row.state.state)) session->end("this session has ended");
-    answer(session);
-    // A task that was created with a prompt, and commands that no process has settled.
-    if (!prompt.empty()) static_cast<void>(session->add({{prompt, config_.max_tokens, "", ""}, {}, {}}));
-    if (is_terminal(row.state.state)) return;
-    for (const TaskCommand& command : row.state.commands) {
-      bool open = command.state == CommandState::accepted || command.state == CommandState::delivered;
-      if (open) take_open_command(task, command);
-    }
+  auto open = [this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
+    TaskState state = row.state;
+    session->recover(state, [this, task, row, prompt, session, answer] { opened(session, row, prompt, answer); });
+  };
+  if (!resumed) return open();
+  begin_resumed(session, resume_of, *resumed, [open, answer](const Result<void>& begun) {
+    if (!begun) return answer(fail(begun.error()));
+    open();
   });
+}
+
+void Chats::opened(const std::shared_ptr<ChatSession>& session, const TaskRow& row, const std::string& prompt,
+                   const std::function<void(Result<std::shared_ptr<ChatSession>>)>& answer) {
+  const std::string& task = row.spec.id;
+  sessions_[task] = session;
+  if (is_terminal(row.state.state)) session->end("this session has ended");
+  answer(session);
+  // A task that was created with a prompt, and commands that no process has settled.
+  if (!prompt.empty()) static_cast<void>(session->add({{prompt, config_.max_tokens, "", ""}, {}, {}}));
+  if (is_terminal(row.state.state)) return;
+  for (const TaskCommand& command : row.state.commands) {
+    bool open = command.state == CommandState::accepted || command.state == CommandState::delivered;
+    if (open) take_open_command(task, command);
+  }
 }
 
 void Chats::take_open_command(const std::string& task, const TaskCommand& command) {
@@ -321,6 +346,22 @@ void Chats::take_open_command(const std::string& task, const TaskCommand& comman
       if (command) return static_cast<void>(session->second->command(*command));
       session->second->refuse_command(id, "retention dropped it from the log; send it again");
     });
+  });
+}
+
+// A task with `resumeOf` begins as a fork of that session, and then answers its own prompt.
+void Chats::begin_resumed(const std::shared_ptr<ChatSession>& session, const std::string& from,
+                          const Result<Conversation>& resumed, std::function<void(Result<void>)> done) {
+  std::vector<ChatEvent> events;
+  if (resumed) {
+    events = forked_events(*resumed, 0, facts_of(session->task(), session->tools()), from);
+  } else {
+    std::string why = "The session " + from + " cannot be resumed: " + resumed.error().message;
+    events = {error_event("cannot_resume", why, true), state_event(State::failed, why)};
+    session->end(why);
+  }
+  session->log().append(std::move(events), [done = std::move(done)](Result<std::uint64_t> begun) {
+    done(begun ? Result<void>() : fail(begun.error()));
   });
 }
 

@@ -115,7 +115,8 @@ class Chats {
     Conversation conversation;
     SessionBasis kept;  // by its record
     std::vector<std::string> allowed_tools;
-    std::string prompt;  // of a task that was created to be answered and has no event yet
+    std::string prompt;                           // of a task that was created to be answered and has no event yet
+    std::optional<Result<Conversation>> resumed;  // of the session that such a task goes on with
   };
 
   // A task and its first events.
@@ -137,6 +138,10 @@ class Chats {
   void forget(const std::vector<std::string>& tasks);
   void loaded(const std::string& task, Result<Loaded> found);
   void create(const std::string& task, std::function<void(Result<void>)> done);
+  void opened(const std::shared_ptr<ChatSession>& session, const TaskRow& row, const std::string& prompt,
+              const std::function<void(Result<std::shared_ptr<ChatSession>>)>& answer);
+  void begin_resumed(const std::shared_ptr<ChatSession>& session, const std::string& from,
+                     const Result<Conversation>& resumed, std::function<void(Result<void>)> done);
   std::shared_ptr<ChatSession> make_session(const std::string& task, Loaded loaded);
   void ready(ChatSession& session);
   void start_turns();

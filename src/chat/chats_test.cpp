@@ -214,6 +214,56 @@ TEST_F(ChatSessions, AForkHasTheToolsAndTheTotalOfItsSession) {
   EXPECT_EQ(world->view("part").total_tokens, estimated_tokens(config.system)) << "the system prompt stays";
 }
 
+TEST_F(ChatSessions, ATaskThatResumesASessionBeginsAsItsFork) {
+  world->talk("1", "a");
+  world->model.script.emplace_back(plain_answer("b"));
+  TaskSpec spec;
+  spec.id = "next";
+  spec.agent = kChatAgent;
+  spec.description = "2";
+  spec.resume_of = "chat";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  EXPECT_EQ(spoken(world->view("next")), (Said{"user: 1", "assistant: a", "user: 2", "assistant: b"}));
+  EXPECT_EQ(spoken(world->view()), (Said{"user: 1", "assistant: a"}));
+  std::size_t size = log_of(store, "next").size();
+  open();
+  EXPECT_EQ(spoken(world->view("next")).size(), 4U);
+  EXPECT_EQ(log_of(store, "next").size(), size) << "it is asked once";
+  // A server that dies between the messages of the fork and the prompt.
+  std::vector<LoggedEvent> events = log_of(store, "next");
+  MemoryStore cut;
+  ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.create_task(spec, 1, "")); }));
+  for (const LoggedEvent& event : events) {
+    Intake intake;
+    intake.now_ms = 1;
+    AppendRequest request;
+    request.task = "next";
+    request.drafts = *decode_events("{" + std::string(body_of(event.json)) + "}", Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request)); }));
+    if (cut.row("next")->state.message == "forked from chat") break;
+  }
+  ChatWorld after(cut, {}, "b");
+  EXPECT_EQ(spoken(after.view("next")), (Said{"user: 1", "assistant: a", "user: 2", "assistant: b"}));
+}
+
+TEST_F(ChatSessions, ATaskThatResumesAnotherAgentsTaskFails) {
+  TaskSpec other;
+  other.id = "other";
+  other.agent = "claude";
+  world->journal().create_task(other, "", [](Result<Created>) {});
+  TaskSpec spec;
+  spec.id = "next";
+  spec.agent = kChatAgent;
+  spec.description = "2";
+  spec.resume_of = "other";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  EXPECT_EQ(store.row("next")->state.state, State::failed);
+  EXPECT_NE(store.row("next")->state.message.find("other"), std::string::npos);
+  EXPECT_TRUE(world->model.calls.empty());
+}
+
 TEST_F(ChatSessions, AYoungTurnIsShownToALateObserver) {
   world->talk("Hi", "Hello");
   std::optional<Chats::Place> place;

@@ -6,6 +6,10 @@
 
 namespace shepherd {
 
+std::string forked_line(const std::string& from) {
+  return "forked from " + from;
+}
+
 std::vector<ChatEvent> forked_events(const Conversation& talk, std::uint64_t through, SessionFacts facts,
                                      const std::string& from) {
   if (talk.started()) {
@@ -37,7 +41,7 @@ std::vector<ChatEvent> forked_events(const Conversation& talk, std::uint64_t thr
     }
     events.push_back(message_event(each.message, message));
   }
-  events.push_back(state_event(State::paused, "forked from " + from));
+  events.push_back(state_event(State::paused, forked_line(from)));
   return events;
 }
 

@@ -16,4 +16,7 @@ namespace shepherd {
 std::vector<ChatEvent> forked_events(const Conversation& talk, std::uint64_t through, SessionFacts facts,
                                      const std::string& from);
 
+// The status of a session that has just begun so.
+std::string forked_line(const std::string& from);
+
 }  // namespace shepherd

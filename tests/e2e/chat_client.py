@@ -29,7 +29,7 @@ EVENTS = {
     "error": ({"error": TEXT}, {"code": TEXT}),
     "eviction": ({"messages_evicted": INTEGER, "tokens_freed": INTEGER}, {"total_tokens": INTEGER, "resync": FLAG, "missed": OBJECT}),
     "cleared": ({}, {}),
-    "approval": ({"approvalID": TEXT, "state": TEXT}, {"tool": TEXT, "input": OBJECT}),
+    "approval": ({"approvalID": TEXT, "state": TEXT}, {"tool": TEXT, "input": OBJECT, "redacted": list}),
 }
 TEXT_PIECES = ("delta", "codeblock", "reasoning")
 
