@@ -154,7 +154,22 @@ class ChatFrames final : public FrameEncoder {
   void event(std::string& out, const EventBatch& batch, std::size_t i) const override {
     append_event_frames(out, batch.first + i, batch.types[i], batch.event(i));
   }
-  void gap(std::string&, std::string_view, std::uint64_t, std::uint64_t) const override {}
+  // Retention dropped them: what the observer has of the session is out of date, and how many messages that are is not
+  // known.
+  void gap(std::string& out, std::string_view, std::uint64_t from, std::uint64_t to) const override {
+    out += "id: ";
+    append_number(out, to);
+    out += '\n';
+    append_chat_frame(out, "eviction", object_text([&](JsonObject& object) {
+                        object.json("messages_evicted", "0");
+                        object.json("tokens_freed", "0");
+                        object.flag("resync", true);
+                        object.object("missed", [&](JsonObject& missed) {
+                          missed.number("from", from);
+                          missed.number("to", to);
+                        });
+                      }));
+  }
   void caught_up(std::string&, std::string_view, std::uint64_t) const override {}
   void position(std::string&, std::string_view, std::uint64_t) const override {}
   void delta(std::string& out, std::string_view, std::string_view data) const override {

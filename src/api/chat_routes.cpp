@@ -14,6 +14,7 @@
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "api/problem.h"
+#include "api/query.h"
 #include "api/status_map.h"
 #include "chat/limits.h"
 #include "json/request.h"
@@ -21,6 +22,7 @@
 #include "json/write.h"
 #include "model/condense.h"
 #include "model/limits.h"
+#include "store/task_match.h"
 
 namespace shepherd {
 namespace {
@@ -382,12 +384,19 @@ void get_chat_status(Call call) {
 }
 
 void list_chats(Call call) {
-  Call::on_worker(std::move(call), [](Call listing) {
-    TaskFilter filter;
-    filter.agent = kChatAgent;
-    filter.limit = kMaxTaskPage;
+  auto query = Query::parse(call.query());
+  if (!query) return refuse_chat(call, query.error());
+  auto limit = query->limit(kMaxTaskPage, kMaxTaskPage);
+  if (!limit) return refuse_chat(call, limit.error());
+  TaskFilter filter;
+  filter.agent = kChatAgent;
+  filter.before = query->text("before").value_or("");
+  filter.limit = *limit + 1;  // one more shows whether there is a next page
+  Call::on_worker(std::move(call), [filter = std::move(filter)](Call listing) {
     auto rows = listing.parts().journal.store().rows(filter);
     if (!rows) return refuse_chat(listing, rows.error());
+    bool more = rows->size() == filter.limit;
+    if (more) rows->pop_back();
     listing.send_json(200, object_text([&](JsonObject& object) {
                         object.flag("success", true);
                         std::string& out = object.member("sessions");
@@ -404,6 +413,7 @@ void list_chats(Call call) {
                           });
                         }
                         out.push_back(']');
+                        if (more) object.text("next", place_after(rows->back()));
                       }));
   });
 }

@@ -8,6 +8,8 @@
 #include "api/handlers.h"
 #include "api/lease_header.h"
 #include "api/limits.h"
+#include "chat/chats.h"
+#include "chat/completion_log.h"
 #include "json/write.h"
 #include "model/task_fold.h"
 #include "model/wire_json.h"
@@ -96,6 +98,19 @@ void renew_by_post(const Call& call, const std::optional<LeaseFence>& fence) {
   fence ? leases.touch(call.id(), fence->epoch) : leases.touch(call.id());
 }
 
+// The server alone writes the logs of the agents that run in it: what a chat session holds in memory is the fold of its
+// log, and a foreign message in it would be one that it does not know. Blocks on a read.
+Result<void> check_writer(const Call& call) {
+  auto task = call.parts().journal.store().row(call.id());
+  if (!task) return {};  // the append reports it
+  bool own = call.parts().chats != nullptr && (task->spec.agent == kChatAgent || task->spec.agent == kApiCallAgent);
+  if (!own) return {};
+  return fail(ErrorCode::conflict, "server_writes",
+              "The server itself writes the log of this task, because its agent \"" + task->spec.agent +
+                  "\" runs in the server. Send it a command, or a prompt with POST /sessions/" + call.id() +
+                  "/request.");
+}
+
 void append(Call call, std::shared_ptr<ProducerTrail> trail, AppendRequest request) {
   Journal& journal = call.parts().journal;
   journal.append(std::move(request),
@@ -164,10 +179,18 @@ void post_events(Call call) {
   auto fence = fence_of(call);
   if (!fence) return call.fail(fence.error());
   auto trail = trail_of(call);
-  if (call.request().body.size() <= kInlineDecodeBytes) return append_events(std::move(call), *fence, std::move(trail));
-  Call::on_lane(&Lanes::intake, std::move(call), [fence = *fence, trail = std::move(trail)](Call large) mutable {
-    append_events(std::move(large), fence, std::move(trail));
-  });
+  bool admitted = trail != nullptr && trail->admitted();
+  if (admitted && call.request().body.size() <= kInlineDecodeBytes) {
+    return append_events(std::move(call), *fence, std::move(trail));
+  }
+  Call::on_lane(&Lanes::intake, std::move(call),
+                [fence = *fence, admitted, trail = std::move(trail)](Call on_lane) mutable {
+                  if (!admitted) {
+                    if (auto may = check_writer(on_lane); !may) return on_lane.fail(may.error());
+                    if (trail != nullptr) trail->admit();
+                  }
+                  append_events(std::move(on_lane), fence, std::move(trail));
+                });
 }
 
 void post_status(Call call) {
@@ -187,13 +210,17 @@ void post_status(Call call) {
   request.received_ms = now_ms;
   request.fence = *fence;
   if (!is_terminal(wanted)) request.late_within_ms = kLateEvents.count();
-  parts.journal.append(std::move(request), [call = std::move(call), wanted](Result<Appended> appended) mutable {
-    if (appended) {
-      call.set_range(appended->last_sequence - appended->added + 1, appended->last_sequence);
-      return call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
-    }
-    if (appended.error().code == ErrorCode::gone) return answer_ended(std::move(call), wanted, appended.error());
-    call.fail(appended.error());
+  Call::on_lane(&Lanes::intake, std::move(call), [request = std::move(request), wanted](Call on_lane) mutable {
+    if (auto may = check_writer(on_lane); !may) return on_lane.fail(may.error());
+    Journal& journal = on_lane.parts().journal;
+    journal.append(std::move(request), [call = std::move(on_lane), wanted](Result<Appended> appended) mutable {
+      if (appended) {
+        call.set_range(appended->last_sequence - appended->added + 1, appended->last_sequence);
+        return call.send_json(200, accepted(appended->last_sequence, appended->producer_sequence));
+      }
+      if (appended.error().code == ErrorCode::gone) return answer_ended(std::move(call), wanted, appended.error());
+      call.fail(appended.error());
+    });
   });
 }
 

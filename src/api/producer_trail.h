@@ -14,7 +14,7 @@
 
 namespace shepherd {
 
-// Threads: posted() from any; the rest caller.
+// Threads: posted(), admit() and admitted() from any; the rest caller.
 class ProducerTrail {
  public:
   // `record` has the caller, the address and the request; range and duration are set at the end.
@@ -26,6 +26,9 @@ class ProducerTrail {
 
   bool goes_on(const std::shared_ptr<const Principal>& principal, std::string_view task) const;
   void posted(std::uint64_t first, std::uint64_t last);
+  // Whether the task was found to be one that producers may write to, so that later posts need not look.
+  void admit() { admitted_ = true; }
+  bool admitted() const { return admitted_; }
 
  private:
   Audit& audit_;
@@ -37,6 +40,7 @@ class ProducerTrail {
   std::atomic<std::uint64_t> first_{0};
   std::atomic<std::uint64_t> last_{0};
   std::atomic<bool> posted_{false};
+  std::atomic<bool> admitted_{false};
 };
 
 }  // namespace shepherd

@@ -190,11 +190,11 @@ ChatEvent tool_result_event(const ToolRequest& call, const ToolEnd& end) {
 }
 
 ChatEvent approval_event(const ToolRequest& call, std::string_view state, std::string_view summary,
-                         std::string_view message, std::string_view rule) {
+                         std::string_view message, std::string_view rule, const std::vector<std::string>& hidden) {
   bool pending = state == "pending";
   std::string line(state);
   if (pending) {
-    line = "Needs approval";
+    line = hidden.empty() ? "Needs approval" : "Needs approval, runs with hidden text";
   } else {
     line[0] = static_cast<char>(line[0] - 'a' + 'A');
   }
@@ -217,7 +217,8 @@ ChatEvent approval_event(const ToolRequest& call, std::string_view state, std::s
       data.text_unless_empty("message", beginning(message, kInlineReasoningBytes));
       std::string_view kept = beginning(rule, kInlineReasoningBytes);
       if (pending) {
-        data.texts("remember", {std::string(kept)});
+        if (!hidden.empty()) data.texts("redacted", hidden);
+        data.texts("remember", kept.empty() ? std::vector<std::string>() : std::vector{std::string(kept)});
       } else {
         data.text_unless_empty("remembered", kept);
       }

@@ -22,7 +22,9 @@ struct ChatEvent {
   EventType type = EventType::log;
   std::string json;   // the object that the events route takes
   std::string whole;  // the detail of a message that is cut in its event; otherwise empty
-  std::shared_ptr<const std::vector<ModelImage>> images = nullptr;  // of a tool's message, for memory alone
+  // For memory alone: the images of a tool's message, and the message before redaction if that changed it.
+  std::shared_ptr<const std::vector<ModelImage>> images = nullptr;
+  std::shared_ptr<const ModelMessage> told = nullptr;
 };
 
 struct MessageFacts {
@@ -57,9 +59,10 @@ struct ToolEnd {
 };
 ChatEvent tool_result_event(const ToolRequest& call, const ToolEnd& end);
 
-// `state`: pending, approved, denied, expired. `rule`: what may be remembered (pending), or was.
+// `state`: pending, approved, denied, expired. `rule`: what may be remembered (pending), or was; may be empty.
+// `hidden`: members of the call's arguments that run with more than is shown.
 ChatEvent approval_event(const ToolRequest& call, std::string_view state, std::string_view summary,
-                         std::string_view message, std::string_view rule);
+                         std::string_view message, std::string_view rule, const std::vector<std::string>& hidden = {});
 
 enum class EvictionReason : std::uint8_t { context, cleared };
 ChatEvent eviction_event(const std::vector<std::uint64_t>& messages, std::int64_t freed, std::int64_t total,

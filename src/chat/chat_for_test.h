@@ -202,11 +202,12 @@ struct Asked {
 class ChatWorld {
  public:
   // `always` answers what the start brings.
-  explicit ChatWorld(EventStore& store, ChatConfig config = {}, std::optional<std::string> always = {})
+  explicit ChatWorld(EventStore& store, ChatConfig config = {}, std::optional<std::string> always = {},
+                     const Redactor* redactor = nullptr)
       : store_(store) {
     model.always = std::move(always);
-    chats_ = std::make_unique<Chats>(ChatParts{LogParts{journal_, loop_, clock, nullptr, &condense_}, workers_, random_,
-                                               model, &tools, [](const std::string&) { return ModelPrice(); }},
+    chats_ = std::make_unique<Chats>(ChatParts{LogParts{journal_, loop_, clock, redactor, &condense_}, workers_,
+                                               random_, model, &tools, [this](const std::string&) { return price; }},
                                      std::move(config));
     auto started = chats_->start();
     EXPECT_TRUE(started);
@@ -300,6 +301,7 @@ class ChatWorld {
   ManualClock clock;
   ScriptedModel model{loop_};
   ScriptedTools tools{loop_};
+  ModelPrice price;
 
  private:
   EventStore& store_;

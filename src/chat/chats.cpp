@@ -7,6 +7,8 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "chat/active_tasks.h"
+#include "chat/fork.h"
 #include "chat/limits.h"
 #include "json/scan.h"
 #include "model/condense.h"
@@ -25,6 +27,13 @@ Error not_a_chat(const std::string& task) {
 
 Error shutting_down() {
   return {ErrorCode::unavailable, "shutting_down", "Server is shutting down", {}};
+}
+
+// A task that was created to be answered: its description is the first prompt. One that resumes a session has that
+// session's messages before it.
+bool waits_for_description(const TaskInfo& spec, const TaskState& state) {
+  if (state.last_sequence == 0) return true;
+  return !spec.resume_of.empty() && state.message == forked_line(spec.resume_of);
 }
 
 std::optional<SessionView::Answer> answer_so_far(const ChatTurn& turn, const ChatSession& session) {
@@ -57,19 +66,13 @@ Result<void> Chats::start() {
                                             });
   if (!follower) return fail(follower.error());
   follower_ = *std::move(follower);
-  TaskFilter filter;
-  filter.active = true;
-  filter.agent = kChatAgent;
-  filter.limit = kMaxTaskPage;
-  auto rows = parts_.log.journal.store().rows(filter);
-  if (!rows) return fail(rows.error());
-  for (const TaskRow& row : *rows) {
-    bool idle = row.state.state == State::paused && row.state.commands.empty();
-    if (idle) continue;
+  return each_active_task(parts_.log.journal.store(), kChatAgent, [this](const TaskRow& row) {
+    bool idle =
+        row.state.state == State::paused && row.state.commands.empty() && !waits_for_description(row.spec, row.state);
+    if (idle) return;
     // Loading it recovers it.
     parts_.log.loop.post([this, task = row.spec.id] { with_task(task, [](Result<std::shared_ptr<ChatSession>>) {}); });
-  }
-  return {};
+  });
 }
 
 void Chats::stop() {
@@ -180,6 +183,11 @@ Result<std::string> Chats::write_first(WriteTxn& txn, const FirstWrite& first) {
   }
   auto appended = txn.append(first.events);
   if (!appended) return fail(appended.error());
+  if (first.basis) {
+    auto kept =
+        txn.put_record(std::string(kBasisRecords), first.spec.id, encode_basis(*first.basis, created->task.created_ms));
+    if (!kept) return fail(kept.error());
+  }
   return first.spec.id;
 }
 
@@ -213,11 +221,40 @@ Result<Chats::Loaded> Chats::read(const std::string& id) const {
   if (task->spec.agent != kChatAgent) return fail(not_a_chat(id));
   Loaded loaded;
   loaded.allowed_tools = task->spec.allowed_tools;
-  if (task->state.last_sequence == 0) loaded.prompt = task->spec.description;
+  if (waits_for_description(task->spec, task->state)) loaded.prompt = task->spec.description;
   loaded.row = {static_cast<const TaskInfo&>(task->spec), task->state, task->created_ms};
+  if (task->state.last_sequence == 0 && !task->spec.resume_of.empty()) {
+    auto earlier = read(task->spec.resume_of);
+    loaded.resumed = earlier ? Result<Conversation>(std::move(earlier->conversation)) : fail(earlier.error());
+  }
+  auto record = store.record(std::string(kBasisRecords), id);
+  if (!record) return fail(record.error());
+  if (auto kept = decode_basis(*record, task->created_ms)) loaded.kept = std::move(*kept);
+  for (bool whole = false; !whole;) {
+    auto read = read_log(id, loaded);
+    if (!read) return fail(read.error());
+    whole = *read;
+  }
+  std::vector<std::uint64_t> cut = loaded.conversation.cut();
+  for (std::uint64_t sequence : cut) {
+    auto detail = store.detail(id, sequence);
+    if (detail) loaded.conversation.restore(sequence, *detail);
+  }
+  return loaded;
+}
+
+// False if retention dropped events between two pages: what was read does not belong together.
+Result<bool> Chats::read_log(const std::string& id, Loaded& loaded) const {
+  loaded.conversation = {};
+  bool late = false;  // the log does not begin at its first event any more
   for (std::uint64_t after = 0;;) {
-    auto page = store.read(id, after, kLoadPage);
+    auto page = parts_.log.journal.store().read(id, after, kLoadPage);
     if (!page) return fail(page.error());
+    if (after > 0 && page->first > after + 1) return false;
+    if (after == 0 && page->first > 1) {
+      late = true;
+      loaded.conversation.begin_late(loaded.kept, loaded.row.state.usage);
+    }
     std::uint64_t before = after;
     for (const BatchPtr& batch : page->batches) {
       for (std::size_t i = 0; i < batch->size(); ++i) {
@@ -229,12 +266,8 @@ Result<Chats::Loaded> Chats::read(const std::string& id) const {
     }
     if (after >= page->head || after == before) break;
   }
-  std::vector<std::uint64_t> cut = loaded.conversation.cut();
-  for (std::uint64_t sequence : cut) {
-    auto detail = store.detail(id, sequence);
-    if (detail) loaded.conversation.restore(sequence, *detail);
-  }
-  return loaded;
+  if (late) loaded.conversation.drop_partial_turn();
+  return true;
 }
 
 void Chats::create(const std::string& task, std::function<void(Result<void>)> done) {
@@ -251,7 +284,7 @@ void Chats::create(const std::string& task, std::function<void(Result<void>)> do
 
 std::shared_ptr<ChatSession> Chats::make_session(const std::string& task, Loaded loaded) {
   auto log = std::make_shared<SessionLog>(parts_.log, task);
-  log->conversation() = std::move(loaded.conversation);
+  log->start_from(std::move(loaded.conversation), std::move(loaded.kept));
   auto waits = [this](bool begins) {
     running_ += begins ? -1 : 1;
     if (begins) parts_.log.loop.post([this] { start_turns(); });
@@ -281,29 +314,67 @@ void Chats::loaded(const std::string& task, Result<Loaded> found) {
   if (!found) return answer(fail(found.error()));
   TaskRow row = found->row;
   std::string prompt = found->prompt;
+  auto resumed = std::move(found->resumed);
+  std::string resume_of = row.spec.resume_of;
   auto session = make_session(task, std::move(*found));
-  session->recover([this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
-    sessions_[task] = session;
-    if (is_terminal(row.state.state)) session->end("this session has ended");
-    answer(session);
-    // A task that was created with a prompt, and commands that no process has settled.
-    if (!prompt.empty()) static_cast<void>(session->add({{prompt, config_.max_tokens, "", ""}, {}, {}}));
-    for (const TaskCommand& command : row.state.commands) {
-      bool open = command.state == CommandState::accepted || command.state == CommandState::delivered;
-      if (!open || is_terminal(row.state.state)) continue;
-      parts_.reads.post([this, task, sequence = command.sequence] {
-        auto page = parts_.log.journal.store().read(task, sequence - 1, {1, kLoadBytes});
-        if (!page || page->batches.empty()) return;
-        const EventBatch& batch = *page->batches.front();
-        if (sequence < batch.first || sequence > batch.last()) return;
-        auto decoded = decode_command(find_member(batch.event(sequence - batch.first), "data"));
-        if (!decoded) return;
-        parts_.log.loop.post([this, task, command = std::move(*decoded)] {
-          auto open_session = sessions_.find(task);
-          if (open_session != sessions_.end()) static_cast<void>(open_session->second->command(command));
-        });
-      });
+  auto open = [this, task, row = std::move(row), prompt = std::move(prompt), session, answer] {
+    TaskState state = row.state;
+    session->recover(state, [this, task, row, prompt, session, answer] { opened(session, row, prompt, answer); });
+  };
+  if (!resumed) return open();
+  begin_resumed(session, resume_of, *resumed, [open, answer](const Result<void>& begun) {
+    if (!begun) return answer(fail(begun.error()));
+    open();
+  });
+}
+
+void Chats::opened(const std::shared_ptr<ChatSession>& session, const TaskRow& row, const std::string& prompt,
+                   const std::function<void(Result<std::shared_ptr<ChatSession>>)>& answer) {
+  const std::string& task = row.spec.id;
+  sessions_[task] = session;
+  if (is_terminal(row.state.state)) session->end("this session has ended");
+  answer(session);
+  // A task that was created with a prompt, and commands that no process has settled.
+  if (!prompt.empty()) static_cast<void>(session->add({{prompt, config_.max_tokens, "", ""}, {}, {}}));
+  if (is_terminal(row.state.state)) return;
+  for (const TaskCommand& command : row.state.commands) {
+    bool open = command.state == CommandState::accepted || command.state == CommandState::delivered;
+    if (open) take_open_command(task, command);
+  }
+}
+
+void Chats::take_open_command(const std::string& task, const TaskCommand& command) {
+  parts_.reads.post([this, task, id = command.id, sequence = command.sequence] {
+    std::optional<Command> decoded;
+    auto page = parts_.log.journal.store().read(task, sequence - 1, {1, kLoadBytes});
+    if (!page) return log_warn("chat {}: cannot read the command {}: {}", task, id, page.error().message);
+    for (const BatchPtr& batch : page->batches) {
+      if (sequence < batch->first || sequence > batch->last()) continue;
+      auto found = decode_command(find_member(batch->event(sequence - batch->first), "data"));
+      if (found) decoded = std::move(*found);
     }
+    parts_.log.loop.post([this, task, id, command = std::move(decoded)] {
+      auto session = sessions_.find(task);
+      if (session == sessions_.end()) return;
+      if (command) return static_cast<void>(session->second->command(*command));
+      session->second->refuse_command(id, "retention dropped it from the log; send it again");
+    });
+  });
+}
+
+// A task with `resumeOf` begins as a fork of that session, and then answers its own prompt.
+void Chats::begin_resumed(const std::shared_ptr<ChatSession>& session, const std::string& from,
+                          const Result<Conversation>& resumed, std::function<void(Result<void>)> done) {
+  std::vector<ChatEvent> events;
+  if (resumed) {
+    events = forked_events(*resumed, 0, facts_of(session->task(), session->tools()), from);
+  } else {
+    std::string why = "The session " + from + " cannot be resumed: " + resumed.error().message;
+    events = {error_event("cannot_resume", why, true), state_event(State::failed, why)};
+    session->end(why);
+  }
+  session->log().append(std::move(events), [done = std::move(done)](Result<std::uint64_t> begun) {
+    done(begun ? Result<void>() : fail(begun.error()));
   });
 }
 
@@ -337,6 +408,7 @@ void Chats::take(const News& news) {
     if (session->turn() != nullptr) leaving_.push_back(session);
     session->end("this session was deleted");
   }
+  if (!news.deleted.empty()) forget(news.deleted);
   for (const RowPtr& row : news.rows) {
     if (row->spec.agent != kChatAgent) continue;
     // A task that was created to be answered.
@@ -357,6 +429,23 @@ void Chats::take(const News& news) {
       });
     }
   }
+}
+
+// Removes the records of deleted tasks.
+void Chats::forget(const std::vector<std::string>& tasks) {
+  parts_.log.journal.write(
+      [tasks](WriteTxn& txn) -> Result<void> {
+        for (const std::string& task : tasks) {
+          auto record = txn.record(std::string(kBasisRecords), task);
+          if (!record) return fail(record.error());
+          if (record->empty() || txn.row(task)) continue;  // a new task has the id
+          if (auto removed = txn.put_record(std::string(kBasisRecords), task, ""); !removed) return removed;
+        }
+        return {};
+      },
+      [](const Result<void>& forgotten) {
+        if (!forgotten) log_warn("chat: records of deleted sessions stay: {}", forgotten.error().message);
+      });
 }
 
 // --- the calls of the API ---
@@ -394,7 +483,7 @@ SessionView Chats::view_of(const ChatSession& shown) {
   view.model = parts_.model.facts();
   view.system = talk.started() ? talk.system() : config_.system;
   view.messages = talk.messages();
-  if (parts_.tools != nullptr) view.tools = parts_.tools->tools();
+  view.tools = shown.tools();
   view.total_tokens = talk.total_tokens();
   if (!talk.started() && !view.system.empty()) view.total_tokens = estimated_tokens(view.system);
   view.exact = talk.messages().empty() ? view.model.counts_exactly : talk.exact();
@@ -459,6 +548,19 @@ void Chats::cancel(std::string session, std::function<void(Result<bool>)> done) 
   });
 }
 
+// What a session begins with today.
+SessionFacts Chats::facts_of(const std::string& session, const std::vector<Tool>& tools) const {
+  SessionFacts facts;
+  ModelFacts model = parts_.model.facts();
+  facts.model = model.model;
+  facts.backend = parts_.model.name();
+  facts.system = config_.system;
+  facts.context_tokens = model.context_tokens;
+  facts.session = session;
+  for (const Tool& tool : tools) facts.tools.push_back(tool.definition.name);
+  return facts;
+}
+
 void Chats::fork(std::string session, std::uint64_t through, std::string id, Found done) {
   with(std::move(session),
        [this, through, id = std::move(id), done = std::move(done)](Result<std::shared_ptr<ChatSession>> found) mutable {
@@ -468,39 +570,20 @@ void Chats::fork(std::string session, std::uint64_t through, std::string id, Fou
            return done(fail(ErrorCode::invalid_argument, "bad_session_name",
                             "A session's name has letters, digits, '.', '_' and '-', at most 128 of them."));
          }
-         std::vector<ChatEvent> events;
-         const Conversation& talk = (*found)->conversation();
-         SessionFacts facts;
-         ModelFacts model = parts_.model.facts();
-         facts.model = model.model;
-         facts.backend = parts_.model.name();
-         facts.system = talk.started() ? talk.system() : config_.system;
-         facts.context_tokens = model.context_tokens;
-         facts.session = id;
-         events.push_back(session_start_event(facts));
-         // A prompt without its answer, or a tool's call without its result, would be an open turn.
-         std::size_t whole = 0;
-         for (std::size_t at = 0; at < talk.messages().size(); ++at) {
-           const ChatMessage& each = talk.messages()[at];
-           if (through != 0 && each.sequence > through) break;
-           if (each.message.role == Role::assistant && each.message.tool_calls.empty()) whole = at + 1;
-         }
-         for (std::size_t at = 0; at < whole; ++at) {
-           const ChatMessage& each = talk.messages()[at];
-           MessageFacts message;
-           message.tokens = each.tokens;
-           message.exact = each.exact;
-           message.final = each.message.role == Role::assistant && each.message.tool_calls.empty();
-           events.push_back(message_event(each.message, message));
-         }
-         events.push_back(state_event(State::paused, "forked from " + (*found)->task()));
+         const std::string& from = (*found)->task();
+         std::vector<ChatEvent> events =
+             forked_events((*found)->conversation(), through, facts_of(id, (*found)->tools()), from);
          TaskSpec spec;
          spec.id = id;
-         spec.title = "Chat, forked from " + (*found)->task();
+         spec.title = "Chat, forked from " + from;
          spec.agent = kChatAgent;
          spec.mode = name(AgentMode::interactive);
+         spec.allowed_tools = (*found)->allowed_tools();
          FirstWrite first;
          first.spec = std::move(spec);
+         Conversation talk;
+         talk.apply(1, events.front().type, events.front().json);
+         first.basis = talk.basis();
          first.events.task = id;
          first.events.received_ms = parts_.log.clock.wall_ms();
          auto drafts = SessionLog(parts_.log, id).drafts(events);

@@ -114,14 +114,17 @@ class Chats {
   struct Loaded {
     TaskRow row;
     Conversation conversation;
+    SessionBasis kept;  // by its record
     std::vector<std::string> allowed_tools;
-    std::string prompt;  // of a task that was created to be answered and has no event yet
+    std::string prompt;                           // of a task that was created to be answered and has no event yet
+    std::optional<Result<Conversation>> resumed;  // of the session that such a task goes on with
   };
 
   // A task and its first events.
   struct FirstWrite {
     TaskSpec spec;
     AppendRequest events;
+    std::optional<SessionBasis> basis;
   };
 
   Result<FirstWrite> first_write(const std::string& task) const;
@@ -131,8 +134,15 @@ class Chats {
   void resolve_default(WithSession use);
   void load(const std::string& task);
   Result<Loaded> read(const std::string& id) const;
+  Result<bool> read_log(const std::string& id, Loaded& loaded) const;
+  void take_open_command(const std::string& task, const TaskCommand& command);
+  void forget(const std::vector<std::string>& tasks);
   void loaded(const std::string& task, Result<Loaded> found);
   void create(const std::string& task, std::function<void(Result<void>)> done);
+  void opened(const std::shared_ptr<ChatSession>& session, const TaskRow& row, const std::string& prompt,
+              const std::function<void(Result<std::shared_ptr<ChatSession>>)>& answer);
+  void begin_resumed(const std::shared_ptr<ChatSession>& session, const std::string& from,
+                     const Result<Conversation>& resumed, std::function<void(Result<void>)> done);
   std::shared_ptr<ChatSession> make_session(const std::string& task, Loaded loaded);
   void ready(ChatSession& session);
   void start_turns();
@@ -140,6 +150,7 @@ class Chats {
   void take(const News& news);
   void unload_idle();
   SessionView view_of(const ChatSession& shown);
+  SessionFacts facts_of(const std::string& session, const std::vector<Tool>& tools) const;
 
   ChatParts parts_;
   const ChatConfig config_;

@@ -175,6 +175,95 @@ TEST_F(ChatSessions, ForkAtAMessage) {
   EXPECT_EQ(made->error().reason, "task_exists");
 }
 
+TEST_F(ChatSessions, AForkHasTheToolsAndTheTotalOfItsSession) {
+  ChatConfig config;
+  config.system = "Be brief, and say only what you know.";
+  open(config);
+  TaskSpec spec;
+  spec.id = "few";
+  spec.agent = kChatAgent;
+  spec.allowed_tools = {"look"};
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  ModelAnswer counted = plain_answer("a");
+  counted.usage.known = true;
+  counted.usage.input = 50;
+  counted.usage.output = 5;
+  world->model.script.emplace_back(counted);
+  world->ask("1", "few");
+  auto fork = [&](std::uint64_t through, const std::string& id) {
+    world->chats().fork("few", through, id, [](Result<std::string> made) { EXPECT_TRUE(made); });
+    world->settle();
+    return world->view(id);
+  };
+  SessionView whole = fork(0, "whole");
+  ASSERT_EQ(whole.tools.size(), 1U) << "/session lists what it may use";
+  EXPECT_EQ(whole.tools[0].definition.name, "look");
+  EXPECT_EQ(store.task("whole")->spec.allowed_tools, (Said{"look"}));
+  EXPECT_EQ(whole.total_tokens, 55);
+  EXPECT_TRUE(whole.exact);
+  for (const LoggedEvent& event : log_of(store, "whole")) {
+    if (event.type != EventType::session_start) continue;
+    EXPECT_EQ(find_member(find_member(event.json, "data"), "tools"), R"(["look"])");
+  }
+  world->talk("2", "b", "few");
+  SessionView part = fork(whole.messages.back().sequence, "part");
+  EXPECT_FALSE(part.exact) << "the total of a part is a sum";
+  world->chats().clear("part", [](Result<void> done) { EXPECT_TRUE(done); });
+  world->settle();
+  EXPECT_EQ(world->view("part").total_tokens, estimated_tokens(config.system)) << "the system prompt stays";
+}
+
+TEST_F(ChatSessions, ATaskThatResumesASessionBeginsAsItsFork) {
+  world->talk("1", "a");
+  world->model.script.emplace_back(plain_answer("b"));
+  TaskSpec spec;
+  spec.id = "next";
+  spec.agent = kChatAgent;
+  spec.description = "2";
+  spec.resume_of = "chat";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  EXPECT_EQ(spoken(world->view("next")), (Said{"user: 1", "assistant: a", "user: 2", "assistant: b"}));
+  EXPECT_EQ(spoken(world->view()), (Said{"user: 1", "assistant: a"}));
+  std::size_t size = log_of(store, "next").size();
+  open();
+  EXPECT_EQ(spoken(world->view("next")).size(), 4U);
+  EXPECT_EQ(log_of(store, "next").size(), size) << "it is asked once";
+  // A server that dies between the messages of the fork and the prompt.
+  std::vector<LoggedEvent> events = log_of(store, "next");
+  MemoryStore cut;
+  ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.create_task(spec, 1, "")); }));
+  for (const LoggedEvent& event : events) {
+    Intake intake;
+    intake.now_ms = 1;
+    AppendRequest request;
+    request.task = "next";
+    request.drafts = *decode_events("{" + std::string(body_of(event.json)) + "}", Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request)); }));
+    if (cut.row("next")->state.message == "forked from chat") break;
+  }
+  ChatWorld after(cut, {}, "b");
+  EXPECT_EQ(spoken(after.view("next")), (Said{"user: 1", "assistant: a", "user: 2", "assistant: b"}));
+}
+
+TEST_F(ChatSessions, ATaskThatResumesAnotherAgentsTaskFails) {
+  TaskSpec other;
+  other.id = "other";
+  other.agent = "claude";
+  world->journal().create_task(other, "", [](Result<Created>) {});
+  TaskSpec spec;
+  spec.id = "next";
+  spec.agent = kChatAgent;
+  spec.description = "2";
+  spec.resume_of = "other";
+  world->journal().create_task(spec, "", [](Result<Created>) {});
+  world->settle();
+  EXPECT_EQ(store.row("next")->state.state, State::failed);
+  EXPECT_NE(store.row("next")->state.message.find("other"), std::string::npos);
+  EXPECT_TRUE(world->model.calls.empty());
+}
+
 TEST_F(ChatSessions, AYoungTurnIsShownToALateObserver) {
   world->talk("Hi", "Hello");
   std::optional<Chats::Place> place;
@@ -282,6 +371,143 @@ TEST_F(ChatSessions, RecoverFromADeathAtEveryEvent) {
     ChatWorld third(cut);
     EXPECT_EQ(log_of(cut).size(), size);
   }
+}
+
+TEST_F(ChatSessions, AnOldTurnIsClosedBehindAnyNumberOfIdleSessions) {
+  world->ask("Go");
+  std::vector<LoggedEvent> events = log_of(store);
+  MemoryStore cut;
+  copy_log(events, events.size(), cut);
+  ASSERT_EQ(cut.row("chat")->state.state, State::running);
+  for (std::size_t i = 0; i <= kMaxTaskPage; ++i) {
+    TaskSpec spec;
+    spec.id = "idle" + std::to_string(i);
+    spec.agent = kChatAgent;
+    AppendRequest request;
+    request.task = spec.id;
+    Intake intake;
+    intake.now_ms = 2;
+    request.drafts =
+        *decode_events(R"({"type":"status","summary":"x","data":{"state":"paused"}})", Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) {
+      ASSERT_TRUE(txn.create_task(spec, 2, ""));
+      ASSERT_TRUE(txn.append(request));
+    }));
+  }
+  ChatWorld next(cut);
+  EXPECT_EQ(cut.row("chat")->state.state, State::paused) << "without anyone opening it";
+}
+
+// --- retention ---
+
+ChatConfig told(const std::string& system) {
+  ChatConfig config;
+  config.system = system;
+  return config;
+}
+
+// What retention does to a session that goes on: its oldest batches go, whatever is in them.
+void drop_through(EventStore& store, std::uint64_t through) {
+  ASSERT_TRUE(store.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.drop_through("chat", through)); }));
+}
+
+class ChatRetention : public ChatSessions {
+ protected:
+  // A log with everything: a system prompt, a mode, a remembered rule, tools, an approval, two turns.
+  std::vector<LoggedEvent> whole_log() {
+    open(told("Be brief."));
+    world->model.script.emplace_back(calls_answer({{"a", "look", "{}"}, {"b", "change", "{}"}}));
+    world->model.script.emplace_back(calls_answer({{"c", "look", "{}"}}));
+    world->ask("Go");
+    world->model.script.emplace_back(plain_answer("Done."));
+    world->command(CommandKind::approve, [](Command& command) {
+      command.approval_id = "b";
+      command.remember = "change(rule)";
+    });
+    world->talk("Next", "Yes.");
+    return log_of(store);
+  }
+  void expect_usable(EventStore& cut, ChatWorld& next) {
+    std::vector<ModelMessage> after = messages_of(next.view().messages);
+    EXPECT_EQ(wrong_history(after), "");
+    EXPECT_TRUE(after.empty() || after.front().role == Role::user) << spoken(after).front();
+    TaskRow row = *cut.row("chat");
+    EXPECT_EQ(row.state.state, State::paused);
+    EXPECT_TRUE(row.state.approvals.empty());
+    EXPECT_EQ(next.talk("And now?", "Well.")->response(), "Well.");
+    EXPECT_EQ(wrong_history(next.model.last().request.messages), "");
+  }
+};
+
+TEST_F(ChatRetention, LeavesASessionThatABackendTakes) {
+  std::vector<LoggedEvent> events = whole_log();
+  for (std::size_t through = 1; through < events.size(); ++through) {
+    SCOPED_TRACE("the log begins after event " + std::to_string(through) + ": " + events[through - 1].json);
+    MemoryStore cut;
+    ASSERT_NO_FATAL_FAILURE(copy_log(events, events.size(), cut));
+    std::int64_t whole = ChatWorld(cut, told("Be brief.")).view().total_tokens;
+    ASSERT_NO_FATAL_FAILURE(drop_through(cut, through));
+    ChatWorld next(cut, told("Another one."));
+    EXPECT_EQ(next.view().system, "Be brief.") << "not today's configuration";
+    EXPECT_LE(next.view().total_tokens, whole);
+    EXPECT_GE(next.view().total_tokens, estimated_tokens("Be brief."));
+    next.model.script.emplace_back(calls_answer({{"d", "change", "{}"}}));
+    EXPECT_EQ(next.talk("Change it", "Changed.")->response(), "Changed.") << "the rule is remembered";
+    EXPECT_EQ(next.model.last().request.messages.front().content, "Be brief.");
+    expect_usable(cut, next);
+  }
+}
+
+TEST_F(ChatRetention, LeavesATurnThatARestartCanClose) {
+  std::vector<LoggedEvent> events = whole_log();
+  for (std::size_t count = 3; count <= events.size(); ++count) {
+    SCOPED_TRACE("the newest event is " + events[count - 1].json);
+    MemoryStore cut;
+    ASSERT_NO_FATAL_FAILURE(copy_log(events, count, cut));
+    ASSERT_NO_FATAL_FAILURE(drop_through(cut, count - 1));
+    ChatWorld next(cut, {}, "Of an open command.");
+    TaskRow row = *cut.row("chat");
+    for (const TaskCommand& command : row.state.commands) {
+      EXPECT_NE(command.state, CommandState::accepted) << "the command " << command.id << " is open";
+    }
+    expect_usable(cut, next);
+  }
+}
+
+TEST_F(ChatRetention, RefusesAQueuedPromptThatItDropped) {
+  world->talk("Hi", "Hello");
+  std::vector<LoggedEvent> events = log_of(store);
+  MemoryStore cut;
+  ASSERT_NO_FATAL_FAILURE(copy_log(events, events.size(), cut));
+  Command command;
+  command.kind = CommandKind::queue;
+  command.id = "c9";
+  command.content = "Later";
+  for (const std::string& event : {R"({"type":"command","summary":"x","data":)" + encode_command(command) + "}",
+                                   std::string(R"({"type":"log","summary":"after it"})")}) {
+    Intake intake;
+    intake.now_ms = 1;
+    intake.allow_reserved = true;
+    AppendRequest request;
+    request.task = "chat";
+    request.drafts = *decode_events(event, Framing::json, intake);
+    ASSERT_TRUE(cut.write([&](WriteTxn& txn) { ASSERT_TRUE(txn.append(request)); }));
+  }
+  ASSERT_NO_FATAL_FAILURE(drop_through(cut, cut.row("chat")->state.last_sequence - 1));
+  ChatWorld next(cut);
+  ASSERT_EQ(cut.row("chat")->state.commands.size(), 1U);
+  EXPECT_EQ(cut.row("chat")->state.commands[0].state, CommandState::refused);
+  EXPECT_TRUE(next.model.calls.empty());
+}
+
+TEST_F(ChatRetention, ARecordGoesWithItsSession) {
+  open(told("Be brief."));
+  world->talk("Hi", "Hello");
+  EXPECT_FALSE(store.record(std::string(kBasisRecords), "chat")->empty());
+  world->journal().delete_task("chat", [](Result<void> done) { EXPECT_TRUE(done); });
+  world->settle();
+  EXPECT_TRUE(store.record(std::string(kBasisRecords), "chat")->empty());
+  EXPECT_FALSE(decode_basis(encode_basis({}, 5), 6)) << "a record of an earlier task with the same id";
 }
 
 TEST_F(ChatSessions, SayWhetherACallMayHaveHadAnEffect) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "chat/active_tasks.h"
 #include "chat/context_plan.h"
 #include "chat/limits.h"
 #include "json/scan.h"
@@ -157,18 +158,11 @@ void CompletionLog::cancelled() {
 }
 
 Result<void> end_open_api_calls(const LogParts& parts) {
-  TaskFilter filter;
-  filter.active = true;
-  filter.agent = kApiCallAgent;
-  filter.limit = kMaxTaskPage;
-  auto rows = parts.journal.store().rows(filter);
-  if (!rows) return fail(rows.error());
-  for (const TaskRow& row : *rows) {
+  return each_active_task(parts.journal.store(), kApiCallAgent, [&](const TaskRow& row) {
     std::string why = "the server ended during this call";
     std::make_shared<SessionLog>(parts, row.spec.id)
         ->append({error_event("server_ended", why, true), state_event(State::failed, why)});
-  }
-  return {};
+  });
 }
 
 }  // namespace shepherd

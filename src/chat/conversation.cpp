@@ -1,7 +1,9 @@
 #include "chat/conversation.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "chat/context_plan.h"
 #include "chat/limits.h"
 #include "chat/tool_images.h"
 #include "json/scan.h"
@@ -29,15 +31,32 @@ std::vector<ToolRequest> tool_calls_of(std::string_view data) {
 
 }  // namespace
 
+void Conversation::begin_late(SessionBasis basis, const Usage& usage) {
+  basis_ = std::move(basis);
+  usage_ = usage;
+}
+
+void Conversation::drop_partial_turn() {
+  auto first = std::ranges::find(messages_, Role::user, [](const ChatMessage& each) { return each.message.role; });
+  messages_.erase(messages_.begin(), first);
+  std::erase_if(cut_,
+                [&](std::uint64_t sequence) { return messages_.empty() || sequence < messages_.front().sequence; });
+  total_tokens_ = basis_.system_tokens;
+  for (const ChatMessage& each : messages_) total_tokens_ += each.tokens;
+  exact_ = false;
+}
+
 void Conversation::apply(std::uint64_t sequence, EventType type, std::string_view event_json) {
   last_sequence_ = std::max(last_sequence_, sequence);
   std::string_view data = find_member(event_json, "data");
   switch (type) {
     case EventType::session_start:
-      system_ = text_member(data, "system");
-      system_tokens_ = count_of(data, "systemTokens");
-      total_tokens_ = system_tokens_;
-      started_ = true;
+      basis_.system = text_member(data, "system");
+      basis_.system_tokens = count_of(data, "systemTokens");
+      // Sessions that older programs forked do not say it.
+      if (basis_.system_tokens == 0 && !basis_.system.empty()) basis_.system_tokens = estimated_tokens(basis_.system);
+      basis_.started = true;
+      total_tokens_ = basis_.system_tokens;
       return;
     case EventType::message:
       return add_message(sequence, event_json);
@@ -63,10 +82,10 @@ void Conversation::apply(std::uint64_t sequence, EventType type, std::string_vie
       usage_.api_calls = count_value(find_member(data, "apiCalls")).value_or(0);
       usage_.tool_uses = count_value(find_member(data, "toolUses")).value_or(0);
       usage_.turns = count_value(find_member(data, "turns")).value_or(0);
-      priced_ = !is_true(data, "unpriced");
+      basis_.priced = !is_true(data, "unpriced");
       return;
     case EventType::status:
-      if (auto mode = agent_mode(text_member(data, "mode"))) mode_ = *mode;
+      if (auto mode = agent_mode(text_member(data, "mode"))) basis_.mode = *mode;
       return;
     default:
       return;
@@ -140,7 +159,9 @@ void Conversation::note_approval(std::string_view data) {
   }
   open_approvals_.erase(id);
   std::string rule = text_member(data, "remembered");
-  if (state == "approved" && !rule.empty() && rules_.size() < kMaxRememberedRules) rules_.insert(std::move(rule));
+  if (state == "approved" && !rule.empty() && basis_.rules.size() < kMaxRememberedRules) {
+    basis_.rules.insert(std::move(rule));
+  }
 }
 
 std::size_t Conversation::turn_begin() const {

@@ -37,6 +37,7 @@ inline constexpr std::size_t kCurrentRequestCharacters = 100;  // of the prompt 
 inline constexpr std::size_t kLoadEvents = 2'000;              // of a log read at once while a session is loaded
 inline constexpr std::size_t kLoadBytes = 4 * kMiB;
 inline constexpr std::chrono::milliseconds kTurnEndWait{5'000};  // for the end of turns when the server stops
+inline constexpr std::size_t kMaxToldBytes = 4 * kMiB;           // messages kept as they were before redaction
 inline constexpr std::size_t kMaxRememberedRules = 256;          // approvals that a session remembers
 inline constexpr std::size_t kMaxShownImageBytes = 16 * kMiB;    // of tools, in base64, in memory with a conversation
 // Stateless calls.

@@ -1,6 +1,7 @@
 #include "chat/session.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/assert.h"
@@ -104,6 +105,10 @@ void ChatSession::settle(const Command& command, CommandState state, std::string
   log_->append({settled_event(command.id, state, reason)});
 }
 
+void ChatSession::refuse_command(const std::string& id, std::string_view reason) {
+  log_->append({settled_event(id, CommandState::refused, reason)});
+}
+
 Result<void> ChatSession::command(const Command& command) {
   if (std::find(commands_.begin(), commands_.end(), command.id) != commands_.end()) return {};
   commands_.push_back(command.id);
@@ -196,16 +201,19 @@ std::uint64_t ChatSession::young_turn() const {
   return young && unanswered && !turn_was_read_ ? turn_first_ : 0;
 }
 
-void ChatSession::recover(std::function<void()> done) {
+void ChatSession::recover(const TaskState& state, std::function<void()> done) {
   const Conversation& talk = conversation();
   std::vector<ChatEvent> events;
+  std::set<std::string> closed;
+  constexpr std::string_view kEnded = "the server ended";
   constexpr std::string_view kUnknown =
       "Error: the server ended while this call ran. Whether it had an effect is not known, and it was not run again.";
   constexpr std::string_view kNotRun = "Error: not run, because the server ended before.";
   for (const ToolRequest& call : talk.unanswered()) {
     bool begun = talk.open_calls().contains(call.id);
     bool asked = talk.open_approvals().contains(call.id);
-    if (asked) events.push_back(approval_event(call, "expired", "the server ended", "the server ended", ""));
+    if (asked) events.push_back(approval_event(call, "expired", kEnded, kEnded, ""));
+    if (asked) closed.insert(call.id);
     std::string content(begun && !asked ? kUnknown : kNotRun);
     if (begun) events.push_back(tool_result_event(call, {false, content, 0}));
     ModelMessage message;
@@ -218,7 +226,13 @@ void ChatSession::recover(std::function<void()> done) {
     facts.tokens = estimated_tokens(content);
     events.push_back(message_event(message, facts));
   }
-  if (talk.turn_open()) {
+  // Retention may have dropped the messages of an open turn; the row still has what it waits for.
+  for (const TaskApproval& asked : state.approvals) {
+    if (closed.contains(asked.id)) continue;
+    events.push_back(approval_event({asked.id, asked.tool, "{}"}, "expired", kEnded, kEnded, ""));
+  }
+  bool at_work = state.state == State::running || state.state == State::waiting_for_input;
+  if (talk.turn_open() || at_work) {
     events.push_back(error_event("server_restarted", "The server ended during this turn. Ask again.", true));
     events.push_back(state_event(State::paused, "waits for the next prompt"));
   }

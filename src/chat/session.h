@@ -35,6 +35,8 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   const SessionLog& log() const { return *log_; }
   const Conversation& conversation() const { return log_->conversation(); }
   std::uint64_t live_pieces(std::string_view block) const { return log_->live_pieces(block); }
+  std::vector<Tool> tools() const { return offered_tools(parts_); }
+  const std::vector<std::string>& allowed_tools() const { return parts_.offered; }  // empty: all
   const ChatTurn* turn() const { return turn_.get(); }
   std::size_t waiting() const { return queue_.size(); }
   bool busy() const { return turn_ != nullptr || !queue_.empty() || clearing_; }
@@ -53,6 +55,7 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   // An operator's command from the log; it settles. Fails as add() does. Nothing happens the second time.
   Result<void> command(const Command& command);
   void note_refusal(const Error& error);
+  void refuse_command(const std::string& id, std::string_view reason);
   // The task has ended or was deleted.
   void end(std::string_view reason);
   // The server stops, and the session goes on with its next start. Clients that wait for an answer get this error.
@@ -63,8 +66,8 @@ class ChatSession : public std::enable_shared_from_this<ChatSession> {
   // A client reads the session, so it needs no replay of a turn that is over.
   void note_read() { turn_was_read_ = turn_ == nullptr; }
 
-  // After a restart: closes what the log has open.
-  void recover(std::function<void()> done);
+  // After a restart: closes what the log and the task's row have open.
+  void recover(const TaskState& state, std::function<void()> done);
 
  private:
   void turn_done(ChatRequest& request, TurnEnd end);

@@ -1,9 +1,10 @@
 // The way of a session's events into its log. After each commit the events are folded into the conversation, so that
-// it is the fold of what is stored.
+// it is the fold of what is stored. It also keeps the session's record (session_basis.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,7 +37,8 @@ class SessionLog : public std::enable_shared_from_this<SessionLog> {
 
   const std::string& task() const { return task_; }
   const LogParts& parts() const { return parts_; }
-  Conversation& conversation() { return conversation_; }
+  // What the log has so far. `kept`: the session's record, as it is stored.
+  void start_from(Conversation conversation, SessionBasis kept);
   const Conversation& conversation() const { return conversation_; }
 
   // `done` gets the number of the first event, on the loop. Appends keep their order.
@@ -59,11 +61,22 @@ class SessionLog : public std::enable_shared_from_this<SessionLog> {
   std::uint64_t live_pieces(std::string_view block) const { return block == live_block_ ? live_pieces_ : 0; }
   // A text as it may be stored.
   std::string redacted(std::string_view text) const;
+  // The event of a message, as it may be stored. The model is told the message itself while this session is in memory.
+  ChatEvent message(const ModelMessage& told, const MessageFacts& facts) const;
+  const ModelMessage& told(const ChatMessage& message) const;
 
  private:
+  void keep_basis();
+  void keep_told(std::uint64_t sequence, std::shared_ptr<const ModelMessage> message);
+  void forget_evicted();
+
   const LogParts parts_;
   const std::string task_;
   Conversation conversation_;
+  SessionBasis kept_;  // in the record, or on its way
+  // Messages that redaction changed, as the model is told them.
+  std::map<std::uint64_t, std::shared_ptr<const ModelMessage>> told_;
+  std::size_t told_bytes_ = 0;
   std::vector<Recent> recent_;
   std::int64_t recent_until_ms_ = 0;  // steady
   std::string live_block_;            // the newest one

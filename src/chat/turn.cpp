@@ -7,6 +7,17 @@
 #include "chat/limits.h"
 
 namespace shepherd {
+
+std::vector<Tool> offered_tools(const TurnParts& parts) {
+  if (parts.tools == nullptr) return {};
+  std::vector<Tool> tools = parts.tools->tools();
+  if (parts.offered.empty()) return tools;
+  std::erase_if(tools, [&](const Tool& tool) {
+    return std::ranges::find(parts.offered, tool.definition.name) == parts.offered.end();
+  });
+  return tools;
+}
+
 ChatTurn::ChatTurn(TurnParts parts, std::shared_ptr<SessionLog> log, Prompt prompt,
                    std::function<void(std::uint64_t)> begun, Done done)
     : parts_(std::move(parts)),
@@ -16,7 +27,10 @@ ChatTurn::ChatTurn(TurnParts parts, std::shared_ptr<SessionLog> log, Prompt prom
       done_(std::move(done)),
       alive_(std::make_shared<ChatTurn*>(this)),
       began_ms_(log_->parts().clock.steady_ms()) {
-  prompt_.text = log_->redacted(prompt_.text);
+  std::string stored = log_->redacted(prompt_.text);
+  // A prompt that came as a command has waited in the log, which has it redacted.
+  told_prompt_ = prompt_.command_id.empty() ? std::move(prompt_.text) : stored;
+  prompt_.text = std::move(stored);
   if (const Redactor* redactor = log_->parts().redactor) {
     live_text_.emplace(*redactor);
     live_reasoning_.emplace(*redactor);
@@ -40,20 +54,16 @@ ModelRequest ChatTurn::request() const {
   if (!system.empty()) request.messages.push_back({Role::system, system, {}, {}, {}, {}, false, {}, {}});
   for (const ChatMessage& each : talk.messages()) {
     bool gone = std::find(evicted_.messages.begin(), evicted_.messages.end(), each.sequence) != evicted_.messages.end();
-    if (!gone) request.messages.push_back(each.message);
+    if (gone) continue;
+    request.messages.push_back(log_->told(each));
+    request.messages.back().images = each.message.images;
   }
   if (!prompt_committed_) {
     ModelMessage prompt;
-    prompt.content = prompt_.text;
+    prompt.content = told_prompt_;
     request.messages.push_back(std::move(prompt));
   }
-  if (parts_.tools != nullptr) {
-    for (const Tool& tool : parts_.tools->tools()) {
-      bool offered = parts_.offered.empty() || std::find(parts_.offered.begin(), parts_.offered.end(),
-                                                         tool.definition.name) != parts_.offered.end();
-      if (offered) request.tools.push_back(tool.definition);
-    }
-  }
+  for (Tool& tool : offered_tools(parts_)) request.tools.push_back(std::move(tool.definition));
   return request;
 }
 
@@ -71,8 +81,9 @@ std::int64_t ChatTurn::known_prompt_tokens() const {
   if (talk.exact() && talk.total_tokens() > 0) {
     tokens = talk.total_tokens();
   } else {
-    for (const ModelMessage& message : request().messages) tokens += most_tokens(message);
-    for (const ToolDefinition& tool : request().tools) {
+    ModelRequest whole = request();
+    for (const ModelMessage& message : whole.messages) tokens += most_tokens(message);
+    for (const ToolDefinition& tool : whole.tools) {
       tokens += static_cast<std::int64_t>(tool.name.size() + tool.description.size() + tool.parameters.size()) +
                 4 * kMessageOverheadTokens;
     }
@@ -80,9 +91,9 @@ std::int64_t ChatTurn::known_prompt_tokens() const {
   }
   // What came after the last exact count.
   for (auto each = talk.messages().rbegin(); each != talk.messages().rend() && !each->exact; ++each) {
-    tokens += most_tokens(each->message) - each->tokens;
+    tokens += most_tokens(log_->told(*each)) - each->tokens;
   }
-  if (!prompt_committed_) tokens += static_cast<std::int64_t>(prompt_.text.size()) + kMessageOverheadTokens;
+  if (!prompt_committed_) tokens += static_cast<std::int64_t>(told_prompt_.size()) + kMessageOverheadTokens;
   return tokens;
 }
 
@@ -187,9 +198,7 @@ void ChatTurn::commit_prompt(std::int64_t tokens, bool exact) {
     facts.context_tokens = model.context_tokens;
     facts.system_tokens = tokens_before();
     facts.session = log_->task();
-    if (parts_.tools != nullptr) {
-      for (const Tool& tool : parts_.tools->tools()) facts.tools.push_back(tool.definition.name);
-    }
+    for (const Tool& tool : offered_tools(parts_)) facts.tools.push_back(tool.definition.name);
     events.push_back(session_start_event(facts));
   }
   events.push_back(
@@ -198,14 +207,14 @@ void ChatTurn::commit_prompt(std::int64_t tokens, bool exact) {
                   R"("acknowledges":["steer","queue","interrupt","set_mode","approve","deny","stop"],)"
                   R"("approvals":true,"deltas":true,"cost":true,"resumesSessions":true})"));
   ModelMessage prompt;
-  prompt.content = prompt_.text;
+  prompt.content = told_prompt_;
   MessageFacts facts;
   facts.tokens = tokens;
   facts.exact = exact;
   facts.by = prompt_.by;
   facts.total_tokens = tokens_before() + tokens;
   std::size_t place = events.size();
-  events.push_back(message_event(prompt, facts));
+  events.push_back(log_->message(prompt, facts));
   if (!evicted_.messages.empty()) {
     std::int64_t total = std::max<std::int64_t>(facts.total_tokens - evicted_.tokens, 0);
     events.push_back(
@@ -326,6 +335,8 @@ void ChatTurn::take_answer() {
   const Error& error = answer.error();
   // It may be an image that the backend does not take, and then it would refuse every later prompt, too.
   if (error.reason == "model_refused") log_->conversation().forget_images();
+  lost_call_ =
+      !said_.empty() || !thought_.empty() || error.reason == "model_broke_off" || error.reason == "answer_too_long";
   if (error.reason != "context_full" || !said_.empty()) return fail_turn(error, error.reason);
   if (overflows_ < kMaxOverflowRetries) {
     // Written only when the model has answered: a prompt that cannot fit must not cost the conversation anything.
@@ -365,11 +376,10 @@ void ChatTurn::write_eviction() {
 void ChatTurn::answered(ModelAnswer answer) {
   ModelMessage message;
   message.role = Role::assistant;
-  message.content = log_->redacted(answer.text);
-  message.reasoning = log_->redacted(answer.reasoning);
-  message.reasoning_state = std::move(answer.reasoning_state);
+  message.content = answer.text;
+  message.reasoning = answer.reasoning;
+  message.reasoning_state = answer.reasoning_state;
   message.tool_calls = answer.tool_calls;
-  for (ToolRequest& call : message.tool_calls) call.arguments = log_->redacted(call.arguments);
   MessageFacts facts;
   facts.exact = answer.usage.known;
   facts.tokens = answer.usage.known ? answer.usage.output : estimated_tokens(message.content);
@@ -381,29 +391,16 @@ void ChatTurn::answered(ModelAnswer answer) {
   bool cut_off = answer.finish == Finish::length && !answer.tool_calls.empty();
   facts.final = answer.tool_calls.empty() && words_.empty();
 
-  Usage totals = log_->conversation().usage();
-  bool priced = log_->conversation().priced();
-  std::optional<double> cost = cost_of(parts_.price(answer.backend), answer.usage);
-  totals.cost_usd += cost.value_or(0);
-  turn_cost_ = turn_cost_ && cost ? std::optional(*turn_cost_ + *cost) : std::nullopt;
-  if (facts.final) facts.turn_cost = MessageFacts::TurnCost{turn_cost_};
-  totals.input_tokens += static_cast<std::uint64_t>(
-      std::max<std::int64_t>(answer.usage.input - answer.usage.cache_read - answer.usage.cache_write, 0));
-  totals.output_tokens += static_cast<std::uint64_t>(answer.usage.output);
-  totals.cache_read_tokens += static_cast<std::uint64_t>(answer.usage.cache_read);
-  totals.cache_write_tokens += static_cast<std::uint64_t>(answer.usage.cache_write);
-  totals.api_calls += 1;
-  totals.tool_uses += answer.tool_calls.size();
-  totals.turns += facts.final ? 1 : 0;
   std::vector<ChatEvent> events;
-  events.push_back(usage_event(totals, priced && cost.has_value(), answer.model, log_->task()));
-  events.push_back(message_event(message, facts));
+  events.push_back(usage_after(answer, facts.final));
+  if (facts.final) facts.turn_cost = MessageFacts::TurnCost{turn_cost_};
+  events.push_back(log_->message(message, facts));
   if (facts.final) events.push_back(state_event(State::paused, "waits for the next prompt"));
   calls_.assign(message.tool_calls.begin(), message.tool_calls.end());
   said_.clear();  // the message has it
   shown_.clear();
   shown_reasoning_.clear();
-  std::string response = message.content;
+  std::string response = log_->redacted(message.content);
   log_->append(std::move(events), [alive = alive_, final = facts.final, cut_off,
                                    response = std::move(response)](Result<std::uint64_t> first) mutable {
     if (*alive == nullptr || (*alive)->over_) return;
@@ -416,6 +413,36 @@ void ChatTurn::answered(ModelAnswer answer) {
   });
 }
 
+// The session's totals with this call.
+ChatEvent ChatTurn::usage_after(const ModelAnswer& answer, bool final) {
+  const ModelUsage& usage = answer.usage;
+  Usage totals = log_->conversation().usage();
+  std::optional<double> cost = cost_of(parts_.price(answer.backend), usage);
+  totals.cost_usd += cost.value_or(0);
+  turn_cost_ = turn_cost_ && cost ? std::optional(*turn_cost_ + *cost) : std::nullopt;
+  totals.input_tokens +=
+      static_cast<std::uint64_t>(std::max<std::int64_t>(usage.input - usage.cache_read - usage.cache_write, 0));
+  totals.output_tokens += static_cast<std::uint64_t>(usage.output);
+  totals.cache_read_tokens += static_cast<std::uint64_t>(usage.cache_read);
+  totals.cache_write_tokens += static_cast<std::uint64_t>(usage.cache_write);
+  totals.api_calls += 1;
+  totals.tool_uses += answer.tool_calls.size();
+  totals.turns += final ? 1 : 0;
+  return usage_event(totals, log_->conversation().priced() && cost.has_value(), answer.model, log_->task());
+}
+
+// A call that ends before its usage comes has its cost all the same. It is not known, so the session is unpriced
+// from then on.
+std::optional<ChatEvent> ChatTurn::usage_of_lost_call() {
+  if (ended_ && *ended_) return usage_after(**ended_, false);  // it answered before its prompt was committed
+  lost_call_ = lost_call_ || call_ != nullptr;
+  if (!lost_call_) return std::nullopt;
+  ModelAnswer nothing;
+  nothing.backend = parts_.model.name();
+  nothing.model = parts_.model.facts().model;
+  return usage_after(nothing, false);
+}
+
 // --- the end ---
 
 // What is open in the log gets its end: the partial answer, calls that ran or waited, words that came too late.
@@ -424,11 +451,11 @@ std::vector<ChatEvent> ChatTurn::closing_events(std::string_view why) {
   if (!said_.empty() && calls_.empty() && prompt_committed_) {
     ModelMessage partial;
     partial.role = Role::assistant;
-    partial.content = log_->redacted(said_);
+    partial.content = said_;
     MessageFacts facts;
     facts.tokens = estimated_tokens(partial.content);
     facts.finish_reason = "cancelled";
-    events.push_back(message_event(partial, facts));
+    events.push_back(log_->message(partial, facts));
   }
   if (!open_approval_.empty()) {
     events.push_back(approval_event(calls_.front(), "expired", std::string(why), std::string(why), ""));
@@ -469,10 +496,12 @@ void ChatTurn::end(Error why) {
 void ChatTurn::fail_turn(Error error, std::string_view code) {
   if (over_) return;
   over_ = true;
+  std::optional<ChatEvent> usage = usage_of_lost_call();
   call_.reset();
   count_.reset();
   run_.reset();
   std::vector<ChatEvent> events = closing_events(error.message);
+  if (usage) events.insert(events.begin(), std::move(*usage));
   calls_.clear();
   words_.clear();
   open_approval({});

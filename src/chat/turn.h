@@ -48,6 +48,9 @@ struct TurnParts {
   std::function<void(bool)> waits_for_person;
 };
 
+// The tools that this session may use, as they are now.
+std::vector<Tool> offered_tools(const TurnParts& parts);
+
 struct Prompt {
   std::string text;
   std::int64_t max_tokens = 0;
@@ -121,11 +124,14 @@ class ChatTurn final : private ModelObserver {
   void fail_turn(Error error, std::string_view code);
   void finish(TurnEnd end);
   bool allowed(const ToolRequest& call) const;
+  ChatEvent usage_after(const ModelAnswer& answer, bool final);
+  std::optional<ChatEvent> usage_of_lost_call();
   std::vector<ChatEvent> closing_events(std::string_view why);
 
   const TurnParts parts_;
   const std::shared_ptr<SessionLog> log_;
   Prompt prompt_;
+  std::string told_prompt_;  // before redaction, for the model
   std::function<void(std::uint64_t)> begun_;
   Done done_;
   std::shared_ptr<ChatTurn*> alive_;  // null inside once this is gone
@@ -149,7 +155,8 @@ class ChatTurn final : private ModelObserver {
   std::vector<std::pair<std::string, std::string>> waiting_live_;  // kind, text: until the prompt is committed
   std::size_t waiting_live_bytes_ = 0;
 
-  std::deque<ToolRequest> calls_;  // to be run; the first one is active
+  bool lost_call_ = false;         // the model's last call began to answer and has no usage
+  std::deque<ToolRequest> calls_;  // to be run, as the model wrote them; the first one is active
   std::unique_ptr<ToolRun> run_;
   std::int64_t tool_began_ms_ = 0;
   bool tool_logged_ = false;  // the active call's event is committed or on its way

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/shown_call.h"
 #include "chat/tool_images.h"
 #include "chat/turn.h"
 #include "json/read.h"
@@ -38,33 +39,35 @@ bool ChatTurn::allowed(const ToolRequest& call) const {
 }
 
 void ChatTurn::ask_or_run(const ToolRequest& call) {
-  std::string what = parts_.tools == nullptr ? "Calls " + call.name : parts_.tools->describe(call.name, call.arguments);
+  ShownCall shown = shown_call(call, log_->parts().redactor);
+  std::string what = "Calls " + call.name;
+  if (parts_.tools != nullptr) what = parts_.tools->describe(call.name, shown.call.arguments);
   std::vector<ChatEvent> events;
-  events.push_back(tool_call_event(call, what));
+  events.push_back(tool_call_event(shown.call, what));
   tool_logged_ = true;
   tool_began_ms_ = log_->parts().clock.steady_ms();
-  bool known = false;
-  if (parts_.tools != nullptr) {
-    for (const ToolDefinition& tool : request().tools) known = known || tool.name == call.name;
-  }
+  bool known =
+      std::ranges::any_of(offered_tools(parts_), [&](const Tool& tool) { return tool.definition.name == call.name; });
   JsonParser parser(call.arguments.size());
   auto parsed = parser.parse(call.arguments);
   bool object = parsed && parsed->is_object();
   bool asks = known && object && !allowed(call);
   // A person approves only what can be shown whole.
-  bool shown = fits_approval(call.arguments);
-  if (asks && shown) {
+  bool fits = fits_approval(shown.call.arguments);
+  if (asks && fits) {
     open_approval(call.id);
-    events.push_back(approval_event(call, "pending", what, "", parts_.tools->rule_of(call.name, call.arguments)));
+    std::string rule = parts_.tools->rule_of(call.name, call.arguments);
+    if (log_->redacted(rule) != rule) rule.clear();  // it could not be matched later
+    events.push_back(approval_event(shown.call, "pending", what, "", rule, shown.hidden));
     events.push_back(state_event(State::waiting_for_input, "Needs approval: " + what));
   }
-  log_->append(std::move(events), [alive = alive_, known, object, asks, shown](Result<std::uint64_t> done) {
+  log_->append(std::move(events), [alive = alive_, known, object, asks, fits](Result<std::uint64_t> done) {
     if (*alive == nullptr || (*alive)->over_) return;
     ChatTurn& turn = **alive;
     if (!done) return turn.fail_turn(done.error(), done.error().reason);
     if (!known) return turn.tool_ended(failed_outcome("Error: there is no tool \"" + turn.calls_.front().name + "\"."));
     if (!object) return turn.tool_ended(failed_outcome("Error: the arguments are not a JSON object."));
-    if (asks && !shown) {
+    if (asks && !fits) {
       return turn.tool_ended(
           failed_outcome("Error: a person must approve this call, and its arguments are too long to "
                          "be shown: at most " +
@@ -82,11 +85,18 @@ void ChatTurn::open_approval(const std::string& id) {
 
 bool ChatTurn::answer(const Command& command) {
   if (open_approval_.empty() || command.approval_id != open_approval_) return false;
-  open_approval({});
   bool yes = command.kind == CommandKind::approve;
   ToolRequest& call = calls_.front();
-  if (yes && !command.input_json.empty()) call.arguments = command.input_json;
-  std::string what = parts_.tools->describe(call.name, call.arguments);
+  if (yes && !command.input_json.empty()) {
+    auto changed = with_changes(call.arguments, command.input_json, log_->parts().redactor);
+    if (!changed) {
+      log_->append({settled_event(command.id, CommandState::refused, changed.error().message)});
+      return true;
+    }
+    call.arguments = std::move(*changed);
+  }
+  open_approval({});
+  std::string what = parts_.tools->describe(call.name, shown_call(call, log_->parts().redactor).call.arguments);
   std::vector<ChatEvent> events;
   events.push_back(approval_event(call, yes ? "approved" : "denied", what, command.message, command.remember));
   events.push_back(state_event(State::running, "goes on"));
@@ -121,7 +131,7 @@ void ChatTurn::tool_ended(ToolOutcome outcome, bool denied) {
   const ToolRequest& call = calls_.front();
   ModelMessage message;
   message.role = Role::tool;
-  message.content = log_->redacted(outcome.content);
+  message.content = outcome.content;
   message.tool_call_id = call.id;
   message.tool_name = call.name;
   message.failed = !outcome.success;
@@ -154,8 +164,8 @@ void ChatTurn::write_result(ToolOutcome outcome, ModelMessage message, bool deni
   if (!outcome.proof.empty()) summary += " (" + outcome.proof + ")";
   std::vector<ChatEvent> events;
   events.push_back(tool_result_event(
-      call, {outcome.success, std::move(summary), log_->parts().clock.steady_ms() - tool_began_ms_, denied}));
-  events.push_back(message_event(message, facts));
+      call, {outcome.success, log_->redacted(summary), log_->parts().clock.steady_ms() - tool_began_ms_, denied}));
+  events.push_back(log_->message(message, facts));
   log_->append(std::move(events), [alive = alive_](Result<std::uint64_t> done) {
     if (*alive == nullptr || (*alive)->over_) return;
     if (!done) return (*alive)->fail_turn(done.error(), done.error().reason);
@@ -175,7 +185,7 @@ void ChatTurn::refuse_tool(std::string content) {
     message.failed = true;
     MessageFacts facts;
     facts.tokens = estimated_tokens(content);
-    events.push_back(tool_call_event(call, "Calls " + call.name));
+    events.push_back(tool_call_event(shown_call(call, log_->parts().redactor).call, "Calls " + call.name));
     events.push_back(tool_result_event(call, {false, content, 0}));
     events.push_back(message_event(message, facts));
   }

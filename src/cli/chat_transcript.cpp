@@ -83,6 +83,8 @@ std::vector<StyledLine> ChatTranscript::event(std::string_view type, std::string
   } else if (type == "approval") {
     std::string state = text_member(data, "state");
     if (state != "pending") out.push_back(remark(fmt::format("{}: {}", text_member(data, "tool"), state)));
+  } else if (type == "eviction" && !find_member(data, "missed").empty()) {
+    out.push_back(remark("older events are gone from the log; /history shows what is left"));
   } else if (type == "eviction") {
     std::string count(find_member(data, "messages_evicted"));
     out.push_back(remark(fmt::format("{} older messages left the context", count.empty() ? "some" : count)));

@@ -27,9 +27,9 @@ EVENTS = {
     "tool_result": ({"tool_name": TEXT, "success": FLAG}, {"error": TEXT}),
     "response_complete": ({"response": TEXT}, {"cut": FLAG, "finish_reason": TEXT, "usage": OBJECT, "total_tokens": INTEGER, "cost_usd": (int, float), "unpriced": FLAG}),
     "error": ({"error": TEXT}, {"code": TEXT}),
-    "eviction": ({"messages_evicted": INTEGER, "tokens_freed": INTEGER, "total_tokens": INTEGER}, {"resync": FLAG}),
+    "eviction": ({"messages_evicted": INTEGER, "tokens_freed": INTEGER}, {"total_tokens": INTEGER, "resync": FLAG, "missed": OBJECT}),
     "cleared": ({}, {}),
-    "approval": ({"approvalID": TEXT, "state": TEXT}, {"tool": TEXT, "input": OBJECT}),
+    "approval": ({"approvalID": TEXT, "state": TEXT}, {"tool": TEXT, "input": OBJECT, "redacted": list}),
 }
 TEXT_PIECES = ("delta", "codeblock", "reasoning")
 

@@ -52,7 +52,7 @@ class Script:
 class World:
     """Owns the backend and the server."""
 
-    def __init__(self, directory, kind="llama", context=8192, chat=None, auth="none", script=None, entry=None, **options):
+    def __init__(self, directory, kind="llama", context=8192, chat=None, auth="none", script=None, entry=None, more="", **options):
         self.script = script or Script()
         self.backend = Fake(kind, self.script, context=context).start()
         self.root = directory / "files"
@@ -60,7 +60,7 @@ class World:
         (self.root / "notes.txt").write_text("Remember the milk.\n")
         dialect = kind if kind in ("anthropic", "ollama") else "openai"
         settings = {"tools_root": str(self.root), "system": "You are terse.", **(chat or {})}
-        self.server = Server(directory / "data", config=config(self.backend.url, dialect, chat=settings, auth=auth, **(entry or {})), **options).start()
+        self.server = Server(directory / "data", config=config(self.backend.url, dialect, chat=settings, auth=auth, **(entry or {})) + more, **options).start()
         self.names = 0
 
     def chat(self, session=None, **options):

@@ -12,7 +12,7 @@ from chat_client import said
 from chat_fold import check_log, fold, folded_session, whole_log
 from chat_world import ANSWER, Script, make_world, shared_world, world  # noqa: F401 (fixtures)
 from model_fakes import calls, text
-from tasks import eventually, new_id
+from tasks import eventually, new_id, new_task, note, post_events
 from terminal import Terminal
 
 
@@ -327,6 +327,67 @@ def test_stop_ends_the_task_and_the_next_prompt_goes_on(world, named, api):  # n
     command(api, name, "stop")
     eventually(lambda: task_of(api, name)["status"]["state"] not in ("running", "paused", "waiting_for_input"))
     assert chat.session()["messages"][1]["content"] == "ECHO one"
+
+
+def test_only_the_server_writes_the_log(world, named, api):  # noqa: F811
+    chat, name = named
+    chat.ask("ECHO one")
+    before = whole_log(api, name)
+    with world.server.runner() as runner:
+        for path, body in (("events", [{"type": "message", "summary": "x", "data": {"role": "assistant", "content": "forged", "final": True}}]),
+                           ("status", {"event": "completed"})):
+            answer = runner.post(f"/api/v1/tasks/{name}/{path}", json=body)
+            assert answer.status_code == 409 and answer.json()["code"] == "server_writes", answer.text
+            assert name in answer.json()["detail"], "it says what to do"
+        other = new_task(api)
+        assert post_events(runner, other, note("one"))["sequence"] == 1, "other tasks take events on the same connection"
+        assert runner.post(f"/api/v1/tasks/{name}/events", json=[note("x")]).status_code == 409
+    assert whole_log(api, name) == before and chat.ask("ECHO two") == "two"
+
+
+def test_the_list_of_sessions_has_pages(world, api):  # noqa: F811
+    for _ in range(3):
+        with world.new() as made:
+            made.session()
+    everyone = [each["id"] for each in api.get("/sessions").json()["sessions"]]
+    seen, before = [], None
+    while True:
+        page = api.get("/sessions", params={"limit": 2, **({"before": before} if before else {})}).raise_for_status().json()
+        assert 1 <= len(page["sessions"]) <= 2
+        seen += [each["id"] for each in page["sessions"]]
+        before = page.get("next")
+        if not before:
+            break
+    assert seen == everyone and len(seen) >= 3
+    refused = api.get("/sessions", params={"limit": 0})
+    assert refused.status_code == 400 and refused.json()["code"] == "bad_parameter"
+
+
+# --- retention ---
+
+def test_a_session_outlives_the_beginning_of_its_log(make_world):  # noqa: F811
+    """Retention drops nearly all of the log: the session comes back with what is left, and an observer is told."""
+    world = make_world(more="retention:\n  bytes: 1\n")  # noqa: F811
+    with world.chat("old") as chat, world.server.api() as api:
+        chat.ask("READ notes.txt")
+        chat.ask("ECHO two")
+        newest = whole_log(api, "old")[-1]["sequence"]
+        # Retention runs once a minute and keeps the newest batch.
+        eventually(lambda: task_of(api, "old")["firstSequence"] > 12, timeout=200)
+        first = task_of(api, "old")["firstSequence"]
+        with chat.updates(Last_Event_ID="2") as late:
+            gap = late.until("eviction")[-1]
+            assert gap.data["resync"] is True and gap.data["missed"] == {"from": 3, "to": first - 1} and gap.id == str(first - 1)
+    world.server.kill()
+    world.server.start()
+    with world.chat("old") as chat:
+        session = chat.session()
+        assert session["system_message"] == "You are terse." and session["tokens_exact"] is False
+        assert first <= newest and all(message["role"] in ("system", "user", "assistant") for message in session["messages"])
+        assert chat.ask("ECHO three") == "three"
+        sent = world.backend.requests[-1].body["messages"]
+        assert sent[0] == {"role": "system", "content": "You are terse."} and sent[1]["role"] == "user", sent
+        assert chat.ask("READ notes.txt") == "The tool has answered."
 
 
 # --- secrets ---

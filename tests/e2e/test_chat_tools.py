@@ -119,6 +119,30 @@ def test_what_only_reads_does_not_ask(opened, name, arguments):
     assert use(opened(allow=[]), name, **arguments)[0] is True
 
 
+def test_a_file_has_what_the_model_wrote_and_the_log_has_marks(make_world):  # noqa: F811
+    wrote = "mail ada@example.org\n"
+    script = Script(WRITE=lambda request, rest, results: text("Done.") if results else calls(("write_file", {"path": rest, "content": wrote})))
+    world = make_world(script=script, chat={"tools": ["write_file"]})
+    with world.chat("mails") as chat, world.server.api() as api:
+        chat.request("WRITE a.txt", **{"async": True})
+        asked = approval(world, "mails")
+        assert asked["redacted"] == ["content"] and asked["input"] == {"path": "a.txt", "content": "mail [redacted:email:15]\n"}
+        api.post("/api/v1/tasks/mails/commands", json={"kind": "approve", "approvalID": asked["approvalID"]}).raise_for_status()
+        eventually(lambda: (world.root / "a.txt").exists() and not chat.status()["processing"])
+        assert (world.root / "a.txt").read_text() == wrote
+        assert "ada@example.org" not in json.dumps(whole_log(api, "mails")) + json.dumps(chat.session())
+        assert "ada@example.org" in json.dumps(world.backend.requests[-1].body), "the model is told its own words"
+        # A changed input keeps what was hidden, and a mark that was typed does not run.
+        chat.request("WRITE b.txt", **{"async": True})
+        asked = approval(world, "mails")
+        api.post("/api/v1/tasks/mails/commands", json={"kind": "approve", "approvalID": asked["approvalID"], "input": {**asked["input"], "content": "x@example.org"}})
+        refused = eventually(lambda: [event["data"] for event in whole_log(api, "mails") if event["type"] == "command_result" and event["data"]["state"] == "refused"])
+        assert "content" in refused[0]["reason"] and not (world.root / "b.txt").exists()
+        api.post("/api/v1/tasks/mails/commands", json={"kind": "approve", "approvalID": asked["approvalID"], "input": {**asked["input"], "path": "c.txt"}}).raise_for_status()
+        eventually(lambda: (world.root / "c.txt").exists() and not chat.status()["processing"])
+        assert (world.root / "c.txt").read_text() == wrote and not (world.root / "b.txt").exists()
+
+
 def test_a_rule_allows_nothing_else(opened):
     world = opened(allow=["run_command(echo)"])
     assert use(world, "run_command", command="echo hello")[1] == "hello\n[exit code 0]"
