@@ -4,6 +4,7 @@
 
 #include "api/completions_json.h"
 #include "api/host_check.h"
+#include "api/otlp_problem.h"
 #include "api/problem.h"
 #include "api/status_map.h"
 #include "base/log.h"
@@ -82,7 +83,9 @@ void Call::fail(const Error& error, int status) {
     log_error("{} {}: {} ({})", pass_.route->method, pass_.route->pattern, error.message, error.reason);
   }
   audited_elsewhere_ = false;
-  net::Response response = is_openai(pass_.route->pattern) ? completion_problem(error, status) : problem(error, status);
+  net::Response response = is_openai(pass_.route->pattern) ? completion_problem(error, status)
+                           : is_otlp(pass_.route->pattern) ? otlp_problem(error, status, request_)
+                                                           : problem(error, status);
   add_api_headers(response);
   finish(std::move(response), error.reason);
 }

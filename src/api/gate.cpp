@@ -1,27 +1,23 @@
 #include "api/gate.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "api/header_text.h"
 #include "api/host_check.h"
 #include "api/status_map.h"
 
 namespace shepherd {
 namespace {
 
-// "application/json; charset=utf-8" is application/json.
-bool is_media_type(std::string_view header, std::string_view type) {
-  std::string_view given = header.substr(0, header.find(';'));
-  while (!given.empty() && given.back() == ' ') given.remove_suffix(1);
-  return given.size() == type.size() && std::equal(given.begin(), given.end(), type.begin(), [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-         });
-}
-
 Result<void> check_media_type(const net::Request& request, BodyKind body) {
   if (body == BodyKind::none && !has_body(request)) return {};
   if (std::string_view coding = request.header("content-encoding");
-      !coding.empty() && !is_media_type(coding, "identity")) {
+      !coding.empty() && !is_media_type(coding, "identity") &&
+      !(body == BodyKind::otlp && is_media_type(coding, "gzip"))) {
+    if (body == BodyKind::otlp) {
+      return fail(ErrorCode::unsupported_media_type, "unsupported_content_encoding",
+                  "Send the body as it is or with Content-Encoding: gzip, not " + std::string(coding) + ".");
+    }
     return fail(ErrorCode::unsupported_media_type, "unsupported_content_encoding",
                 "Bodies are taken as they are. Send this one without Content-Encoding (" + std::string(coding) +
                     "), uncompressed.");
@@ -33,6 +29,11 @@ Result<void> check_media_type(const net::Request& request, BodyKind body) {
                 "Send the form with Content-Type: application/x-www-form-urlencoded.");
   }
   if (is_media_type(type, "application/json")) return {};
+  if (body == BodyKind::otlp) {
+    if (is_media_type(type, "application/x-protobuf")) return {};
+    return fail(ErrorCode::unsupported_media_type, "unsupported_media_type",
+                "Send telemetry with Content-Type: application/json or application/x-protobuf.");
+  }
   if (body == BodyKind::prompt && (type.empty() || is_media_type(type, "text/plain"))) return {};
   if (body == BodyKind::events &&
       (is_media_type(type, "application/x-ndjson") || is_media_type(type, "application/ndjson"))) {

@@ -35,6 +35,11 @@ void get_repo_token(Call call);
 // hook_routes.cpp
 void post_claude_hooks(Call call);
 
+// otlp_routes.cpp
+void post_otlp_logs(Call call);
+void post_otlp_metrics(Call call);
+void post_otlp_traces(Call call);
+
 // feed_routes.cpp
 void get_task_events(Call call);
 void get_all_events(Call call);

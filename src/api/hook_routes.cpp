@@ -8,6 +8,7 @@
 
 #include "api/handlers.h"
 #include "api/limits.h"
+#include "api/session_append.h"
 #include "api/session_task.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -21,9 +22,6 @@
 
 namespace shepherd {
 namespace {
-
-constexpr std::size_t kTitleCharacters = 120;
-constexpr std::string_view kEndLabel = "sessionEndedAt";  // by the sender's clock
 
 // One hook call, ready to append. Drafts that only some tasks need are prepared beforehand, because decoding must not
 // run on the writer's thread.
@@ -42,16 +40,6 @@ struct HookPost {
 
 bool nothing_inside(std::string_view, std::string_view) {
   return false;
-}
-
-Result<DraftBatch> drafts_of(std::span<const DriverEvent> events, const Intake& intake) {
-  std::string lines;
-  for (const DriverEvent& event : events) {
-    append_posted(lines, event, 0);
-    lines.push_back('\n');
-  }
-  if (lines.empty()) return DraftBatch{};
-  return decode_events(lines, Framing::ndjson, intake);
 }
 
 Result<HookStep> read_step(std::string_view payload, const ApiParts& parts, std::int64_t now_ms) {
@@ -109,43 +97,18 @@ Result<std::vector<HookStep>> read_steps(const std::string& body, const ApiParts
   return steps;
 }
 
-std::string first_line(std::string_view text) {
-  return one_line(text.substr(0, text.find_first_of("\r\n")), kTitleCharacters);
-}
-
 TaskSpec spec_of(const HookStep& step, const SessionTask& session) {
   TaskSpec spec;
   spec.id = session.free_id;
   std::string where = step.hook.cwd.empty() ? "" : " in " + step.hook.cwd;
   spec.description = "Claude Code session" + where;
-  spec.title = first_line(step.words);
+  spec.title = title_of(step.words);
   spec.source_type = "claude";
   spec.source_id = step.hook.session_id;
   if (session.current) spec.resume_of = session.current->spec.id;
   spec.labels = {{"agent", "claude"}, {kSourceLabel, kHookSource}};
   if (!step.hook.cwd.empty() && step.hook.cwd.size() <= kMaxLabelBytes) spec.labels.emplace("cwd", step.hook.cwd);
   return spec;
-}
-
-// Returns the number of new events.
-Result<std::uint64_t> append(WriteTxn& txn, const std::string& task, const DraftBatch& drafts, std::int64_t now_ms,
-                             bool by_server = false) {
-  if (drafts.drafts.empty()) return 0;
-  AppendRequest request;
-  request.task = task;
-  request.drafts = drafts;
-  request.received_ms = now_ms;
-  // The server infers that a session has ended; later hook calls are kept as late.
-  request.by_server = by_server;
-  Result<Appended> appended = txn.append(request);
-  if (appended) return appended->added;
-  // Another client has ended the task for good; a continuing session is then no error.
-  if (appended.error().code == ErrorCode::gone) return 0;
-  return fail(appended.error());
-}
-
-bool waits(State state) {
-  return state == State::waiting_for_input || state == State::paused || state == State::interrupted;
 }
 
 // Whether a call means that the session continues in another task. A repeated call, or a call from before the end that
@@ -161,22 +124,30 @@ bool goes_on_after(const TaskRow& ended, const ClaudeHook& hook) {
   return silent ? (hook.opens || hook.works) && hook.at_ms > ended.state.completed_ms : hook.opens;
 }
 
-Result<void> change_row(WriteTxn& txn, const std::string& id, const HookStep& step) {
-  if (step.words.empty() && !step.hook.ends) return {};
+// From now on hooks tell the steps that have no id of the agent's: telemetry has them, too.
+bool is_telemetry(const TaskRow& task) {
+  auto source = task.spec.labels.find(kSourceLabel);
+  return source != task.spec.labels.end() && source->second == kTelemetrySource;
+}
+
+Result<void> change_row(WriteTxn& txn, const std::string& id, const HookStep& step, bool takes_over) {
+  if (step.words.empty() && !step.hook.ends && !takes_over) return {};
   Result<Task> task = txn.task(id);
   if (!task) return fail(task.error());
   TaskSpec& spec = task->spec;
   bool names = spec.title.empty() && !step.words.empty();
-  if (names) spec.title = first_line(step.words);
+  if (names) spec.title = title_of(step.words);
   if (step.hook.ends) spec.labels.insert_or_assign(std::string(kEndLabel), format_timestamp(step.hook.at_ms));
-  if (!names && !step.hook.ends) return {};
+  if (takes_over) spec.labels.insert_or_assign(kSourceLabel, kHookSource);
+  if (!names && !step.hook.ends && !takes_over) return {};
   if (Result<Task> changed = txn.update_task(spec); !changed) return fail(changed.error());
   return {};
 }
 
 // Returns the task that received the call.
 Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_ms) {
-  Result<SessionTask> session = find_session_task(txn, step.hook.session_id);
+  const AgentSession by{"claude", step.hook.session_id};
+  Result<SessionTask> session = find_session_task(txn, by);
   if (!session) return fail(session.error());
   std::optional<TaskRow>& current = session->current;
   bool ended = current && is_terminal(current->state.state);
@@ -187,17 +158,18 @@ Result<std::string> take(WriteTxn& txn, const HookStep& step, std::int64_t now_m
     const Task& made = created->task;
     current = TaskRow{info_of(made.spec), made.state, made.created_ms};
     ++session->number;
-    Result<std::uint64_t> joined = append(txn, current->spec.id, step.joined, now_ms);
+    Result<std::uint64_t> joined = append_to_session(txn, current->spec.id, step.joined, {now_ms});
     if (!joined) return fail(joined.error());
   }
-  if (Result<void> kept = keep_session_task(txn, step.hook.session_id, *session); !kept) return fail(kept.error());
+  if (Result<void> kept = keep_session_task(txn, by, *session); !kept) return fail(kept.error());
   const std::string& id = current->spec.id;
   if (!ended || opens) {
-    if (Result<void> changed = change_row(txn, id, step); !changed) return fail(changed.error());
+    if (Result<void> changed = change_row(txn, id, step, is_telemetry(*current)); !changed)
+      return fail(changed.error());
   }
-  Result<std::uint64_t> added = append(txn, id, step.drafts, now_ms, step.hook.ends);
+  Result<std::uint64_t> added = append_to_session(txn, id, step.drafts, {now_ms, step.hook.ends});
   if (added && *added > 0 && step.hook.works && waits(current->state.state)) {
-    added = append(txn, id, step.goes_on, now_ms);
+    added = append_to_session(txn, id, step.goes_on, {now_ms});
   }
   if (!added) return fail(added.error());
   return id;

@@ -53,7 +53,8 @@ inline constexpr std::size_t kFindingPage = 100;  // default number of findings 
 inline constexpr std::size_t kMaxFindingPage = 1'000;
 
 // --- terminal, hooks and imports ---
-inline constexpr int kMaxSessionTasks = 1'000;  // tasks of one agent session, which can be resumed many times
+inline constexpr int kMaxSessionTasks = 1'000;            // tasks of one agent session, which can be resumed many times
+inline constexpr std::size_t kMaxTelemetrySessions = 16;  // of one task; telemetry of further ones is ignored
 
 // --- chat sessions ---
 inline constexpr std::size_t kMaxPromptBodyBytes = 2 * kMiB;  // a prompt of kMaxPromptBytes, with escapes

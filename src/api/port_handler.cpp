@@ -5,6 +5,7 @@
 
 #include "api/completions_json.h"
 #include "api/limits.h"
+#include "api/otlp_problem.h"
 #include "api/problem.h"
 
 namespace shepherd {
@@ -32,11 +33,13 @@ net::Admission PortHandler::admit(const net::Request& head) {
   std::size_t most = pass->route->max_body == 0 ? kMaxSmallBodyBytes : pass->route->max_body;
   bool openai = is_openai(pass->route->pattern);
   // Their clients expect errors in the form of that interface.
-  if ((openai || is_chat(*pass->route)) && announced_bytes(head) > most) {
+  if ((openai || is_otlp(pass->route->pattern) || is_chat(*pass->route)) && announced_bytes(head) > most) {
     Error error{ErrorCode::too_large,
                 "body_too_large",
                 "The body has more than " + std::to_string(most) + " bytes. " +
-                    (openai ? "Send less, with smaller images." : "Put long texts into a file."),
+                    (openai                          ? "Send less, with smaller images."
+                     : is_otlp(pass->route->pattern) ? "Export smaller batches."
+                                                     : "Put long texts into a file."),
                 {}};
     return {0, refuse(head, {pass->route, pass->principal, std::move(error), 413, {}})};
   }
@@ -89,6 +92,7 @@ net::Response PortHandler::refuse(const net::Request& request, const Refusal& re
 
   bool chat = refusal.route != nullptr && is_chat(*refusal.route);
   net::Response response = is_openai(request.path()) ? completion_problem(refusal.error, refusal.status)
+                           : is_otlp(request.path()) ? otlp_problem(refusal.error, refusal.status, request)
                            : chat                    ? chat_problem(refusal.error, refusal.status)
                                                      : problem(refusal.error, refusal.status);
   if (!refusal.allow.empty()) response.headers.emplace_back("Allow", refusal.allow);

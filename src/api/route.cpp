@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "api/limits.h"
 #include "net/limits.h"
+#include "otlp/limits.h"
 
 namespace shepherd {
 namespace {
@@ -30,6 +31,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/tasks/{id}/data", kOnInternal, Need::produce, kNone, 0, false, get_task_data},
     {"GET", "/api/v1/tasks/{id}/token", kOnInternal, Need::produce, kNone, 0, false, get_repo_token},
     {"POST", "/api/v1/hooks/claude", kOnInternal, Need::produce, kJson, kMaxBodyBytes, false, post_claude_hooks},
+    {"POST", "/v1/logs", kOnInternal, Need::produce, BodyKind::otlp, kMaxOtlpBytes, false, post_otlp_logs},
+    {"POST", "/v1/metrics", kOnInternal, Need::produce, BodyKind::otlp, kMaxOtlpBytes, false, post_otlp_metrics},
+    {"POST", "/v1/traces", kOnInternal, Need::produce, BodyKind::otlp, kMaxOtlpBytes, false, post_otlp_traces},
     {"GET", "/api/v1/events", kOnBoth, Need::anyone, kNone, 0, true, get_all_events},
 
     {"POST", "/api/v1/tasks", kOnPublic, Need::command, kJson, kMaxTaskRequestBytes, false, create_task},
@@ -99,7 +103,11 @@ std::span<const Route> routes() {
 }
 
 bool is_openai(std::string_view path) {
-  return path.starts_with("/v1/");
+  return path.starts_with("/v1/") && !is_otlp(path);
+}
+
+bool is_otlp(std::string_view path) {
+  return path == "/v1/logs" || path == "/v1/metrics" || path == "/v1/traces";
 }
 
 bool is_chat(const Route& route) {

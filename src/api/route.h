@@ -33,8 +33,9 @@ enum class BodyKind : std::uint8_t {
   json,
   events,
   form,
-  prompt
-};  // events: JSON or NDJSON; prompt: JSON or text
+  prompt,
+  otlp
+};  // events: JSON or NDJSON; prompt: JSON or text; otlp: JSON or protobuf, may be gzip
 
 struct Route {
   std::string_view method;
@@ -54,5 +55,8 @@ bool is_chat(const Route& route);
 
 // Whether a path is one of OpenAI's, whose errors have theirs.
 bool is_openai(std::string_view path);
+
+// Whether it is one of OTLP's, whose errors have theirs.
+bool is_otlp(std::string_view path);
 
 }  // namespace shepherd

@@ -8,10 +8,10 @@
 namespace shepherd {
 namespace {
 
-constexpr const char* kSessionRecords = "hook_session";  // session -> number of its newest task
+constexpr const char* kSessionRecords = "hook_session";  // AGENT-SESSION -> number of its newest task
 
-std::string task_id(const std::string& session, int number) {
-  return "claude-" + session + (number == 1 ? "" : "-" + std::to_string(number));
+std::string task_id(const AgentSession& session, int number) {
+  return session.agent + "-" + session.id + (number == 1 ? "" : "-" + std::to_string(number));
 }
 
 int number_in(const std::string& text) {
@@ -21,7 +21,7 @@ int number_in(const std::string& text) {
 }
 
 // Looks at the tasks from this number on, up to the first that is active or missing.
-Result<void> look_from(WriteTxn& txn, const std::string& session, int first, SessionTask& found) {
+Result<void> look_from(WriteTxn& txn, const AgentSession& session, int first, SessionTask& found) {
   for (int number = first; number <= kMaxSessionTasks; ++number) {
     found.free_id = task_id(session, number);
     Result<TaskRow> task = txn.row(found.free_id);
@@ -37,8 +37,8 @@ Result<void> look_from(WriteTxn& txn, const std::string& session, int first, Ses
 
 }  // namespace
 
-Result<SessionTask> find_session_task(WriteTxn& txn, const std::string& session) {
-  Result<std::string> kept = txn.record(kSessionRecords, session);
+Result<SessionTask> find_session_task(WriteTxn& txn, const AgentSession& session) {
+  Result<std::string> kept = txn.record(kSessionRecords, task_id(session, 1));
   if (!kept) return fail(kept.error());
   SessionTask found;
   found.kept = *std::move(kept);
@@ -51,11 +51,11 @@ Result<SessionTask> find_session_task(WriteTxn& txn, const std::string& session)
   return found;
 }
 
-Result<void> keep_session_task(WriteTxn& txn, const std::string& session, const SessionTask& found) {
+Result<void> keep_session_task(WriteTxn& txn, const AgentSession& session, const SessionTask& found) {
   // Most sessions are never resumed, and their only task is found without a record.
   std::string value = found.number > 1 ? std::to_string(found.number) : "";
   if (value == found.kept) return {};
-  return txn.replace_record(kSessionRecords, session, found.kept, value);
+  return txn.replace_record(kSessionRecords, task_id(session, 1), found.kept, value);
 }
 
 }  // namespace shepherd

@@ -42,11 +42,11 @@ class SessionTaskTest : public testing::Test {
     std::string text;
     EXPECT_TRUE(store_.write([&](WriteTxn& inner) {
       CountingTxn txn(inner);
-      auto found = find_session_task(txn, "s");
+      auto found = find_session_task(txn, {"claude", "s"});
       if (!found) {
         text = found.error().reason;
       } else {
-        EXPECT_TRUE(keep_session_task(txn, "s", *found));
+        EXPECT_TRUE(keep_session_task(txn, {"claude", "s"}, *found));
         text = (found->current ? found->current->spec.id : "none") + " " + found->free_id;
       }
       rows_ = txn.rows;

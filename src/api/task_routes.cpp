@@ -9,6 +9,7 @@
 #include "api/query.h"
 #include "api/status_map.h"
 #include "api/task_json.h"
+#include "api/telemetry_intake.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "driver/registry/known_agent.h"
@@ -304,12 +305,17 @@ void delete_task(Call call) {
       }
     }
     std::string id = on_worker.id();
-    parts.journal.delete_task(std::move(id), [call = std::move(on_worker)](Result<void> deleted) mutable {
-      if (!deleted) return call.fail(with_advice(std::move(deleted.error())));
-      net::Response response;
-      response.status = 204;
-      call.send(std::move(response));
-    });
+    parts.journal.write(
+        [id = std::move(id)](WriteTxn& txn) -> Result<void> {
+          if (auto deleted = txn.delete_task(id); !deleted) return deleted;
+          return forget_telemetry(txn, id);
+        },
+        [call = std::move(on_worker)](Result<void> deleted) mutable {
+          if (!deleted) return call.fail(with_advice(std::move(deleted.error())));
+          net::Response response;
+          response.status = 204;
+          call.send(std::move(response));
+        });
   });
 }
 

@@ -25,4 +25,11 @@ inline constexpr std::chrono::milliseconds kTextJoinWait{250};  // plain lines t
 inline constexpr std::size_t kTextJoinBytes = 8 * kKiB;         // bytes of lines joined into one event
 inline constexpr std::size_t kStderrTailBytes = 4 * kKiB;       // newest error output, to say why an agent ended
 
+// --- telemetry ---
+inline constexpr std::size_t kMaxTelemetryCalls = 512;   // newest calls that are recognised when they come again: an
+                                                         // exporter repeats one batch, of 512 records at most
+inline constexpr std::size_t kMaxTelemetrySeries = 512;  // of one session: metrics by model, kind and source
+inline constexpr std::size_t kMaxTelemetryModels = 64;   // of one session, counted separately
+inline constexpr double kMaxTelemetryValue = 1e15;       // of one number; a larger one is no count of tokens
+
 }  // namespace shepherd

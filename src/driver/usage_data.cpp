@@ -15,22 +15,27 @@ void append_numbers(JsonObject& object, const Usage& usage, bool cost_known) {
 
 }  // namespace
 
+std::string encode_usage_models(const UsageData& usage) {
+  std::string models;
+  char before = '{';
+  for (const auto& [model, part] : usage.models) {
+    models.push_back(before);
+    before = ',';
+    append_json_string(models, model);
+    models.push_back(':');
+    write_object(models, [&](JsonObject& one) { append_numbers(one, part, usage.cost_known); });
+  }
+  models.append(before == '{' ? "{}" : "}");
+  return models;
+}
+
 std::string encode_usage_data(const UsageData& usage, std::string_view more_members) {
   return object_text([&](JsonObject& object) {
     append_numbers(object, usage.total, usage.cost_known);
     if (usage.total.api_calls > 0) object.number("apiCalls", usage.total.api_calls);
     object.number("toolUses", usage.total.tool_uses);
     object.number("turns", usage.total.turns);
-    std::string& models = object.member("models");
-    char before = '{';
-    for (const auto& [model, part] : usage.models) {
-      models.push_back(before);
-      before = ',';
-      append_json_string(models, model);
-      models.push_back(':');
-      write_object(models, [&](JsonObject& one) { append_numbers(one, part, usage.cost_known); });
-    }
-    models.append(before == '{' ? "{}" : "}");
+    object.json("models", encode_usage_models(usage));
     object.members(more_members);
   });
 }

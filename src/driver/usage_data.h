@@ -17,6 +17,8 @@ struct UsageData {
 };
 
 // `more_members`: JSON members that follow, or nothing.
+// The `models` member alone.
+std::string encode_usage_models(const UsageData& usage);
 std::string encode_usage_data(const UsageData& usage, std::string_view more_members = {});
 
 }  // namespace shepherd

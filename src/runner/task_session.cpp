@@ -30,6 +30,19 @@ class LeasedSink final : public EventSink {
   const KeptLease& lease_;
 };
 
+// The agent's own telemetry, if it is switched on, then finds its task, also before its stream has named the session.
+void name_task_in_telemetry(std::vector<std::string>& environment, const std::string& task) {
+  constexpr std::string_view kAttributes = "OTEL_RESOURCE_ATTRIBUTES=";
+  std::string named = "shepherd.task=" + task;
+  for (std::string& variable : environment) {
+    if (!variable.starts_with(kAttributes)) continue;
+    if (variable.size() > kAttributes.size()) variable.push_back(',');
+    variable.append(named);
+    return;
+  }
+  environment.push_back(std::string(kAttributes) + named);
+}
+
 }  // namespace
 
 TaskSession::TaskSession(TaskOrder order, SessionOptions options, RunnerParts shared, Redactor redactor)
@@ -42,6 +55,7 @@ TaskSession::~TaskSession() = default;
 Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskOrder order, SessionOptions options, RunnerParts shared) {
   std::vector<std::string>& environment = options.environment;
   environment.push_back("SHEPHERD_TASK_ID=" + order.task);
+  name_task_in_telemetry(environment, order.task);
   for (std::string& variable : git_credentials(options.repository_token, order.repo_url))
     environment.push_back(std::move(variable));
   options.workspace.environment = environment;

@@ -27,11 +27,13 @@ std::int64_t timeout_ms(const TaskRow& task, const SteeringConfig& config) {
   return task.state.started_ms + (task.spec.timeout_seconds + config.timeout_grace_seconds) * 1'000;
 }
 
-// A session known only by its hooks reports its end only if it is not killed. A runner's task has a lease instead.
+// A session known only by its hooks reports its end only if it is not killed, and telemetry reports none. A runner's
+// task has a lease instead.
 std::int64_t session_idle_ms(const TaskRow& task, const SteeringConfig& config) {
   auto source = task.spec.labels.find(kSourceLabel);
-  bool hooks_alone = source != task.spec.labels.end() && source->second == kHookSource && task.state.lease_epoch == 0;
-  if (!hooks_alone || config.session_idle_seconds == 0) return kNeverMs;
+  bool reported =
+      source != task.spec.labels.end() && (source->second == kHookSource || source->second == kTelemetrySource);
+  if (!reported || task.state.lease_epoch != 0 || config.session_idle_seconds == 0) return kNeverMs;
   return std::max(task.created_ms, task.state.last_event_ms) + config.session_idle_seconds * 1'000;
 }
 
