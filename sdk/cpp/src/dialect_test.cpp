@@ -86,7 +86,7 @@ TEST(Dialects, ATypedCallerGetsTypedMessages) {
   EXPECT_EQ(finding.evidence(0).type(), typed::EVIDENCE_TYPE_LOG);
   EXPECT_EQ(finding.evidence(0).content(), "root");
   EXPECT_EQ(seen[5].error().code(), typed::ERROR_CODE_TOOL_TIMEOUT);
-  EXPECT_EQ(seen[6].error().code(), typed::ERROR_CODE_UNSPECIFIED);
+  EXPECT_EQ(seen[6].error().code(), typed::ERROR_CODE_INTERNAL);
   EXPECT_EQ(seen[6].error().message(), "MY_OWN: odd");
   EXPECT_EQ(seen[7].status().status(), typed::AGENT_STATUS_COMPLETED);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].sequence(), static_cast<std::int64_t>(i) + 1);

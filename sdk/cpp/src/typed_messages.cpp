@@ -16,7 +16,8 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-constexpr double kMaxExact = 9'007'199'254'740'992;  // beyond it, a number in JSON may not be a whole one any more
+constexpr std::string_view kToolFailed = "TOOL_FAILED";  // what Execution::tool() reports
+constexpr double kMaxExact = 9'007'199'254'740'992;      // beyond it, a number in JSON may not be a whole one any more
 
 Value value_of(const typed::TypedValue& from);
 
@@ -204,9 +205,15 @@ void take_finding(typed::Finding& finding, const std::string& json) {
 
 void take_error(typed::ErrorEvent& out, const pb::ErrorEvent& error) {
   typed::ErrorCode code = typed::ERROR_CODE_UNSPECIFIED;
-  bool known = typed::ErrorCode_Parse("ERROR_CODE_" + error.code(), &code);
+  std::string text = error.message();
+  if (error.code() == kToolFailed) {
+    code = typed::ERROR_CODE_TOOL_EXEC_FAILED;
+  } else if (!error.code().empty() && !typed::ErrorCode_Parse("ERROR_CODE_" + error.code(), &code)) {
+    code = typed::ERROR_CODE_INTERNAL;  // an error without a code breaks the protocol
+    text = error.code() + ": " + text;
+  }
   out.set_code(code);
-  out.set_message(known || error.code().empty() ? error.message() : error.code() + ": " + error.message());
+  out.set_message(text);
   out.set_fatal(error.fatal());
 }
 

@@ -13,7 +13,7 @@ namespace shepherd::agent {
 std::string task_json_of(const gibson::typed_agent::Task& task);
 
 // Text that should be JSON and is none becomes a text value. Members of a finding that the typed dialect does not have
-// become a piece of evidence, and the code of an error that it does not know begins the error's message.
+// become a piece of evidence, and the code of an error that it does not know becomes INTERNAL and begins the message.
 gibson::typed_agent::AgentMessage typed_message(const gibson::agent::AgentMessage& message);
 
 }  // namespace shepherd::agent
