@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <random>
+
 #include "driver/grpc/grpc_agent.h"
 #include "driver/grpc/record_frames.h"
 #include "gibson/agent.pb.h"
 #include "gibson/typed_agent.pb.h"
 #include "json/scan.h"
+#include "json/tree.h"
 
 namespace shepherd {
 namespace {
@@ -226,6 +230,48 @@ TEST_F(TypedAgent, TheEventKeepsTheAgentsOwnMessage) {
   say(call);
   EXPECT_NE(out_.events().back().detail.find(R"("input":{"a":{"int_value":"1"}})"), std::string::npos)
       << out_.events().back().detail;
+}
+
+TEST_F(TypedAgent, NestingHasABound) {
+  typed::AgentMessage call;
+  typed::TypedValue* inner = &(*call.mutable_tool_call()->mutable_input())["deep"];
+  for (int depth = 0; depth < 500; ++depth) inner = inner->mutable_array_value()->add_items();
+  inner->set_int_value(1);
+  say(call);
+  EXPECT_EQ(text_member(out_.events().back().json, "summary"), "A message of the agent that cannot be read");
+}
+
+TEST_F(TypedAgent, BrokenBytesGiveWholeEvents) {
+  std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 2'000; ++i) {
+    typed::AgentMessage made;
+    switch (random() % 3) {
+      case 0:
+        (*made.mutable_tool_call()->mutable_input())["a"].mutable_array_value()->add_items()->set_double_value(
+            std::numeric_limits<double>::quiet_NaN());
+        break;
+      case 1:
+        made.mutable_finding()->mutable_finding()->set_title("t \xe2\x82\xac");
+        (*made.mutable_finding()->mutable_finding()->add_evidence()->mutable_metadata())["k"] = "v";
+        break;
+      default:
+        (*made.mutable_tool_result()->mutable_output()->mutable_map_value()->mutable_entries())["x"].set_bytes_value(
+            "\xff");
+    }
+    std::string bytes = made.SerializeAsString();
+    for (std::uint64_t change = random() % 4; change > 0; --change) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    if (random() % 8 == 0) bytes.resize(random() % bytes.size());
+    driver_.record(bytes, kNow + i, out_);
+  }
+  EXPECT_GT(out_.events().size(), 1'000U);
+  for (const auto& event : out_.events()) {
+    EXPECT_TRUE(parse_tree(event.json)) << event.json;
+    EXPECT_TRUE(event.detail.empty() || parse_tree(event.detail)) << event.detail;
+  }
 }
 
 TEST_F(TypedAgent, WhatIsNoMessageIsKept) {
