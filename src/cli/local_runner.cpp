@@ -176,7 +176,8 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const R
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
+  return TaskRun::create(std::move(order), std::move(options),
+                         {locate_, tls_, &commands_, &versions_, &clock_, &dialects_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

@@ -525,3 +525,16 @@ def test_an_agent_of_neither_dialect(server, tmp_path):
         assert "json: INTERNAL" in error["summary"] and "typed: INTERNAL" in error["summary"], error
         assert len(agent.of_type("error")) == 1, "one error says why"
     running.stop(None)
+
+
+def test_a_runner_remembers_the_dialect_of_an_address(make_server, typed_peer):
+    pool = make_server(args=["--runners", "1"], config=f"agents: {{auditor: {{address: '{typed_peer.address}'}}}}\n").start()
+    trials = []
+    with pool.api() as api:
+        for number in range(2):
+            task = api.post("/api/v1/tasks", json={"prompt": f"look at {number}", "agent": "auditor"}).json()["id"]
+            with pool.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+                seen = feed.until(lambda message: message.type == "task_complete", 60)
+            assert seen[-1].data["status"] in ("completed", "Succeeded"), seen[-1].data
+            trials.append(sum("trying the dialect" in json.dumps(message.data) for message in seen))
+    assert trials == [1, 0]
