@@ -1,6 +1,6 @@
-// Feeds the driver messages of a streaming agent, in the wire format (each after its length) or as lines of JSON, and
-// any other bytes. The server accepts every event, every command is settled in the end, and a message that was read is
-// written as JSON that reads back as the same message.
+// Feeds the driver messages of a streaming agent, of either dialect, in the wire format (each after its length) or as
+// lines of JSON, and any other bytes. The server accepts every event, every command is settled in the end, and a
+// message that was read is written as JSON that reads back as the same message.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "driven.h"
+#include "driver/grpc/dialect.h"
 #include "driver/grpc/grpc_agent.h"
 #include "driver/grpc/record.h"
 #include "driver/grpc/record_frames.h"
@@ -44,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   launch.id = "launch";
   launch.prompt = "Do it";
   launch.deltas = true;
+  if ((input.choice & 0x40) != 0) launch.options.emplace(kDialectOption, "typed");
   Actions out;
   SHEPHERD_ASSERT(driver.launch(launch).has_value(), "it can be launched");
   std::size_t records = 0;

@@ -15,6 +15,7 @@
 #include "config/agent_confinement.h"
 #include "config/config_agents.h"
 #include "driver/claude/launch_options.h"
+#include "driver/grpc/dialect.h"
 #include "hooks/hook_delivery.h"
 #include "host/version.h"
 #include "json/scan.h"
@@ -47,7 +48,10 @@ AgentSettings agent_settings(const Config& config, const std::string& agent) {
   settings.environment = agent_environment();
   if (std::optional<AgentEntry> entry = agent_entry(config, agent)) {
     settings.driver = entry->driver;
-    if (const RemoteAgent* remote = entry->remote()) settings.remote = *remote;
+    if (const RemoteAgent* remote = entry->remote()) {
+      settings.remote = *remote;
+      if (remote->dialect) settings.options.emplace(kDialectOption, name(*remote->dialect));
+    }
     if (const ProgramAgent* program = entry->program()) {
       settings.program = program->command.front();
       if (program->command.size() > 1) settings.command = program->command;
@@ -180,7 +184,8 @@ Result<std::unique_ptr<TaskRun>> LocalRunner::prepare(RunnerApi& server, const R
   options.observe = std::move(observe);
   options.spool_directory = spool_directory();
   options.redact = config_.redact;
-  return TaskRun::create(std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
+  return TaskRun::create(std::move(order), std::move(options),
+                         {locate_, tls_, &commands_, &versions_, &clock_, &dialects_});
 }
 
 void LocalRunner::command(TaskRun& run, Command command) {

@@ -67,6 +67,7 @@ class LocalRunner {
   LeaseKeeper leases_;
   CommandReader commands_;
   AgentVersions versions_;
+  KnownDialects dialects_;
 };
 
 }  // namespace shepherd

@@ -11,6 +11,7 @@
 #include "cli/limits.h"
 #include "cli/verbs.h"
 #include "config/config_flags.h"
+#include "driver/grpc/dialect.h"
 #include "harness/harness.h"
 #include "harness/limits.h"
 #include "terminal/terminal_text.h"
@@ -23,6 +24,8 @@ struct AgentOptions {
   std::string stream, junit, ca_file, cert_file, key_file, server_name, token, token_file;
   std::map<std::string, std::string> metadata;
   bool json = false, tls = false;
+  GrpcDialect dialect = GrpcDialect::json;
+  bool dialect_given = false;
   double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
 };
 
@@ -101,6 +104,7 @@ Result<void> look_up(const Context& context, AgentOptions& options) {
   unless_said(options.server_name, agent.server_name);
   if (options.token.empty()) unless_said(options.token_file, agent.token_file);
   options.metadata = agent.metadata;
+  if (!options.dialect_given && agent.dialect) options.dialect = *agent.dialect;
   return {};
 }
 
@@ -108,6 +112,7 @@ Result<harness::AgentTarget> target_of(const AgentOptions& options) {
   harness::AgentTarget target{.address = options.stream,
                               .tls = options.tls || !options.ca_file.empty() || !options.cert_file.empty(),
                               .server_name = options.server_name,
+                              .dialect = options.dialect,
                               .token = options.token,
                               .metadata = options.metadata};
   if (options.cert_file.empty() != options.key_file.empty()) {
@@ -175,6 +180,15 @@ void add_agent_verb(CLI::App& app, Context& context) {
   command->add_option("--stream", options->stream,
                       "HOST:PORT or unix:PATH where the agent listens (or will, with a command), or its name under\n"
                       "`agents:` of the configuration");
+  command
+      ->add_option_function<std::string>(
+          "--dialect",
+          [options](const std::string& word) {
+            options->dialect = grpc_dialect(word).value_or(GrpcDialect::json);
+            options->dialect_given = true;
+          },
+          "Dialect to test: json (the default) or typed")
+      ->check(CLI::IsMember({"json", "typed"}));
   command->add_option("--timeout", options->timeout_seconds, "Seconds an agent has to react")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();

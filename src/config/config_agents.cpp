@@ -10,6 +10,7 @@
 
 #include "config/limits.h"
 #include "config/nearest_word.h"
+#include "driver/grpc/dialect.h"
 #include "driver/registry/known_agent.h"
 #include "driver/registry/registry.h"
 #include "runner/limits.h"
@@ -84,7 +85,7 @@ void read_metadata(const YAML::Node& node, RemoteAgent& agent) {
 }
 
 RemoteAgent read_service(const YAML::Node& node) {
-  check_names(node, {"type", "driver", "address", "tls", "token_file", "metadata", "connect_ms", "insecure"},
+  check_names(node, {"type", "driver", "address", "tls", "token_file", "metadata", "connect_ms", "dialect", "insecure"},
               "an agent that is a service");
   if (!node["address"]) throw Wrong{"it needs an \"address\", such as 127.0.0.1:50051"};
   RemoteAgent agent;
@@ -100,6 +101,10 @@ RemoteAgent read_service(const YAML::Node& node) {
     bool whole = error == std::errc() && end == number.data() + number.size();
     if (!whole || value < 1 || value > 600'000) throw Wrong{"\"connect_ms\" is a whole number from 1 to 600000"};
     agent.connect_wait = std::chrono::milliseconds(value);
+  }
+  if (node["dialect"]) {
+    agent.dialect = grpc_dialect(text(node["dialect"], "dialect"));
+    if (!agent.dialect) throw Wrong{"\"dialect\" is json or typed; without it, both are tried"};
   }
   if (node["insecure"]) agent.insecure = text(node["insecure"], "insecure") == "true";
   bool secret = !agent.token_file.empty() || !secrets_of(agent).empty();
@@ -195,6 +200,7 @@ void describe(const RemoteAgent& agent, json::object& entry) {
     entry["metadata"] = hidden_values(agent.metadata);
   }
   if (agent.connect_wait != kAgentConnectWait) entry["connect_ms"] = agent.connect_wait.count();
+  if (agent.dialect) entry["dialect"] = name(*agent.dialect);
   if (agent.insecure) entry["insecure"] = true;
 }
 

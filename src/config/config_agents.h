@@ -15,6 +15,7 @@
 //       token_file: auditor.token
 //       metadata: {x-team: red}
 //       connect_ms: 5000
+//       dialect: typed                     # or json; without it, both are tried
 //
 // An error describes the problem in the entry; the caller adds its place.
 // Threads: value.

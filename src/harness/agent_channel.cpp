@@ -83,6 +83,7 @@ std::shared_ptr<AgentChannel> open_channel(const AgentTarget& target) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto opened = std::make_shared<AgentChannel>();
   opened->channel = grpc::CreateCustomChannel(target.address, credentials, arguments);
+  opened->dialect = target.dialect;
   opened->token = target.token;
   opened->metadata = target.metadata;
   return opened;

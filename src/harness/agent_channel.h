@@ -7,11 +7,14 @@
 #include <memory>
 #include <string>
 
+#include "driver/grpc/dialect.h"
+
 namespace shepherd::harness {
 
 class AgentChannel {
  public:
   std::shared_ptr<grpc::Channel> channel;
+  GrpcDialect dialect = GrpcDialect::json;
   std::string token;
   std::map<std::string, std::string> metadata;
 

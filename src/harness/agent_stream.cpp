@@ -1,11 +1,18 @@
 #include "harness/agent_stream.h"
 
+#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/sync_stream.h>
+
 #include <deque>
 #include <thread>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "gibson/agent.grpc.pb.h"
+#include "driver/grpc/record.h"
+#include "driver/grpc/typed_record.h"
+#include "gibson/agent.pb.h"
 #include "harness/agent_channel.h"
 #include "harness/limits.h"
 
@@ -15,12 +22,24 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+constexpr const char* kMethod = "/gibson.agent.AgentService/StreamExecute";  // of both dialects
+
 // For a flood of output the rules only need to see that the pieces are large, so output is cut to this size. Other
 // messages are kept whole, up to kMaxTranscriptBytes per transcript.
 constexpr std::size_t kKeptOutputBytes = 10 * kFloodBytes;
 
 std::int64_t milliseconds(auto duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+std::string content_of(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  std::string content;
+  if (!bytes.Dump(&slices).ok()) return content;
+  for (const grpc::Slice& slice : slices) {
+    content.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return content;
 }
 
 // Each stream has its own trace id, derived from the time. The rules only check that the agent returns it.
@@ -34,9 +53,14 @@ std::string trace_id_of_now() {
 }  // namespace
 
 struct AgentStream::Impl {
-  std::unique_ptr<pb::AgentService::Stub> stub;
+  explicit Impl(const std::shared_ptr<grpc::Channel>& to, GrpcDialect of)
+      : channel(to), method(kMethod, grpc::internal::RpcMethod::BIDI_STREAMING, channel), dialect(of) {}
+
+  const std::shared_ptr<grpc::Channel> channel;
+  const grpc::internal::RpcMethod method;
+  const GrpcDialect dialect;
   grpc::ClientContext context;
-  std::unique_ptr<grpc::ClientReaderWriter<pb::ClientMessage, pb::AgentMessage>> stream;
+  std::unique_ptr<grpc::ClientReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>> stream;
   Steady::time_point opened = Steady::now();
   std::thread reader;
   bool writes_done = false;
@@ -47,12 +71,24 @@ struct AgentStream::Impl {
   bool over GUARDED_BY(mutex) = false;               // the destructor runs: messages are not taken any more
   std::optional<StreamEnd> end GUARDED_BY(mutex);
 
+  bool parse(const grpc::ByteBuffer& bytes, pb::AgentMessage& message) const {
+    std::string record = content_of(bytes), json;
+    // A record that begins with "{" would be read as the JSON form, which has no place on the wire.
+    if (record.starts_with('{')) return false;
+    return dialect == GrpcDialect::typed ? read_typed_message(record, message, json)
+                                         : read_agent_message(record, message);
+  }
+
   void read() {
+    grpc::ByteBuffer bytes;
     pb::AgentMessage message;
-    while (stream->Read(&message)) {
+    while (stream->Read(&bytes)) {
+      bool readable = parse(bytes, message);
+      if (!readable) message.Clear();
       SeenMessage seen{.message = std::move(message),
                        .at_ms = milliseconds(Steady::now() - opened),
-                       .wall_ms = milliseconds(std::chrono::system_clock::now().time_since_epoch())};
+                       .wall_ms = milliseconds(std::chrono::system_clock::now().time_since_epoch()),
+                       .unreadable = !readable};
       message.Clear();
       MutexLock lock(mutex);
       while (unread.size() >= kMaxUnreadMessages && !over) taken.wait(mutex);
@@ -66,13 +102,14 @@ struct AgentStream::Impl {
   }
 };
 
-AgentStream::AgentStream(AgentChannel& channel, std::string scenario) : impl_(std::make_unique<Impl>()) {
+AgentStream::AgentStream(AgentChannel& channel, std::string scenario)
+    : impl_(std::make_unique<Impl>(channel.channel, channel.dialect)) {
   transcript_.scenario = std::move(scenario);
   transcript_.sent_trace_id = trace_id_of_now();
-  impl_->stub = pb::AgentService::NewStub(channel.channel);
   channel.prepare(impl_->context);
   impl_->context.AddMetadata("traceparent", "00-" + transcript_.sent_trace_id + "-00000000000000a1-01");
-  impl_->stream = impl_->stub->StreamExecute(&impl_->context);
+  impl_->stream.reset(grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(
+      impl_->channel.get(), impl_->method, &impl_->context));
   impl_->reader = std::thread([impl = impl_.get()] { impl->read(); });
 }
 
@@ -86,16 +123,10 @@ AgentStream::~AgentStream() {
   impl_->reader.join();
 }
 
-void AgentStream::send(const pb::ClientMessage& message) {
+void AgentStream::send_bytes(const std::string& message) {
+  grpc::Slice slice(message);
   // A stream that has ended takes nothing more; its end is what the waits report.
-  if (!impl_->writes_done) impl_->stream->Write(message);
-}
-
-void AgentStream::start(const std::string& task_json, pb::AgentMode mode) {
-  pb::ClientMessage message;
-  message.mutable_start()->set_task_json(task_json);
-  message.mutable_start()->set_initial_mode(mode);
-  send(message);
+  if (!impl_->writes_done) impl_->stream->Write(grpc::ByteBuffer(&slice, 1));
 }
 
 void AgentStream::steer(const std::string& id, const std::string& content) {

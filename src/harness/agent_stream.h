@@ -1,4 +1,6 @@
-// One StreamExecute call to the agent under test. Records everything in a transcript; every wait has a time limit.
+// One StreamExecute call to the agent under test, in the dialect of its channel. Typed messages are translated to those
+// of the JSON dialect, so the rules are the same for both. Records everything in a transcript; every wait has a time
+// limit.
 //
 // Owns the call and the thread that reads it; the destructor cancels a running call.
 // Threads: caller.
@@ -10,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "driver/grpc/dialect.h"
 #include "harness/transcript.h"
 
 namespace shepherd::harness {
@@ -21,6 +24,7 @@ struct AgentTarget {
   bool tls = false;
   std::string cert_pem = {}, key_pem = {};           // our certificate, or empty
   std::string server_name = {};                      // name in the agent's certificate; empty: from the address
+  GrpcDialect dialect = GrpcDialect::json;           // of its messages
   std::string token = {};                            // sent as `authorization: Bearer …`
   std::map<std::string, std::string> metadata = {};  // sent with every call
 };
@@ -46,8 +50,8 @@ class AgentStream {
   AgentStream(const AgentStream&) = delete;
   AgentStream& operator=(const AgentStream&) = delete;
 
-  void start(const std::string& task_json, gibson::agent::AgentMode mode);
-  void send(const gibson::agent::ClientMessage& message);
+  void send(const gibson::agent::ClientMessage& message) { send_bytes(message.SerializeAsString()); }
+  void send_bytes(const std::string& message);  // serialized
   void steer(const std::string& id, const std::string& content);
   void interrupt(const std::string& reason);
   void resume(const std::string& guidance);

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "driver/grpc/connect_advice.h"
+#include "driver/grpc/dialect.h"
+#include "gibson/typed_agent.pb.h"
 #include "harness/limits.h"
 #include "harness/trial.h"
 
@@ -62,6 +64,11 @@ std::optional<Error> refusal(const StreamEnd& end, const std::string& agent) {
   return {};
 }
 
+// An agent of the other dialect cannot read the start.
+std::string dialect_advice(const StreamEnd& end) {
+  return may_be_unread(end.code) ? " (--dialect names the dialect to test, json or typed)" : "";
+}
+
 }  // namespace
 
 Result<void> Trial::connect(const std::string& to) {
@@ -99,16 +106,29 @@ void Trial::saw_end(const Transcript& transcript) {
   if (command && is_broken(transcript)) command->wait_for_exit(std::min(kAgentEndsWait, options.answer));
 }
 
-std::string Trial::task_json() const {
-  return boost::json::serialize(
-      boost::json::object{{"id", "conformance"},
-                          {"goal", "Show how you work: this is a check of your implementation"},
-                          {"context", boost::json::object{}},
-                          {"conformance", boost::json::array{"reasoning", "output", "tool", "finding", "error"}}});
+std::string Trial::start_message(pb::AgentMode mode) const {
+  constexpr std::string_view kId = "conformance", kGoal = "Show how you work: this is a check of your implementation";
+  constexpr std::string_view kFeatures[] = {"reasoning", "output", "tool", "finding", "error"};
+  if (options.target.dialect == GrpcDialect::typed) {
+    gibson::typed_agent::ClientMessage first;
+    first.mutable_start()->set_initial_mode(static_cast<gibson::typed_agent::AgentMode>(mode));
+    gibson::typed_agent::Task& task = *first.mutable_start()->mutable_task();
+    task.set_id(std::string(kId));
+    task.set_goal(std::string(kGoal));
+    auto& list = *(*task.mutable_metadata())["conformance"].mutable_array_value();
+    for (std::string_view feature : kFeatures) list.add_items()->set_string_value(std::string(feature));
+    return first.SerializeAsString();
+  }
+  boost::json::array features(std::begin(kFeatures), std::end(kFeatures));
+  pb::ClientMessage first;
+  first.mutable_start()->set_initial_mode(mode);
+  first.mutable_start()->set_task_json(boost::json::serialize(boost::json::object{
+      {"id", kId}, {"goal", kGoal}, {"context", boost::json::object{}}, {"conformance", std::move(features)}}));
+  return first.SerializeAsString();
 }
 
 bool Trial::begin(AgentStream& stream, pb::AgentMode mode) {
-  stream.start(task_json(), mode);
+  stream.send_bytes(start_message(mode));
   AgentStream::Wait wait = stream.wait_for([](const pb::AgentMessage&) { return true; }, options.answer);
   const Transcript& transcript = stream.transcript();
   if (wait != AgentStream::Wait::found) {
@@ -118,8 +138,8 @@ bool Trial::begin(AgentStream& stream, pb::AgentMode mode) {
     report.fail("start", "no_answer_to_start",
                 fmt::format("{}: {}", transcript.scenario,
                             wait == AgentStream::Wait::ended
-                                ? fmt::format("the stream ended with {}: {}", grpc_code_word(transcript.end->code),
-                                              transcript.end->text)
+                                ? fmt::format("the stream ended with {}: {}{}", grpc_code_word(transcript.end->code),
+                                              transcript.end->text, dialect_advice(*transcript.end))
                                 : "nothing in time"));
     return false;
   }

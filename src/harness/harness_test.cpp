@@ -61,8 +61,9 @@ class TestDirectory {
 };
 
 Report tested(std::vector<std::string> command, std::chrono::milliseconds answer = std::chrono::milliseconds(10'000),
-              const std::string& address = {}) {
+              const std::string& address = {}, GrpcDialect dialect = GrpcDialect::json) {
   HarnessOptions options;
+  options.target.dialect = dialect;
   options.warden_program = MISBEHAVING_AGENT;
   options.target.address = address;
   options.command = std::move(command);
@@ -262,6 +263,28 @@ constexpr Expectation kDefects[] = {{"no_running_status", "start", "first_is_not
                                     {"stays_open", "completion", "never_ends"},
                                     {"fails", "completion", "run_failed"}};
 
+TEST(Harness, TypedAgentsAreTestedInTheirDialect) {
+  for (std::vector<std::string> command : {std::vector<std::string>{DEFECTIVE_AGENT, "{address}", "--typed"},
+                                           std::vector<std::string>{NOTES_AGENT, "{address}"}}) {
+    Report report = tested(command, std::chrono::milliseconds(10'000), {}, GrpcDialect::typed);
+    EXPECT_EQ(defects(report), std::set<std::string>()) << command[0];
+    // The defective agent makes no trace of its own, and continues none.
+    std::set<std::string> expected;
+    if (command[0] == DEFECTIVE_AGENT) expected.insert("trace_continued");
+    EXPECT_EQ(warnings(report), expected) << command[0] << to_json(report);
+  }
+}
+
+TEST(Harness, AnAgentOfTheOtherDialectIsToldApart) {
+  for (GrpcDialect asked : {GrpcDialect::json, GrpcDialect::typed}) {
+    std::vector<std::string> command{DEFECTIVE_AGENT, "{address}"};
+    if (asked == GrpcDialect::json) command.emplace_back("--typed");
+    Report report = tested(command, kShort, {}, asked);
+    EXPECT_TRUE(defects(report).contains("start/no_answer_to_start"));
+    EXPECT_NE(to_json(report).find("--dialect"), std::string::npos) << to_json(report);
+  }
+}
+
 // The protocol leaves these to the agent, and its own examples do them.
 TEST(Harness, WhatIsAllowedIsNoDefect) {
   TestDirectory directory;
@@ -297,6 +320,31 @@ TEST(Harness, EachDefectIsNamedAndNothingElse) {
   };
   std::vector<std::jthread> workers;
   for (int i = 0; i < 16; ++i) workers.emplace_back(work);
+}
+
+// Text that is no JSON is no defect that a typed agent can have, and a message of the other dialect is one.
+TEST(Harness, EachDefectOfATypedAgentIsNamedAndNothingElse) {
+  constexpr Expectation kTyped[] = {{"answers_in_the_other_dialect", "payload", "unreadable_message"},
+                                    {"sequence_gap", "sequence", "sequence_gap"},
+                                    {"finding_without_severity", "findings", "finding_incomplete"},
+                                    {"error_without_code", "errors", "error_without_code"},
+                                    {"result_without_call", "tool_calls", "result_without_call"},
+                                    {"no_ack", "steering", "no_ack"},
+                                    {"does_not_resume", "resume", "does_not_resume"},
+                                    {"no_terminal_status", "completion", "no_terminal_status"}};
+  TestDirectory directory;
+  std::atomic<std::size_t> next{0};
+  auto work = [&] {
+    for (std::size_t i = next++; i < std::size(kTyped); i = next++) {
+      const Expectation& expected = kTyped[i];
+      Report report = tested({DEFECTIVE_AGENT, "{address}", "--typed", expected.flag}, kShort,
+                             "unix:" + directory.path(std::to_string(i)), GrpcDialect::typed);
+      EXPECT_EQ(defects(report), std::set<std::string>({std::string(expected.check) + "/" + expected.defect}))
+          << expected.flag << ": " << to_json(report);
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (std::size_t i = 0; i < std::size(kTyped); ++i) workers.emplace_back(work);
 }
 
 }  // namespace

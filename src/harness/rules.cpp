@@ -23,10 +23,19 @@ std::string where(const Transcript& transcript, std::size_t index) {
   return fmt::format("{}, message {} ({})", transcript.scenario, index + 1, kind_of(transcript.seen[index].message));
 }
 
+void check_unreadable(const Transcript& transcript, Report& report) {
+  auto first = std::ranges::find_if(transcript.seen, &SeenMessage::unreadable);
+  report.fail("payload", "unreadable_message",
+              fmt::format("{}: message {} is no message of the dialect that the start had", transcript.scenario,
+                          first - transcript.seen.begin() + 1));
+}
+
 }  // namespace
 
 void check_rules(const Transcript& transcript, Report& report) {
   if (transcript.seen.empty()) return;
+  // What it had said is missing in everything that the other rules look at.
+  if (std::ranges::any_of(transcript.seen, &SeenMessage::unreadable)) return check_unreadable(transcript, report);
   check_payloads(transcript, report);
   check_sequence(transcript, report);
   check_trace(transcript, report);

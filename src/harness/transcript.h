@@ -15,6 +15,7 @@ struct SeenMessage {
   gibson::agent::AgentMessage message;
   std::int64_t at_ms = 0;    // since the stream was opened
   std::int64_t wall_ms = 0;  // by the harness's clock
+  bool unreadable = false;   // no message of the dialect; `message` is empty
 };
 
 struct StreamEnd {

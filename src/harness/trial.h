@@ -27,7 +27,7 @@ struct Trial {
   // Called for every stream that ended. A crashing process loses its connections before it exits. After a broken stream
   // this gives it time to exit, so that the next scenario does not meet the old process.
   void saw_end(const Transcript& transcript);
-  std::string task_json() const;
+  std::string start_message(gibson::agent::AgentMode mode) const;  // serialized, in the agent's dialect
   // Starts a run and waits for its first message. If it returns false, the report says why the stream cannot be used.
   bool begin(AgentStream& stream, gibson::agent::AgentMode mode = gibson::agent::AGENT_MODE_AUTONOMOUS);
   // Waits until the agent ends the stream; false if it does not in time. Half-closes our side after the agent's

@@ -57,7 +57,10 @@ AgentOutcome AgentRun::run(AgentSettings settings) {
   }
   for (int number = 1;; ++number) {
     Start start = run_once(options, number);
-    if (!start.retry) return std::move(start.outcome);
+    if (!start.retry) {
+      start.outcome.options = std::move(options);
+      return std::move(start.outcome);
+    }
     events_.log(start.retry->why);
     options = std::move(start.retry->options);
   }

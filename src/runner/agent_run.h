@@ -35,6 +35,7 @@ struct AgentOutcome {
   std::string message;
   EndCause cause = EndCause::none;
   std::optional<AgentEnd> end;  // nullopt if it never ran
+  LaunchOptions options = {};   // of its last start
 };
 
 // Threads: run() from one, once; the others from any.

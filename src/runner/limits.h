@@ -61,6 +61,8 @@ inline constexpr std::chrono::milliseconds kAgentConnectWait{5'000};  // for an 
 inline constexpr std::chrono::milliseconds kAgentKeepalive{310'000};
 inline constexpr std::chrono::milliseconds kAgentKeepaliveTimeout{20'000};  // time for the answer to a ping
 inline constexpr std::size_t kMaxCredentialBytes = 1 * kMiB;                // a token or certificate file of an agent
+inline constexpr std::size_t kMaxKnownDialects =
+    1'000;  // addresses; agents beyond are asked for their dialect each time
 
 // --- agents that are HTTP services of their own ---
 inline constexpr std::chrono::milliseconds kServiceStartWait{

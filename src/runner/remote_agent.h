@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/random.h"
 #include "base/result.h"
+#include "driver/grpc/dialect.h"
 #include "runner/grpc_link.h"
 #include "runner/limits.h"
 
@@ -23,8 +25,9 @@ struct RemoteAgent {
   std::string token_file;                       // its first line is sent as "authorization: Bearer …"; empty for none
   std::map<std::string, std::string> metadata;  // sent with the call unchanged
   std::chrono::milliseconds connect_wait = kAgentConnectWait;
-  bool insecure = false;    // its token may be sent in clear text, also beyond this machine
-  std::string traceparent;  // of the run; empty for none
+  std::optional<GrpcDialect> dialect;  // the only one that is tried; nullopt: whichever it takes
+  bool insecure = false;               // its token may be sent in clear text, also beyond this machine
+  std::string traceparent;             // of the run; empty for none
 };
 
 // host:port, [v6]:port or unix:path; invalid_argument describes the right form.

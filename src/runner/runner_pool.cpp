@@ -237,7 +237,8 @@ Result<std::unique_ptr<TaskRun>> RunnerPool::prepare(RunnerApi& api, KeptLease l
   options.redact = options_.redact;
   options.workspace.rules = options_.rules;
   options.lease = std::move(lease);
-  return TaskRun::create(*std::move(order), std::move(options), {locate_, tls_, &commands_, &versions_, &clock_});
+  return TaskRun::create(*std::move(order), std::move(options),
+                         {locate_, tls_, &commands_, &versions_, &clock_, &dialects_});
 }
 
 // No run exists that could report the failure.

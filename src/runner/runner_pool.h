@@ -85,6 +85,7 @@ class RunnerPool {
   LeaseKeeper leases_;
   CommandReader commands_;
   AgentVersions versions_;
+  KnownDialects dialects_;
   SpoolCourier courier_;
 
   mutable Mutex mutex_;

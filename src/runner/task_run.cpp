@@ -22,10 +22,11 @@ std::vector<std::string> agent_environment() {
   return out;
 }
 
-TaskRun::TaskRun(TaskRunOptions options, AgentVersions* versions, std::unique_ptr<TaskSession> session)
+TaskRun::TaskRun(TaskRunOptions options, const RunnerParts& shared, std::unique_ptr<TaskSession> session)
     : settings_(std::move(options.agent)),
       remark_(std::move(options.remark)),
-      versions_(versions),
+      versions_(shared.versions),
+      dialects_(shared.dialects),
       session_(std::move(session)),
       agent_(std::make_unique<AgentRun>(session_->order(), session_->events(), session_->clock())) {}
 TaskRun::~TaskRun() = default;
@@ -39,12 +40,11 @@ Result<std::unique_ptr<TaskRun>> TaskRun::create(TaskOrder order, TaskRunOptions
   for (std::string& value : options.agent.secrets) options.redact.secrets.push_back(std::move(value));
   SessionOptions& session_options = options;
   session_options.environment = std::move(options.agent.environment);
-  AgentVersions* versions = shared.versions;
   Result<std::unique_ptr<TaskSession>> session =
-      TaskSession::create(std::move(order), std::move(session_options), std::move(shared));
+      TaskSession::create(std::move(order), std::move(session_options), shared);
   if (!session) return fail(std::move(session.error()));
   options.agent.environment = (*session)->environment();
-  return std::unique_ptr<TaskRun>(new TaskRun(std::move(options), versions, *std::move(session)));
+  return std::unique_ptr<TaskRun>(new TaskRun(std::move(options), shared, *std::move(session)));
 }
 
 TaskOutcome TaskRun::run() {
@@ -60,7 +60,7 @@ TaskOutcome TaskRun::run() {
 
 AgentOutcome TaskRun::run_agent() {
   // A service works elsewhere and only gets the repository's address.
-  if (settings_.remote) return agent_->run(settings_);
+  if (settings_.remote) return run_service();
   ProgramStop& stop = agent_->preparation();
   if (Result<void> prepared = session_->prepare_workspace(stop); !prepared) {
     if (!stop.stopped()) session_->events().error("no_workspace", prepared.error().message);
@@ -77,6 +77,15 @@ AgentOutcome TaskRun::run_agent() {
   }
   if (settings.version.empty()) settings.version = version_of(settings);
   return agent_->run(std::move(settings));
+}
+
+AgentOutcome TaskRun::run_service() {
+  AgentSettings settings = settings_;
+  if (dialects_ != nullptr) dialects_->add_to(settings.options, settings.remote->address);
+  AgentOutcome outcome = agent_->run(std::move(settings));
+  bool answered = agent_->hints().records > 0;
+  if (answered && dialects_ != nullptr) dialects_->answered(outcome.options, settings_.remote->address);
+  return outcome;
 }
 
 std::string TaskRun::version_of(const AgentSettings& settings) {

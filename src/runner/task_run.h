@@ -10,6 +10,7 @@
 #include "outbox/outbox.h"
 #include "runner/agent_run.h"
 #include "runner/agent_version.h"
+#include "runner/known_dialects.h"
 #include "runner/task_session.h"
 #include "runner/workspace.h"
 
@@ -54,8 +55,9 @@ class TaskRun {
   const TaskOrder& order() const { return session_->order(); }
 
  private:
-  TaskRun(TaskRunOptions options, AgentVersions* versions, std::unique_ptr<TaskSession> session);
+  TaskRun(TaskRunOptions options, const RunnerParts& shared, std::unique_ptr<TaskSession> session);
   AgentOutcome run_agent();
+  AgentOutcome run_service();
   std::string version_of(const AgentSettings& settings);
   void tell_end(const AgentOutcome& outcome, TaskOutcome& told);
   static void tell_undeliverable(TaskOutcome& told);
@@ -63,6 +65,7 @@ class TaskRun {
   const AgentSettings settings_;
   const std::string remark_;
   AgentVersions* const versions_;  // null for no version queries
+  KnownDialects* const dialects_;  // null for none
   const std::unique_ptr<TaskSession> session_;
   const std::unique_ptr<AgentRun> agent_;
 };

@@ -21,6 +21,7 @@
 #include "redact/redact.h"
 #include "runner/agent_version.h"
 #include "runner/command_reader.h"
+#include "runner/known_dialects.h"
 #include "runner/lease_keeper.h"
 #include "runner/limits.h"
 #include "runner/step.h"
@@ -48,6 +49,7 @@ struct RunnerParts {
   CommandReader* commands = nullptr;
   AgentVersions* versions = nullptr;  // null for no version queries
   const Clock* clock = nullptr;
+  KnownDialects* dialects = nullptr;  // null for none
 };
 
 // Threads: caller; events() from any.

@@ -155,19 +155,24 @@ class Stream:
 class Agent(services.AgentServiceServicer):
     """Threads: gRPC's; `received` and `started` grow."""
 
+    stream = Stream
+
     def __init__(self, token=None, spans=False):
         self.token, self.spans = token, spans
         self.received, self.started, self.metadata = [], [], []
 
+    def task_of(self, start):
+        return json.loads(start.task_json)
+
     def StreamExecute(self, requests, context):
         if self.token and ("authorization", f"Bearer {self.token}") not in context.invocation_metadata():
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not right")
-        stream = Stream(self, requests, context)
+        stream = self.stream(self, requests, context)
         self.metadata.append(stream.metadata)
         first = stream.heard.get()
         if first is None or not first.HasField("start"):
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be start")
-        task = json.loads(first.start.task_json)
+        task = self.task_of(first.start)
         self.started.append(task)
         yield stream.status("RUNNING", "started")
         try:

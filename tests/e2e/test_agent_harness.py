@@ -185,3 +185,12 @@ def test_a_client_that_knows_only_reflection_can_run_and_steer_it(tmp_path):
         kinds = {m.WhichOneof("payload") for m in messages}
         assert kinds == {"output", "tool_call", "tool_result", "finding", "status", "steering_ack", "error"}
         assert messages[-1].status.status == 4
+
+
+def test_an_agent_of_the_typed_dialect_is_checked(tmp_path):
+    assert_all_pass(agent_test(tmp_path, "--json", "--dialect", "typed", "--", NOTES_AGENT, "{address}"))
+    mixed = agent_test(tmp_path, "--dialect", "typed", "--timeout", "3", "--", DEFECTIVE_AGENT, "{address}", "--typed", "answers_in_the_other_dialect")
+    assert mixed.returncode == 1 and "unreadable_message" in mixed.stdout, mixed.stdout
+    other = agent_test(tmp_path, "--timeout", "3", "--", DEFECTIVE_AGENT, "{address}", "--typed")
+    assert other.returncode == 1 and "--dialect" in other.stdout, other.stdout
+    assert agent_test(tmp_path, "--dialect", "xml", "--stream", "127.0.0.1:1").returncode == 2

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import grpc_agent
+import typed_agent
 from agent_run import AgentRun
 from server import BINARY
 
@@ -416,3 +417,124 @@ def test_it_can_be_replayed(run, server):
     again = subprocess.run([BINARY, "translate", "--agent", "grpc"], input="\n".join(map(json.dumps, records)), capture_output=True, text=True, env=server.env)
     kinds = [json.loads(line)["type"] for line in again.stdout.splitlines()]
     assert kinds == [event["type"] for event in page if event.get("detail", {}).get("raw")]
+
+
+# --- the typed dialect ---
+
+@pytest.fixture(scope="module")
+def typed_peer():
+    """An agent that reads and sends typed messages only."""
+    agent = typed_agent.Agent()
+    server, agent.address = typed_agent.serve(agent)
+    yield agent
+    server.stop(None)
+
+
+@pytest.fixture
+def typed_run(run, typed_peer):
+    return lambda *steps, args=(): run(*steps, args=["--agent", "grpc", "--address", typed_peer.address, *args])
+
+
+def test_a_typed_agent_is_found_out_and_its_messages_become_events(typed_run, typed_peer):
+    finding = {"id": "f-1", "title": "Prompt injection", "severity": "FINDING_SEVERITY_HIGH", "confidence": 0.95, "category": "prompt_injection",
+               "mitre_atlas": {"technique_id": "AML.T0051"}, "evidence": [{"type": "EVIDENCE_TYPE_REQUEST", "title": "Prompt", "content": "Ignore"}]}
+    agent = typed_run({"say": "I think", "reasoning": True}, {"say": "and do"},
+                      {"tool": "http-client", "input": {"url": "https://a.example", "tries": 3, "raw": None}, "result": {"code": 200, "tags": ["a", 0.5]}},
+                      {"tool": "nmap", "result": "closed", "success": False}, {"finding": finding},
+                      {"error": "ERROR_CODE_LLM_RATE_LIMITED", "message": "after 30 s"},
+                      {"status": "WAITING_FOR_INPUT", "message": "which one?"}, {"wait": "steering"}, {"status": "COMPLETED", "message": "two endpoints checked"})
+    agent.until_state("waiting_for_input")
+    answer = agent.command("steer", content="the first", metadata={"priority": "high"})
+    assert answer["state"] == "acknowledged" and answer["reason"] == "heard the first"
+    task, code = agent.to_end()
+    assert code == 0 and task["status"]["state"] == "completed", agent.story()
+    assert any("trying the dialect typed" in text for text in summaries(agent, "log")), agent.story()
+    assert agent.of_type("thinking")[0]["data"]["text"] == "I think" and agent.of_type("output")[0]["data"]["text"] == "and do"
+    call, result = agent.of_type("tool_call")[0], agent.of_type("tool_result")[0]
+    assert call["tool"] == "http-client" and call["input"] == {"raw": None, "tries": 3, "url": "https://a.example"}
+    assert call["callID"] == result["callID"] and result["output"]["success"]
+    assert json.loads(result["output"]["summary"]) == {"code": 200, "tags": ["a", 0.5]}
+    assert not agent.of_type("tool_result")[1]["output"]["success"]
+    found = agent.of_type("finding")[0]
+    assert found["summary"] == "Finding (high): Prompt injection"
+    assert found["data"]["mitreTechniques"] == ["AML.T0051"] and found["data"]["confidence"] == 0.95
+    assert found["data"]["evidence"] == [{"type": "request", "title": "Prompt", "content": "Ignore"}]
+    assert [event["data"] for event in agent.of_type("error")] == [
+        {"code": "LLM_RATE_LIMITED", "message": "after 30 s", "fatal": False, "recoverable": True}]
+    assert dict(last_request(typed_peer, "steering").metadata)["priority"] == "high"
+    assert typed_peer.started[-1]["id"] == agent.task
+    detail = agent.api.get(f"/api/v1/tasks/{agent.task}/events/{call['sequence']}/detail").json()
+    assert detail["raw"]["tool_call"]["input"]["tries"] == {"int_value": "3"}, "the agent's own message"
+
+
+def test_a_typed_agent_is_interrupted_and_resumed(typed_run):
+    agent = typed_run({"say": "begin"}, {"wait": "steering"})
+    agent.until(lambda event: event["summary"] == "begin")
+    assert agent.command("interrupt", reason="wrong path")["state"] == "acknowledged"
+    answer = agent.command("resume", guidance=json.dumps([{"say": "the other path"}]))
+    assert answer["state"] == "acknowledged"
+    assert agent.command("steer", content="enough")["state"] == "acknowledged"
+    task, code = agent.to_end()
+    assert code == 0 and "the other path" in agent.story(), agent.story()
+
+
+def test_a_typed_agent_fails_and_breaks(typed_run):
+    task, error = failed(typed_run({"error": "ERROR_CODE_LLM_API_ERROR", "message": "no quota", "fatal": True}, {"status": "FAILED"}))
+    assert error["data"]["fatal"] and error["data"]["code"] == "LLM_API_ERROR" and "no quota" in task["status"]["error"]
+    task, error = failed(typed_run({"say": "begin"}, {"abort": "INTERNAL", "message": "a bug"}))
+    assert error["data"]["code"] == "stream_broken" and "a bug" in error["summary"]
+
+
+def test_the_configuration_can_name_the_dialect(server, tmp_path, peer, typed_peer):
+    def entry(address, dialect):
+        config = tmp_path / f"{dialect}.yaml"
+        config.write_text(yaml.safe_dump({"agents": {"auditor": {"address": address, "dialect": dialect}}}))
+        return AgentRun(server, ["--config", config, "--agent", "auditor", "look"], tmp_path, server.env)
+
+    starts = len(typed_peer.metadata)
+    with entry(typed_peer.address, "typed") as agent:
+        assert agent.to_end()[1] == 0, agent.story()
+        assert not any("dialect" in text for text in summaries(agent, "log")), "nothing had to be tried"
+    assert len(typed_peer.metadata) == starts + 1
+    with entry(typed_peer.address, "json") as agent:
+        _, error = failed(agent)
+        assert error["data"]["code"] == "start_refused" and "json: " in error["summary"] and "typed: " not in error["summary"]
+    config = tmp_path / "wrong.yaml"
+    config.write_text("agents: {auditor: {address: '127.0.0.1:1', dialect: xml}}\n")
+    answer = cli(server, "config", "--config", str(config), check=False)
+    assert answer.returncode != 0 and "json or typed" in answer.stderr
+
+
+def test_an_agent_of_neither_dialect(server, tmp_path):
+    """Its messages are of another protocol behind the same method."""
+    def other(requests, context):
+        next(requests)
+        yield b""
+
+    def refuse(_bytes):
+        raise ValueError("no such message")
+
+    method = grpc.stream_stream_rpc_method_handler(other, request_deserializer=refuse, response_serializer=bytes)
+    running = grpc.server(grpc_agent.futures.ThreadPoolExecutor(4))
+    running.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("gibson.agent.AgentService", {"StreamExecute": method})])
+    port = running.add_insecure_port("127.0.0.1:0")
+    running.start()
+    with AgentRun(server, ["--agent", "grpc", "--address", f"127.0.0.1:{port}", "hello"], tmp_path, server.env) as agent:
+        task, error = failed(agent)
+        assert error["data"]["code"] == "start_refused"
+        assert "json: INTERNAL" in error["summary"] and "typed: INTERNAL" in error["summary"], error
+        assert len(agent.of_type("error")) == 1, "one error says why"
+    running.stop(None)
+
+
+def test_a_runner_remembers_the_dialect_of_an_address(make_server, typed_peer):
+    pool = make_server(args=["--runners", "1"], config=f"agents: {{auditor: {{address: '{typed_peer.address}'}}}}\n").start()
+    trials = []
+    with pool.api() as api:
+        for number in range(2):
+            task = api.post("/api/v1/tasks", json={"prompt": f"look at {number}", "agent": "auditor"}).json()["id"]
+            with pool.websocket(f"/api/v1/tasks/{task}/events?after=0") as feed:
+                seen = feed.until(lambda message: message.type == "task_complete", 60)
+            assert seen[-1].data["status"] in ("completed", "Succeeded"), seen[-1].data
+            trials.append(sum("trying the dialect" in json.dumps(message.data) for message in seen))
+    assert trials == [1, 0]

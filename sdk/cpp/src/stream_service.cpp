@@ -1,5 +1,7 @@
 #include "stream_service.h"
 
+#include "dialect.h"
+
 namespace shepherd::agent {
 namespace pb = gibson::agent;
 namespace {
@@ -21,7 +23,7 @@ bool same_secret(std::string_view given, std::string_view wanted) {
 
 // One call. It owns itself until OnDone; a later wake-up finds it gone and does nothing. Only take_next() leads to a
 // write or to Finish, one at a time, so gRPC's rule of one outstanding write holds on any thread.
-class Call final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMessage>,
+class Call final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                    public std::enable_shared_from_this<Call> {
  public:
   Call(grpc::CallbackServerContext* context, std::shared_ptr<Conversation> conversation, Streams& streams)
@@ -46,10 +48,12 @@ class Call final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMe
     }
     if (!started_) {
       started_ = true;
-      if (!conversation_->start(incoming_)) return;
+      if (!start()) return;
       streams_.begin_work(conversation_);
     } else {
-      conversation_->receive(incoming_);
+      pb::ClientMessage message;
+      if (!read_later(incoming_, message)) return conversation_->half_closed();
+      conversation_->receive(message);
     }
     if (conversation_->may_read()) StartRead(&incoming_);
   }
@@ -63,13 +67,25 @@ class Call final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMe
   }
 
  private:
+  bool start() {
+    pb::ClientMessage message;
+    std::optional<Dialect> dialect = read_first(incoming_, message);
+    if (!dialect) {
+      conversation_->refuse(grpc::StatusCode::INVALID_ARGUMENT,
+                            "the first message can be read in neither dialect: gibson/agent.proto, typed_agent.proto");
+      return false;
+    }
+    dialect_ = *dialect;
+    return conversation_->start(message);
+  }
+
   void pump() {
     NextStep next = conversation_->take_next();
     switch (next.kind) {
       case NextStep::Kind::nothing:
         break;
       case NextStep::Kind::write:
-        outgoing_ = std::move(next.message);
+        outgoing_ = written(next.message, dialect_);
         StartWrite(&outgoing_);
         break;
       case NextStep::Kind::finish:
@@ -86,14 +102,14 @@ class Call final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMe
   std::shared_ptr<Conversation> conversation_;
   Streams& streams_;
   std::shared_ptr<Call> self_;
-  pb::ClientMessage incoming_;
-  pb::AgentMessage outgoing_;
+  grpc::ByteBuffer incoming_, outgoing_;
+  Dialect dialect_ = Dialect::json;  // set by the first message, before the first write
   bool started_ = false;
 };
 
 }  // namespace
 
-grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMessage>* StreamService::StreamExecute(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamService::StreamExecute(
     grpc::CallbackServerContext* context) {
   std::optional<TraceContext> trace = TraceContext::continued(metadata(*context, "traceparent"));
   auto conversation = std::make_shared<Conversation>(options_, trace ? *trace : TraceContext::fresh(), metrics_);

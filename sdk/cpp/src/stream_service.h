@@ -1,4 +1,5 @@
-// Implements StreamExecute with grpc++'s callback API. It moves messages between a call and its Conversation.
+// Implements StreamExecute with grpc++'s callback API. It moves messages between a call and its Conversation, in the
+// dialect that the caller speaks.
 // Threads: any.
 #pragma once
 
@@ -9,12 +10,13 @@
 
 namespace shepherd::agent {
 
-class StreamService final : public gibson::agent::AgentService::CallbackService {
+class StreamService final
+    : public gibson::agent::AgentService::WithRawCallbackMethod_StreamExecute<gibson::agent::AgentService::Service> {
  public:
   StreamService(const ServerOptions& options, Metrics& metrics, Streams& streams)
       : options_(options), metrics_(metrics), streams_(streams) {}
 
-  grpc::ServerBidiReactor<gibson::agent::ClientMessage, gibson::agent::AgentMessage>* StreamExecute(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamExecute(
       grpc::CallbackServerContext* context) override;
 
  private:

@@ -3,6 +3,7 @@
 #include "driver/grpc/grpc_agent.h"
 #include "driver/test_golden.h"
 #include "driver/test_judgement.h"
+#include "driver/test_review.h"
 #include "json/scan.h"
 #include "json/write.h"
 
@@ -69,7 +70,7 @@ TEST(GrpcGolden, EveryRecordingTranslatesAsExpected) {
     }
     EXPECT_EQ(found, read_file(path)) << "see tests/golden/grpc/README.md for how to update";
   }
-  EXPECT_GE(count, 6U);
+  EXPECT_GE(count, 10U);
 }
 
 TEST(GrpcReview, EverySummaryIsForPeople) {
@@ -86,6 +87,27 @@ TEST(GrpcReview, EverySummaryIsForPeople) {
       EXPECT_FALSE(summary.empty()) << event.json;
     }
   }
+}
+
+TEST(GrpcReview, RecordingsAreAsReviewed) {
+  std::map<std::string, Review> reviewed = read_reviews("grpc");
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder("grpc") / "recordings")) {
+    ++count;
+    std::string name = entry.path().stem().string();
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(reviewed.contains(name)) << "read it and say what people should see";
+    const Review& review = reviewed[name];
+    GrpcAgent driver;
+    Translation translation;
+    translation.verdict = translate_messages(read_file(entry.path()), driver, translation.out);
+    expect_calls_and_end(translation, review);
+    expect_quotes_seen(translation, review.seen);
+    const auto& events = translation.out.events();
+    auto fatal = std::ranges::find_if(events, is_fatal);
+    EXPECT_EQ(fatal == events.end() ? "-" : text_member(data_of(*fatal), "code"), review.error);
+  }
+  EXPECT_EQ(reviewed.size(), count) << "a line is about no recording";
 }
 
 // A failed run ends with one fatal error, which says what the verdict says.

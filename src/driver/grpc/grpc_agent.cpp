@@ -7,7 +7,8 @@
 #include "driver/grpc/limits.h"
 #include "driver/grpc/record.h"
 #include "driver/grpc/record_frames.h"
-#include "driver/grpc/status.h"
+#include "driver/grpc/start_message.h"
+#include "driver/grpc/typed_record.h"
 #include "gibson/agent.pb.h"
 #include "json/write.h"
 
@@ -15,26 +16,6 @@ namespace shepherd {
 namespace {
 
 constexpr std::string_view kMethod = "/gibson.agent.AgentService/StreamExecute";
-
-std::string task_json(const Launch& launch) {
-  std::string out = object_text([&](JsonObject& object) {
-    object.text("id", launch.task.empty() ? launch.id : launch.task);
-    object.text("goal", launch.prompt);
-    if (!launch.context.empty()) {
-      write_object(object.member("context"), [&](JsonObject& context) { context.text("text", launch.context); });
-    }
-    object.text_unless_empty("model", launch.model);
-    if (launch.max_turns > 0) object.number("maxTurns", launch.max_turns);
-    if (launch.budget_usd > 0) object.number("budgetUSD", launch.budget_usd);
-    if (!launch.repo_url.empty()) {
-      write_object(object.member("repo"), [&](JsonObject& repo) {
-        repo.text("url", launch.repo_url);
-        repo.text_unless_empty("ref", launch.repo_ref);
-      });
-    }
-  });
-  return out;
-}
 
 std::string range_text(std::int64_t first, std::int64_t last) {
   return first == last ? " " + std::to_string(first) : "s " + std::to_string(first) + " to " + std::to_string(last);
@@ -51,29 +32,46 @@ Result<LaunchPlan> GrpcAgent::launch(const Launch& launch) {
     return fail(ErrorCode::invalid_argument, "cannot_resume",
                 "a streaming agent cannot go on with an earlier conversation; give it the context instead");
   }
-  gibson::agent::ClientMessage first;
-  first.mutable_start()->set_task_json(task_json(launch));
-  first.mutable_start()->set_initial_mode(launch.mode == AgentMode::interactive ? gibson::agent::AGENT_MODE_INTERACTIVE
-                                                                                : gibson::agent::AGENT_MODE_AUTONOMOUS);
+  choose_dialect(launch.options);
   LaunchPlan plan;
   plan.way = GrpcLaunch{std::string(kMethod)};
-  append_frame(plan.input, first.SerializeAsString());
+  append_frame(plan.input, start_message(launch, dialect_));
   plan.keep_input_open = true;
   hints_.turn = Hints::Turn::running;
   deltas_ = launch.deltas;
   return plan;
 }
 
+void GrpcAgent::choose_dialect(const LaunchOptions& options) {
+  auto given = [&](std::string_view option) {
+    auto found = options.find(option);
+    return found == options.end() ? std::string() : found->second;
+  };
+  std::optional<GrpcDialect> only = grpc_dialect(given(kDialectOption));
+  refused_ = given(kRefusedOption);
+  may_switch_ = !only && refused_.empty();
+  dialect_ = only.value_or(grpc_dialect(given(kFirstDialectOption)).value_or(GrpcDialect::json));
+}
+
 void GrpcAgent::record(std::string_view record, std::int64_t now_ms, Actions& out) {
   constexpr std::int64_t kEndOfYear9999Ms = 253'402'300'799'999;
   ++hints_.records;
   now_ms_ = at_ms_ = now_ms;
-  if (!read_agent_message(record, *message_)) {
+  if (!read(record)) {
     return not_protocol(record, "A message of the agent that cannot be read", out);
   }
   if (std::int64_t told = message_->timestamp_ms(); told > 0 && told <= kEndOfYear9999Ms) at_ms_ = told;
   if (!check_number(out)) return;
   dispatch(record, out);
+}
+
+// A recording says itself which dialect it is in.
+bool GrpcAgent::read(std::string_view record) {
+  bool typed = record.starts_with('{') ? is_typed_record(record) : dialect_ == GrpcDialect::typed;
+  if (typed) return read_typed_message(record, *message_, json_);
+  if (!read_agent_message(record, *message_)) return false;
+  json_ = agent_message_json(*message_);
+  return true;
 }
 
 // Services have no such stream; links tell what they notice by it.
@@ -147,8 +145,17 @@ void GrpcAgent::not_protocol(std::string_view record, std::string_view summary, 
 Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& out) {
   now_ms_ = at_ms_ = now_ms;
   joined(chunks_.flush(), out);
+  std::optional<Verdict::Retry> again = other_dialect(exit);
   for (const Open& each : std::exchange(open_, {})) {
-    out.settle({each.id, CommandState::refused, "the agent has ended"});
+    out.settle({each.id, CommandState::refused,
+                again ? "the agent is started again in another dialect; send it once more" : "the agent has ended"});
+  }
+  if (again) {
+    Verdict verdict;
+    verdict.state = State::failed;
+    verdict.message = again->why;
+    verdict.retry = std::move(again);
+    return verdict;
   }
   if (notes_ > kSequenceNotes) {
     std::size_t more = std::exchange(notes_, 0) - kSequenceNotes;
@@ -161,6 +168,27 @@ Verdict GrpcAgent::finish(const ExitFacts& exit, std::int64_t now_ms, Actions& o
   return judged;
 }
 
+// The agent ended the call without a word, as one does that cannot read the start.
+std::optional<Verdict::Retry> GrpcAgent::other_dialect(const ExitFacts& exit) const {
+  if (!may_switch_ || hints_.records > 0 || stopping_ || exit.by_runner || !may_be_unread(exit.code)) {
+    return std::nullopt;
+  }
+  GrpcDialect other = dialect_ == GrpcDialect::json ? GrpcDialect::typed : GrpcDialect::json;
+  std::string refused = std::string(shepherd::name(dialect_)) + ": " + grpc_status_text(exit.code, exit.message);
+  Verdict::Retry retry;
+  retry.options.emplace(kFirstDialectOption, shepherd::name(other));
+  retry.options.emplace(kRefusedOption, refused);
+  retry.why =
+      "The agent did not take the task (" + refused + "); trying the dialect " + std::string(shepherd::name(other));
+  return retry;
+}
+
+StreamFault GrpcAgent::fault_of(const ExitFacts& exit) const {
+  bool tried_in_vain = hints_.records == 0 && may_be_unread(exit.code) && !may_switch_;
+  if (tried_in_vain) return dialect_fault(dialect_, exit.code, exit.message, refused_);
+  return stream_fault(exit.code, exit.message, hints_.records > 0);
+}
+
 // One fatal error says why a run has failed. The agent may have sent it. Where the runner or an operator ended the run,
 // they say why.
 void GrpcAgent::tell_end(const Verdict& verdict, const ExitFacts& exit, Actions& out) {
@@ -168,7 +196,7 @@ void GrpcAgent::tell_end(const Verdict& verdict, const ExitFacts& exit, Actions&
   bool untold_failure = verdict.state == State::failed && fatal_.empty();
   if (stopping_ || exit.by_runner || !(broken || untold_failure)) return;
   StreamFault fault{"agent_failed", verdict.message};
-  if (broken) fault = stream_fault(exit.code, exit.message, hints_.records > 0);
+  if (broken) fault = fault_of(exit);
   std::string data = object_text([&](JsonObject& object) {
     object.text("code", fault.code);
     object.flag("fatal", untold_failure);
@@ -197,7 +225,7 @@ Verdict GrpcAgent::verdict(const ExitFacts& exit) const {
   if (said_ == Said::failed) return judged(State::failed, or_else(fatal_, or_else(last_status_, "the agent failed")));
   if (!fatal_.empty()) return judged(State::failed, fatal_);
   if (exit.code != kGrpcOk) {
-    return judged(State::failed, stream_fault(exit.code, exit.message, hints_.records > 0).text);
+    return judged(State::failed, fault_of(exit).text);
   }
   if (said_ == Said::interrupted) return judged(State::cancelled, or_else(last_status_, "interrupted"));
   return judged(State::failed, "the agent ended its stream without saying that it has completed or failed");

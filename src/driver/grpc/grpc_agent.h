@@ -1,13 +1,15 @@
 // The driver of streaming agents: services that speak gibson.agent.AgentService/StreamExecute.
 //
-// A record is one AgentMessage, as the wire has it or in its JSON form. The first word to the agent is the start; after
-// it come steering, interrupts, resumes and modes. Steering is settled by the agent's own ack, interrupt and resume by
-// the status that follows them; what is not answered in time expires.
-// Threads: caller.
+// A record is one AgentMessage, as the wire has it or in its JSON form. Messages of the typed dialect are translated to
+// those of the JSON dialect first. An agent that ends its call without a word may speak the other dialect: finish()
+// then asks for a second start. The first word to the agent is the start; after it come steering, interrupts, resumes
+// and modes. Steering is settled by the agent's own ack, interrupt and resume by the status that follows them; what is
+// not answered in time expires. Threads: caller.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,9 @@
 #include "driver/driver.h"
 #include "driver/event_json.h"
 #include "driver/grpc/chunk_joiner.h"
+#include "driver/grpc/dialect.h"
 #include "driver/grpc/sequence_check.h"
+#include "driver/grpc/status.h"
 #include "driver/open_calls.h"
 
 namespace gibson::agent {
@@ -52,6 +56,10 @@ class GrpcAgent final : public Driver {
   };
 
   // grpc_agent.cpp: one record
+  void choose_dialect(const LaunchOptions& options);
+  bool read(std::string_view record);
+  std::optional<Verdict::Retry> other_dialect(const ExitFacts& exit) const;
+  StreamFault fault_of(const ExitFacts& exit) const;
   bool check_number(Actions& out);
   void note(std::string_view summary, std::string_view more_members, Actions& out);
   void not_protocol(std::string_view record, std::string_view summary, Actions& out);
@@ -80,6 +88,10 @@ class GrpcAgent final : public Driver {
   std::string json_;                                      // its JSON form
   std::int64_t now_ms_ = 0;                               // of the call
   std::int64_t at_ms_ = 0;                                // of the message, by the agent's clock when it says
+
+  GrpcDialect dialect_ = GrpcDialect::json;
+  bool may_switch_ = false;  // the other dialect may be tried
+  std::string refused_;      // what the agent said to the other dialect, which was tried before
 
   ChunkJoiner chunks_;
   SequenceCheck numbers_;

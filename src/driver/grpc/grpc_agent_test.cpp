@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "driver/grpc/dialect.h"
 #include "driver/grpc/limits.h"
 #include "driver/grpc/record.h"
 #include "driver/grpc/record_frames.h"
@@ -104,7 +105,8 @@ TEST_F(GrpcAgentTest, TheStartSaysWhatToDo) {
   ClientMessage first;
   ASSERT_TRUE(first.ParseFromString(std::string(take_frame(bytes).value())));
   EXPECT_EQ(first.start().task_json(),
-            R"({"id":"t","goal":"audit it","context":{"text":"the context"},"repo":{"url":"https://git.example/a"}})");
+            "{\r  "
+            R"("id":"t","goal":"audit it","context":{"text":"the context"},"repo":{"url":"https://git.example/a"}})");
   EXPECT_EQ(first.start().initial_mode(), gibson::agent::AGENT_MODE_AUTONOMOUS);
 
   launch.prompt = "";
@@ -304,7 +306,9 @@ TEST_F(GrpcAgentTest, EveryEndHasItsReason) {
         Case{7, "credentials_refused", true}, Case{12, "not_a_streaming_agent", false}, Case{3, "start_refused", false},
         Case{4, "deadline_exceeded", true}, Case{13, "stream_broken", true}, Case{99, "stream_broken", true}}) {
     GrpcAgent driver;
-    ASSERT_TRUE(driver.launch(launch_));
+    Launch launch = launch_;
+    launch.options.emplace(kDialectOption, "json");
+    ASSERT_TRUE(driver.launch(launch));
     Actions out;
     AgentMessage running;
     running.mutable_status();

@@ -73,7 +73,6 @@ EventParts GrpcAgent::step(EventType type) const {
 }
 
 void GrpcAgent::dispatch(std::string_view record, Actions& out) {
-  json_ = agent_message_json(*message_);
   if (message_->payload_case() == AgentMessage::kOutput) return output(out);
   joined(chunks_.flush(), out);
   switch (message_->payload_case()) {

@@ -89,10 +89,13 @@ std::string compact_json(std::string_view text) {
 
 }  // namespace
 
+void mute_protocol_buffers() {
+  [[maybe_unused]] static auto* const usual = google::protobuf::SetLogHandler(nullptr);
+}
+
 // No message begins with "{": that byte is a group of field 15, which protocol buffers of this age do not have.
 bool read_agent_message(std::string_view record, AgentMessage& message) {
-  // What cannot be read is told in the log of its task, not on our standard error.
-  [[maybe_unused]] static auto* const usual = google::protobuf::SetLogHandler(nullptr);
+  mute_protocol_buffers();
   if (!record.starts_with('{')) return message.ParseFromArray(record.data(), static_cast<int>(record.size()));
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;

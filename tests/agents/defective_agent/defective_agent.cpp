@@ -1,6 +1,8 @@
 // A streaming agent with one deliberate defect, for the tests of the harness.
 //
-//   defective_agent ADDRESS [DEFECT]      without a defect it does everything right; stream.cpp knows the names
+//   defective_agent ADDRESS [--typed] [DEFECT]   without a defect it does everything right; stream.cpp knows the names
+//
+// With --typed it speaks the typed dialect alone.
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -9,31 +11,36 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 #include "stream.h"
 
 namespace {
 
-class Service final : public gibson::agent::AgentService::CallbackService {
+class Service final
+    : public gibson::agent::AgentService::WithRawCallbackMethod_StreamExecute<gibson::agent::AgentService::Service> {
  public:
-  explicit Service(std::string defect) : defect_(std::move(defect)) {}
-  grpc::ServerBidiReactor<gibson::agent::ClientMessage, gibson::agent::AgentMessage>* StreamExecute(
+  Service(std::string defect, bool typed) : defect_(std::move(defect)), typed_(typed) {}
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamExecute(
       grpc::CallbackServerContext* /*context*/) override {
-    return new defective::Stream(defect_);
+    return new defective::Stream(defect_, typed_);
   }
 
  private:
-  std::string defect_;
+  const std::string defect_;
+  const bool typed_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: defective_agent ADDRESS [DEFECT]\n");
+    std::fprintf(stderr, "usage: defective_agent ADDRESS [--typed] [DEFECT]\n");
     return 2;
   }
-  std::string defect = argc > 2 ? argv[2] : "";
+  bool typed = argc > 2 && std::string_view(argv[2]) == "--typed";
+  int named = typed ? 3 : 2;
+  std::string defect = argc > named ? argv[named] : "";
   sigset_t end_signals;
   sigemptyset(&end_signals);
   sigaddset(&end_signals, SIGTERM);
@@ -42,7 +49,7 @@ int main(int argc, char** argv) {
 
   grpc::EnableDefaultHealthCheckService(defect != "no_health");
   if (defect != "no_reflection") grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  Service service(defect);
+  Service service(defect, typed);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(argv[1], grpc::InsecureServerCredentials());
   builder.RegisterService(&service);

@@ -1,5 +1,7 @@
 #include "stream.h"
 
+#include "wire.h"
+
 #include <chrono>
 #include <cstdlib>
 
@@ -41,7 +43,9 @@ void Stream::send(pb::AgentMessage message) {
     std::lock_guard lock_flag(mutex_);
     writing_ = true;
   }
-  StartWrite(&message);  // without the lock: on a cancelled call OnWriteDone comes from inside
+  // Written in the other dialect, the rest of a message cannot be read.
+  outgoing_ = written(message, has("answers_in_the_other_dialect") ? !typed_ : typed_);
+  StartWrite(&outgoing_);  // without the lock: on a cancelled call OnWriteDone comes from inside
   std::unique_lock wire(mutex_);
   heard_.wait(wire, [this] { return !writing_; });
 }
@@ -123,6 +127,8 @@ void Stream::hear(const pb::ClientMessage& message) {
 }
 
 void Stream::OnReadDone(bool ok) {
+  pb::ClientMessage message;
+  if (ok) ok = read(incoming_, typed_, message);
   if (!ok) {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -132,11 +138,11 @@ void Stream::OnReadDone(bool ok) {
   }
   if (!started_) {
     started_ = true;
-    if (grpc::Status refused = refusal(incoming_); !refused.ok()) return Finish(refused);
-    interactive_ = incoming_.start().initial_mode() == pb::AGENT_MODE_INTERACTIVE;
+    if (grpc::Status refused = refusal(message); !refused.ok()) return Finish(refused);
+    interactive_ = message.start().initial_mode() == pb::AGENT_MODE_INTERACTIVE;
     worker_ = std::thread([this] { Finish(run()); });
   } else {
-    hear(incoming_);
+    hear(message);
   }
   StartRead(&incoming_);
 }

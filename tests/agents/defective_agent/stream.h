@@ -21,9 +21,9 @@ extern std::atomic<bool> shutting_down;
 extern std::atomic<int> open_streams;
 
 // Deletes itself when gRPC is done with it.
-class Stream final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::AgentMessage> {
+class Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  explicit Stream(std::string defect) : defect_(std::move(defect)) {
+  Stream(std::string defect, bool typed) : defect_(std::move(defect)), typed_(typed) {
     ++open_streams;
     StartRead(&incoming_);
   }
@@ -56,8 +56,9 @@ class Stream final : public grpc::ServerBidiReactor<pb::ClientMessage, pb::Agent
   grpc::Status end();
 
   const std::string defect_;
+  const bool typed_;
   std::thread worker_;
-  pb::ClientMessage incoming_;
+  grpc::ByteBuffer incoming_, outgoing_;
   std::atomic<bool> cancelled_{false};
   std::mutex sending_;
   std::int64_t sequence_ = 0;
