@@ -7,6 +7,8 @@
 namespace shepherd::harness {
 namespace {
 
+constexpr const char* kNotTried = "not tried";
+
 constexpr CheckTitle kChecks[] = {
     {"alive", "The agent stays up"},
     {"start", "A start is answered with RUNNING"},
@@ -58,7 +60,7 @@ std::span<const CheckTitle> streaming_checks() {
 
 Report::Report(std::span<const CheckTitle> checks) {
   for (const CheckTitle& check : checks) {
-    checks_.push_back({.id = check.id, .title = check.title, .note = "not tried", .defects = {}, .took_ms = -1});
+    checks_.push_back({.id = check.id, .title = check.title, .note = kNotTried, .defects = {}, .took_ms = -1});
   }
 }
 
@@ -103,7 +105,7 @@ void Report::took(std::string_view check, std::int64_t ms) {
 
 void Report::skip_rest(const std::string& note) {
   for (CheckResult& check : checks_) {
-    if (check.verdict == Verdict::skipped) check.note = note;
+    if (check.verdict == Verdict::skipped && check.note == kNotTried) check.note = note;
   }
 }
 

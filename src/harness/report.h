@@ -48,7 +48,7 @@ class Report {
   void not_shown(std::string_view check, std::string note);
   void skip(std::string_view check, std::string note);
   void took(std::string_view check, std::int64_t ms);
-  void skip_rest(const std::string& note);  // skips every check without a result
+  void skip_rest(const std::string& note);  // skips every check without a result or a note
 
   const std::vector<CheckResult>& checks() const { return checks_; }
   std::size_t count(Verdict verdict) const;

@@ -117,6 +117,15 @@ bool AcpPeer::wait_for_exit(std::chrono::milliseconds timeout) {
   return true;
 }
 
+bool AcpPeer::running() {
+  bool may_be_ending = false;
+  {
+    MutexLock lock(mutex_);
+    may_be_ending = output_ended_;
+  }
+  return !wait_for_exit(may_be_ending ? kAcpQuiet : std::chrono::milliseconds(0));
+}
+
 std::string AcpPeer::exit_text() {
   MutexLock lock(mutex_);
   return exit_ ? describe(*exit_) : std::string();

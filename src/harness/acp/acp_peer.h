@@ -47,7 +47,8 @@ class AcpPeer final : public AgentObserver {
 
   void close_input() { process_->close_input(); }
   bool wait_for_exit(std::chrono::milliseconds timeout) EXCLUDES(mutex_);
-  bool running() { return !wait_for_exit(std::chrono::milliseconds(0)); }
+  // False if it has ended. One that has closed its output is given a moment to exit.
+  bool running() EXCLUDES(mutex_);
   std::string exit_text() EXCLUDES(mutex_);  // "exit 1", "SIGKILL"; empty while it runs
   std::string tail() EXCLUDES(mutex_);       // the newest part of its standard error
   AgentEnd end() EXCLUDES(mutex_);           // ends all that is left, and says what that was

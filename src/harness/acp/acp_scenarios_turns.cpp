@@ -152,15 +152,17 @@ void cancelled_command(AcpTrial& trial) {
   trial.peer.on_permission = choose("allow", chosen);
   std::int64_t id = trial.peer.request("session/prompt", trial.prompt(acp_command_prompt("sleep 100")));
   bool is_over = false;
-  auto works = trial.peer.wait_for(
-      [&](const json::object& message) {
-        const json::value* answered = message.if_contains("id");
-        is_over = !message.contains("method") && answered != nullptr && *answered == id;
-        return is_over || is_update(message, "tool_call");
-      },
-      trial.turn_wait());
+  auto over_or = [&](bool is_enough) {
+    return [&is_over, id, is_enough](const json::object& message) {
+      const json::value* answered = message.if_contains("id");
+      is_over = !message.contains("method") && answered != nullptr && *answered == id;
+      return is_over || (is_enough && is_update(message, "tool_call"));
+    };
+  };
+  auto works = trial.peer.wait_for(over_or(true), trial.turn_wait());
+  // A command that was allowed needs a moment to begin.
+  if (works == AcpPeer::Wait::found && !is_over) trial.peer.wait_for(over_or(false), kAcpQuiet);
   if (is_over) return trial.report.skip("cancel", "the turn was over before it could be cancelled");
-  if (works == AcpPeer::Wait::found) trial.peer.watch(kAcpQuiet);  // a command that was allowed begins
   trial.peer.on_permission = [](const json::object&) { return std::nullopt; };
   trial.peer.notify("session/cancel", {{"sessionId", trial.session}});
   trial.peer.withdraw_permissions();
