@@ -6,6 +6,7 @@
 namespace shepherd::harness {
 
 void end_of_input(AcpTrial& trial) {
+  trial.peer.watch(kAcpQuiet);  // what the agent has killed at the end of its last turn needs a moment to be gone
   trial.peer.close_input();
   bool exits = trial.peer.wait_for_exit(std::min(kAcpExitWait, trial.options.answer));
   AgentEnd end = trial.peer.end();
