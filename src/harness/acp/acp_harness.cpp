@@ -1,7 +1,7 @@
 #include "harness/acp/acp_harness.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <filesystem>
 

@@ -1,7 +1,7 @@
 #include "harness/live/scripted_place.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <filesystem>
 #include <fstream>
