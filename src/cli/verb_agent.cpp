@@ -1,72 +1,37 @@
-// shepherd agent test: checks an agent against the protocol of streaming agents.
+// shepherd agent test: checks an agent against its protocol, that of streaming agents or the Agent Client Protocol.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/whole_file.h"
+#include "cli/agent_check.h"
+#include "cli/agent_report.h"
+#include "cli/known_agents.h"
 #include "cli/limits.h"
 #include "cli/verbs.h"
 #include "config/config_flags.h"
 #include "driver/grpc/dialect.h"
 #include "harness/harness.h"
 #include "harness/limits.h"
-#include "terminal/terminal_text.h"
 
 namespace shepherd {
 namespace {
 
 struct AgentOptions {
   ConfigFlags flags;
-  std::string stream, junit, ca_file, cert_file, key_file, server_name, token, token_file;
+  AgentReportForm form;
+  std::string name, program, stream, ca_file, cert_file, key_file, server_name, token, token_file;
   std::map<std::string, std::string> metadata;
-  bool json = false, tls = false;
+  bool acp = false, tls = false;
   GrpcDialect dialect = GrpcDialect::json;
   bool dialect_given = false;
-  double timeout_seconds = static_cast<double>(kAgentAnswer.count()) / 1000;
+  double timeout_seconds = 0;  // 0: the check's own
 };
-
-std::string verdict_mark(const Output& out, harness::Verdict verdict) {
-  switch (verdict) {
-    case harness::Verdict::passed:
-      return out.paint(Color::green, "pass");
-    case harness::Verdict::failed:
-      return out.paint(Color::red, "FAIL");
-    case harness::Verdict::not_shown:
-      return out.paint(Color::yellow, "warn");
-    case harness::Verdict::skipped:
-      break;
-  }
-  return out.paint(Color::dim, "skip");
-}
-
-// An agent's text may contain anything, including several lines.
-std::string shown(const std::string& text) {
-  std::string lines = terminal_text(text, Lines::keep);
-  for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; ++at) {
-    lines.replace(at, 1, fmt::format("\n{:<25}", ""));
-  }
-  return lines;
-}
-
-void print(Output& out, const harness::Report& report) {
-  for (const harness::CheckResult& check : report.checks()) {
-    out.line(fmt::format("{}  {:<18} {}", verdict_mark(out, check.verdict), check.id, check.title));
-    for (const harness::Defect& defect : check.defects) {
-      out.line(fmt::format("      {:<18} {}", "", out.paint(Color::red, shown(defect.code + ": " + defect.detail))));
-    }
-    if (check.verdict == harness::Verdict::not_shown)
-      out.line(fmt::format("      {:<18} not shown: {}", "", check.note));
-    if (check.verdict == harness::Verdict::skipped) out.line(fmt::format("      {:<18} skipped: {}", "", check.note));
-  }
-  out.line(fmt::format("\n{} passed, {} failed, {} not shown, {} skipped; {:.1f} s",
-                       report.count(harness::Verdict::passed), report.count(harness::Verdict::failed),
-                       report.count(harness::Verdict::not_shown), report.count(harness::Verdict::skipped),
-                       static_cast<double>(report.duration_ms) / 1000));
-}
 
 Result<std::string> text_of(const std::string& path) {
   auto text = read_whole_file(path, kMaxSettingsBytes);
@@ -133,13 +98,19 @@ Result<harness::AgentTarget> target_of(const AgentOptions& options) {
   return target;
 }
 
-Result<ExitCode> test(Context& context, AgentOptions options) {
+std::optional<std::chrono::milliseconds> asked_answer(const AgentOptions& options) {
+  if (options.timeout_seconds <= 0) return {};
+  return std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
+}
+
+Result<ExitCode> test_streaming(Context& context, AgentOptions options) {
   harness::HarnessOptions asked;
   asked.command = context.after_dashes;
   if (options.stream.empty() && asked.command.empty()) {
-    return fail(ErrorCode::invalid_argument, "no_agent",
-                "which agent? give --stream HOST:PORT of one that runs, or a command: "
-                "shepherd agent test -- ./my-agent {address}");
+    return fail(
+        ErrorCode::invalid_argument, "no_agent",
+        "which agent? give the name of one (`shepherd agents` lists them), --stream HOST:PORT of one that runs, "
+        "or a command: shepherd agent test -- ./my-agent {address}");
   }
   if (!options.stream.empty() && options.stream.find(':') == std::string::npos) {
     if (auto found = look_up(context, options); !found) return fail(found.error());
@@ -147,36 +118,80 @@ Result<ExitCode> test(Context& context, AgentOptions options) {
   auto target = target_of(options);
   if (!target) return fail(target.error());
   asked.target = *std::move(target);
-  asked.answer = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_seconds * 1000));
+  asked.answer = asked_answer(options).value_or(kAgentAnswer);
   asked.run = std::min(kAgentRun, asked.answer * 6);
   asked.progress = [&context](const std::string& what) { context.err.status("trying: " + what); };
   auto report = harness::test_agent(asked);
   context.err.status("");
   if (!report) return fail(report.error());
 
-  if (!options.junit.empty()) {
-    constexpr mode_t kReadableByAll = 0644;
-    if (auto written = replace_file(options.junit, harness::to_junit(*report), kReadableByAll); !written) {
-      return fail(written.error());
-    }
+  return give_report(context, *report, options.form);
+}
+
+// An agent by the name that a task would give.
+Result<ExitCode> test_by_name(Context& context, AgentOptions options) {
+  auto inputs = options.flags.inputs();
+  if (!inputs) return fail(inputs.error());
+  auto loaded = load_config(*inputs, context.environment);
+  if (!loaded) return fail(loaded.error());
+  auto entry = agent_entry(loaded->config, options.name);
+  if (!entry) {
+    return fail(ErrorCode::invalid_argument, "unknown_agent",
+                fmt::format("there is no agent \"{}\"; it is one of {}", options.name,
+                            fmt::join(agent_names(loaded->config), ", ")));
   }
-  if (options.json) {
-    context.out.json_line(harness::to_json(*report));
-  } else {
-    print(context.out, *report);
+  if (entry->remote() != nullptr) {
+    options.stream = options.name;
+    return test_streaming(context, std::move(options));
   }
-  return report->failed() ? ExitCode::failed : ExitCode::ok;
+  AgentCheckRequest request{.name = options.name,
+                            .driver = entry->driver,
+                            .program = *entry->program(),
+                            .answer = asked_answer(options),
+                            .form = options.form};
+  if (!options.program.empty()) request.program.command.front() = options.program;
+  if (!options.acp && has_live_check(options.name)) return run_live_check(context, request);
+  if (entry->driver == "acp") return run_acp_check(context, request);
+  return fail(ErrorCode::invalid_argument, "no_check",
+              fmt::format("\"{}\" speaks a protocol of its own (driver {}), and it is not known how it is pointed at a "
+                          "scripted model",
+                          options.name, entry->driver));
+}
+
+Result<ExitCode> test(Context& context, const AgentOptions& options) {
+  bool has_command = !context.after_dashes.empty();
+  if (!options.name.empty()) {
+    if (!has_command && options.stream.empty()) return test_by_name(context, options);
+    return fail(ErrorCode::invalid_argument, "bad_options",
+                "give either the name of an agent, or --stream, or a command behind --");
+  }
+  if (!options.acp) return test_streaming(context, options);
+  if (!has_command || !options.stream.empty()) {
+    return fail(ErrorCode::invalid_argument, "no_agent",
+                "--acp needs the agent's name or its command: shepherd agent test --acp -- ./my-agent");
+  }
+  return run_acp_check(context, {.name = {},
+                                 .driver = "acp",
+                                 .program = {.command = context.after_dashes, .environment = {}},
+                                 .answer = asked_answer(options),
+                                 .form = options.form});
 }
 
 }  // namespace
 
 void add_agent_verb(CLI::App& app, Context& context) {
   auto options = std::make_shared<AgentOptions>();
-  CLI::App* agent = app.add_subcommand("agent", "Write and check agents that speak the streaming protocol");
+  CLI::App* agent = app.add_subcommand("agent", "Check an agent: does it keep to its protocol?");
   agent->require_subcommand(1);
-  agent->footer("Example:\n  shepherd agent test --stream 127.0.0.1:50051\n");
-  CLI::App* command = agent->add_subcommand("test", "Check a streaming agent against the protocol (gRPC)");
+  agent->footer("Examples:\n  shepherd agent test goose\n  shepherd agent test --stream 127.0.0.1:50051\n");
+  CLI::App* command = agent->add_subcommand("test", "Check an agent against its protocol: gRPC, or ACP");
   options->flags.add_to(*command);
+  command->add_option("name", options->name,
+                      "An agent by its name, from `agents:` of the configuration or known to Shepherd");
+  command->add_option("--program", options->program, "The program of the agent with that name (default: from PATH)");
+  command->add_flag("--acp", options->acp,
+                    "Check the Agent Client Protocol on standard streams: of the command behind --, or of the\n"
+                    "agent with that name");
   command->add_option("--stream", options->stream,
                       "HOST:PORT or unix:PATH where the agent listens (or will, with a command), or its name under\n"
                       "`agents:` of the configuration");
@@ -189,11 +204,12 @@ void add_agent_verb(CLI::App& app, Context& context) {
           },
           "Dialect to test: json (the default) or typed")
       ->check(CLI::IsMember({"json", "typed"}));
-  command->add_option("--timeout", options->timeout_seconds, "Seconds an agent has to react")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
-  command->add_option("--junit", options->junit, "Also write the report as JUnit XML to this file");
-  command->add_flag("--json", options->json, "Print the report as one JSON object");
+  command
+      ->add_option("--timeout", options->timeout_seconds,
+                   "Seconds an agent has to react (default: 10, with a model 20)")
+      ->check(CLI::Range(0.1, 600.0));
+  command->add_option("--junit", options->form.junit, "Also write the report as JUnit XML to this file");
+  command->add_flag("--json", options->form.json, "Print the report as one JSON object");
   command->add_flag("--tls", options->tls, "Connect with TLS");
   command->add_option("--ca-file", options->ca_file, "Authorities to trust (PEM); implies --tls");
   command->add_option("--cert-file", options->cert_file, "Our certificate (PEM), when the agent asks for one");
@@ -207,10 +223,17 @@ void add_agent_verb(CLI::App& app, Context& context) {
   command->footer(
       "Behind --: a command that starts the agent. {address} in it becomes the address to listen on, which is also in\n"
       "SHEPHERD_AGENT_ADDRESS. Only with a command can the agent's shutdown be checked.\n\n"
+      "With a name: a short live check of the program, with a scripted model on this machine, a throw-away home and a\n"
+      "worthless key, so no account is used. With --acp and a command: the agent is asked to run commands in a\n"
+      "throw-away directory, by the model of its own settings.\n\n"
       "pass: shown and right. warn: not shown, but nothing demands it. FAIL: breaks the protocol.\n"
+      "skip: not checked, and why.\n"
       "Exit codes: 0, 1 when a check failed, 2 wrong usage, 3 no agent answers, 4 it does not let us in.\n\n"
       "Examples:\n"
       "  shepherd agent test --stream 127.0.0.1:50051\n"
+      "  shepherd agent test goose\n"
+      "  shepherd agent test --acp goose\n"
+      "  shepherd agent test --acp -- ./my-agent\n"
       "  shepherd agent test --junit report.xml -- ./my-agent {address}");
   command->callback([options, &context] { context.action = [options, &context] { return test(context, *options); }; });
 }

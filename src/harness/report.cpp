@@ -7,11 +7,8 @@
 namespace shepherd::harness {
 namespace {
 
-struct CheckTitle {
-  std::string_view id, title;
-};
+constexpr const char* kNotTried = "not tried";
 
-// In report order.
 constexpr CheckTitle kChecks[] = {
     {"alive", "The agent stays up"},
     {"start", "A start is answered with RUNNING"},
@@ -57,9 +54,13 @@ std::string_view name(Verdict verdict) {
   return "skipped";
 }
 
-Report::Report() {
-  for (const CheckTitle& check : kChecks) {
-    checks_.push_back({.id = check.id, .title = check.title, .note = "not tried", .defects = {}});
+std::span<const CheckTitle> streaming_checks() {
+  return kChecks;
+}
+
+Report::Report(std::span<const CheckTitle> checks) {
+  for (const CheckTitle& check : checks) {
+    checks_.push_back({.id = check.id, .title = check.title, .note = kNotTried, .defects = {}, .took_ms = -1});
   }
 }
 
@@ -98,9 +99,13 @@ void Report::skip(std::string_view check, std::string note) {
   if (result.verdict == Verdict::skipped) result.note = std::move(note);
 }
 
+void Report::took(std::string_view check, std::int64_t ms) {
+  of(check).took_ms = ms;
+}
+
 void Report::skip_rest(const std::string& note) {
   for (CheckResult& check : checks_) {
-    if (check.verdict == Verdict::skipped) check.note = note;
+    if (check.verdict == Verdict::skipped && check.note == kNotTried) check.note = note;
   }
 }
 

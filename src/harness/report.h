@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,17 +29,26 @@ struct CheckResult {
   Verdict verdict = Verdict::skipped;
   std::string note;             // why it was not shown or was skipped
   std::vector<Defect> defects;  // of a failed check; each code once
+  std::int64_t took_ms = -1;    // -1: it has no time of its own
 };
+
+// A check that a report has: its stable name and what it says about an agent that passes.
+struct CheckTitle {
+  std::string_view id, title;
+};
+
+std::span<const CheckTitle> streaming_checks();  // of the protocol of streaming agents, in report order
 
 class Report {
  public:
-  Report();
+  explicit Report(std::span<const CheckTitle> checks = streaming_checks());
 
   void pass(std::string_view check);
   void fail(std::string_view check, std::string_view defect, const std::string& detail);
   void not_shown(std::string_view check, std::string note);
   void skip(std::string_view check, std::string note);
-  void skip_rest(const std::string& note);  // skips every check without a result
+  void took(std::string_view check, std::int64_t ms);
+  void skip_rest(const std::string& note);  // skips every check without a result or a note
 
   const std::vector<CheckResult>& checks() const { return checks_; }
   std::size_t count(Verdict verdict) const;

@@ -75,6 +75,7 @@ std::string to_json(const Report& report) {
   for (const CheckResult& check : report.checks()) {
     boost::json::object entry{{"check", check.id}, {"title", check.title}, {"verdict", name(check.verdict)}};
     if (!check.note.empty()) entry["note"] = check.note;
+    if (check.took_ms >= 0) entry["durationMS"] = check.took_ms;
     if (!check.defects.empty()) {
       boost::json::array defects;
       for (const Defect& defect : check.defects) {

@@ -39,9 +39,11 @@ INSTALL = "test_install.py installs the program, into a directory of its own"
 BENCH = "measures for minutes; test_loadgen.py and test_runner_bench.py run the measurements"
 PAGE = "works on the page's sources; ctest runs the page's tests"
 SDK = "test_agent_harness.py builds and installs the library, and an agent outside this tree with it"
+LIVE = "test_agent_live.py and test_agent_acp.py run it with real agents"
 NOT_HERE = {  # start of a command -> why it is not run
     "make build": BUILD, "sudo make install": INSTALL, "make install PREFIX": INSTALL, "cd web": PAGE, "npm run build": PAGE, "PAGE_DIST=": PAGE,
     "ctest ": PAGE, "shepherd bench": BENCH, "make bench": BENCH, "ninja -C build/release redact_bench": BENCH, "cmake ": SDK,
+    "shepherd agent test claude": LIVE, "shepherd agent test --acp": LIVE,
 }
 EXITS = {"shepherd run -- sh -c": 7}  # a task that fails
 
