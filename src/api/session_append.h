@@ -1,6 +1,5 @@
-// What goes into the tasks of sessions that people start by hand (session_task.h finds them). Hooks and telemetry report
-// such sessions.
-// Threads: value; append_to_session inside a transaction.
+// What goes into the tasks of sessions that people start by hand (session_task.h finds them). Hooks and telemetry
+// report such sessions. Threads: value; append_to_session inside a transaction.
 #pragma once
 
 #include <cstdint>

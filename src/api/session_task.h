@@ -1,7 +1,6 @@
-// Finds the task of a person's own agent session. Its tasks are AGENT-SESSION, AGENT-SESSION-2, …, one more each time it
-// is resumed after its task ended. A record per resumed session has the newest number, so that a call looks at two tasks
-// and not at all of them.
-// Threads: caller.
+// Finds the task of a person's own agent session. Its tasks are AGENT-SESSION, AGENT-SESSION-2, …, one more each time
+// it is resumed after its task ended. A record per resumed session has the newest number, so that a call looks at two
+// tasks and not at all of them. Threads: caller.
 #pragma once
 
 #include <optional>

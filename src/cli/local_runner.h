@@ -54,7 +54,7 @@ class LocalRunner {
 
  private:
   Result<TaskOrder> create(ApiClient& api, const RunRequest& request);
-  static Result<RunRequest> resolved(ApiClient& api, const RunRequest& request);
+  Result<RunRequest> resolved(ApiClient& api, const RunRequest& request);
   Result<std::unique_ptr<TaskRun>> prepare(RunnerApi& server, const RunRequest& request, TaskOrder order,
                                            TaskRunOptions options, Observe observe);
 

@@ -14,7 +14,7 @@ namespace shepherd {
 namespace {
 
 // Of the program's inner life: each is a record per request or per piece of an answer.
-constexpr std::array<std::string_view, 3> kPassedOver{"codex.startup_phase", "codex.api_request", "codex.turn_ttft"};
+constexpr std::array<std::string_view, 3> kPassedRecords{"codex.startup_phase", "codex.api_request", "codex.turn_ttft"};
 
 bool no_descent(std::string_view, std::string_view) {
   return false;
@@ -126,7 +126,7 @@ void read_codex_log(const OtlpLog& log, std::int64_t now_ms, SessionTelemetry& s
   if (log.name == "codex.sse_event") return read_piece(log, session);
   bool denied = log.attributes.text("decision").starts_with("denied");
   if (log.name == "codex.tool_decision" && !denied) return;
-  if (std::ranges::find(kPassedOver, log.name) != kPassedOver.end()) return;
+  if (std::ranges::find(kPassedRecords, log.name) != kPassedRecords.end()) return;
   read_unknown_log(log, now_ms, session);
 }
 
