@@ -33,7 +33,7 @@ run: build ## Builds and starts the server; ARGS="--listen 127.0.0.1:9000" are p
 	@exec build/bin/shepherd serve $(ARGS)
 
 build: packages build/release/build.ninja ## Builds the release program: build/bin/shepherd
-	@tools/timed "The release program" cmake --build --preset release --parallel $(JOBS)
+	@tools/timed "The release program" cmake --build --preset release --parallel $(JOBS) --target shepherd
 	@mkdir -p build/bin && ln -sfn ../release/bin/shepherd build/bin/shepherd
 
 # Does not build, so that `sudo make install` leaves no root-owned file in the build directory.

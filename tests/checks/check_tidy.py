@@ -65,12 +65,12 @@ def compile_flags(command):
     return [w for w in words if w != "-c" and not w.endswith((".cpp", ".cxx")) and not (w == "-o" and next(words))]
 
 
-def sources_of(entry):
+def sources_of(entry, source):
     """The project files behind one entry of compile_commands.json: one, or several that are compiled together."""
     path = Path(entry["directory"], entry["file"]).resolve()
     if "Unity" not in path.parts:
         return [path]
-    return [Path(name) for _, _, name in source_tree.includes(path)]
+    return [source / name for _, _, name in source_tree.includes(path)]
 
 
 def hidden_names(path):
@@ -133,7 +133,7 @@ def main():
     todo = []
     for entry in json.loads((options.build / "compile_commands.json").read_text()):
         flags = compile_flags(entry["command"])
-        for path in sources_of(entry):
+        for path in sources_of(entry, options.root / "src"):
             if (options.root / "src" not in path.parents or source_tree.is_test(path.relative_to(options.root))
                     or options.only not in str(path)):
                 continue
