@@ -40,6 +40,8 @@ class SessionLog : public std::enable_shared_from_this<SessionLog> {
   // What the log has so far. `kept`: the session's record, as it is stored.
   void start_from(Conversation conversation, SessionBasis kept);
   const Conversation& conversation() const { return conversation_; }
+  // From now on the model is told of images, and not shown them.
+  void forget_images() { conversation_.forget_images(); }
 
   // `done` gets the number of the first event, on the loop. Appends keep their order.
   void append(std::vector<ChatEvent> events, std::move_only_function<void(Result<std::uint64_t>)> done);

@@ -334,7 +334,7 @@ void ChatTurn::take_answer() {
   }
   const Error& error = answer.error();
   // It may be an image that the backend does not take, and then it would refuse every later prompt, too.
-  if (error.reason == "model_refused") log_->conversation().forget_images();
+  if (error.reason == "model_refused") log_->forget_images();
   lost_call_ =
       !said_.empty() || !thought_.empty() || error.reason == "model_broke_off" || error.reason == "answer_too_long";
   if (error.reason != "context_full" || !said_.empty()) return fail_turn(error, error.reason);
