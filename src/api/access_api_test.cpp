@@ -44,6 +44,9 @@ const std::map<std::string, std::string> kWhoMay{
     {"POST /api/v1/tasks/{id}/deltas", "p1a"},
     {"POST /api/v1/claims", "p12a"},  // any producer; the handler checks the task
     {"POST /api/v1/hooks/claude", "pa"},
+    {"POST /v1/logs", "pa"},
+    {"POST /v1/metrics", "pa"},
+    {"POST /v1/traces", "pa"},
     {"PUT /api/v1/tasks/{id}/lease", "p1a"},
     {"PUT /api/v1/runners/{id}", "pa"},
     {"DELETE /api/v1/runners/{id}", "pa"},

@@ -90,7 +90,7 @@ TEST_F(HooksApi, AResumedSessionOpensAnotherTask) {
   report(hook("SessionEnd", 4));
   report(hook("UserPromptSubmit", 5, R"("prompt":"Third")"));
   EXPECT_EQ(task("claude-s1-3").at("title").as_string(), "Third");
-  EXPECT_EQ(*store_.record("hook_session", "s1"), "3") << "the next call looks there first";
+  EXPECT_EQ(*store_.record("hook_session", "claude-s1"), "3") << "the next call looks there first";
 }
 
 // A closed terminal sends no SessionEnd. If the session works again after all, it gets another task.

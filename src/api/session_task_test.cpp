@@ -83,14 +83,14 @@ TEST_F(SessionTaskTest, ARecordOfADeletedTaskIsPutRight) {
   create("claude-s-2");
   create("claude-s-3");
   EXPECT_EQ(look(), "claude-s-3 claude-s-4");
-  EXPECT_EQ(*store_.record("hook_session", "s"), "3");
+  EXPECT_EQ(*store_.record("hook_session", "claude-s"), "3");
   erase("claude-s-3");
   EXPECT_EQ(look(), "claude-s-2 claude-s-3");
-  EXPECT_EQ(*store_.record("hook_session", "s"), "2");
+  EXPECT_EQ(*store_.record("hook_session", "claude-s"), "2");
   erase("claude-s-2");
   erase("claude-s");
   EXPECT_EQ(look(), "none claude-s");
-  EXPECT_EQ(*store_.record("hook_session", "s"), "");
+  EXPECT_EQ(*store_.record("hook_session", "claude-s"), "");
 }
 
 TEST_F(SessionTaskTest, AnOlderTaskThatIsDeletedChangesNothing) {
@@ -103,8 +103,9 @@ TEST_F(SessionTaskTest, AnOlderTaskThatIsDeletedChangesNothing) {
 }
 
 TEST_F(SessionTaskTest, ASessionHasAMost) {
-  ASSERT_TRUE(store_.write(
-      [&](WriteTxn& txn) { ASSERT_TRUE(txn.put_record("hook_session", "s", std::to_string(kMaxSessionTasks))); }));
+  ASSERT_TRUE(store_.write([&](WriteTxn& txn) {
+    ASSERT_TRUE(txn.put_record("hook_session", "claude-s", std::to_string(kMaxSessionTasks)));
+  }));
   create("claude-s-" + std::to_string(kMaxSessionTasks));
   EXPECT_EQ(look(), "too_many_tasks");
   EXPECT_EQ(rows_, 1);

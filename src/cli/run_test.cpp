@@ -135,7 +135,7 @@ TEST_F(BoardTest, TellsThemAsJson) {
 TEST(BoardLine, FitsTheTerminal) {
   BoardRow row{"docs", "task-1", State::running, "Reading a very long path indeed", 1'000, 0, 1.5};
   EXPECT_EQ(board_line(row, 63'000, 6, 200),
-            "docs    running                1:02    $1.50  Reading a very long path indeed");
+            "docs    running                1:02     $1.50  Reading a very long path indeed");
   EXPECT_EQ(board_line(row, 63'000, 6, 60).substr(0, 8), "docs    ");
 }
 
