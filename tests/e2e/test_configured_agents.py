@@ -112,7 +112,7 @@ def test_agents_lists_what_is_here_and_how_to_get_the_others(server, configured,
     assert rows["auditor"]["driver"] == "grpc" and rows["auditor"]["place"] == "127.0.0.1:50051"
     assert not rows["gone"]["installed"] and "place" not in rows["gone"]
     shown = re.sub(" +", " ", server.cli("agents", "--config", config, env=here).stdout)
-    assert "claude claude 2.1.325 (Claude Code) steer, queue, interrupt, set_mode, approve, resume, cost" in shown, shown
+    assert "claude claude 2.1.325 (Claude Code) steer, queue, interrupt, set_mode, approve, questions, resume, live, sub-agents, money" in shown, shown
     program.unlink()
     missing = server.cli("agents", "--config", config, env=here).stdout
     assert re.search(r"NOT INSTALLED +HOW TO INSTALL\nclaude +npm install -g @anthropic-ai/claude-code\n", missing), missing
