@@ -69,7 +69,9 @@ def test_a_model_that_refuses_is_told_or_tried_again(started, make, tools, statu
         assert code == EXIT_CODE[task["status"]["state"]]
         if task["status"]["state"] == "failed":
             assert [event for event in run.of_type("error") if event["data"]["fatal"]], run.story()
-        assert not any(event["data"]["code"] == "login_required" for event in run.of_type("error")), run.story()
+        # Goose itself says "Authentication required" of a key that its model's API refuses.
+        wants_login = any(event["data"]["code"] == "login_required" for event in run.of_type("error"))
+        assert not wants_login or (status == 401 and "goose" in run.of_type("session_start")[0]["summary"]), run.story()
         assert wait_until_gone(run.mark) == []
 
 

@@ -66,11 +66,12 @@ def test_a_run_with_tools(desk):
 
 
 def test_its_tokens_have_the_configured_price(desk):
-    with desk.run([Reply(text("Done."))], SHEPHERD_PRICES="{gemini-2.5-pro: {as_of: 2026-11-01, input: 1.25, output: 10}}") as run:
+    """By the name that the model's API gives the model that answered, which Gemini CLI passes on."""
+    with desk.run([Reply(text("Done."))], SHEPHERD_PRICES="{scripted: {as_of: 2026-11-01, input: 1.25, output: 10}}") as run:
         task, code = run.to_end()
     assert code == 0, run.story()
     used = task["usage"]
-    assert used["inputTokens"] > 0 and "unpriced" not in used, used
+    assert used["inputTokens"] > 0 and "unpriced" not in used, run.story()
     assert used["costUSD"] == pytest.approx((used["inputTokens"] * 1.25 + used["outputTokens"] * 10) / 1e6)
     assert [event["data"]["priced"] for event in run.of_type("usage")] == [{"asOf": "2026-11-01"}]
 
