@@ -115,12 +115,13 @@ Result<RunRequest> LocalRunner::resolved(ApiClient& api, const RunRequest& reque
         ErrorCode::invalid_argument, "no_session",
         fmt::format("the task {} has no conversation to go on with; leave --resume out to begin anew", earlier->id));
   }
-  std::string own = session_keeper_of(config_, request.agent), other = session_keeper_of(config_, earlier->agent);
+  if (!request.agent_given && !earlier->agent.empty()) out.agent = earlier->agent;
+  std::string own = session_keeper_of(config_, out.agent), other = session_keeper_of(config_, earlier->agent);
   if (!own.empty() && !other.empty() && own != other) {
     return fail(ErrorCode::invalid_argument, "other_agent",
                 fmt::format("{} cannot go on with the conversation of task {}, which {} has; use --agent {}, or leave "
                             "--resume out to begin anew",
-                            request.agent, earlier->id, earlier->agent, earlier->agent));
+                            out.agent, earlier->id, earlier->agent, earlier->agent));
   }
   out.resume_of = earlier->id;
   return out;

@@ -68,8 +68,11 @@ const std::array kKeys{
     Key{"prompt",
         [](RunRequest& request, const YAML::Node& node) { request.prompt = value<std::string>(node, "a text"); }},
     Key{"command", [](RunRequest& request, const YAML::Node& node) { request.command = texts(node); }},
-    Key{"agent", [](RunRequest& request,
-                    const YAML::Node& node) { request.agent = value<std::string>(node, "an agent's name"); }},
+    Key{"agent",
+        [](RunRequest& request, const YAML::Node& node) {
+          request.agent = value<std::string>(node, "an agent's name");
+          request.agent_given = true;
+        }},
     Key{"address",
         [](RunRequest& request, const YAML::Node& node) {
           request.address = value<std::string>(node, "an address such as 127.0.0.1:50051");

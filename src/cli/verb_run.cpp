@@ -194,9 +194,10 @@ void add_run_verb(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("run", "Run an agent or any command here; watch it and steer it");
   RunRequest& request = options->request;
   command->add_option("PROMPT", request.prompt, "What to do; or, after --, a command to run");
-  command
-      ->add_option("--agent", request.agent, "The agent, by a name that shepherd agents lists, or grpc with --address")
-      ->capture_default_str();
+  CLI::Option* agent = command
+                           ->add_option("--agent", request.agent,
+                                        "The agent, by a name that shepherd agents lists, or grpc with --address")
+                           ->capture_default_str();
   command->add_option("--address", request.address, "Address of the agent grpc: HOST:PORT");
   command->add_option("--program", request.program, "The agent's program (default: claude.program, else from PATH)");
   command->add_option("--model", request.model, "Model to use");
@@ -238,7 +239,10 @@ void add_run_verb(CLI::App& app, Context& context) {
       "  tasks:\n"
       "    - name: docs\n      prompt: bring the README up to date\n      worktree: true\n      budget: 1.50\n"
       "    - name: tests\n      command: [make, test]\n      timeout: 10m");
-  command->callback([options, &context] { context.action = [options, &context] { return run(context, *options); }; });
+  command->callback([options, &context, agent] {
+    options->request.agent_given = agent->count() > 0;
+    context.action = [options, &context] { return run(context, *options); };
+  });
 }
 
 }  // namespace shepherd

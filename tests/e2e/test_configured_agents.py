@@ -40,6 +40,15 @@ def test_a_program_of_ones_own_speaks_claudes_dialect(server, configured, tmp_pa
     assert "steer" in task["capabilities"]["commands"], "it is driven as Claude Code is"
 
 
+def test_a_resumed_task_keeps_its_agent(server, configured, tmp_path):
+    config = configured({"mine": {"driver": "claude", "command": through_env(SCRIPTED_AGENT=SCRIPT)}})
+    with AgentRun(server, ["--config", config, "--agent", "mine", "go"], tmp_path, server.env) as run:
+        run.to_end()
+    with AgentRun(server, ["--config", config, "--resume", run.task, "go on"], tmp_path, server.env) as again:
+        task, code = again.to_end()
+    assert code == 0 and task["agent"] == "mine", again.story()
+
+
 def test_a_program_of_ones_own_prints_text(server, configured, tmp_path):
     config = configured({"reverse": {"driver": "text", "command": ["rev"]}})
     with AgentRun(server, ["--config", config, "--agent", "reverse", "stressed"], tmp_path, server.env) as run:
