@@ -17,7 +17,7 @@ struct RunRequest {
   std::string prompt;                // a task has a prompt or a command
   std::vector<std::string> command;  // a command line to run
   std::string agent = "claude";      // for a prompt
-  bool agent_given = false;          // otherwise a resumed task's agent goes before the default
+  bool agent_given = false;          // if not, a resumed task keeps its agent
   std::string address;               // of an agent of type grpc
   std::string program;               // the agent's program; empty: the default
   std::string model, mode, context;
