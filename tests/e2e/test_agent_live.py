@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from acp_agents import GOOSE
 from agents import CLAUDE
 from one_way_agents import OPENCODE
 from server import BINARY, environment
-from test_acp_agents import GOOSE
 from test_agent_acp import AGENT
 from test_real_codex import CODEX
 

@@ -12,7 +12,7 @@ const faults = async (page: Page) => (await new AxeBuilder({page: page as unknow
 const kScreens = process.env["SCREENS"];
 const kKept = ["chat"];
 
-test.use({contextTokens: 32_768, modelName: "qwen3-coder-30b"});
+test.use({contextTokens: 32_768, modelName: "qwen3-coder-30b", tools: true});
 
 const says = (role: string, content: string, more: Json = {}, event: Json = {}): Json => ({type: "message", summary: `${role}: ${content.split("\n")[0]}`, data: {role, content, tokens: Math.ceil(content.length / 4), tokensExact: true, ...more}, ...event});
 const kAnswer = `The discount is applied **twice**: once in the branch at line 18 and again on return.
@@ -48,12 +48,6 @@ function story(): Json[] {
     ...tool("c1", "run_command", {command: "npm test -- checkout"}, "✕ applies the discount once\n  Expected: 90\n  Received: 81", 4_210, false), ...tool("c2", "read_file", {path: "src/checkout.ts"}, "12  export function totalOf(cart: Cart): number {", 6),
     {type: "usage", summary: "", data: {costUSD: 0.0312, inputTokens: 21_000, outputTokens: 640, turns: 2}},
     says("assistant", kAnswer, {final: true, model: "qwen3-coder-30b", totalTokens: 21_640}),
-    says("user", "Good. Remove the second one and push it.", {by: "ada"}),
-    says("assistant", "", {toolCalls: [{id: "c3", name: "run_command", arguments: '{"command":"git push origin fix/discount"}'}], totalTokens: 21_702}),
-    {type: "tool_call", tool: "run_command", callID: "c3", input: {command: "git push origin fix/discount", timeout_seconds: 60}, summary: "Runs git push origin fix/discount"},
-    {type: "approval", tool: "run_command", callID: "c3", summary: "Needs approval: Runs git push origin fix/discount",
-      data: {approvalID: "c3", state: "pending", kind: "permission", tool: "run_command", input: {command: "git push origin fix/discount", timeout_seconds: 60}, remember: ["run_command(git push)"]}},
-    {type: "status", summary: "Needs approval: Runs git push origin fix/discount", data: {state: "waiting_for_input"}},
   ];
 }
 
@@ -62,7 +56,9 @@ async function believable(server: Server): Promise<void> {
     await server.call("GET", `/sessions/${id}/session`);
     await server.call("PATCH", `/api/v1/tasks/${id}`, {title});
   }
-  await server.post("look", over(6, story()));
+  // A server with a model writes the logs of its chats alone.
+  await server.configured("", () => server.post("look", over(6, story())));
+  await server.call("POST", "/sessions/look/request", {prompt: "RUN git push origin fix/discount", async: true});
 }
 
 for (const scheme of ["light", "dark"] as const) {

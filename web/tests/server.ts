@@ -23,7 +23,7 @@ export class Server {
   #settings: string[];
 
   // `settings` are key=value, as for --set; `config` is the text of a configuration file.
-  constructor(runners = 0, settings: string[] = [], private readonly config = "") {
+  constructor(runners = 0, settings: string[] = [], private config = "") {
     this.#runners = runners;
     this.#settings = settings;
   }
@@ -63,6 +63,18 @@ export class Server {
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
     await gone;
+  }
+
+  // Does something while the server runs with another configuration, and starts it again with its own.
+  async configured(config: string, work: () => Promise<unknown>): Promise<void> {
+    const own = this.config;
+    for (const [each, during] of [[config, work], [own, async () => {}]] as const) {
+      await this.end();
+      this.config = each;
+      await this.start();
+      await during();
+    }
+    this.wasEnded = false;
   }
 
   async remove(): Promise<void> {
