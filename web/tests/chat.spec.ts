@@ -33,6 +33,23 @@ test("a prompt is written, its answer streams and stays", async ({server, fleet,
   expect(await messages(server, chatOf(fleet))).toEqual([["user", "HOLD first\ngate"], ["assistant", "Beginning of it, and the end."]]);
 });
 
+test.describe("with one chat at a time", () => {
+  test.use({limits: {parallel_sessions: 1}});
+  test("the first prompt is shown while its chat waits", async ({server, fleet, model}) => {
+    await begin(fleet, server, "HOLD the other chat");
+    await expect(writing(fleet)).toContainText("Beginning of it,");
+    await fleet.goto(server.page + "/?view=chat");
+    await ask(fleet, "SAY I waited");
+    await fleet.waitForURL(/\?chat=/);
+    await expect(fleet.locator(".prompt.waiting")).toContainText("SAY I waited");
+    await fleet.reload();
+    await expect(fleet.locator(".prompt.waiting")).toContainText("SAY I waited");
+    model.open("the other chat");
+    await expect(answers(fleet)).toContainText("I waited");
+    await expect(fleet.locator(".prompt.waiting")).toHaveCount(0);
+  });
+});
+
 test("Markdown is rendered, code can be copied, and markup stays text", async ({server, fleet}) => {
   await fleet.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const hostile = "<img src=x onerror=window.owned=1> [good](https://evil.example) [run](javascript:window.owned=1) \u202eltr ![pic](https://evil.example/i.png)";

@@ -7,11 +7,12 @@ import {expect, test as base} from "./fixture";
 import {FakeModel} from "./model";
 import {type Json, Server} from "./server";
 
-export const test = base.extend<{model: FakeModel; contextTokens: number; modelName: string; entry: Json; tools: boolean; files: string}>({
+export const test = base.extend<{model: FakeModel; contextTokens: number; modelName: string; entry: Json; tools: boolean; limits: Json; files: string}>({
   contextTokens: [8192, {option: true}],
   modelName: ["fake-1", {option: true}],
   entry: [{}, {option: true}],  // of the model in the configuration
   tools: [false, {option: true}],  // the server's own
+  limits: [{}, {option: true}],    // more of the chat's configuration
   files: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), "shepherd-files-"));
     mkdirSync(join(folder, "sub"));
@@ -24,8 +25,8 @@ export const test = base.extend<{model: FakeModel; contextTokens: number; modelN
     await use(model);
     await model.stop();
   },
-  server: async ({model, files, entry, tools}, use) => {
-    const server = await new Server(0, [], model.config({...(tools ? {tools_root: files} : {}), system: "You are terse."}, entry)).start();
+  server: async ({model, files, entry, tools, limits}, use) => {
+    const server = await new Server(0, [], model.config({...(tools ? {tools_root: files} : {}), system: "You are terse.", ...limits}, entry)).start();
     await use(server);
     await server.remove();
   },

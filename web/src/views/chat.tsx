@@ -91,7 +91,7 @@ function Session({id}: {id: string}) {
   if (!task) return <div class="chat-main"><Notice heading title="Reading the chat …" busy /></div>;
   if (task.agent !== kChatAgent) return <div class="chat-main"><Notice heading title="This task is not a chat"><a href={href({task: id})}>Open its log</a></Notice></div>;
 
-  given.current ||= textOf(task, "description");
+  given.current ||= textOf(task.task, "description");
   const state = task.status?.state ?? "queued";
   const running = state === "running" || state === "waiting_for_input" || state === "starting" || (state === "queued" && given.current !== "");
   const mayFork = mayCommand() && hasModel.value === true;
