@@ -1,10 +1,12 @@
 // Calls of the API. A failure is an ApiError whose message tells a person what to do; status 0 means that no answer
-// came.
+// came. A read that the server is too busy for is repeated after the pause that it asks for, if that is short.
+import {pauseAfter, retryAfter} from "./backoff";
 import {eventOf} from "../model/shape";
 import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskEvent, TaskRequest, WhoAmI} from "./types";
 
 export class ApiError extends Error {
-  constructor(readonly status: number, readonly code: string, message: string) {
+  // `retryAfterMs`: the pause that the server asks for before the next request.
+  constructor(readonly status: number, readonly code: string, message: string, readonly retryAfterMs?: number) {
     super(message);
   }
   // The server is older than this page or was built without this part.
@@ -32,8 +34,34 @@ interface Answer<T> {
 
 const ask = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> => askAt("/api/v1" + path, method, body, signal, key);
 
+const kRepeats = 2;
+const kLongestWaitMs = 5000;  // a longer pause is left to the caller, because a person waits
+
+const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && (error.status === 429 || error.status === 503);
+
+function waited(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => { clearTimeout(timer); reject(signal!.reason as Error); };
+    const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, ms);
+    signal?.addEventListener("abort", stop, {once: true});
+  });
+}
+
 // For the few addresses that are not below /api/v1.
 export async function askAt<T>(address: string, method: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
+  for (let failures = 1; ; ++failures) {
+    try {
+      return await askOnce<T>(address, method, body, signal, key);
+    } catch (error) {
+      if (method !== "GET" || !isBusy(error) || failures > kRepeats) throw error;
+      const pause = pauseAfter(failures, error.retryAfterMs);
+      if (pause > kLongestWaitMs) throw error;
+      await waited(pause, signal);
+    }
+  }
+}
+
+async function askOnce<T>(address: string, method: string, body: unknown, signal: AbortSignal | undefined, key: string): Promise<Answer<T>> {
   let answer: Response;
   try {
     answer = await fetch(address, {
@@ -49,7 +77,7 @@ export async function askAt<T>(address: string, method: string, body?: unknown, 
   if (answer.status === 204) return {value: undefined as T, bytes: 0, next: ""};
   const text = await answer.text();
   if (answer.status === 401) session.ended();
-  if (!answer.ok) throw problemOf(answer.status, text);
+  if (!answer.ok) throw problemOf(answer.status, text, retryAfter(answer.headers.get("Retry-After"), Date.now()));
   const link = /<([^>]*)>; *rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1] ?? "";
   return {value: JSON.parse(text) as T, bytes: text.length, next: new URLSearchParams(link.split("?")[1] ?? "").get("before") ?? ""};
 }
@@ -58,12 +86,12 @@ async function call<T>(method: string, path: string, body?: unknown, signal?: Ab
   return (await ask<T>(method, path, body, signal)).value;
 }
 
-function problemOf(status: number, text: string): ApiError {
+function problemOf(status: number, text: string, pause: number | undefined): ApiError {
   try {
     const problem = JSON.parse(text) as {code?: string; detail?: string; error?: string};
-    return new ApiError(status, problem.code ?? "", problem.detail ?? problem.error ?? `The server answered ${status}.`);
+    return new ApiError(status, problem.code ?? "", problem.detail ?? problem.error ?? `The server answered ${status}.`, pause);
   } catch {
-    return new ApiError(status, "", `The server answered ${status}.`);
+    return new ApiError(status, "", `The server answered ${status}.`, pause);
   }
 }
 
@@ -75,18 +103,18 @@ const taskPath = (id: string) => `/tasks/${encodeURIComponent(id)}`;
 export const api = {
   whoami: () => call<WhoAmI>("GET", "/whoami"),
   logout: () => call<void>("POST", "/logout"),
-  tasks: (query: Query) => ask<Task[]>("GET", "/tasks" + queryText(query)),
-  task: (id: string, at?: number) => call<Task>("GET", taskPath(id) + queryText({at})),
+  tasks: (query: Query, signal?: AbortSignal) => ask<Task[]>("GET", "/tasks" + queryText(query), undefined, signal),
+  task: (id: string, at?: number, signal?: AbortSignal) => call<Task>("GET", taskPath(id) + queryText({at}), undefined, signal),
   rename: (id: string, title: string) => call<Task>("PATCH", taskPath(id), {title}),
   createTask: async (request: TaskRequest, key: string) => (await ask<Task>("POST", "/tasks", request, undefined, key)).value,
   events: async (id: string, query: Query, signal?: AbortSignal): Promise<EventPage> => {
     const page = await call<EventPage>("GET", `${taskPath(id)}/events${queryText(query)}`, undefined, signal);
     return {...page, events: page.events.map(eventOf)};
   },
-  event: async (id: string, sequence: number): Promise<TaskEvent> => eventOf(await call("GET", `${taskPath(id)}/events/${sequence}`)),
+  event: async (id: string, sequence: number, signal?: AbortSignal): Promise<TaskEvent> => eventOf(await call("GET", `${taskPath(id)}/events/${sequence}`, undefined, signal)),
   detail: (id: string, sequence: number) => ask<JsonObject>("GET", `${taskPath(id)}/events/${sequence}/detail`),
   command: (id: string, command: Command) => call<CommandAnswer>("POST", `${taskPath(id)}/commands`, command),
-  search: (q: string, limit: number, before = "") => ask<SearchResults>("GET", "/search" + queryText({q, limit, before})),
-  get: <T>(path: string, query: Query = {}) => call<T>("GET", path + queryText(query)),
+  search: (q: string, limit: number, before = "", signal?: AbortSignal) => ask<SearchResults>("GET", "/search" + queryText({q, limit, before}), undefined, signal),
+  get: <T>(path: string, query: Query = {}, signal?: AbortSignal) => call<T>("GET", path + queryText(query), undefined, signal),
   post: <T>(path: string, body: unknown) => call<T>("POST", path, body),
 };

@@ -1,11 +1,13 @@
 // Selects and groups the rows of the fleet. Pure.
 import type {State, Task} from "../api/types";
+import {midnightOf} from "./format";
 
 export interface Filter {
   state: string;  // a state, or "active" / "ended"
   agent: string;
   text: string;
   group: string;  // "" | "agent" | "workflow" | "state"
+  ended: string;  // "" | "today"
 }
 
 export type FleetRow = {kind: "task"; task: Task} | {kind: "group"; name: string; count: number};
@@ -27,11 +29,12 @@ export function workflowOf(task: Task): string {
   return typeof value === "string" ? value : "";
 }
 
-function matches(task: Task, filter: Filter, words: string[]): boolean {
+function matches(task: Task, filter: Filter, words: string[], now: number): boolean {
   const state = task.status?.state ?? "queued";
   if (filter.state === "active" && kEnded.includes(state)) return false;
   if (filter.state === "ended" && !kEnded.includes(state)) return false;
   if (filter.state && filter.state !== "active" && filter.state !== "ended" && state !== filter.state) return false;
+  if (filter.ended === "today" && !(Date.parse(task.completionTime ?? "") >= midnightOf(now))) return false;
   if (filter.agent && (task.agent || "external") !== filter.agent) return false;
   if (words.length === 0) return true;
   const labels = Object.entries(task.labels ?? {}).map(([key, value]) => `${key}=${value}`).join(" ");
@@ -39,9 +42,10 @@ function matches(task: Task, filter: Filter, words: string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-export function fleetRows(tasks: readonly Task[], filter: Filter): FleetRow[] {
+// `now` decides what is today.
+export function fleetRows(tasks: readonly Task[], filter: Filter, now: number): FleetRow[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = tasks.filter((task) => matches(task, filter, words));
+  const found = tasks.filter((task) => matches(task, filter, words, now));
   if (!filter.group) return found.map((task) => ({kind: "task", task}));
   const groups = new Map<string, Task[]>();
   for (const task of found) {

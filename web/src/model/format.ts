@@ -57,6 +57,9 @@ export function dayAndTime(at: string | number, now: number): string {
   return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")} ${clockTime(at)}`;
 }
 
+// When the day of this time began, here.
+export const midnightOf = (now: number): number => new Date(now).setHours(0, 0, 0, 0);
+
 // Keeps the beginning and the end of a long name. Both distinguish names; the middle seldom does.
 export function middle(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -1,4 +1,6 @@
 // The time ranges of the figures, and the choice of the one that shows the most.
+import {midnightOf} from "./format";
+
 export interface Range {
   from: string;  // as in the address
   words: string;
@@ -13,7 +15,11 @@ export const kRanges: readonly Range[] = [
 ];
 export const kUsual = kRanges[2]!;
 export const kWidest = kRanges[kRanges.length - 1]!;
-export const rangeOf = (from: string): Range => kRanges.find((range) => range.from === from) ?? kUsual;
+export const kToday = "today";
+export function rangeOf(from: string, now: number): Range {
+  if (from === kToday) return {from, words: "day so far", seconds: Math.max(60, Math.ceil((now - midnightOf(now)) / 1000))};
+  return kRanges.find((range) => range.from === from) ?? kUsual;
+}
 
 // The smallest range that holds all of these moments, each the beginning of a step with events. The default is a day;
 // with older moments it is the last day.

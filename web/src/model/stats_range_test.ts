@@ -21,12 +21,12 @@ test.each([
   {what: "never", moments: [], range: undefined},
 ])("nothing lately: $what", ({moments, range}) => expect(rangeReaching(moments, now)?.from).toBe(range));
 
-test("a range that nobody offers is the usual one", () => expect(rangeOf("-3y")).toBe(kUsual));
+test("a range that nobody offers is the usual one", () => expect(rangeOf("-3y", 0)).toBe(kUsual));
 
 test("each range ends where it says", () => {
   for (const [index, milliseconds] of [15 * 60_000, kHour * 60_000, kDay * 60_000, 7 * kDay * 60_000, 30 * kDay * 60_000].entries()) {
     const range = kRanges[index]!;
-    expect(rangeOf(range.from)).toBe(range);
+    expect(rangeOf(range.from, 0)).toBe(range);
     expect(rangeReaching([now - milliseconds], now)).toBe(range);
     expect(rangeReaching([now - milliseconds - 1], now)).toBe(kRanges[index + 1] ?? kWidest);
   }
@@ -34,4 +34,10 @@ test("each range ends where it says", () => {
   expect(kRanges.map((range) => range.seconds)).toEqual([900, 3600, 86_400, 604_800, 2_592_000]);
   expect(kWidest.from).toBe("-30d");
   expect(rangeHolding([now - 7 * kDay * 60_000], now)).toBe(kUsual);
+});
+
+test("today reaches from midnight until now", () => {
+  const now = new Date(2026, 2, 1, 15, 30).getTime();
+  expect(rangeOf("today", now)).toMatchObject({from: "today", seconds: 15.5 * 3600});
+  expect(rangeOf("today", new Date(2026, 2, 1).getTime()).seconds).toBe(60);
 });

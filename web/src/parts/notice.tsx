@@ -10,3 +10,8 @@ export function Notice({title, children, busy, heading}: {title: string; childre
     </div>
   );
 }
+
+// What could not be read, why, and a way to try again.
+export function Failed({title, why, again}: {title: string; why: string; again: () => void}) {
+  return <Notice title={title}><p role="alert">{why}</p><p class="actions"><button type="button" onClick={again}>Try again</button></p></Notice>;
+}

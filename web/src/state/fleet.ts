@@ -4,6 +4,7 @@ import {computed, signal} from "@preact/signals";
 import {api} from "../api/client";
 import type {Task} from "../api/types";
 import {Activity} from "../model/activity";
+import {midnightOf} from "../model/format";
 import {onCatchUp, onMessage} from "./live";
 
 const kPage = 1000;
@@ -83,10 +84,10 @@ export async function loadOlder(): Promise<void> {
 }
 
 // Finds tasks on the server that are not loaded. The server searches title and description.
-export async function findBeyond(filter: {text: string; state: string; agent: string}): Promise<void> {
+export async function findBeyond(filter: {text: string; state: string; agent: string; ended: string}): Promise<void> {
   if (filter.state === "ended") return;  // not a single state; the person loads older ones by hand
   const state = filter.state === "active" ? {active: true} : {state: filter.state};
-  const page = await api.tasks({limit: kPage, text: filter.text, agent: filter.agent === "external" ? "" : filter.agent, ...state});
+  const page = await api.tasks({limit: kPage, text: filter.text, agent: filter.agent === "external" ? "" : filter.agent, ...state, ...(filter.ended === "today" ? {from: new Date(midnightOf(Date.now())).toISOString(), to: new Date().toISOString()} : {})});
   page.value.forEach(put);
 }
 

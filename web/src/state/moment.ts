@@ -38,12 +38,12 @@ function taskWith(task: Task, state: TaskState): Task {
   };
 }
 
-export async function stateAt(view: TaskView, at: number): Promise<Moment> {
+export async function stateAt(view: TaskView, at: number, signal?: AbortSignal): Promise<Moment> {
   const task = view.task.peek()!;
   const state = foldTo(view, at);
   if (state) return {task: taskWith(task, state), sequence: at, missing: ""};
   try {
-    const then = await api.task(view.id, at);
+    const then = await api.task(view.id, at, signal);
     return {task: then, sequence: at, missing: then.lastSequence === at ? "" : "(the state shown is the newest: this server does not know the one then)"};
   } catch (error) {
     if (error instanceof ApiError && error.status === 410) return {task, sequence: at, missing: "(no longer kept)"};

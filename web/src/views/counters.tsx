@@ -1,54 +1,38 @@
-// Four numbers for the day.
+// The day in numbers. Each leads to what it counts.
 import {useEffect} from "preact/hooks";
-import {signal} from "@preact/signals";
-import {api, ApiError} from "../api/client";
+import {api} from "../api/client";
 import type {Stats} from "../api/contract";
-import {money} from "../model/format";
+import {countersOf} from "../model/counters";
+import {midnightOf, money} from "../model/format";
 import {inbox, inboxRead} from "../state/inbox";
 import {live} from "../state/live";
+import {now} from "../state/now";
+import {useResource} from "../state/resource";
 import {href} from "../state/route";
-import {tasks} from "../state/fleet";
+import {findBeyond, olderFrom, tasks} from "../state/fleet";
 
 const kEveryMs = 10_000;
-const today = signal<Stats | null>(null);
-const missing = signal(false);
-
-function midnight(): string {
-  const date = new Date();
-  date.setHours(0, 0, 0, 0);
-  return date.toISOString();
-}
-
-async function read(): Promise<void> {
-  try {
-    today.value = await api.get<Stats>("/stats", {from: midnight(), step: 86_400, by: "none"});
-    missing.value = false;
-  } catch (error) {
-    if (error instanceof ApiError && error.isMissing) missing.value = true;
-  }
-}
+const kDaySeconds = 86_400;
 
 function Counter({name, value, to}: {name: string; value: string; to: string}) {
   return <a class="counter" href={to}><span class="number">{value}</span> <span class="quiet">{name}</span></a>;
 }
 
 export function Counters() {
+  const isLive = live.value.state === "live";
+  const today = midnightOf(now.value);
+  const {value: stats, missing} = useResource<Stats>(`${today} ${isLive}`,
+    (signal) => api.get<Stats>("/stats", {from: new Date(today).toISOString(), step: kDaySeconds, by: "none"}, signal), {everyMs: kEveryMs, keeps: true}).state.value;
+  // What failed today may be older than the newest tasks.
+  const isPart = olderFrom.value !== "";
   useEffect(() => {
-    void read();
-    const timer = setInterval(() => { if (!document.hidden) void read(); }, kEveryMs);
-    return () => clearInterval(timer);
-  }, [live.value.state === "live"]);
-  const rows = tasks.value;
-  const inState = (...states: string[]) => rows.filter((task) => states.includes(task.status?.state ?? "")).length;
-  const stats = today.value;
+    if (isPart) void findBeyond({text: "", state: "failed", agent: "", ended: "today"}).catch(() => {});
+  }, [isPart, today, isLive]);
   return (
     <div class="counters" aria-label="Today">
-      <Counter name="running" value={String(stats?.now.running ?? inState("running", "starting"))} to={href({state: "running"})} />
-      <Counter name="waiting" value={String(stats?.now.waiting ?? inState("waiting_for_input"))} to={href({state: "waiting_for_input"})} />
-      <Counter name="queued" value={String(stats?.now.queued ?? inState("queued"))} to={href({state: "queued"})} />
-      {stats && <Counter name="failed today" value={String(stats.totals.failed)} to={href({state: "failed"})} />}
-      {stats && <Counter name="spent today" value={money(stats.totals.costUSD)} to={href({view: "metrics"})} />}
-      {missing.value && <span class="missing">this server keeps no daily totals</span>}
+      {countersOf(tasks.value, now.value).map((each) => <Counter key={each.name} name={each.name} value={String(each.value)} to={href(each.to)} />)}
+      {stats && <Counter name="spent today" value={money(stats.totals.costUSD)} to={href({view: "metrics", from: "today"})} />}
+      {missing && <span class="missing">this server keeps no daily totals</span>}
       {inboxRead.value && inbox.value.total === 0 && <span class="calm">nothing needs you</span>}
     </div>
   );

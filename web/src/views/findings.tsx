@@ -1,40 +1,36 @@
 // Findings across tasks: the worst first, and within a severity the newest first.
-import {useEffect, useState} from "preact/hooks";
-import {api, ApiError} from "../api/client";
+import {api} from "../api/client";
 import type {Finding, Findings as Answer} from "../api/contract";
 import {textOf} from "../model/shape";
 import {dayAndTime} from "../model/format";
-import {Notice} from "../parts/notice";
+import {Failed, Notice} from "../parts/notice";
 import {kSeverities, Severity} from "../parts/severity";
 import {Name, Words} from "../parts/text";
 import {now} from "../state/now";
+import {useResource, type Read} from "../state/resource";
 import {change, href, params} from "../state/route";
 
 interface Pages {
-  items: Finding[] | null;
+  items: Finding[];
   next: string;
-  error: string;
-  missing: boolean;
 }
-const kUnread: Pages = {items: null, next: "", error: "", missing: false};
+
+async function read(severity: string, signal: AbortSignal, old?: Pages): Promise<Pages> {
+  const answer = await api.get<Answer>("/findings", {severity, after: old?.next}, signal);
+  const fresh = severity ? answer.items : answer.items.filter((item) => !kSeverities.includes(item.severity));
+  return {items: [...(old?.items ?? []), ...fresh], next: answer.next ?? ""};
+}
+
+interface Section extends Read<Pages> {
+  severity: string;
+  more(): void;
+  retry(): void;
+}
 
 // Findings of one severity, page by page. "" means an unknown severity; those are filtered from all findings.
-function useFindings(severity: string): Pages & {more: () => void} {
-  const [pages, setPages] = useState<Pages>(kUnread);
-  const read = (after: string, given: () => boolean) => api.get<Answer>("/findings", {severity, after}).then(
-    (answer) => {
-      if (!given()) return;
-      const fresh = severity ? answer.items : answer.items.filter((item) => !kSeverities.includes(item.severity));
-      setPages((old) => ({...kUnread, items: [...(after ? old.items ?? [] : []), ...fresh], next: answer.next ?? ""}));
-    },
-    (failure: unknown) => { if (given()) setPages((old) => ({...old, error: (failure as Error).message, missing: failure instanceof ApiError && failure.isMissing})); });
-  useEffect(() => {
-    let given = true;
-    setPages(kUnread);
-    void read("", () => given);
-    return () => { given = false; };
-  }, [severity]);
-  return {...pages, more: () => void read(pages.next, () => true)};
+function useFindings(severity: string): Section {
+  const found = useResource<Pages>(`severity ${severity}`, (signal) => read(severity, signal));
+  return {...found.state.value, severity, more: () => found.extend((signal, old) => read(severity, signal, old)), retry: () => found.retry()};
 }
 
 function Item({item}: {item: Finding}) {
@@ -54,26 +50,25 @@ function Item({item}: {item: Finding}) {
   );
 }
 
-function Section({severity, pages, more}: {severity: string; pages: Pages; more: () => void}) {
-  if (!pages.items || (pages.items.length === 0 && !pages.error)) {
-    return severity || !pages.next ? null : <p class="page-on"><button type="button" class="plain" onClick={more}>Look for other severities</button></p>;
+function SectionOf({severity, value, error, busy, more}: Section) {
+  if (!value || (value.items.length === 0 && !error)) {
+    return severity || !value?.next ? null : <p class="page-on"><button type="button" class="plain" disabled={busy} onClick={more}>Look for other severities</button></p>;
   }
   return (
     <section aria-label={severity || "other severities"}>
-      <h2 class="group">{severity || "other"} <span class="number quiet">{pages.items.length}{pages.next && "+"}</span></h2>
-      <ul class="results">{pages.items.map((item) => <Item key={`${item.taskID}/${item.sequence}`} item={item} />)}</ul>
-      {pages.error && <p class="bad page-on" role="alert">{pages.error}</p>}
-      {pages.next && <p class="page-on"><button type="button" onClick={more}>More {severity || "of other severities"}</button></p>}
+      <h2 class="group">{severity || "other"} <span class="number quiet">{value.items.length}{value.next && "+"}</span></h2>
+      <ul class="results">{value.items.map((item) => <Item key={`${item.taskID}/${item.sequence}`} item={item} />)}</ul>
+      {error && <p class="bad page-on" role="alert">{error}</p>}
+      {value.next && <p class="page-on"><button type="button" disabled={busy} onClick={more}>More {severity || "of other severities"}</button></p>}
     </section>
   );
 }
 
 export function Findings() {
   const chosen = params.value.get("severity") ?? "";
-  const found = kSeverities.map((severity) => ({severity, ...useFindings(severity)}));
-  found.push({severity: "", ...useFindings("")});
+  const found = [...kSeverities, ""].map(useFindings);
   const shown = chosen ? found.filter((each) => each.severity === (kSeverities.includes(chosen) ? chosen : "")) : found;
-  const failed = shown.find((each) => each.error && !each.items);
+  const failed = shown.find((each) => each.error && !each.value);
   return (
     <div class="findings">
       <header class="view-head">
@@ -84,10 +79,10 @@ export function Findings() {
         </select>
       </header>
       {failed?.missing ? <Notice title="This server does not collect findings">It is older than this page.</Notice>
-        : failed ? <Notice title="The findings could not be read">{failed.error}</Notice>
-          : shown.some((each) => !each.items) ? <Notice title="Reading …" busy />
-            : shown.every((each) => each.items!.length === 0 && !each.next) ? <Notice title={chosen ? `No ${chosen} findings` : "No findings"}>Agents that report findings show up here.</Notice>
-              : shown.map((each) => <Section key={each.severity} severity={each.severity} pages={each} more={each.more} />)}
+        : failed ? <Failed title="The findings could not be read" why={failed.error} again={() => shown.forEach((each) => { if (!each.value) each.retry(); })} />
+          : shown.some((each) => !each.value) ? <Notice title="Reading …" busy />
+            : shown.every((each) => each.value!.items.length === 0 && !each.value!.next) ? <Notice title={chosen ? `No ${chosen} findings` : "No findings"}>Agents that report findings show up here.</Notice>
+              : shown.map((each) => <SectionOf key={each.severity} {...each} />)}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {fleetRows, titleOf, tokensOf, type FleetRow} from "../model/fleet_rows";
-import {cost, count, duration, kUnpriced} from "../model/format";
+import {cost, count, duration, kUnpriced, midnightOf} from "../model/format";
 import {Guard} from "../parts/guard";
 import {Notice} from "../parts/notice";
 import {Sparkline} from "../parts/sparkline";
@@ -93,6 +93,7 @@ function Filters({agents, shown, all}: {agents: string[]; shown: number; all: nu
       <input type="search" data-find aria-label="Filter tasks" placeholder="filter  ( / )" value={value("text")} onInput={(input) => change({text: input.currentTarget.value})} />
       {choice("state", "State", "any state", kStates)}
       {choice("agent", "Agent", "any agent", agents)}
+      {choice("ended", "Ended", "whenever it ended", ["today"])}
       {choice("group", "Group by", "no groups", ["agent", "workflow", "state"])}
       <Known shown={shown} all={all} />
     </form>
@@ -102,8 +103,9 @@ function Filters({agents, shown, all}: {agents: string[]; shown: number; all: nu
 export function Fleet() {
   const list = useRef<VirtualList>(null);
   const all = tasks.value;
-  const filter = {state: params.value.get("state") ?? "", agent: params.value.get("agent") ?? "", text: params.value.get("text") ?? "", group: params.value.get("group") ?? ""};
-  const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter), [all, filter.state, filter.agent, filter.text, filter.group]);
+  const filter = {state: params.value.get("state") ?? "", agent: params.value.get("agent") ?? "", text: params.value.get("text") ?? "", group: params.value.get("group") ?? "", ended: params.value.get("ended") ?? ""};
+  const today = midnightOf(now.value);
+  const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter, now.peek()), [all, filter.state, filter.agent, filter.text, filter.group, filter.ended, today]);
   const agents = useMemo(() => [...new Set(all.map((task) => task.agent || "external"))].sort(), [all]);
   const asked = JSON.stringify(filter);
   void now.value;  // redraws each second
@@ -137,7 +139,7 @@ export function Fleet() {
     if (!beyond) return;
     const timer = setTimeout(() => void findBeyond(filter).catch(() => {}), kFindPauseMs);
     return () => clearTimeout(timer);
-  }, [beyond, filter.text, filter.state, filter.agent]);
+  }, [beyond, filter.text, filter.state, filter.agent, filter.ended]);
 
   const shown = rows.filter((row) => row.kind === "task").length;
   return (

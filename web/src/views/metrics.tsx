@@ -1,13 +1,14 @@
 // Spend, tokens, running tasks, events and tools over a range. Each point opens its tasks.
-import {useEffect, useState} from "preact/hooks";
-import {api, ApiError} from "../api/client";
+import {useEffect} from "preact/hooks";
+import {api} from "../api/client";
 import type {Stats, StatsPoint} from "../api/contract";
-import {count, duration, money} from "../model/format";
+import {count, duration, midnightOf, money} from "../model/format";
 import {plainLine} from "../model/hidden";
-import {kRanges, kUsual, kWidest, rangeHolding, rangeOf, rangeReaching, type Range} from "../model/stats_range";
+import {kRanges, kToday, kUsual, kWidest, rangeHolding, rangeOf, rangeReaching, type Range} from "../model/stats_range";
 import {Chart, type Line} from "../parts/chart";
-import {Notice} from "../parts/notice";
+import {Failed, Notice} from "../parts/notice";
 import {Name} from "../parts/text";
+import {useResource, type Resource} from "../state/resource";
 import {change, go, href, params} from "../state/route";
 import {mayCommand} from "../state/session";
 
@@ -22,6 +23,7 @@ function stepFor(seconds: number): number {
 }
 
 function rangeStart(from: string, seconds: number): string {
+  if (from === kToday) return new Date(midnightOf(Date.now())).toISOString();
   return from.endsWith("d") ? new Date(Date.now() - seconds * 1000).toISOString() : from;
 }
 
@@ -54,20 +56,10 @@ function useChoice(chosen: boolean): void {
   }, [chosen]);
 }
 
-function useStats(from: string | null, by: string): {stats: Stats | null; error: string; missing: boolean} {
-  const [found, setFound] = useState<{stats: Stats | null; error: string; missing: boolean}>({stats: null, error: "", missing: false});
-  useEffect(() => {
-    if (from === null) return;
-    const given = {up: false};
-    const range = rangeOf(from);
-    const read = () => api.get<Stats>("/stats", {from: rangeStart(range.from, range.seconds), step: stepFor(range.seconds), by}).then(
-      (stats) => { if (!given.up) setFound({stats, error: "", missing: false}); },
-      (error: unknown) => { if (!given.up) setFound((old) => ({stats: old.stats, error: (error as Error).message, missing: error instanceof ApiError && error.isMissing})); });
-    void read();
-    const timer = setInterval(() => { if (!document.hidden) void read(); }, kEveryMs);
-    return () => { given.up = true; clearInterval(timer); };
-  }, [from, by]);
-  return found;
+function useStats(from: string | null, by: string): Resource<Stats> {
+  const range = rangeOf(from ?? kUsual.from, Date.now());
+  return useResource<Stats>(from === null ? null : `${from} ${by}`,
+    (signal) => api.get<Stats>("/stats", {from: rangeStart(range.from, range.seconds), step: stepFor(range.seconds), by}, signal), {everyMs: kEveryMs, keeps: true});
 }
 
 function Tools({stats}: {stats: Stats}) {
@@ -102,10 +94,11 @@ function Nothing({range}: {range: Range}) {
 
 export function Metrics() {
   const from = params.value.get("from");
-  const range = rangeOf(from ?? kUsual.from);
+  const range = rangeOf(from ?? kUsual.from, Date.now());
   const by = params.value.get("by") ?? "none";
   useChoice(from !== null);
-  const {stats, error, missing} = useStats(from, by);
+  const read = useStats(from, by);
+  const {value: stats, error, missing} = read.state.value;
   const times = stats?.series[0]?.points.map((point) => Date.parse(point.at) / 1000) ?? [];
   // The tasks of a point are those with an event in its step.
   const open = (index: number) => {
@@ -119,6 +112,7 @@ export function Metrics() {
       <header class="view-head">
         <h1>Metrics</h1>
         <select aria-label="Range" value={range.from} onChange={(input) => change({from: input.currentTarget.value})}>
+          <option value={kToday}>today</option>
           {kRanges.map((each) => <option key={each.from} value={each.from}>{each.words}</option>)}
         </select>
         <select aria-label="By" value={by} onChange={(input) => change({by: input.currentTarget.value})}>
@@ -129,7 +123,7 @@ export function Metrics() {
         {totals && <p class="totals number">{money(totals.costUSD)} · {count(totals.events)} events · {count(totals.errors)} errors · {totals.tasks} tasks, {totals.failed} failed</p>}
       </header>
       {missing ? <Notice title="This server keeps no statistics">It is older than this page.</Notice>
-        : !stats ? <Notice title={error ? "The statistics could not be read" : "Adding up …"} busy={!error}>{error}</Notice>
+        : !stats ? (error ? <Failed title="The statistics could not be read" why={error} again={() => read.retry()} /> : <Notice title="Adding up …" busy />)
         : stats.totals.events === 0 && stats.indexedThrough >= stats.head ? <Nothing range={range} /> : (
           <div class="charts">
             <Chart title="Spend" whole="sum" unit={money} steps="cents" times={times} stepSeconds={stats.stepSeconds} lines={lines(stats, (point) => point.costUSD)} onPick={open} />

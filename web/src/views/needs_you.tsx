@@ -1,18 +1,19 @@
 // Pinned above the fleet: the items that wait for a person, most urgent first, each with its action.
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {InboxItem} from "../api/contract";
 import type {Task} from "../api/types";
 import {ago, duration} from "../model/format";
 import {plainLine} from "../model/hidden";
 import {arranged, type Shown} from "../model/needs_order";
-import {askedOf, textOf, type Asked} from "../model/shape";
+import {askedOf, textOf} from "../model/shape";
 import {Approval} from "../parts/approval";
 import {Guard} from "../parts/guard";
 import {Exact, Name, Words} from "../parts/text";
 import {cameToNothing, can, failureWords, followed, send, settledWords, useTaskRow, type Sent} from "../state/commands";
 import {askToNotify, inbox, inboxMissing, keyOf, notifyChoice, refreshInbox} from "../state/inbox";
 import {now} from "../state/now";
+import {useResource} from "../state/resource";
 import {href, taskHref} from "../state/route";
 import {mayCommand} from "../state/session";
 
@@ -81,15 +82,10 @@ function Look({item, isOver}: ItemProps) {
 
 // The request's event, so that the decision is about what the log has, with the rules that may be remembered.
 function Decide({item, isOver}: ItemProps) {
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const [failure, setFailure] = useState("");
-  const read = () => {
-    setFailure("");
-    api.event(item.taskID, item.sequence).then((event) => setAsked(askedOf(event)), (error: unknown) => setFailure((error as Error).message));
-  };
-  useEffect(read, [item.taskID, item.sequence]);
-  if (asked) return <Approval task={item.taskID} asked={asked} rows={kRows} isOver={isOver} />;
-  if (failure) return <p class="bad" role="alert">The request could not be read: {failure} <button type="button" class="more" onClick={read}>try again</button></p>;
+  const request = useResource(`${item.taskID}/${item.sequence}`, async (signal) => askedOf(await api.event(item.taskID, item.sequence, signal)));
+  const {value: asked, error} = request.state.value;
+  if (asked?.sequence === item.sequence) return <Approval task={item.taskID} asked={asked} rows={kRows} isOver={isOver} />;
+  if (error) return <p class="bad" role="alert">The request could not be read: {error} <button type="button" class="more" onClick={() => request.retry()}>try again</button></p>;
   return <p class="quiet">reading …</p>;
 }
 

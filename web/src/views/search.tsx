@@ -1,15 +1,15 @@
 // Full-text search over all logs, one click from the moment; or the tasks that were active in a time range.
-import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {SearchResults, Task} from "../api/types";
 import {titleOf} from "../model/fleet_rows";
 import {cost, dayAndTime} from "../model/format";
 import {markedPieces} from "../model/marked";
-import {Notice} from "../parts/notice";
+import {Failed, Notice} from "../parts/notice";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {now} from "../state/now";
 import {taskRow} from "../state/fleet";
+import {useResource, type Read} from "../state/resource";
 import {change, params, taskHref} from "../state/route";
 
 const kPauseMs = 200;
@@ -19,50 +19,45 @@ function Snippet({text, query}: {text: string; query: string}) {
   return <>{markedPieces(text, query).map((part, index) => (index % 2 === 1 ? <mark key={index}><Words text={part} /></mark> : <Words key={index} text={part} />))}</>;
 }
 
+// All pages that were read, merged, and the cursor to the next.
 interface Found {
-  pages: SearchResults | null;  // all pages that were read, merged
+  pages: SearchResults;
   next: string;
-  error: string;
 }
-const kNone: Found = {pages: null, next: "", error: ""};
 
-function useResults(q: string): Found & {more: () => void} {
-  const [state, setState] = useState<Found>(kNone);
-  useEffect(() => {
-    if (!q) {
-      setState(kNone);
-      return;
-    }
-    let given = true;
-    const timer = setTimeout(() => api.search(q, kLimit).then(
-      (found) => { if (given) setState({pages: found.value, next: found.next, error: ""}); },
-      (error: unknown) => { if (given) setState({...kNone, error: (error as Error).message}); }), kPauseMs);
-    return () => { given = false; clearTimeout(timer); };
-  }, [q]);
-  const more = () => void api.search(q, kLimit, state.next).then(
-    (found) => setState((old) => ({pages: {...found.value, results: [...(old.pages?.results ?? []), ...found.value.results]}, next: found.next, error: ""})),
-    (error: unknown) => setState((old) => ({...old, error: (error as Error).message})));
-  return {...state, more};
+async function searched(q: string, signal: AbortSignal, old?: Found): Promise<Found> {
+  const {value, next} = await api.search(q, kLimit, old?.next, signal);
+  return {pages: {...value, results: [...(old?.pages.results ?? []), ...value.results]}, next};
+}
+
+async function tasksBetween(from: string, to: string, signal: AbortSignal, old?: {tasks: Task[]; next: string}): Promise<{tasks: Task[]; next: string}> {
+  const {value, next} = await api.tasks({from, to, limit: kLimit, before: old?.next}, signal);
+  return {tasks: [...(old?.tasks ?? []), ...value], next};
+}
+
+function More({state, onMore}: {state: Read<{next: string}>; onMore: () => void}) {
+  return (
+    <>
+      {state.value && state.error && <p class="bad page-on" role="alert">{state.error}</p>}
+      {state.value?.next && <p class="page-on"><button type="button" disabled={state.busy} onClick={onMore}>More</button></p>}
+    </>
+  );
 }
 
 function RangeTasks({from, to}: {from: string; to: string}) {
-  const [tasks, setTasks] = useState<Task[] | null>(null);
-  const [next, setNext] = useState("");
-  const [error, setError] = useState("");
-  const read = (before: string) => api.tasks({from, to, limit: kLimit, before}).then(
-    (page) => { setTasks((old) => (before ? [...(old ?? []), ...page.value] : page.value)); setNext(page.next); },
-    (failure: unknown) => setError((failure as Error).message));
-  useEffect(() => { setTasks(null); void read(""); }, [from, to]);
+  const found = useResource<{tasks: Task[]; next: string}>(`${from} ${to}`, (signal) => tasksBetween(from, to, signal));
+  const state = found.state.value;
+  const tasks = state.value?.tasks;
   return (
     <>
       <h2 class="range">Tasks with events from {dayAndTime(from, now.value)} to {dayAndTime(to, now.value)}</h2>
-      {error ? <Notice title="The tasks could not be read">{error}</Notice> : !tasks ? <Notice title="Reading …" busy /> : tasks.length === 0 ? <Notice title="None" /> : (
+      {!tasks ? (state.error ? <Failed title="The tasks could not be read" why={state.error} again={() => found.retry()} /> : <Notice title="Reading …" busy />) : tasks.length === 0 ? <Notice title="None" /> : (
         <ul class="results range-tasks">{tasks.map((task) => (
           <li key={task.id}><a href={taskHref(task.id, task.agent)}><StateMark state={task.status?.state ?? "queued"} /> <Name text={titleOf(task)} most={70} />
             <span class="quiet"><Name text={[task.agent || "external", task.model].filter(Boolean).join(" · ")} most={40} /></span>
             <span class="number">{task.usage?.costUSD || task.usage?.unpriced ? cost(task.usage) : ""}</span></a></li>))}</ul>
       )}
-      {next && <p class="page-on"><button type="button" onClick={() => void read(next)}>More</button></p>}
+      <More state={state} onMore={() => found.extend((signal, old) => tasksBetween(from, to, signal, old))} />
     </>
   );
 }
@@ -70,7 +65,9 @@ function RangeTasks({from, to}: {from: string; to: string}) {
 export function Search() {
   const q = params.value.get("q") ?? "";
   const [from, to] = [params.value.get("from") ?? "", params.value.get("to") ?? ""];
-  const {pages: found, next, error, more} = useResults(q);
+  const answer = useResource<Found>(q || null, (signal) => searched(q, signal), {pauseMs: kPauseMs, keeps: true});
+  const state = answer.state.value;
+  const found = q ? state.value?.pages : undefined;
   return (
     <div class="search">
       <header class="view-head">
@@ -80,8 +77,8 @@ export function Search() {
       </header>
       {!q && from && <RangeTasks from={from} to={to} />}
       {!q && !from && <Notice title="Search all logs">Finds what agents said, ran, read or broke. A result opens the log at that moment.</Notice>}
-      {q && error && <Notice title="The search failed">{error}</Notice>}
-      {q && !error && !found && <Notice title="Searching …" busy />}
+      {q && !found && state.error && <Failed title="The search failed" why={state.error} again={() => answer.retry()} />}
+      {q && !found && !state.error && <Notice title="Searching …" busy />}
       {found && found.results.length === 0 && <Notice title="Nothing found" />}
       {found && found.indexedThrough < found.head && <p class="missing" role="status">The newest {found.head - found.indexedThrough} events are not searched yet.</p>}
       {found && found.results.length > 0 && (
@@ -99,7 +96,7 @@ export function Search() {
           })}
         </ol>
       )}
-      {next && <p class="page-on"><button type="button" onClick={more}>More</button></p>}
+      {found && <More state={state} onMore={() => answer.extend((signal, old) => searched(q, signal, old))} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 // The task in numbers, now or at the viewed moment.
-import {useEffect, useState} from "preact/hooks";
+import {useEffect} from "preact/hooks";
 import type {Task} from "../api/types";
 import {tokensOf} from "../model/fleet_rows";
 import {isTerminal} from "../model/fold";
@@ -8,12 +8,14 @@ import {textOf} from "../model/shape";
 import {StateMark} from "../parts/state_mark";
 import {Name, Words} from "../parts/text";
 import {cameToNothing, explained} from "../state/commands";
+import {useResource} from "../state/resource";
 import {href} from "../state/route";
 import {now} from "../state/now";
 import {stateAt, type Moment} from "../state/moment";
 import type {TaskView} from "../state/task_view";
 import {useMode} from "./use_mode";
 
+const kPauseMs = 40;  // stepping quickly reads where it ends
 const kMostFiles = 40;
 const kMostCommands = 12;
 const kConfined: Record<string, string> = {
@@ -36,17 +38,9 @@ function Counted({view, moment}: {view: TaskView; moment: number | undefined}) {
 }
 
 function useMoment(view: TaskView, task: Task, moment: number | undefined): Moment {
-  const [past, setPast] = useState<Moment | null>(null);
-  useEffect(() => {
-    if (moment === undefined) {
-      setPast(null);
-      return;
-    }
-    const given = {up: false};
-    const timer = setTimeout(() => void stateAt(view, moment).then((state) => { if (!given.up) setPast(state); }, () => {}), 40);
-    return () => { given.up = true; clearTimeout(timer); };
-  }, [view, moment]);
-  return moment === undefined || !past ? {task, sequence: task.lastSequence, missing: ""} : past;
+  const past = useResource<Moment>(moment === undefined ? null : `${view.id}/${moment}`, (signal) => stateAt(view, moment!, signal), {pauseMs: kPauseMs, keeps: true}).state.value;
+  if (moment !== undefined && past.value) return past.error ? {...past.value, missing: `(the state at this event could not be read: ${past.error})`} : past.value;
+  return {task, sequence: task.lastSequence, missing: ""};
 }
 
 function Line({name, children}: {name: string; children: preact.ComponentChildren}) {

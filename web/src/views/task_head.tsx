@@ -1,5 +1,4 @@
 // The top of a task: what it is, its state, its results and what it waits for.
-import {useEffect, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {JsonObject, Task} from "../api/types";
 import {titleOf} from "../model/fleet_rows";
@@ -9,19 +8,14 @@ import {Leaves, OutLink} from "../parts/outcome";
 import {StateMark} from "../parts/state_mark";
 import {Exact, Words} from "../parts/text";
 import {href, kChatAgent} from "../state/route";
+import {useResource} from "../state/resource";
 import type {TaskView} from "../state/task_view";
 
 // The newest `result`: read once, and again at the end.
 function useResult(view: TaskView, task: Task): JsonObject | null {
-  const [result, setResult] = useState<JsonObject | null>(null);
   const ended = isTerminal(task.status?.state ?? "queued");
-  useEffect(() => {
-    api.events(view.id, {types: "result", tail: 1}).then((page) => {
-      const newest = page.events[page.events.length - 1];
-      setResult(objectOf(newest?.data) ?? null);
-    }, () => {});
-  }, [view, ended]);
-  return result;
+  const found = useResource(`${view.id} ${ended}`, (signal) => api.events(view.id, {types: "result", tail: 1}, signal), {keeps: true}).state.value.value;
+  return objectOf(found?.events[found.events.length - 1]?.data) ?? null;
 }
 
 export function TaskHead({view, task, replaying, onAnswer, onSide, sideOpen}: {

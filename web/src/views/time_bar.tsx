@@ -1,12 +1,13 @@
 // The whole log on one line: its density, its failures and the questions to a person. A click or the arrow keys go to a
 // moment; play continues from there.
-import {useEffect, useRef, useState} from "preact/hooks";
-import {api, ApiError} from "../api/client";
+import {useRef} from "preact/hooks";
+import {api} from "../api/client";
 import type {Timeline} from "../api/contract";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {dayAndTime} from "../model/format";
 import {now} from "../state/now";
+import {useResource} from "../state/resource";
 import {at, change} from "../state/route";
 import type {TaskView} from "../state/task_view";
 import {Player} from "./player";
@@ -16,24 +17,18 @@ const kEveryMs = 5000;
 const kMostFailures = 200;
 const kMark = {error: "M0 0L3 6H-3Z", approval: "M0 -1L3.5 3L0 7L-3.5 3Z", command: "M-1 0H1V6H-1Z", result: "M-3 3L-1 6L3 0"};
 
+// Read again only when the log has grown.
 function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missing: boolean} {
-  const [line, setLine] = useState<Timeline | null>(null);
-  const [missing, setMissing] = useState(false);
-  const last = useRef(-1);
-  useEffect(() => {
-    last.current = -1;
-    const read = () => {
-      if (document.hidden || view.log.last === last.current || view.log.last === 0) return;
-      last.current = view.log.last;
-      api.get<Timeline>(`/tasks/${encodeURIComponent(view.id)}/timeline`, {buckets: kBuckets}).then(setLine, (error: unknown) => {
-        if (error instanceof ApiError && error.isMissing) setMissing(true);
-      });
-    };
-    read();
-    const timer = setInterval(read, kEveryMs);
-    return () => clearInterval(timer);
-  }, [view, isTerminal(task.status?.state ?? "queued")]);
-  return {line, missing};
+  const last = useRef(0);
+  const ended = isTerminal(task.status?.state ?? "queued");
+  const {value, missing} = useResource<Timeline | null>(`${view.id} ${ended}`, async (signal, old) => {
+    const head = view.log.last;
+    if (head === 0 || (old && head === last.current)) return old ?? null;
+    const line = await api.get<Timeline>(`/tasks/${encodeURIComponent(view.id)}/timeline`, {buckets: kBuckets}, signal);
+    last.current = head;
+    return line;
+  }, {everyMs: kEveryMs, keeps: true}).state.value;
+  return {line: value ?? null, missing};
 }
 
 // Whether the log took long enough for times to distinguish its events.
