@@ -109,3 +109,21 @@ test("a row has its activity when the page is opened, not only from then on", as
   await fleet.reload();
   await expect(fleet.locator("[data-task=one] svg.spark path")).toHaveAttribute("d", /^M/);
 });
+
+test("a counter is the number of rows that its link lists", async ({server, fleet}) => {
+  for (const id of ["wait", "queue", "queue-2", "run", "start", "fail"]) await server.create({id, prompt: "x", title: id});
+  await server.post("wait", [{type: "status", summary: "Which?", data: {state: "waiting_for_input"}}]);
+  await server.post("run", [{type: "thinking", summary: "hm", data: {kind: "text", text: "hm"}}]);
+  await server.post("start", [{type: "status", summary: "Starting", data: {state: "starting"}}]);
+  await server.status("fail", "failed", {message: "broke", details: {error: "it broke"}});
+  for (const [name, ids] of [["failed today", ["fail"]], ["running", ["run"]], ["waiting", ["wait"]], ["queued", ["queue", "queue-2"]]] as const) {
+    await fleet.goto(server.url + "/");
+    const counter = fleet.locator(".counter", {hasText: name});
+    await expect(counter.locator(".number")).toHaveText(String(ids.length));
+    await counter.click();
+    await expect(fleet.locator(".fleet-row[data-task]")).toHaveCount(ids.length);
+    for (const id of ids) await expect(fleet.locator(`[data-task=${id}]`)).toBeVisible();
+  }
+  await fleet.locator(".counter", {hasText: "spent today"}).click();
+  await expect(fleet.getByLabel("Range")).toHaveValue("today");
+});
