@@ -65,6 +65,21 @@ test("the next error is one key away", async ({fleet}) => {
   await expect(fleet.locator(".step.chosen")).toContainText("npm test -- checkout");
   await fleet.keyboard.press("e");
   await expect(fleet.locator(".step.chosen")).toContainText("529");
+  await fleet.keyboard.press("E");
+  await expect(fleet.locator(".step.chosen")).toContainText("npm test -- checkout");
+});
+
+test("a failed result far from what was read is an error, too", async ({server, fleet}) => {
+  const call = (id: string, success: boolean) => [{type: "tool_call", tool: "Bash", callID: id, summary: id, input: {command: id}}, {type: "tool_result", tool: "Bash", callID: id, summary: "", output: {success, summary: id}}];
+  const filler = Array.from({length: 700}, (_, n) => ({type: "thinking", summary: `thought ${n}`, data: {kind: "text", text: `thought ${n}`}}));
+  await server.create({id: "far", prompt: "x", title: "Far"});
+  await server.post("far", [...call("first", false), ...filler, ...call("second", false), ...filler, ...call("third", true)]);
+  await fleet.goto(server.url + "/?task=far");
+  await fleet.locator(".step").first().waitFor();
+  for (const [key, at] of [["E", 704], ["E", 2], ["e", 704]] as const) {
+    await fleet.keyboard.press(key);
+    await expect(fleet).toHaveURL(new RegExp(`at=${at}$`));
+  }
 });
 
 test("the side panel counts tools and files", async ({fleet}) => {

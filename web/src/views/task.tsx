@@ -1,8 +1,7 @@
 // One task: its results and state, then its log as a story, live at the end or at any past moment.
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {api} from "../api/client";
-import type {TaskEvent} from "../api/types";
-import {outputOf} from "../model/shape";
+import {api, type Query} from "../api/client";
+import {stepAfter, stepBefore, type Steps} from "../model/error_steps";
 import {rowOf, toldIn} from "../model/told";
 import {Notice} from "../parts/notice";
 import {StoryRow, type Story} from "../parts/story_row";
@@ -20,23 +19,10 @@ import {useLingering} from "./use_lingering";
 const kFocusWithinMs = 10_000;  // a distant row is read first; a person who has gone elsewhere by then stays there
 const kReadPauseMs = 60;  // a fast scroll reads where it ends, not everything it passes
 
-function isError(event: TaskEvent | undefined): boolean {
-  return event?.type === "error" || (event?.type === "tool_result" && outputOf(event).failed);
-}
-
-// The next failed step: from the loaded ones, otherwise from the server.
-async function nextError(view: TaskView, from: number): Promise<number | undefined> {
-  let known: number | undefined;
-  for (let n = from + 1; n <= view.log.last && view.log.has(n); ++n) {
-    if (isError(view.log.at(n))) {
-      known = n;
-      break;
-    }
-  }
-  if (known !== undefined) return known;
-  const page = await api.events(view.id, {after: from, types: "error", limit: 1});
-  return page.events[0]?.sequence;
-}
+const stepsOf = (view: TaskView): Steps => {
+  const one = async (query: Query) => (await api.events(view.id, {types: "error", limit: 1, ...query})).events[0]?.sequence;
+  return {log: view.log, use: view.tools.use, readAllCalls: () => view.tools.readAll(), errorAfter: (after) => one({after}), errorBefore: (before) => one({before})};
+};
 
 function useView(id: string): TaskView {
   const view = useMemo(() => new TaskView(id, at.peek()), [id]);
@@ -82,11 +68,16 @@ export function TaskPage() {
       const next = Math.max(log.first, Math.min(log.last, from + by));
       change({at: next});
     };
-    const toError = () => void nextError(view, at.peek() ?? 0).then((found) => { if (found !== undefined) change({at: found}, false); });
+    // A person who has gone on meanwhile stays there.
+    const toError = (find: typeof stepAfter, otherwise: number) => {
+      const from = at.peek();
+      void find(stepsOf(view), from ?? otherwise).then((found) => { if (found !== undefined && at.peek() === from) change({at: found}, false); }, () => {});
+    };
     return addKeys([
       {key: "j", does: "down", act: () => list.current?.scrollBy(80)},
       {key: "k", does: "up", act: () => list.current?.scrollBy(-80)},
-      {key: "e", does: "next error", act: toError},
+      {key: "e", does: "next error", act: () => toError(stepAfter, 0)},
+      {key: "E", does: "error before", act: () => toError(stepBefore, log.last + 1)},
       {key: "[", does: "step back", act: () => step(-1)},
       {key: "]", does: "step on", act: () => step(1)},
       {key: "G", does: "to the end, live", act: () => { change({at: undefined}); list.current?.toEnd(); }},
