@@ -6,7 +6,7 @@ test.use({runners: 2});
 
 async function start(page: Page, script: object[], mode = "interactive"): Promise<void> {
   await page.getByRole("banner").getByRole("link", {name: "New task"}).click();
-  await page.getByLabel("What is to be done").fill(JSON.stringify(script));
+  await page.getByLabel("Prompt", {exact: true}).fill(JSON.stringify(script));
   await page.getByLabel("Title").fill("Scripted");
   await page.locator(".new-task select").selectOption(mode);
   await page.getByRole("button", {name: "Start"}).click();
@@ -32,7 +32,7 @@ test("a task from the page runs; its approval is answered in the log", async ({f
 test("denied is denied, with a word", async ({fleet}) => {
   await start(fleet, [{tool: "Bash", input: {command: "rm -rf /"}, permission: true, result: "gone"}, {say: "I went on without"}, {wait: "message"}]);
   const ask = fleet.locator(".card.needs-you");
-  await ask.getByLabel("A word to the agent").fill("never that");
+  await ask.getByLabel("Note to the agent").fill("never that");
   await ask.getByRole("button", {name: "Deny"}).click();
   await expect(fleet.locator(".story").getByText("I went on without", {exact: true})).toBeVisible();
   await fleet.mouse.move(5, 5);
@@ -82,14 +82,25 @@ test("a message for after this turn waits for its end, and is followed until it 
   expect(await number("Then write the notes")).toBeGreaterThan(await number("The turn is over"));
 });
 
-test("a stop ends with its proof", async ({fleet}) => {
+test("a stop ends with its proof, takes no draft with it, and the task can be started again", async ({server, fleet}) => {
   await start(fleet, kLong, "autonomous");
   await expect(fleet.locator(".story").getByText("Working", {exact: true})).toBeVisible();
+  await fleet.getByLabel("Message to the agent").fill("half a thought");
   await fleet.getByRole("button", {name: "Stop"}).click();
   await fleet.getByRole("button", {name: "Really stop it"}).click();
   await expect(state(fleet)).toHaveText("cancelled");
   await expect(fleet.locator(".ended summary")).toContainText(/\d+ process(es)? gone/);
   await expect(fleet.getByText("no agent is left to steer")).toBeVisible();
+  const id = new URL(fleet.url()).searchParams.get("task")!;
+  const sent = (await server.call("GET", `/api/v1/tasks/${id}/events?types=command`))["events"] as {data: Record<string, unknown>}[];
+  expect(sent.map((each) => [each.data["kind"], each.data["reason"] ?? ""])).toEqual([["stop", ""]]);
+  await fleet.getByRole("link", {name: "Start it again"}).click();
+  await expect(fleet.getByLabel("Prompt", {exact: true})).toHaveValue(JSON.stringify(kLong));
+  await expect(fleet.getByLabel("Title")).toHaveValue("Scripted");
+  await expect(fleet.locator(".new-task select")).toHaveValue("autonomous");
+  await fleet.getByRole("button", {name: "Start", exact: true}).click();
+  await expect(fleet).toHaveURL(/\?task=task-/);
+  expect(new URL(fleet.url()).searchParams.get("task")).not.toBe(id);
 });
 
 test("the mode is changed from the page, and the panel knows it", async ({fleet}) => {

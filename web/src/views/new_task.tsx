@@ -1,47 +1,25 @@
 // The form for a new task: the prompt and the agent.
-import {useEffect, useState} from "preact/hooks";
+import {useState} from "preact/hooks";
 import {api} from "../api/client";
-import type {Runner, TaskRequest} from "../api/types";
+import type {Runner} from "../api/types";
+import {formOf, kEmptyForm, requestOf, type Form} from "../model/request_form";
 import {createTask, failureWords} from "../state/commands";
 import {useDraft} from "../state/drafts";
 import {tasks} from "../state/fleet";
-import {go} from "../state/route";
+import {useResource} from "../state/resource";
+import {go, params} from "../state/route";
 import {mayCommand} from "../state/session";
 import {Notice} from "../parts/notice";
 import {Exact} from "../parts/text";
 
-interface Form {
-  prompt: string;
-  title: string;
-  agent: string;
-  model: string;
-  mode: string;
-  repo: string;
-  ref: string;
-  budget: string;
-}
-
-function requestOf(form: Form): TaskRequest {
-  return {
-    prompt: form.prompt,
-    ...(form.title && {title: form.title}), ...(form.agent && {agent: form.agent}), ...(form.model && {model: form.model}),
-    ...(form.mode && {mode: form.mode}), ...(form.repo && {repo: {url: form.repo, ref: form.ref}}),
-    ...(form.budget && {budget: Number(form.budget)}),
-  };
-}
-
-const kEmpty: Form = {prompt: "", title: "", agent: "claude", model: "", mode: "interactive", repo: "", ref: "", budget: ""};
-
+const kAlso: Record<string, string> = {allowedTools: "allowed tools", command: "command", maxTurns: "maximum number of turns", timeout: "time limit", labels: "labels"};
 const kCommand = "text";  // runs a command, which this form does not ask for
 const named = (names: string[]) => [...new Set(names)].filter((name) => name && name !== kCommand).sort();
 
 // The agents of the runners that are connected; null while that is not known.
 function useOffered(): string[] | null {
-  const [offered, setOffered] = useState<string[] | null>(null);
-  useEffect(() => {
-    api.get<Runner[]>("/runners").then((runners) => setOffered(named(runners.flatMap((runner) => runner.agents))), () => setOffered(null));
-  }, []);
-  return offered;
+  const {value} = useResource("runners", (signal) => api.get<Runner[]>("/runners", {}, signal)).state.value;
+  return value ? named(value.flatMap((runner) => runner.agents)) : null;
 }
 
 // Shows before the start where the task will work and whether a runner will take it.
@@ -57,12 +35,17 @@ function Where({form, offered}: {form: Form; offered: string[] | null}) {
 }
 
 export function NewTask() {
-  const [form, setForm] = useDraft<Form>("new task", kEmpty);
+  // Another task whose request is filled in.
+  const like = params.value.get("like") ?? "";
+  const earlier = useResource(like || null, async (signal) => formOf(await api.task(like, undefined, signal))).state.value;
+  const [form, setForm] = useDraft<Form>(like ? `new task like ${like}` : "new task", (like && earlier.value) || kEmptyForm);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const offered = useOffered();
-  if (!mayCommand()) return <Notice title="Your token may look, but not start tasks" />;
-  const field = (name: keyof Form, label: string, hint: string, type = "text") => (
+  if (!mayCommand()) return <Notice title="Your token can read, but not start tasks" />;
+  if (like && !earlier.value && !earlier.error) return <Notice heading title="Reading the request …" busy />;
+  const also = Object.keys(form.also).map((name) => kAlso[name] ?? name);
+  const field = (name: Exclude<keyof Form, "also">, label: string, hint: string, type = "text") => (
     <label class="field"><span>{label}</span>
       <input type={type} value={form[name]} placeholder={hint} min={type === "number" ? 0 : undefined} step={type === "number" ? "0.01" : undefined}
              onInput={(input) => setForm({...form, [name]: input.currentTarget.value})} /></label>
@@ -72,7 +55,7 @@ export function NewTask() {
     setBusy(true);
     try {
       const {id} = await createTask(requestOf(form));
-      setForm(kEmpty);
+      setForm((like && earlier.value) || kEmptyForm);
       go({task: id});
     } catch (failure) {
       setError(failureWords(failure));
@@ -82,7 +65,7 @@ export function NewTask() {
   return (
     <form class="new-task" onSubmit={(submit) => void create(submit)}>
       <h1>New task</h1>
-      <label class="field"><span>What is to be done</span>
+      <label class="field"><span>Prompt</span>
         <textarea rows={7} required autofocus value={form.prompt} onInput={(input) => setForm({...form, prompt: input.currentTarget.value})}
                   onKeyDown={(press) => { if (press.key === "Enter" && (press.ctrlKey || press.metaKey)) void create(press); }} /></label>
       <div class="fields">
@@ -98,6 +81,8 @@ export function NewTask() {
         {field("ref", "Branch or commit", "its default")}
         {field("budget", "Budget in US dollars", "no limit", "number")}
       </div>
+      {earlier.error && <p class="bad" role="alert">The request of the earlier task could not be read: {earlier.error}</p>}
+      {also.length > 0 && <p class="quiet">Also as in the earlier task: {also.join(", ")}.</p>}
       <Where form={form} offered={offered} />
       <div class="actions"><button class="primary-neutral" disabled={busy || !form.prompt}>Start</button><span class="quiet">or press Ctrl+Enter</span>{error && <span class="bad" role="alert">{error}</span>}</div>
     </form>

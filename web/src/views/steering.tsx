@@ -5,7 +5,7 @@ import type {Command, CommandKind, Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {cameToNothing, can, explained, failureWords, followed, send, type Sent} from "../state/commands";
 import {useDraft} from "../state/drafts";
-import {change} from "../state/route";
+import {change, href, kChatAgent} from "../state/route";
 import {mayCommand} from "../state/session";
 import type {TaskView} from "../state/task_view";
 import {useMode} from "./use_mode";
@@ -44,8 +44,9 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
       {sent.map((each) => followed(task, each)).map((each) => <span key={each.id} class={cameToNothing(each) ? "outcome bad" : "outcome"}>{each.kind.replace("_", " ")}: {explained(each.state, each.reason)}</span>)}
     </span>
   );
-  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; no agent is left to steer.</p>{settled}</footer>;
-  if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token may look, but not steer.</p></footer>;
+  if (isTerminal(state)) return <footer class="steering"><p class="quiet">The task has ended; no agent is left to steer.</p>
+    {mayCommand() && task.agent !== kChatAgent && <a class="button" href={href({view: "new", like: task.id})}>Start it again</a>}{settled}</footer>;
+  if (!mayCommand()) return <footer class="steering"><p class="quiet">Your token can read, but not steer.</p></footer>;
   const offered = (kind: CommandKind) => can(task, kind);
   return (
     <footer class="steering">
@@ -67,7 +68,7 @@ export function Steering({view, task, replaying}: {view: TaskView; task: Task; r
           </select>
         )}
         {offered("stop") && (stopping
-          ? <><button type="button" class="danger" onClick={() => { setStopping(false); void ask({kind: "stop", ...(text ? {reason: text} : {})}); }}>Really stop it</button><button type="button" class="plain" onClick={() => setStopping(false)}>No</button></>
+          ? <><button type="button" class="danger" onClick={() => { setStopping(false); void ask({kind: "stop"}); }}>Really stop it</button><button type="button" class="plain" onClick={() => setStopping(false)}>No</button></>
           : <button type="button" onClick={() => setStopping(true)}>Stop</button>)}
         {settled}
       </div>
