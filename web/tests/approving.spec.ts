@@ -88,7 +88,21 @@ test("a redaction in it is said beside the button", async ({server, fleet}) => {
   await fleet.goto(server.url + "/");
   const need = fleet.locator(".need");
   await expect(need.locator("pre.command")).toContainText("[redacted");
-  await expect(need.locator(".actions .redacted")).toContainText(/parts of it are hidden, and run all the same: \[redacted/);
+  await expect(need.locator(".actions .redacted")).toContainText(/secrets are shown as marks; the agent uses the original text: \[redacted/);
+});
+
+test("what the agent offers more than once is chosen by name", async ({server, fleet}) => {
+  const options = [{id: "once", name: "Allow", kind: "allow_once"}, {id: "modify", name: "Allow with changes", kind: "allow_once"}, {id: "no", name: "Reject", kind: "reject_once"}];
+  const ask = asks("a1", "git push");
+  await claimed(server, "t", [{...ask, data: {...(ask["data"] as Json), options, redacted: ["command"]}}]);
+  await fleet.goto(server.url + "/");
+  const need = fleet.locator(".need");
+  await expect(need.locator(".actions .redacted")).toHaveText("secrets are shown as marks; the call runs with the original text of command");
+  await expect(need.getByRole("button", {name: "Deny", exact: true})).toBeVisible();
+  await expect(need.getByRole("button", {name: "Approve"})).toHaveCount(0);
+  await need.getByRole("button", {name: "Allow with changes"}).click();
+  const sent = async () => ((await server.call("GET", "/api/v1/tasks/t/events?types=command"))["events"] as {data: Json}[]).map((each) => [each.data["kind"], each.data["option"]]);
+  await expect.poll(sent).toEqual([["approve", "modify"]]);
 });
 
 async function pointAt(page: Page, button: Locator): Promise<{x: number; y: number}> {

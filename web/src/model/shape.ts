@@ -71,6 +71,11 @@ export function wholeOf(detail: JsonObject, what: "text" | "output" | "summary")
   return summary || JSON.stringify(value, null, 2);
 }
 
+export interface AskedOption {
+  id: string;
+  name: string;
+  kind: string;
+}
 export interface Asked {
   approvalID: string;
   kind: string;
@@ -79,6 +84,8 @@ export interface Asked {
   inputIsCut: boolean;  // the event's detail has the whole input
   expiresAt: string;
   remember: string[];
+  options: AskedOption[];  // what the agent offers as answers
+  redacted: string[];      // members of the input that are shown with marks
   sequence: number;
 }
 export function askedOf(event: TaskEvent): Asked {
@@ -86,7 +93,9 @@ export function askedOf(event: TaskEvent): Asked {
   return {
     approvalID: textOf(data, "approvalID"), kind: textOf(data, "kind"), tool: event.tool ?? textOf(data, "tool"), input: objectOf(data?.["input"]) ?? {},
     inputIsCut: data?.["inputCut"] === true || isCut(event, "input") || isCut(event, "data"),
-    expiresAt: textOf(data, "expiresAt"), remember: textsOf(data?.["remember"]), sequence: event.sequence,
+    expiresAt: textOf(data, "expiresAt"), remember: textsOf(data?.["remember"]),
+    options: objectsOf(data?.["options"]).map((each) => ({id: textOf(each, "id"), name: textOf(each, "name"), kind: textOf(each, "kind")})).filter((each) => each.id !== "" && each.name !== ""),
+    redacted: textsOf(data?.["redacted"]), sequence: event.sequence,
   };
 }
 

@@ -5,6 +5,7 @@ import type {JsonObject} from "../api/types";
 import {duration} from "../model/format";
 import {escapedJson} from "../model/hidden";
 import {clipInput, isWhole, restWords} from "../model/input_clip";
+import {choicesOf} from "../model/approval_choices";
 import {objectOf, redactionsIn, type Asked} from "../model/shape";
 import {answerTo, cameToNothing, can, failureWords, followed, send, settledWords, useTaskRow, type Sent} from "../state/commands";
 import {useDetail} from "../state/details";
@@ -12,7 +13,7 @@ import {now} from "../state/now";
 import {mayCommand} from "../state/session";
 import {ExactInput} from "./exact_input";
 import {Question} from "./question";
-import {Exact} from "./text";
+import {Exact, Words} from "./text";
 
 export interface ApprovalProps {
   task: string;
@@ -65,8 +66,9 @@ function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
     return isWhole(all) ? all : clipInput(asked.tool, input, rows);
   }, [asked.tool, input, opened, rows]);
   const redacted = useMemo(() => redactionsIn(input), [input]);
+  const choices = useMemo(() => choicesOf(asked.options, asked.remember), [asked]);
 
-  async function answer(kind: "approve" | "deny"): Promise<void> {
+  async function answer(kind: "approve" | "deny", option = ""): Promise<void> {
     let changed: JsonObject | undefined;
     if (kind === "approve" && edited !== null) {
       try {
@@ -81,7 +83,7 @@ function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
     try {
       const got = await send(task, {
         kind, approvalID: asked.approvalID,
-        ...(changed ? {input: changed} : {}), ...(message ? {message} : {}), ...(remember ? {remember} : {}),
+        ...(changed ? {input: changed} : {}), ...(message ? {message} : {}), ...(remember ? {remember} : {}), ...(option ? {option} : {}),
       });
       setSent({id: got.id, kind, state: got.state, reason: got.reason});
     } catch (error) {
@@ -108,17 +110,22 @@ function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
         {!isKept && <label class="check"><input type="checkbox" checked={blind} onChange={() => setBlind(!blind)} /><span>approve it without seeing all of it</span></label>}</p>}
       {mayCommand() ? (
         <div class="actions">
-          {can(row, "approve") && (
+          {can(row, "approve") && choices.approve.map((each) => (
+            <button key={each.id} type="button" class="primary" disabled={dead || unshown} onClick={() => void answer("approve", each.id)}><Words text={each.name} /></button>))}
+          {can(row, "approve") && choices.approve.length === 0 && (
             <button type="button" class="primary" disabled={dead || unshown} onClick={() => void answer("approve")}>
               {edited === null ? "Approve" : "Approve as changed"}
             </button>)}
           {unseen && <span class="hold">open the {restWords(clip)} first</span>}
-          {redacted.length > 0 && <span class="hold redacted">parts of it are hidden, and run all the same: <Exact text={redacted.slice(0, 5).join(" ")} />{redacted.length > 5 && ` and ${redacted.length - 5} more`}</span>}
-          {can(row, "deny") && <button type="button" disabled={dead} onClick={() => void answer("deny")}>Deny</button>}
+          {redacted.length > 0 && <span class="hold redacted">secrets are shown as marks; the agent uses the original text: <Exact text={redacted.slice(0, 5).join(" ")} />{redacted.length > 5 && ` and ${redacted.length - 5} more`}</span>}
+          {redacted.length === 0 && asked.redacted.length > 0 && <span class="hold redacted">secrets are shown as marks; the call runs with the original text of <Exact text={asked.redacted.join(", ")} /></span>}
+          {can(row, "deny") && choices.deny.map((each) => (
+            <button key={each.id} type="button" disabled={dead} onClick={() => void answer("deny", each.id)}><Words text={each.name} /></button>))}
+          {can(row, "deny") && choices.deny.length === 0 && <button type="button" disabled={dead} onClick={() => void answer("deny")}>Deny</button>}
           <button type="button" class="plain" disabled={dead || unshown} onClick={() => setEdited(edited === null ? escapedJson(JSON.stringify(input, null, 2)) : null)}>
             {edited === null ? "Change input" : "Keep as asked"}
           </button>
-          <input class="grow" aria-label="A word to the agent" placeholder="a word to the agent (optional)" value={message} disabled={dead}
+          <input class="grow" aria-label="Note to the agent" placeholder="note to the agent (optional)" value={message} disabled={dead}
                  onInput={(typed) => setMessage(typed.currentTarget.value)} />
           {asked.remember.map((rule) => (
             <label key={rule} class="check">
@@ -128,7 +135,7 @@ function Permission({task, asked, rows, isOver = false}: ApprovalProps) {
           ))}
           <Expiry at={asked.expiresAt} />
         </div>
-      ) : <p class="quiet">Your token may look, but not answer.</p>}
+      ) : <p class="quiet">Your token can read, but not answer.</p>}
       <Settled answered={answered} isOver={isOver} failure={failure} />
     </div>
   );
