@@ -2,6 +2,7 @@
 import {useComputed} from "@preact/signals";
 import {api, ApiError} from "../api/client";
 import type {Command, CommandAnswer, CommandKind, Task, TaskRequest} from "../api/types";
+import {takes} from "../model/takes";
 import {Intents} from "../model/intents";
 import {taskRow} from "./fleet";
 import {me} from "./session";
@@ -64,11 +65,7 @@ export function settledWords(sent: Sent): string {
 // The live row of one task.
 export const useTaskRow = (id: string): Task | undefined => useComputed(() => taskRow(id)).value;
 
-// An agent that does not list its commands may be sent any; the answer then shows.
-export function can(task: Task | undefined, kind: CommandKind): boolean {
-  const listed = (task?.capabilities as {commands?: unknown} | null | undefined)?.commands;
-  return Array.isArray(listed) ? listed.includes(kind) : true;
-}
+export const can = (task: Task | undefined, kind: CommandKind): boolean => takes(task, kind);
 
 const kReasons: Record<string, string> = {
   no_runner: "no runner has this task now",
