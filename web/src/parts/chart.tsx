@@ -3,6 +3,7 @@
 import {useEffect, useRef, useState} from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import {lineLook} from "../model/line_look";
 import {dayAndTime} from "../model/format";
 
 export interface Line {
@@ -51,7 +52,7 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
 
   useEffect(() => {
     const element = box.current!;
-    const axis: uPlot.Axis = {stroke: () => colour("--quiet"), grid: {stroke: () => colour("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui, sans-serif"};
+    const axis: uPlot.Axis = {stroke: () => colour("--quiet"), grid: {stroke: () => colour("--line"), width: 1}, ticks: {show: false}, font: "12px system-ui, sans-serif"};
     const made = new uPlot({
       width: Math.max(200, element.clientWidth), height: kHeight, legend: {show: false}, padding: [8, 18, 0, 0],
       cursor: {y: false, points: {size: 6}, drag: {x: false, y: false}},
@@ -59,7 +60,7 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
       axes: [{...axis, size: 26, values: (_, at, __, ___, step) => at.map((time) => axisTime(time * 1000, step))}, {...axis, size: 54, incrs: kSteps[steps], values: (_, values) => values.map((value) => unit(value))}],
       // A figure stands for its whole step; a slope to the next one would show values that never existed.
       series: [{}, ...lines.map((line, index): uPlot.Series => ({
-        label: line.name, stroke: () => colour(kStrokes[index % kStrokes.length]!), dash: kDash[index % kDash.length]!, width: 1.5, points: {show: false},
+        label: line.name, stroke: () => colour(kStrokes[lineLook(index).colour]!), dash: kDash[lineLook(index).dash]!, width: 1.5, points: {show: false},
         paths: uPlot.paths.stepped!({align: 1}), ...(lines.length === 1 ? {fill: () => colour("--sunken")} : {}),
       }))],
       hooks: {setCursor: [(self) => {
@@ -108,7 +109,7 @@ export function Chart({title, unit, steps = "whole", times, stepSeconds, lines, 
       <h2>{title} <span class="quiet number">{when}</span></h2>
       <p class="legend">
         {lines.map((line, index) => (
-          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${index % kStrokes.length}`} stroke-dasharray={kDash[index % kDash.length]!.join(" ")} /></svg> {line.name} <b class="number">{figure(line)}</b></span>))}
+          <span key={line.name}><svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" class={`stroke-${lineLook(index).colour}`} stroke-dasharray={kDash[lineLook(index).dash]!.join(" ")} /></svg> {line.name} <b class="number">{figure(line)}</b></span>))}
       </p>
       <div ref={box} class="chart" role="slider" tabIndex={0} aria-label={`${title}: a point leads to its tasks`} aria-valuemin={0} aria-valuemax={Math.max(0, times.length - 1)}
            aria-valuenow={under ?? Math.max(0, times.length - 1)} aria-valuetext={`${when}: ${lines.map((line) => `${line.name} ${figure(line)}`).join(", ")}`}
