@@ -20,12 +20,6 @@ export interface ToolLine {
   longestMS: number | undefined;
 }
 
-function settle(call: Call, result: TaskEvent): void {
-  call.result = result.sequence;
-  ({failed: call.failed, denied: call.denied} = outputOf(result));
-  call.ms = result.durationMS;
-}
-
 // The median of ascending numbers: the mean of the two in the middle, as the server computes it.
 function median(times: readonly number[]): number | undefined {
   const half = times.length >> 1;
@@ -41,6 +35,7 @@ export class ToolUse {
   #byID = new Map<string, Call>();
   #early = new Map<string, TaskEvent>();  // results that arrived before their call
   #seen = new Set<number>();
+  #failures: readonly number[] | null = [];
 
   add(event: TaskEvent): void {
     if (this.#seen.has(event.sequence)) return;
@@ -52,19 +47,26 @@ export class ToolUse {
       if (!event.callID) return;
       this.#byID.set(event.callID, call);
       const result = this.#early.get(event.callID);
-      if (result) settle(call, result);
+      if (result) this.#settle(call, result);
       this.#early.delete(event.callID);
     } else if (event.type === "tool_result") {
       this.#seen.add(event.sequence);
       const call = event.callID ? this.#byID.get(event.callID) : undefined;
-      if (call) settle(call, event);
+      if (call) this.#settle(call, event);
       else if (event.callID) this.#early.set(event.callID, event);
     }
   }
 
-  // Failed calls, by the sequence of their results, ascending.
-  failures(): number[] {
-    return this.#calls.filter((call) => call.failed).map((call) => call.result).sort((a, b) => a - b);
+  #settle(call: Call, result: TaskEvent): void {
+    if (call.failed || outputOf(result).failed) this.#failures = null;
+    call.result = result.sequence;
+    ({failed: call.failed, denied: call.denied} = outputOf(result));
+    call.ms = result.durationMS;
+  }
+
+  // Failed calls, by the sequence of their results, ascending. The same list until there is another one.
+  failures(): readonly number[] {
+    return this.#failures ??= this.#calls.filter((call) => call.failed).map((call) => call.result).sort((a, b) => a - b);
   }
 
   tools(until = Infinity): ToolLine[] {

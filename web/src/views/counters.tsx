@@ -1,4 +1,5 @@
 // The day in numbers. Each leads to what it counts.
+import {useComputed} from "@preact/signals";
 import {useEffect} from "preact/hooks";
 import {api} from "../api/client";
 import type {Stats} from "../api/contract";
@@ -20,7 +21,7 @@ function Counter({name, value, to}: {name: string; value: string; to: string}) {
 
 export function Counters() {
   const isLive = live.value.state === "live";
-  const today = midnightOf(now.value);
+  const today = useComputed(() => midnightOf(now.value)).value;
   const {value: stats, missing} = useResource<Stats>(`${today} ${isLive}`,
     (signal) => api.get<Stats>("/stats", {from: new Date(today).toISOString(), step: kDaySeconds, by: "none"}, signal), {everyMs: kEveryMs, keeps: true}).state.value;
   // What failed today may be older than the newest tasks.
@@ -30,7 +31,7 @@ export function Counters() {
   }, [isPart, today, isLive]);
   return (
     <div class="counters" aria-label="Today">
-      {countersOf(tasks.value, now.value).map((each) => <Counter key={each.name} name={each.name} value={String(each.value)} to={href(each.to)} />)}
+      {countersOf(tasks.value, today).map((each) => <Counter key={each.name} name={each.name} value={String(each.value)} to={href(each.to)} />)}
       {stats && <Counter name="spent today" value={money(stats.totals.costUSD)} to={href({view: "metrics", from: "today"})} />}
       {missing && <span class="missing">this server keeps no daily totals</span>}
       {inboxRead.value && inbox.value.total === 0 && <span class="calm">nothing needs you</span>}

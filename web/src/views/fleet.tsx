@@ -1,5 +1,5 @@
 // Every task as one live row.
-import {signal} from "@preact/signals";
+import {signal, useComputed} from "@preact/signals";
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
@@ -56,7 +56,7 @@ function TaskRow({task, isChosen}: {task: Task; isChosen: boolean}) {
 
 function Head() {
   return (
-    <div class="fleet-row fleet-head" aria-hidden="true">
+    <div class="fleet-row fleet-head">
       <span>state</span><span class="title">task</span><span class="agent">agent · model</span><span class="doing">doing now</span>
       <span class="spark">5 min</span><span class="number elapsed">elapsed</span><span class="number tokens">tokens</span><span class="number cost">cost</span>
     </div>
@@ -104,11 +104,10 @@ export function Fleet() {
   const list = useRef<VirtualList>(null);
   const all = tasks.value;
   const filter = {state: params.value.get("state") ?? "", agent: params.value.get("agent") ?? "", text: params.value.get("text") ?? "", group: params.value.get("group") ?? "", ended: params.value.get("ended") ?? ""};
-  const today = midnightOf(now.value);
+  const today = useComputed(() => midnightOf(now.value)).value;
   const rows = useMemo<FleetRow[]>(() => fleetRows(all, filter, now.peek()), [all, filter.state, filter.agent, filter.text, filter.group, filter.ended, today]);
   const agents = useMemo(() => [...new Set(all.map((task) => task.agent || "external"))].sort(), [all]);
   const asked = JSON.stringify(filter);
-  void now.value;  // redraws each second
   const current = useRef(rows);
   current.current = rows;
 

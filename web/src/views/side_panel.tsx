@@ -59,6 +59,7 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
   const mode = useMode(view, then);
   const confined = textOf(then, "confined") || textOf(task, "confined");
   const files = tools.files(until);
+  const lines = tools.tools(until);
   const commands = (then.commands ?? []).slice().reverse();
   return (
     <aside class="side" aria-label={moment === undefined ? "Details" : `Details at event ${moment}`}>
@@ -88,11 +89,11 @@ export function SidePanel({view, task, moment, version}: {view: TaskView; task: 
       {(then.errors ?? 0) > 0 && <dl class="facts numbers"><Line name="errors"><span class="bad">{then.errors}</span></Line></dl>}
       <h2>Tools</h2>
       <Counted view={view} moment={moment} />
-      {tools.tools(until).length === 0 ? <p class="quiet">none used</p> : (
+      {lines.length === 0 ? <p class="quiet">none used</p> : (
         <table>
           <thead><tr><th scope="col">tool</th><th scope="col" class="number">calls</th><th scope="col" class="number">failed</th><th scope="col" class="number">median</th></tr></thead>
           <tbody>
-            {tools.tools(until).map((line) => (
+            {lines.map((line) => (
               <tr key={line.tool}><td><Name text={line.tool} most={18} /></td><td class="number">{line.calls}</td><td class="number">{line.failures || ""}</td><td class="number">{line.medianMS === undefined ? "" : duration(line.medianMS)}</td></tr>))}
           </tbody>
         </table>

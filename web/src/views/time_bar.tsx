@@ -1,11 +1,12 @@
 // The whole log on one line: its density, its failures and the questions to a person. A click or the arrow keys go to a
 // moment; play continues from there.
-import {useRef} from "preact/hooks";
+import {useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import {api} from "../api/client";
 import type {Timeline} from "../api/contract";
 import type {Task} from "../api/types";
 import {isTerminal} from "../model/fold";
 import {dayAndTime} from "../model/format";
+import {markPaths} from "../model/time_marks";
 import {now} from "../state/now";
 import {useResource} from "../state/resource";
 import {at, change} from "../state/route";
@@ -14,8 +15,6 @@ import {Player} from "./player";
 
 const kBuckets = 160;
 const kEveryMs = 5000;
-const kMostFailures = 200;
-const kMark = {error: "M0 0L3 6H-3Z", approval: "M0 -1L3.5 3L0 7L-3.5 3Z", command: "M-1 0H1V6H-1Z", result: "M-3 3L-1 6L3 0"};
 
 // Read again only when the log has grown.
 function useTimeline(view: TaskView, task: Task): {line: Timeline | null; missing: boolean} {
@@ -38,10 +37,6 @@ function isSpread(line: Timeline | null): line is Timeline {
 
 // One busy moment must not flatten all others, so heights grow with the square root.
 const tall = (events: number, most: number) => Math.max(2, Math.sqrt(events / most) * 20);
-
-function thinned(all: number[], most: number): number[] {
-  return all.length <= most ? all : Array.from({length: most}, (_, index) => all[Math.floor((index * all.length) / most)]!);
-}
 
 // The place of an event, 0 to 1: by its time if the buckets are known, otherwise by its number.
 export function placeOf(line: Timeline | null, sequence: number, first: number, last: number): number {
@@ -68,6 +63,21 @@ export function sequenceAt(line: Timeline | null, place: number, first: number, 
   return Math.max(first, Math.min(last, bucket.first + Math.floor(inside * bucket.events)));
 }
 
+// The width of an element, in pixels. `isThere`: it is drawn.
+function useWidth(element: {current: HTMLElement | null}, isThere: boolean): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const found = element.current;
+    if (!found) return;
+    const look = () => setWidth(found.clientWidth);
+    look();
+    const sizes = new ResizeObserver(look);
+    sizes.observe(found);
+    return () => sizes.disconnect();
+  }, [isThere]);
+  return width;
+}
+
 export function TimeBar({view, task, version}: {view: TaskView; task: Task; version: number}) {
   void version;
   const {line, missing} = useTimeline(view, task);
@@ -75,7 +85,11 @@ export function TimeBar({view, task, version}: {view: TaskView; task: Task; vers
   const {first, last} = view.log;
   const moment = at.value;
   void view.tools.version.value;
+  const width = useWidth(bar, last > 0);
   const failures = view.tools.use.failures();
+  const marks = useMemo(() => markPaths([
+    ...failures.map((sequence) => ({kind: "failed", place: placeOf(line, sequence, first, last)})),
+    ...(line?.marks ?? []).map((mark) => ({kind: mark.kind, place: placeOf(line, mark.sequence, first, last)}))], width), [failures, line, first, last, width]);
   const most = Math.max(1, ...(line?.buckets.map((bucket) => bucket.events) ?? [1]));
   const place = moment === undefined ? 1 : placeOf(line, moment, first, last);
 
@@ -103,12 +117,7 @@ export function TimeBar({view, task, version}: {view: TaskView; task: Task; vers
             <rect key={index} class={bucket.errors > 0 ? "has-errors" : ""} x={(index * kBuckets) / line.buckets.length} width={Math.max(0.6, kBuckets / line.buckets.length - 0.25)}
                   y={24 - tall(bucket.events, most)} height={tall(bucket.events, most)} />))}
         </svg>
-        {thinned(failures, kMostFailures).map((sequence) => (
-          <svg key={`${sequence}/failed`} class="mark mark-failed" width="8" height="8" viewBox="-4 -1 8 8" aria-hidden="true"
-               style={{left: `${placeOf(line, sequence, first, last) * 100}%`}}><path d={kMark.error} /></svg>))}
-        {line?.marks.map((mark) => (
-          <svg key={`${mark.sequence}/${mark.kind}`} class={`mark mark-${mark.kind}`} width="8" height="8" viewBox="-4 -1 8 8" aria-hidden="true"
-               style={{left: `${placeOf(line, mark.sequence, first, last) * 100}%`}}><path d={kMark[mark.kind] ?? kMark.command} /></svg>))}
+        <svg class="marks" width={width} height="26" aria-hidden="true">{marks.map(({kind, path}) => <path key={kind} class={`mark mark-${kind}`} d={path} />)}</svg>
         <span class={moment === undefined ? "cursor cursor-live" : "cursor"} style={{left: `${place * 100}%`}} />
       </div>
       <span class="number quiet bar-count">
