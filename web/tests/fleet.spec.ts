@@ -87,6 +87,13 @@ test("light and dark can be chosen, and stay chosen", async ({fleet}) => {
   await fleet.reload();
   await fleet.locator(".live-live").waitFor();
   expect(await ground()).not.toBe(light);
+  // And the system's choice again.
+  await fleet.getByLabel("Light or dark").click();
+  await fleet.getByLabel("Light or dark").click();
+  await fleet.emulateMedia({colorScheme: "dark"});
+  expect(await ground()).not.toBe(light);
+  await fleet.emulateMedia({colorScheme: "light"});
+  expect(await ground()).toBe(light);
 });
 
 test("what a viewer may not do is not offered", async ({server, fleet}) => {
@@ -98,7 +105,7 @@ test("what a viewer may not do is not offered", async ({server, fleet}) => {
   await fleet.context().clearCookies();
   await fleet.goto(server.url + path);
   await fleet.locator("[data-task=one]").click();
-  await expect(fleet.getByText("may look, but not steer")).toBeVisible();
+  await expect(fleet.getByText("can read, but not steer")).toBeVisible();
   await expect(fleet.getByText("New task")).toHaveCount(0);
   await expect(fleet.getByRole("button", {name: "Stop"})).toHaveCount(0);
 });

@@ -1,7 +1,7 @@
-// Light or dark: the system's choice until the person chooses.
+// Light or dark: the system's choice, or the person's.
 import {signal} from "@preact/signals";
+import {themeAfter, type Theme} from "../model/theme_order";
 
-export type Theme = "system" | "light" | "dark";
 const kKey = "shepherd.theme";
 
 function stored(): Theme {
@@ -22,10 +22,10 @@ function apply(): void {
 apply();
 
 export function nextTheme(): void {
-  const dark = theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-  theme.value = dark ? "light" : "dark";
+  theme.value = themeAfter(theme.value, matchMedia("(prefers-color-scheme: dark)").matches);
   try {
-    localStorage.setItem(kKey, theme.value);
+    if (theme.value === "system") localStorage.removeItem(kKey);
+    else localStorage.setItem(kKey, theme.value);
   } catch {
     // Without storage the choice lasts until the page is closed.
   }
