@@ -10,11 +10,13 @@ import {startKeys} from "./state/keys";
 import {followView} from "./state/live";
 import {startModel} from "./state/model";
 import {startClock} from "./state/now";
-import {chatID, taskID, watchAddress} from "./state/route";
+import {chatID, taskID, view, watchAddress, type View} from "./state/route";
 import {findOutWho} from "./state/session";
 import {unknownTask} from "./state/task_view";
 import "./state/theme";
 import {titleOf} from "./model/fleet_rows";
+
+const kTitles: Record<View, string> = {fleet: "Fleet", task: "Task", metrics: "Metrics", search: "Search", findings: "Findings", new: "New task", chat: "New chat"};
 
 watchAddress();
 startClock();
@@ -27,7 +29,7 @@ if (await findOutWho()) {
   const shown = () => taskID.value || chatID.value;
   startInbox(() => {
     const task = shown() ? taskRow(shown()) : undefined;
-    return task ? `${titleOf(task)} · Shepherd` : "Shepherd";
+    return `${task ? titleOf(task) : shown() || kTitles[view.value]} · Shepherd`;
   });
   followView(() => (shown() === unknownTask.value ? "" : shown()));
 }

@@ -332,7 +332,7 @@ test("a viewer reads and cannot write", async ({server, fleet, expected}) => {
   await fleet.goto(server.page + path);
   await fleet.goto(server.page + `/?chat=${id}`);
   await expect(answers(fleet)).toContainText("one");
-  await expect(fleet.locator(".composer")).toHaveText("Your token may look, but not write.");
+  await expect(fleet.locator(".composer")).toHaveText("Your token can read, but not write.");
   await expect(fleet.getByRole("button", {name: /Fork|Clear|Edit in a fork/})).toHaveCount(0);
   await expect(fleet.getByRole("link", {name: "New chat"})).toHaveCount(0);
 });

@@ -49,7 +49,7 @@ test("approve in place: everything is shown, the tool runs, the card says who", 
 
 test("deny with a word: it does not run, and the model is told", async ({server, fleet, files}) => {
   const id = await begin(fleet, server, `RUN touch ${join(files, "made")}`);
-  await fleet.locator(needs).getByLabel("A word to the agent").fill("not now");
+  await fleet.locator(needs).getByLabel("Note to the agent").fill("not now");
   await fleet.locator(needs).getByRole("button", {name: "Deny"}).click();
   await fleet.mouse.move(5, 5);
   await expect(fleet.locator(".chat-tool.denied summary")).toContainText("denied");

@@ -8,7 +8,12 @@ import {expect, test} from "./fixture";
 
 // axe brings the types of a later Playwright; it calls only functions that both have.
 type AuditedPage = ConstructorParameters<typeof AxeBuilder>[0]["page"];
-const auditorOf = (page: Page): AxeBuilder => new AxeBuilder({page: page as unknown as AuditedPage});
+const auditorOf = (page: Page): AxeBuilder => new AxeBuilder({page: page as unknown as AuditedPage}).options({rules: {"target-size": {enabled: true}}});
+
+// Texts that are smaller than people can read.
+const smallTexts = (page: Page) => page.evaluate(() => [...document.querySelectorAll("body *")]
+  .filter((each) => [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim() !== "") && parseFloat(getComputedStyle(each).fontSize) < 12)
+  .map((each) => `${each.className}: ${each.textContent!.slice(0, 40)}`));
 
 interface View {
   path: string;
@@ -53,6 +58,7 @@ for (const scheme of ["light", "dark"] as const) {
       await expect.poll(() => fleet.evaluate(() => document.getAnimations().length), `${name} moves by itself`).toBe(0);
       const audit = await auditorOf(fleet).analyze();
       expect(audit.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" | ")}`), name).toEqual([]);
+      expect(await smallTexts(fleet), name).toEqual([]);
       if (!kScreens || !kKept.includes(name)) continue;
       mkdirSync(kScreens, {recursive: true});
       await fleet.mouse.move(700, 790);
@@ -89,6 +95,7 @@ test("a phone: nothing is wider than the screen, and what needs you comes first"
   }
   await fleet.goto(server.url + "/");
   await expect(fleet.getByRole("button", {name: "Approve"}).first()).toBeInViewport();
+  await expect(fleet.getByRole("button", {name: "Log out"})).toBeInViewport();
   await fleet.goto(server.url + "/?task=fix-checkout");
   await fleet.getByRole("button", {name: "Details"}).click();
   await expect(fleet.locator(".side")).toBeInViewport();

@@ -40,7 +40,7 @@ test("an approval is answered where it is shown, with the input as it was change
   const need = fleet.locator(".need").first();
   await need.getByRole("button", {name: "Change input"}).click();
   await need.getByLabel("Input as it will run").fill('{"command":"git push --dry-run"}');
-  await need.getByLabel("A word to the agent").fill("carefully");
+  await need.getByLabel("Note to the agent").fill("carefully");
   await need.getByRole("button", {name: "Approve as changed"}).click();
   await expect(need.getByRole("status")).toContainText("refused: no runner has this task now");
   const log = await server.call("GET", "/api/v1/tasks/t/events?types=command");

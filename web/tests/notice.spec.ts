@@ -36,7 +36,7 @@ test("the tab's title and a notification say that a person is needed", async ({s
   await watchNotifications(fleet, "granted");
   await server.create({id: "a", prompt: "Publish", title: "Publish it"});
   await server.create({id: "b", prompt: "Delete", title: "Delete it"});
-  await expect(fleet).toHaveTitle("Shepherd");
+  await expect(fleet).toHaveTitle("Fleet · Shepherd");
   // A person who looks at the page gets no notification.
   await server.post("a", [asks("a1", "git push")]);
   await expect(fleet).toHaveTitle(/^\(1\)/);

@@ -43,12 +43,12 @@ test("what was begun is still there after a look elsewhere", async ({server, fle
   await fleet.locator("[data-task=t-000]").click();
   await fleet.getByLabel("Message to the agent").fill("half a sent");
   await fleet.getByRole("link", {name: "New task"}).click();
-  await fleet.getByLabel("What is to be done").fill("half a task");
+  await fleet.getByLabel("Prompt", {exact: true}).fill("half a task");
   await fleet.getByRole("link", {name: "Fleet", exact: true}).click();
   await fleet.locator("[data-task=t-000]").click();
   await expect(fleet.getByLabel("Message to the agent")).toHaveValue("half a sent");
   await fleet.getByRole("link", {name: "New task"}).click();
-  await expect(fleet.getByLabel("What is to be done")).toHaveValue("half a task");
+  await expect(fleet.getByLabel("Prompt", {exact: true})).toHaveValue("half a task");
 });
 
 const offered = (page: Page) => page.locator("#agents option").evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
@@ -91,7 +91,7 @@ test.describe("with a runner", () => {
 test("starting a task again after a lost answer starts one", async ({server, fleet, expected}) => {
   expected.lost();
   await fleet.goto(server.url + "/?view=new");
-  await fleet.getByLabel("What is to be done").fill("Only once");
+  await fleet.getByLabel("Prompt", {exact: true}).fill("Only once");
   await fleet.getByLabel("Agent").fill("of-these-tests");
   await fleet.route("**/api/v1/tasks", async (route) => {
     const request = route.request();

@@ -18,7 +18,7 @@ test("a long output, an approval, a denial and a long answer", async ({server, f
     await expect(counted.locator("pre.output")).toHaveText(Array.from({length: 400}, (_, n) => `${n + 1}`).join("\n"));
     const ask = asks("touch pushed");
     await expect(ask.locator(".exact")).toContainText("61000");
-    await ask.getByLabel("A word to the agent").fill("not today");
+    await ask.getByLabel("Note to the agent").fill("not today");
     await ask.getByRole("button", {name: "Deny"}).click();
     await fleet.mouse.move(5, 5);
     await expect(fleet.locator(".task-title .state")).toHaveText("completed");

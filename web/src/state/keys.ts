@@ -4,6 +4,27 @@ import {go, href} from "./route";
 
 export const helpOpen = signal(false);
 
+// People who speak to their computer, or whose hands shake, press keys that they do not mean. They can turn them off.
+const kStored = "shepherd.keys";
+const kOff = "off";
+function areStoredOff(): boolean {
+  try {
+    return localStorage.getItem(kStored) === kOff;
+  } catch {
+    return false;
+  }
+}
+export const keysOn = signal(!areStoredOff());
+export function turnKeys(on: boolean): void {
+  keysOn.value = on;
+  try {
+    if (on) localStorage.removeItem(kStored);
+    else localStorage.setItem(kStored, kOff);
+  } catch {
+    // Without storage the choice lasts until the page is closed.
+  }
+}
+
 export interface Key {
   key: string;          // as KeyboardEvent.key; "g f" is a sequence
   does: string;
@@ -42,7 +63,7 @@ export function startKeys(): void {
       if (helpOpen.value) helpOpen.value = false;
       else if (isTyping(press.target)) (press.target as HTMLElement).blur();
     }
-    if (isTyping(press.target)) return;
+    if (isTyping(press.target) || !keysOn.value) return;
     // The newest set wins, so that a view can override a key.
     const found = [...sets].reverse().flat().find((each) => each.key === (before ? `${before} ${press.key}` : press.key));
     const onControl = press.target instanceof HTMLElement && press.target.matches("a, button, summary, input, [role=slider]");

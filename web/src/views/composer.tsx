@@ -47,12 +47,12 @@ export function Composer({task, running, ended, onSent}: {task: Task | undefined
     await chatApi.cancel(task!.id).then((cancelled) => { if (!cancelled) setSaid("No turn was running."); }, (error: unknown) => setSaid((error as Error).message));
   }
 
-  const why = ended ? "This chat has ended. Fork it from an answer to go on." : !mayCommand() ? "Your token may look, but not write." : hasModel.value === false ? "This server has no model now; the chat can be read." : "";
+  const why = ended ? "This chat has ended. Fork it from an answer to go on." : !mayCommand() ? "Your token can read, but not write." : hasModel.value === false ? "This server has no model now; the chat can be read." : "";
   if (why) return <footer class="composer"><p class="quiet">{why}</p></footer>;
   return (
     <footer class="composer">
       <form onSubmit={(submit) => { submit.preventDefault(); void write(); }}>
-        <textarea ref={field} data-message rows={Math.min(kMostRows, text.split("\n").length)} value={text} aria-label="Prompt" placeholder={running ? "a word, or the next prompt  ( m )" : "prompt  ( m )"}
+        <textarea ref={field} data-message rows={Math.min(kMostRows, text.split("\n").length)} value={text} aria-label="Prompt" placeholder={running ? "message for this turn, or the next prompt  ( m )" : "prompt  ( m )"}
                   onInput={(input) => setText(input.currentTarget.value)}
                   onKeyDown={(press) => { if (press.key === "Enter" && !press.shiftKey && !press.isComposing) { press.preventDefault(); void write(); } }} />
         <div class="levers">

@@ -1,6 +1,7 @@
 // The keys that work in the current view.
 import {useEffect, useRef} from "preact/hooks";
-import {allKeys, helpOpen} from "../state/keys";
+import {keyNames} from "../model/key_names";
+import {allKeys, helpOpen, keysOn, turnKeys} from "../state/keys";
 
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -14,8 +15,9 @@ export function Help() {
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
         {open && allKeys().map((key) => (
-          <div key={key.key}><dt>{key.key.split(" ").map((each) => <kbd key={each}>{each === "" ? "space" : each}</kbd>)}</dt><dd>{key.does}</dd></div>))}
+          <div key={key.key}><dt>{keyNames(key.key).map((each) => <kbd key={each}>{each}</kbd>)}</dt><dd>{key.does}</dd></div>))}
       </dl>
+      <p><label class="check"><input type="checkbox" checked={keysOn.value} onChange={() => turnKeys(!keysOn.value)} /><span>Use these keys</span></label></p>
       <button type="button" onClick={() => { helpOpen.value = false; }}>Close</button>
     </dialog>
   );

@@ -1,17 +1,19 @@
 // The frame around every view: navigation, the user and the state of the connection.
 import type {ComponentChildren} from "preact";
+import {useEffect, useRef} from "preact/hooks";
 import {duration} from "../model/format";
 import {dayAndTime} from "../model/format";
 import {inbox} from "../state/inbox";
 import {live} from "../state/live";
 import {hasModel} from "../state/model";
 import {now} from "../state/now";
-import {href, view} from "../state/route";
+import {chatID, href, taskID, view} from "../state/route";
 import {logOut, mayCommand, me} from "../state/session";
-import {nextTheme} from "../state/theme";
+import {nextTheme, theme} from "../state/theme";
 import {helpOpen} from "../state/keys";
 
 const kBlinkMs = 2000;
+const kThemeWords = {system: "as the system", light: "light", dark: "dark"};
 
 function Connection() {
   const {state, since, reason} = live.value;
@@ -42,9 +44,20 @@ function Tab({name, to, children}: {name: string; to: string; children: Componen
 
 export function Shell({children}: {children: ComponentChildren}) {
   const total = inbox.value.total;
+  const main = useRef<HTMLElement>(null);
+  const place = `${view.value} ${taskID.value} ${chatID.value}`;
+  const before = useRef(place);
+  // Focus goes with the view, unless the new view has put it into a field.
+  useEffect(() => {
+    if (before.current === place) return;
+    before.current = place;
+    const focused = document.activeElement;
+    if (!main.current?.contains(focused) || focused === main.current) main.current?.focus({preventScroll: true});
+  }, [place]);
   const stale = live.value.state === "disconnected" || live.value.state === "ended";
   return (
     <div class={stale ? "shell stale" : "shell"}>
+      <a class="skip" href="#main" onClick={(click) => { click.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
       <header class="top">
         <a class="brand" href="/" aria-label="Shepherd, fleet">Shepherd</a>
         <nav aria-label="Views">
@@ -57,13 +70,13 @@ export function Shell({children}: {children: ComponentChildren}) {
         <Connection />
         {mayCommand() && hasModel.value && <a class="button" href={href({view: "chat"})}>New chat</a>}
         {mayCommand() && <a class="button" href={href({view: "new"})}>New task</a>}
-        <button type="button" class="plain" onClick={nextTheme} aria-label="Light or dark" title="Light or dark">◐</button>
+        <button type="button" class="plain" onClick={nextTheme} aria-label={`Light or dark: ${kThemeWords[theme.value]}`} title={`Light or dark: ${kThemeWords[theme.value]}`}>◐</button>
         <button type="button" class="plain keys-button" onClick={() => { helpOpen.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
         <span class="person">{me.value?.person}</span>
-        {me.value?.tokenID && <button type="button" class="plain person" onClick={() => void logOut()}>Log out</button>}
+        {me.value?.tokenID && <button type="button" class="plain" onClick={() => void logOut()}>Log out</button>}
       </header>
       <Stale />
-      <main id="main">{children}</main>
+      <main id="main" ref={main} tabIndex={-1}>{children}</main>
     </div>
   );
 }
