@@ -40,6 +40,7 @@ test("a scrolled list stays where it is when tasks come in above, and is there a
 
 test("what was begun is still there after a look elsewhere", async ({server, fleet}) => {
   await many(server, 0, 1);
+  await server.post("t-000", [{type: "thinking", summary: "hm", data: {kind: "text", text: "hm"}}]);  // it takes messages
   await fleet.locator("[data-task=t-000]").click();
   await fleet.getByLabel("Message to the agent").fill("half a sent");
   await fleet.getByRole("link", {name: "New task"}).click();
