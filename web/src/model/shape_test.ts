@@ -84,7 +84,7 @@ describe("what is as it should be", () => {
   });
   it("of an approval is told", () => {
     const data = {approvalID: "a", kind: "permission", tool: "Read", input: {path: "/x"}, expiresAt: "soon", remember: ["Bash(ls)", 3]};
-    const asked = {approvalID: "a", kind: "permission", tool: "Read", input: {path: "/x"}, inputIsCut: false, expiresAt: "soon", remember: ["Bash(ls)"], sequence: 1};
+    const asked = {approvalID: "a", kind: "permission", tool: "Read", input: {path: "/x"}, inputIsCut: false, expiresAt: "soon", remember: ["Bash(ls)"], options: [], redacted: [], sequence: 1};
     expect(askedOf(event({data}))).toEqual(asked);
     expect(askedOf(event({data, tool: "Bash"})).tool).toBe("Bash");
     for (const more of [{data: {...data, inputCut: true}}, {data, cut: {input: 9}}, {data, cut: {data: 9}}]) expect(askedOf(event(more)).inputIsCut).toBe(true);
