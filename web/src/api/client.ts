@@ -1,6 +1,6 @@
 // Calls of the API. A failure is an ApiError whose message tells a person what to do; status 0 means that no answer
-// came. A read that the server is too busy for is repeated after the pause that it asks for, if that is short.
-import {pauseAfter, retryAfter} from "./backoff";
+// came. Nothing is repeated here: who polls waits as long as the error says, and other reads are for a person to repeat.
+import {retryAfter} from "./backoff";
 import {eventOf} from "../model/shape";
 import type {Command, CommandAnswer, EventPage, JsonObject, SearchResults, Task, TaskEvent, TaskRequest, WhoAmI} from "./types";
 
@@ -34,34 +34,8 @@ interface Answer<T> {
 
 const ask = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> => askAt("/api/v1" + path, method, body, signal, key);
 
-const kRepeats = 2;
-const kLongestWaitMs = 5000;  // a longer pause is left to the caller, because a person waits
-
-const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && (error.status === 429 || error.status === 503);
-
-function waited(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => { clearTimeout(timer); reject(signal!.reason as Error); };
-    const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, ms);
-    signal?.addEventListener("abort", stop, {once: true});
-  });
-}
-
 // For the few addresses that are not below /api/v1.
 export async function askAt<T>(address: string, method: string, body?: unknown, signal?: AbortSignal, key = ""): Promise<Answer<T>> {
-  for (let failures = 1; ; ++failures) {
-    try {
-      return await askOnce<T>(address, method, body, signal, key);
-    } catch (error) {
-      if (method !== "GET" || !isBusy(error) || failures > kRepeats) throw error;
-      const pause = pauseAfter(failures, error.retryAfterMs);
-      if (pause > kLongestWaitMs) throw error;
-      await waited(pause, signal);
-    }
-  }
-}
-
-async function askOnce<T>(address: string, method: string, body: unknown, signal: AbortSignal | undefined, key: string): Promise<Answer<T>> {
   let answer: Response;
   try {
     answer = await fetch(address, {
