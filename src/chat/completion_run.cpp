@@ -164,6 +164,7 @@ void CompletionRun::add_result(const ToolRequest& call, std::string content, boo
   attach_images(message, std::move(images));
   request_.request.messages.push_back(std::move(message));
   std::vector<ModelMessage*> all;
+  all.reserve(request_.request.messages.size());
   for (ModelMessage& each : request_.request.messages) all.push_back(&each);
   bound_images(all);
 }

@@ -28,8 +28,8 @@ struct Nothing {
 };
 
 const Nothing& nothing() {
-  static const Nothing kNothing;
-  return kNothing;
+  static const Nothing empty;
+  return empty;
 }
 
 // What is not there, or of another type, is empty: exporters differ in what they leave out.
