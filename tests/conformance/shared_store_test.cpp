@@ -92,6 +92,11 @@ TEST(SharedPostgres, AReplicaSeesWhatAnotherOneWrote) {
   ASSERT_TRUE(append(*one, "task", Batch().log("first", 1), strict("p")));
   // The other replica has no state of the task, and the first one's is out of date afterwards.
   ASSERT_TRUE(append(*other, "task", Batch().log("second", 2), strict("p")));
+  // A change without an event must not write that state back.
+  TaskSpec renamed = spec("task");
+  renamed.title = "Renamed";
+  ASSERT_TRUE(one->write([&](WriteTxn& txn) { EXPECT_TRUE(txn.update_task(renamed)); }));
+  EXPECT_EQ(other->row("task")->state.last_sequence, 2u);
   EXPECT_EQ(reason(append(*one, "task", Batch().log("second", 2), strict("p"))), "ok");
   EXPECT_EQ(reason(append(*one, "task", Batch().log("changed", 2), strict("p"))), "conflict/sequence_reused");
   ASSERT_TRUE(append(*one, "task", Batch().log("third", 3), strict("p")));

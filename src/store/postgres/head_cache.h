@@ -38,7 +38,6 @@ class HeadCache {
     if (heads_.size() >= kPostgresHeads) drop_old();
     heads_[task] = {std::move(head), ++uses_};
   }
-  void clear() { heads_.clear(); }
 
  private:
   struct Kept {

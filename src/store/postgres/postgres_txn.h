@@ -55,8 +55,6 @@ class PostgresTxn final : public WriteTxn {
 
   // Ends the transaction. Afterwards the cache has the heads that it used.
   Result<Commit> commit();
-  // A failure that the whole transaction shares.
-  const std::optional<Error>& failure() const { return broken_; }
 
  private:
   // A task as this transaction will leave it.
