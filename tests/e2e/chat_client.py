@@ -55,6 +55,8 @@ def check_event(value):
         assert is_a(value["data"].get(name), kind), f"{name} of {value!r}"
     for name, kind in optional.items():
         assert name not in value["data"] or is_a(value["data"][name], kind), f"{name} of {value!r}"
+    if value["type"] == "eviction":  # only what retention removed has no total
+        assert ("total_tokens" in value["data"]) != ("missed" in value["data"]), f"a total or what was missed: {value!r}"
     if value["type"] in TEXT_PIECES:
         assert value["data"].get("delta") or value["data"].get("content"), f"an empty piece: {value!r}"
 
